@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import statistics
@@ -14,8 +13,8 @@ from typing import Any
 
 import pytest
 
+import inside
 from conftest import THOROUGH
-from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed, new_ta, own_ta
 from teemark.cli import main as cli
 from teemark.exact import gate
@@ -369,31 +368,29 @@ def test_a_digest_is_explained_to_within_2_percent(
 
 @pytest.mark.exhaustive
 def test_injected_causes_are_put_where_they_are(
-    qemu_v8_icount: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:
     """A call takes more than another that lacks the cause, and the difference is in the part that
-    it belongs to; the rule on it fires with it, and not without. lab/bench/inside.py --injected
+    it belongs to; the rule on it fires with it, and not without. lab/tests/inside.py --injected
     is the same with traces."""
-    monkeypatch.syspath_prepend(str(paths.root() / "lab" / "bench"))
-    injected = importlib.import_module("inside")
     ensure_installed(qemu_v8_icount)
-    asked = plan.load(str(injected.PLAN))
+    asked = plan.load(str(inside.PLAN))
     calls = tuple(case for case in asked.cases if case.work.workload != "oneshot")
     asked = replace(asked, cases=calls)
     runner.measure(
         qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
-    both = injected.Both(run, Trace(1, "not traced", ()))
+    both = inside.Both(run, Trace(1, "not traced", ()))
     fired = {}
-    for one in injected.CALLS:
+    for one in inside.CALLS:
         there, without = (both.parts[key].total.value for key in (one.there, one.without))
-        found = injected.more(both, one)
+        found = inside.more(both, one)
         assert found == pytest.approx(there - without, rel=0.05, abs=500), one.what
         if one.rule is not None:
-            fired[one.rule] = injected.verdict(both, one.rule)
+            fired[one.rule] = inside.verdict(both, one.rule)
             assert fired[one.rule] == ("found" if there > 1.05 * without else "ruled out"), one.rule
-            assert injected.verdict(both, one.rule, one.like) == "ruled out", one.rule
+            assert inside.verdict(both, one.rule, one.like) == "ruled out", one.rule
     assert fired["tmpref-registration"] == "found"
     assert fired["ree-time-rpc"] == "found"
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Intervals hold the truth as often as they say: lab/bench/coverage.py and its parts.py,
+"""Intervals hold the truth as often as they say: lab/tests/intervals.py and parts.py,
 with fewer runs."""
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 import pytest
 
-import benches
+import intervals as bench
+import parts
 from teemark.model.stats import Sampling
 
 RUNS = 150
@@ -17,19 +16,13 @@ LEAST, MOST = 0.88, 0.995
 """Four standard errors of 95 % in so many runs would be 7 %; what is broken is further off."""
 
 
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    return benches.load("coverage")
-
-
 def test_coverage_of_the_parts_of_a_call() -> None:
-    parts = benches.load("parts")
     for name, share in parts.coverage(RUNS, 0.02).items():
         assert LEAST <= share <= MOST, name
 
 
 @pytest.mark.parametrize("name", ["knee 5%", "knee 20%", "uneven 5%"])
-def test_what_is_printed_holds_where_the_model_is_false(bench: ModuleType, name: str) -> None:
+def test_what_is_printed_holds_where_the_model_is_false(name: str) -> None:
     """A byte beyond a cache costs more: the fit's own interval misses it in each run."""
     (scenario,) = (one for one in bench.SCENARIOS if one.name == name)
     found = bench.coverage(scenario, RUNS // 3)
@@ -38,7 +31,7 @@ def test_what_is_printed_holds_where_the_model_is_false(bench: ModuleType, name:
         assert found[interval][0] >= LEAST, interval
 
 
-def test_six_samples_of_two_ways(bench: ModuleType) -> None:
+def test_six_samples_of_two_ways() -> None:
     """The interval of few samples ends at one of them: nothing lies between the two ways."""
     (scenario,) = (one for one in bench.SCENARIOS if one.name == "6 of two")
     rng = np.random.default_rng(1)
@@ -51,7 +44,7 @@ def test_six_samples_of_two_ways(bench: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["lognormal", "dependent", "4 starts"])
-def test_coverage(bench: ModuleType, name: str) -> None:
+def test_coverage(name: str) -> None:
     (scenario,) = (one for one in bench.SCENARIOS if one.name == name)
     found = bench.coverage(scenario, RUNS)
     assert set(found) == set(bench.INTERVALS)

@@ -8,7 +8,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
-import benches
+import parts
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.run import reader
@@ -29,7 +29,7 @@ CALLS = {
 
 
 def test_a_run_of_very_many_samples(tmp_path: Path) -> None:
-    lines = benches.load("parts").lines
+    lines = parts.lines
     file = tmp_path / "run.ndjson"
 
     def took(samples: int) -> float:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-import benches
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.measure import runner
@@ -76,8 +77,11 @@ def _close(one: str, other: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    return benches.load("readme")
+def bench() -> Iterator[ModuleType]:
+    """lab/bench/readme.py, which is a program and no package's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(paths.root() / "lab/bench"))
+        yield importlib.import_module("readme")
 
 
 def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:

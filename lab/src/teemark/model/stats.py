@@ -52,7 +52,7 @@ EXACT_BINOMIAL = 400
 
 FREEDOM = 1.25
 """Times the square root of the number of samples: the degrees of freedom of the distances between
-order statistics. Found by simulation (lab/bench/coverage.py)."""
+order statistics. Found by simulation (lab/tests/intervals.py)."""
 
 MAX_LAG = 1000
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The parts of a traced call as `teemark explain` names them, counted; lab/bench/inside.py holds
+"""The parts of a traced call as `teemark explain` names them, counted; lab/tests/inside.py holds
 what it infers against this. A place in the call tree has the role of the place above it, unless its
 function begins another: the first rule that fits. It takes a core that has names."""
 

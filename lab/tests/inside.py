@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Holds what `teemark explain` infers from outside against what a trace of the same call counts.
 
-    python lab/bench/inside.py OUT [--option NAME=VALUE]... [--injected]
+    python lab/tests/inside.py OUT [--option NAME=VALUE]... [--injected]
 
 Measures the plan `explain` on the exact board with an OP-TEE from source, which has names, and
 traces its calls; both are kept in OUT, and a folder that has them is read again. What storage waits
@@ -147,7 +147,8 @@ def compare(both: Both) -> Iterator[Row]:
         one = both.parts.get(case.case)
         if one is None:
             continue
-        parts = {part.name: part.value.value for part in one.parts if part.value is not None}
+        known = ((part.name, part.value) for part in one.parts)
+        parts: dict[str, float] = {n: value.value for n, value in known if value is not None}
         together = {(name,): means for name, means in WAY.items()} | dict(WORK.get(one.kind, {}))
         for names, means in together.items():
             if case.slept and "rpcs" in names:

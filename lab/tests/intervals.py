@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How often do the printed intervals hold the truth? Simulates runs whose truth is known.
 
-    python lab/bench/coverage.py [--runs 2000] [--scenario NAME]    # the last: parts of a call
+    python lab/tests/intervals.py [--runs 2000] [--scenario NAME]    # the last: parts of a call
 
 A run has two backends, each measured at seven sizes by 15 samples a size in random order, and one
 case with repetitions that a TA's counter sees too. Each interval should hold the truth in 95 % of
@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import parts
 from click import echo as say
 from numpy.typing import NDArray
 
+import parts
 from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import Fit, fit
