@@ -44,8 +44,7 @@ int tz_client_save(const struct tz_client *client, struct error *err)
 	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file) {
-		rc = error_set(err, -errno, "can't write %s: %s", beside,
-			       strerror(errno));
+		rc = error_set(err, -errno, "can't write %s: %s", beside, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -54,8 +53,7 @@ int tz_client_save(const struct tz_client *client, struct error *err)
 	print_hex(file, "key", client->key, sizeof(client->key));
 	fprintf(file, "epoch %u\n", client->epoch);
 	if (client->has_identity)
-		print_hex(file, "identity", client->identity,
-			  sizeof(client->identity));
+		print_hex(file, "identity", client->identity, sizeof(client->identity));
 	if (fflush(file) || fsync(fd))
 		rc = -errno;
 	if (fclose(file) && !rc)
@@ -64,8 +62,7 @@ int tz_client_save(const struct tz_client *client, struct error *err)
 		rc = -errno;
 	if (rc) {
 		unlink(beside);
-		return error_set(err, rc, "can't write %s: %s", client->path,
-				 strerror(-rc));
+		return error_set(err, rc, "can't write %s: %s", client->path, strerror(-rc));
 	}
 	return 0;
 }
@@ -75,10 +72,9 @@ static int set_id(struct tz_client *client, const char *id, struct error *err)
 	size_t len = strlen(id);
 
 	if (!len || len > TZ_ID_MAX || strpbrk(id, " \n/+#"))
-		return error_set(
-			err, -EINVAL,
-			"'%s' is no client id: 1 to %u bytes, no space, /, + or #",
-			id, TZ_ID_MAX);
+		return error_set(err, -EINVAL,
+				 "'%s' is no client id: 1 to %u bytes, no space, /, + or #", id,
+				 TZ_ID_MAX);
 	memcpy(client->id, id, len + 1);
 	return 0;
 }
@@ -92,8 +88,7 @@ static int begin(struct tz_client *client, const char *path, struct error *err)
 	return 0;
 }
 
-int tz_client_make(struct tz_client *client, const char *id, const char *path,
-		   struct error *err)
+int tz_client_make(struct tz_client *client, const char *id, const char *path, struct error *err)
 {
 	int rc = 0;
 
@@ -113,8 +108,7 @@ int tz_client_make(struct tz_client *client, const char *id, const char *path,
 	return tz_client_save(client, err);
 }
 
-int tz_client_load(struct tz_client *client, const char *path,
-		   struct error *err)
+int tz_client_load(struct tz_client *client, const char *path, struct error *err)
 {
 	char line[512], name[32], value[300];
 	unsigned int found = 0;
@@ -126,8 +120,7 @@ int tz_client_load(struct tz_client *client, const char *path,
 		return rc;
 	file = fopen(path, "re");
 	if (!file)
-		return error_set(err, -errno, "can't read %s: %s", path,
-				 strerror(errno));
+		return error_set(err, -errno, "can't read %s: %s", path, strerror(errno));
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%31s %299s", name, value) != 2)
 			continue;
@@ -136,22 +129,17 @@ int tz_client_load(struct tz_client *client, const char *path,
 		else if (!strcmp(name, "id"))
 			found |= set_id(client, value, NULL) ? 0 : 2;
 		else if (!strcmp(name, "key"))
-			found |= parse_hex(value, client->key, TZ_KEY_BYTES) ?
-					 4 :
-					 0;
+			found |= parse_hex(value, client->key, TZ_KEY_BYTES) ? 4 : 0;
 		else if (!strcmp(name, "epoch"))
 			client->epoch = (uint32_t)strtoul(value, NULL, 10);
 		else if (!strcmp(name, "identity"))
-			client->has_identity = parse_hex(value,
-							 client->identity,
-							 TZ_POINT_BYTES);
+			client->has_identity = parse_hex(value, client->identity, TZ_POINT_BYTES);
 	}
 	fclose(file);
 	OPENSSL_cleanse(line, sizeof(line));
 	OPENSSL_cleanse(value, sizeof(value));
 	if (found != 7) {
-		error_set(err, -EINVAL, "%s is no file of a client's key",
-			  path);
+		error_set(err, -EINVAL, "%s is no file of a client's key", path);
 		error_hint(err, "`teemq key ID FILE` makes one");
 		return -EINVAL;
 	}
@@ -166,42 +154,37 @@ void tz_client_wipe(struct tz_client *client)
 /* -- AES-256-GCM ---------------------------------------------------------- */
 
 /* The tag comes after the ciphertext. False: a wrong one, or no memory. */
-static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce,
-		const void *authenticated, size_t authenticated_len,
-		const uint8_t *in, size_t len, uint8_t *out)
+static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const void *authenticated,
+		size_t authenticated_len, const uint8_t *in, size_t len, uint8_t *out)
 {
 	uint8_t *tag = encrypt ? out + len : (uint8_t *)in + len;
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	uint8_t rest[16];
 	int n = 0;
 	bool ok = ctx &&
-		  EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, nonce,
-				    encrypt) == 1 &&
-		  EVP_CipherUpdate(ctx, NULL, &n, authenticated,
-				   (int)authenticated_len) == 1 &&
+		  EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, nonce, encrypt) == 1 &&
+		  EVP_CipherUpdate(ctx, NULL, &n, authenticated, (int)authenticated_len) == 1 &&
 		  (!len || EVP_CipherUpdate(ctx, out, &n, in, (int)len) == 1) &&
-		  (encrypt || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG,
-						  TZ_TAG_BYTES, tag) == 1) &&
+		  (encrypt ||
+		   EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, TZ_TAG_BYTES, tag) == 1) &&
 		  EVP_CipherFinal_ex(ctx, rest, &n) == 1 &&
-		  (!encrypt || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG,
-						   TZ_TAG_BYTES, tag) == 1);
+		  (!encrypt ||
+		   EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, TZ_TAG_BYTES, tag) == 1);
 
 	EVP_CIPHER_CTX_free(ctx);
 	return ok;
 }
 
 /* head: complete. receiver: "" for messages that don't go to one. */
-static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head,
-			const char *topic, const char *receiver,
-			const uint8_t *in, size_t len, uint8_t *out)
+static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, const char *topic,
+			const char *receiver, const uint8_t *in, size_t len, uint8_t *out)
 {
 	uint8_t all[TZ_AUTHENTICATED_MAX];
 	size_t n = 0;
 
 	if (strlen(topic) > TZ_TOPIC_MAX)
 		return false;
-	n = tz_authenticated(all, head, topic, strlen(topic), receiver,
-			     strlen(receiver));
+	n = tz_authenticated(all, head, topic, strlen(topic), receiver, strlen(receiver));
 	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out);
 }
 
@@ -215,8 +198,7 @@ static int next_counter(struct tz_client *client, struct error *err)
 		return 0;
 	}
 	if (client->epoch == UINT32_MAX)
-		return error_set(err, -EOVERFLOW,
-				 "%s has had all of its epochs: enrol it anew",
+		return error_set(err, -EOVERFLOW, "%s has had all of its epochs: enrol it anew",
 				 client->id);
 	if (RAND_bytes(client->salt, sizeof(client->salt)) != 1)
 		return error_set(err, -EIO, "OpenSSL has no random bytes");
@@ -226,9 +208,8 @@ static int next_counter(struct tz_client *client, struct error *err)
 	return tz_client_save(client, err);
 }
 
-static int seal(struct tz_client *client, enum tz_direction direction,
-		const char *topic, const void *plain, size_t len, uint8_t *out,
-		struct error *err)
+static int seal(struct tz_client *client, enum tz_direction direction, const char *topic,
+		const void *plain, size_t len, uint8_t *out, struct error *err)
 {
 	size_t id_len = strlen(client->id), head_len = TZ_FIXED + id_len;
 	int rc = 0;
@@ -251,27 +232,25 @@ static int seal(struct tz_client *client, enum tz_direction direction,
 	tz_put32(out + TZ_NONCE + sizeof(client->salt), client->counter);
 	out[TZ_FIXED - 1] = (uint8_t)id_len;
 	memcpy(out + TZ_FIXED, client->id, id_len);
-	if (!gcm_message(true, client->key, out, topic, "", plain, len,
-			 out + head_len))
+	if (!gcm_message(true, client->key, out, topic, "", plain, len, out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
 
-int tz_seal(struct tz_client *client, const char *topic, const void *plain,
-	    size_t len, uint8_t *out, struct error *err)
+int tz_seal(struct tz_client *client, const char *topic, const void *plain, size_t len,
+	    uint8_t *out, struct error *err)
 {
 	return seal(client, TZ_TO_BROKER, topic, plain, len, out, err);
 }
 
-int tz_seal_order(struct tz_client *admin, const void *plain, size_t len,
-		  uint8_t *out, struct error *err)
+int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_t *out,
+		  struct error *err)
 {
 	return seal(admin, TZ_ORDER, "", plain, len, out, err);
 }
 
 /* Did this come before? Remembers it if not. */
-static bool seen(struct tz_client *client, const char *sender,
-		 const struct tz_last *now)
+static bool seen(struct tz_client *client, const char *sender, const struct tz_last *now)
 {
 	struct tz_seen *s = NULL;
 
@@ -289,9 +268,8 @@ static bool seen(struct tz_client *client, const char *sender,
 	return false;
 }
 
-int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
-	    size_t len, uint8_t *out, struct tz_opened *opened,
-	    struct error *err)
+int tz_open(struct tz_client *client, const char *topic, const uint8_t *message, size_t len,
+	    uint8_t *out, struct tz_opened *opened, struct error *err)
 {
 	size_t head_len = tz_head_len(message, len, TZ_FROM_BROKER);
 
@@ -303,32 +281,30 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	opened->len = len - head_len - TZ_TAG_BYTES;
 	memcpy(opened->sender, message + TZ_FIXED, head_len - TZ_FIXED);
 	opened->sender[head_len - TZ_FIXED] = 0;
-	if (!gcm_message(false, client->key, message, topic, client->id,
-			 message + head_len, opened->len, out)) {
+	if (!gcm_message(false, client->key, message, topic, client->id, message + head_len,
+			 opened->len, out)) {
 		OPENSSL_cleanse(out, opened->len);
 		return error_set(err, -EBADMSG,
 				 "%s can't open a message on %s: sealed for "
 				 "another client or topic, or changed",
 				 client->id, topic);
 	}
-	opened->repeated =
-		seen(client, opened->sender,
-		     &(struct tz_last){ tz_get32(message + TZ_EPOCH),
-					tz_get32(message + TZ_COUNTER) });
+	opened->repeated = seen(client, opened->sender,
+				&(struct tz_last){ tz_get32(message + TZ_EPOCH),
+						   tz_get32(message + TZ_COUNTER) });
 	return 0;
 }
 
-int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
-		 const char *topic, const uint8_t *message, size_t len,
-		 uint8_t *plain, uint8_t *out, struct error *err)
+int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const char *topic,
+		 const uint8_t *message, size_t len, uint8_t *plain, uint8_t *out,
+		 struct error *err)
 {
 	size_t head_len = tz_head_len(message, len, TZ_TO_BROKER);
 	size_t n = len - head_len - TZ_TAG_BYTES;
 
 	if (!head_len)
 		return error_set(err, -EBADMSG, "no message");
-	if (!gcm_message(false, sender->key, message, topic, "",
-			 message + head_len, n, plain))
+	if (!gcm_message(false, sender->key, message, topic, "", message + head_len, n, plain))
 		return error_set(err, -EBADMSG, "forged");
 	if (!receiver->counter) {
 		RAND_bytes(receiver->salt, sizeof(receiver->salt));
@@ -338,8 +314,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 	out[3] = TZ_FROM_BROKER;
 	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));
 	tz_put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
-	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain,
-			 n, out + head_len))
+	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain, n, out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
@@ -347,8 +322,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
 /* -- enrolment ------------------------------------------------------------ */
 
 /* X of the point that `ours` and the TA's key come to. */
-static bool agree(EVP_PKEY *ours, const uint8_t identity[TZ_POINT_BYTES],
-		  uint8_t x[32])
+static bool agree(EVP_PKEY *ours, const uint8_t identity[TZ_POINT_BYTES], uint8_t x[32])
 {
 	uint8_t octets[1 + TZ_POINT_BYTES] = { 4 }; /* uncompressed */
 	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(ours, NULL);
@@ -358,18 +332,15 @@ static bool agree(EVP_PKEY *ours, const uint8_t identity[TZ_POINT_BYTES],
 
 	memcpy(octets + 1, identity, TZ_POINT_BYTES);
 	ok = ctx && theirs && EVP_PKEY_copy_parameters(theirs, ours) == 1 &&
-	     EVP_PKEY_set1_encoded_public_key(theirs, octets, sizeof(octets)) ==
-		     1 &&
-	     EVP_PKEY_derive_init(ctx) == 1 &&
-	     EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
+	     EVP_PKEY_set1_encoded_public_key(theirs, octets, sizeof(octets)) == 1 &&
+	     EVP_PKEY_derive_init(ctx) == 1 && EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
 	     EVP_PKEY_derive(ctx, x, &len) == 1 && len == 32;
 	EVP_PKEY_free(theirs);
 	EVP_PKEY_CTX_free(ctx);
 	return ok;
 }
 
-int tz_wrap(const struct tz_client *client,
-	    const uint8_t identity[TZ_POINT_BYTES],
+int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTES],
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err)
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
@@ -383,21 +354,17 @@ int tz_wrap(const struct tz_client *client,
 
 	memcpy(secret.label, TZ_WRAP_LABEL, sizeof(secret.label));
 	memcpy(secret.theirs, identity, TZ_POINT_BYTES);
-	if (!ours || EVP_PKEY_get1_encoded_public_key(ours, &point) !=
-			     1 + TZ_POINT_BYTES) {
+	if (!ours || EVP_PKEY_get1_encoded_public_key(ours, &point) != 1 + TZ_POINT_BYTES) {
 		rc = error_set(err, -EIO, "OpenSSL could not make a key");
 	} else if (!agree(ours, identity, secret.x)) {
-		rc = error_set(err, -EINVAL,
-			       "the TA's enrolment key is no point of P-256");
+		rc = error_set(err, -EINVAL, "the TA's enrolment key is no point of P-256");
 	} else {
 		memcpy(secret.ours, point + 1, TZ_POINT_BYTES);
 		memcpy(wrapped, secret.ours, TZ_POINT_BYTES);
-		if (EVP_Q_digest(NULL, "SHA256", NULL, &secret, sizeof(secret),
-				 kek, NULL) != 1 ||
-		    !gcm(true, kek, no_nonce, client->id, strlen(client->id),
-			 client->key, TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES))
-			rc = error_set(err, -EIO,
-				       "OpenSSL could not wrap the key");
+		if (EVP_Q_digest(NULL, "SHA256", NULL, &secret, sizeof(secret), kek, NULL) != 1 ||
+		    !gcm(true, kek, no_nonce, client->id, strlen(client->id), client->key,
+			 TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES))
+			rc = error_set(err, -EIO, "OpenSSL could not wrap the key");
 	}
 	OPENSSL_cleanse(&secret, sizeof(secret));
 	OPENSSL_cleanse(kek, sizeof(kek));

@@ -45,10 +45,8 @@ struct tz_client {
 size_t tz_client_size(void);
 
 /* A new client with a random key, in a new file that only its owner reads. */
-int tz_client_make(struct tz_client *client, const char *id, const char *path,
-		   struct error *err);
-int tz_client_load(struct tz_client *client, const char *path,
-		   struct error *err);
+int tz_client_make(struct tz_client *client, const char *id, const char *path, struct error *err);
+int tz_client_load(struct tz_client *client, const char *path, struct error *err);
 int tz_client_save(const struct tz_client *client, struct error *err);
 void tz_client_wipe(struct tz_client *client);
 
@@ -56,12 +54,12 @@ void tz_client_wipe(struct tz_client *client);
  * Seals for the broker; out has room for len + TZ_OVERHEAD(). The first call
  * after a start begins an epoch, and writes it to the client's file first.
  */
-int tz_seal(struct tz_client *client, const char *topic, const void *plain,
-	    size_t len, uint8_t *out, struct error *err);
+int tz_seal(struct tz_client *client, const char *topic, const void *plain, size_t len,
+	    uint8_t *out, struct error *err);
 
 /* The administrator's orders: plain is as ta_broker.h says. */
-int tz_seal_order(struct tz_client *admin, const void *plain, size_t len,
-		  uint8_t *out, struct error *err);
+int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_t *out,
+		  struct error *err);
 
 struct tz_opened {
 	char sender[TZ_ID_MAX + 1];
@@ -75,21 +73,19 @@ struct tz_opened {
  * sent once may come twice (QoS 1, retained, or a broker that means harm):
  * `repeated` says so.
  */
-int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
-	    size_t len, uint8_t *out, struct tz_opened *opened,
-	    struct error *err);
+int tz_open(struct tz_client *client, const char *topic, const uint8_t *message, size_t len,
+	    uint8_t *out, struct tz_opened *opened, struct error *err);
 
 /* Wraps the client's key to a TA's enrolment key. */
-int tz_wrap(const struct tz_client *client,
-	    const uint8_t identity[TZ_POINT_BYTES],
+int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTES],
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
 
 /*
  * Does the TA's work in the normal world: opens the sender's message and seals
  * it for the receiver. To measure and to show what a broker without a TEE holds.
  */
-int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver,
-		 const char *topic, const uint8_t *message, size_t len,
-		 uint8_t *plain, uint8_t *out, struct error *err);
+int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const char *topic,
+		 const uint8_t *message, size_t len, uint8_t *plain, uint8_t *out,
+		 struct error *err);
 
 #endif

@@ -65,14 +65,11 @@ static int open_tee(struct tz_core *core, struct error *err)
 	int rc = tz_ta_open(&core->tee, core->options.extensions, err);
 
 	if (!rc)
-		rc = tee_shm_alloc(core->tee, TZ_MESSAGE_MAX, TEEC_MEM_INPUT,
-				   &core->in, err);
+		rc = tee_shm_alloc(core->tee, TZ_MESSAGE_MAX, TEEC_MEM_INPUT, &core->in, err);
 	if (!rc)
-		rc = tee_shm_alloc(core->tee, 4096, TEEC_MEM_INPUT,
-				   &core->names, err);
+		rc = tee_shm_alloc(core->tee, 4096, TEEC_MEM_INPUT, &core->names, err);
 	if (!rc)
-		rc = tee_shm_alloc(core->tee, OUT_BYTES, TEEC_MEM_OUTPUT,
-				   &core->out, err);
+		rc = tee_shm_alloc(core->tee, OUT_BYTES, TEEC_MEM_OUTPUT, &core->out, err);
 	if (rc && core->tee)
 		close_tee(core);
 	return rc;
@@ -103,29 +100,24 @@ static size_t put_names(struct tz_core *core, unsigned int first)
 }
 
 /* Has the TA check the message, and make the copies from the first-th on. */
-static int call(struct tz_core *core, bool fresh, unsigned int first,
-		struct error *err)
+static int call(struct tz_core *core, bool fresh, unsigned int first, struct error *err)
 {
 	size_t step = step_of(core->len), bytes = step * (core->count - first);
 	TEEC_Operation op = { 0 };
 	struct error mine = { 0 };
 	int rc = 0;
 
-	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, core->in, 0,
-		       core->len);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, core->names, 0,
-		       put_names(core, first));
-	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, core->out,
-		       bytes ? core->used : 0, bytes ? bytes : 16);
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, core->in, 0, core->len);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, core->names, 0, put_names(core, first));
+	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, core->out, bytes ? core->used : 0,
+		       bytes ? bytes : 16);
 	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
 	op.params[3].value.a = fresh ? TZ_FRESH : 0;
 	core->counts.calls++;
-	rc = tee_invoke(core->tee, TA_BROKER_CMD_FORWARD, &op,
-			"pass on a message", &mine);
+	rc = tee_invoke(core->tee, TA_BROKER_CMD_FORWARD, &op, "pass on a message", &mine);
 	for (unsigned int i = first; i < core->count; i++) {
 		core->copies[i].at = core->used + step * (i - first);
-		core->copies[i].made = !rc &&
-				       op.params[3].value.a >> (i - first) & 1;
+		core->copies[i].made = !rc && op.params[3].value.a >> (i - first) & 1;
 		core->copies[i].taken = false;
 	}
 	core->used += bytes;
@@ -143,8 +135,7 @@ static struct tz_client *client(struct tz_core *core, const char *id, size_t n)
 	struct known *known = core->known;
 	char path[4200];
 
-	while (known && (strlen(known->client.id) != n ||
-			 memcmp(known->client.id, id, n)))
+	while (known && (strlen(known->client.id) != n || memcmp(known->client.id, id, n)))
 		known = known->next;
 	if (known)
 		return &known->client;
@@ -161,23 +152,19 @@ static struct tz_client *client(struct tz_core *core, const char *id, size_t n)
 	return &known->client;
 }
 
-static const void *normal_copy(struct tz_core *core, const char *topic,
-			       const char *receiver, const uint8_t *message,
-			       size_t len, struct error *err)
+static const void *normal_copy(struct tz_core *core, const char *topic, const char *receiver,
+			       const uint8_t *message, size_t len, struct error *err)
 {
 	struct tz_client *from = NULL, *to = NULL;
 
 	if (!tz_head_len(message, len, TZ_TO_BROKER))
 		return NULL;
-	if (!memcmp(core->sealed_head, message, TZ_FIXED) &&
-	    !strcmp(core->sealed_for, receiver))
+	if (!memcmp(core->sealed_head, message, TZ_FIXED) && !strcmp(core->sealed_for, receiver))
 		return core->sealed;
-	from = client(core, (const char *)message + TZ_FIXED,
-		      message[TZ_FIXED - 1]);
+	from = client(core, (const char *)message + TZ_FIXED, message[TZ_FIXED - 1]);
 	if (from)
 		to = client(core, receiver, strlen(receiver));
-	if (!to || tz_reencrypt(from, to, topic, message, len, core->plain,
-				core->sealed, err))
+	if (!to || tz_reencrypt(from, to, topic, message, len, core->plain, core->sealed, err))
 		return NULL;
 	memcpy(core->sealed_head, message, TZ_FIXED);
 	strcpy(core->sealed_for, receiver);
@@ -186,8 +173,7 @@ static const void *normal_copy(struct tz_core *core, const char *topic,
 
 /* -- both ----------------------------------------------------------------- */
 
-int tz_core_open(struct tz_core **out, const struct tz_core_options *options,
-		 struct error *err)
+int tz_core_open(struct tz_core **out, const struct tz_core_options *options, struct error *err)
 {
 	struct tz_core *core = calloc(1, sizeof(*core));
 	int rc = 0;
@@ -243,8 +229,7 @@ static void remember(struct tz_core *core)
 	topic->count = 0;
 	for (unsigned int i = 0; i < core->count; i++)
 		if (core->copies[i].taken)
-			strcpy(topic->receivers[topic->count++],
-			       core->copies[i].receiver);
+			strcpy(topic->receivers[topic->count++], core->copies[i].receiver);
 }
 
 static void expect(struct tz_core *core)
@@ -256,14 +241,13 @@ static void expect(struct tz_core *core)
 	for (unsigned int i = 0; i < topic->count; i++) {
 		if ((core->count + 1) * step_of(core->len) > OUT_BYTES)
 			return;
-		strcpy(core->copies[core->count++].receiver,
-		       topic->receivers[i]);
+		strcpy(core->copies[core->count++].receiver, topic->receivers[i]);
 	}
 }
 
 /* Makes it the message at hand; the one before is done with. */
-static int take(struct tz_core *core, const char *topic, const void *message,
-		size_t len, struct error *err)
+static int take(struct tz_core *core, const char *topic, const void *message, size_t len,
+		struct error *err)
 {
 	if (!len || len > TZ_MESSAGE_MAX || strlen(topic) > TZ_TOPIC_MAX)
 		return error_set(err, -EMSGSIZE,
@@ -281,8 +265,8 @@ static int take(struct tz_core *core, const char *topic, const void *message,
 	return 0;
 }
 
-int tz_core_arrived(struct tz_core *core, const char *topic,
-		    const void *message, size_t len, struct error *err)
+int tz_core_arrived(struct tz_core *core, const char *topic, const void *message, size_t len,
+		    struct error *err)
 {
 	int rc = 0;
 
@@ -301,28 +285,25 @@ int tz_core_arrived(struct tz_core *core, const char *topic,
 }
 
 /* The heads, nonces and tags tell any two messages of a topic apart. */
-static bool is_at_hand(const struct tz_core *core, const char *topic,
-		       const uint8_t *message, size_t len)
+static bool is_at_hand(const struct tz_core *core, const char *topic, const uint8_t *message,
+		       size_t len)
 {
 	const uint8_t *at_hand = core->len ? core->in->buffer : NULL;
 
 	return len == core->len && len > TZ_FIXED + TZ_TAG_BYTES &&
 	       !memcmp(at_hand, message, TZ_FIXED) &&
-	       !memcmp(at_hand + len - TZ_TAG_BYTES,
-		       message + len - TZ_TAG_BYTES, TZ_TAG_BYTES) &&
+	       !memcmp(at_hand + len - TZ_TAG_BYTES, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES) &&
 	       !strcmp(core->topic, topic);
 }
 
-static const void *tee_copy(struct tz_core *core, const char *topic,
-			    const char *receiver, const uint8_t *message,
-			    size_t len, struct error *err)
+static const void *tee_copy(struct tz_core *core, const char *topic, const char *receiver,
+			    const uint8_t *message, size_t len, struct error *err)
 {
 	struct copy *copy = NULL;
 
 	if (strlen(receiver) > TZ_ID_MAX || !*receiver)
 		return NULL;
-	if (!is_at_hand(core, topic, message, len) &&
-	    take(core, topic, message, len, err))
+	if (!is_at_hand(core, topic, message, len) && take(core, topic, message, len, err))
 		return NULL;
 	for (unsigned int i = 0; i < core->count && !copy; i++)
 		if (!strcmp(core->copies[i].receiver, receiver))
@@ -330,8 +311,7 @@ static const void *tee_copy(struct tz_core *core, const char *topic,
 	if (copy) {
 		core->counts.expected += copy->made && !copy->taken;
 	} else {
-		if (core->count == TZ_RECEIVERS_MAX ||
-		    core->used + step_of(len) > OUT_BYTES) {
+		if (core->count == TZ_RECEIVERS_MAX || core->used + step_of(len) > OUT_BYTES) {
 			remember(core);
 			core->count = 0;
 			core->used = 0;
@@ -346,9 +326,8 @@ static const void *tee_copy(struct tz_core *core, const char *topic,
 	return copy->made ? (uint8_t *)core->out->buffer + copy->at : NULL;
 }
 
-const void *tz_core_copy(struct tz_core *core, const char *topic,
-			 const char *receiver, const void *message, size_t len,
-			 struct error *err)
+const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
+			 const void *message, size_t len, struct error *err)
 {
 	const void *copy = NULL;
 

@@ -34,21 +34,19 @@ struct tz_counts {
 	uint64_t calls;            /* of the TA */
 };
 
-int tz_core_open(struct tz_core **core, const struct tz_core_options *options,
-		 struct error *err);
+int tz_core_open(struct tz_core **core, const struct tz_core_options *options, struct error *err);
 void tz_core_close(struct tz_core *core);
 
 /* A message from its sender. -errno: it is to be refused. */
-int tz_core_arrived(struct tz_core *core, const char *topic,
-		    const void *message, size_t len, struct error *err);
+int tz_core_arrived(struct tz_core *core, const char *topic, const void *message, size_t len,
+		    struct error *err);
 
 /*
  * The copy for that receiver, as long as the message; it stays until the next
  * call. NULL: the receiver may not have it, or it is no message.
  */
-const void *tz_core_copy(struct tz_core *core, const char *topic,
-			 const char *receiver, const void *message, size_t len,
-			 struct error *err);
+const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
+			 const void *message, size_t len, struct error *err);
 
 /* Was this sealed by the TA for a receiver? */
 bool tz_core_is_copy(const void *message, size_t len);

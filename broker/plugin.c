@@ -46,43 +46,40 @@ static bool is_ours(const struct plugin *plugin, const char *topic)
 }
 
 /* The 1st, 2nd, 4th, 8th … only: whoever sends or subscribes can cause it. */
-static void complain(uint64_t times, const char *what, struct mosquitto *client,
-		     const char *topic, const struct error *err)
+static void complain(uint64_t times, const char *what, struct mosquitto *client, const char *topic,
+		     const struct error *err)
 {
 	if (times & (times - 1))
 		return;
 	mosquitto_log_printf(MOSQ_LOG_WARNING, "mqtt-tz: %s %s on %s: %s", what,
 			     mosquitto_client_id(client), topic,
-			     err->code ? err->what :
-					 "not enrolled, or no rule for it");
+			     err->code ? err->what : "not enrolled, or no rule for it");
 }
 
 /* mosquitto's answer about a message that a client sent. */
-static int arrived(struct plugin *plugin, struct mosquitto *client,
-		   const char *topic, const void *payload, size_t len)
+static int arrived(struct plugin *plugin, struct mosquitto *client, const char *topic,
+		   const void *payload, size_t len)
 {
 	struct error err = { 0 };
 
 	/* A message of no bytes clears the retained one. */
 	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
-	complain(tz_core_counts(plugin->core)->refused,
-		 "refused a message from", client, topic, &err);
+	complain(tz_core_counts(plugin->core)->refused, "refused a message from", client, topic,
+		 &err);
 	return MOSQ_ERR_ACL_DENIED;
 }
 
 /* The copy for a client; NULL, and why in the log. */
-static const void *copy_for(struct plugin *plugin, struct mosquitto *client,
-			    const char *topic, const void *payload, size_t len)
+static const void *copy_for(struct plugin *plugin, struct mosquitto *client, const char *topic,
+			    const void *payload, size_t len)
 {
 	struct error err = { 0 };
-	const void *copy = tz_core_copy(plugin->core, topic,
-					mosquitto_client_id(client), payload,
-					len, &err);
+	const void *copy =
+		tz_core_copy(plugin->core, topic, mosquitto_client_id(client), payload, len, &err);
 
 	if (!copy)
-		complain(tz_core_counts(plugin->core)->denied, "no copy for",
-			 client, topic, &err);
+		complain(tz_core_counts(plugin->core)->denied, "no copy for", client, topic, &err);
 	return copy;
 }
 
@@ -98,16 +95,14 @@ static int on_acl(int event, void *data, void *user)
 		return ((struct plugin *)user)->others;
 	if (e->access == MOSQ_ACL_WRITE)
 		return is_copy ? MOSQ_ERR_ACL_DENIED :
-				 arrived(user, e->client, e->topic, e->payload,
-					 e->payloadlen);
+				 arrived(user, e->client, e->topic, e->payload, e->payloadlen);
 	/* Anybody may subscribe: a copy is made for those who may read. */
 	if (e->access != MOSQ_ACL_READ || is_copy || !e->payloadlen)
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
 	if (copy)
-		mosquitto_broker_publish_copy(mosquitto_client_id(e->client),
-					      e->topic, (int)e->payloadlen,
-					      copy, e->qos, false, NULL);
+		mosquitto_broker_publish_copy(mosquitto_client_id(e->client), e->topic,
+					      (int)e->payloadlen, copy, e->qos, false, NULL);
 	return MOSQ_ERR_ACL_DENIED;
 }
 #else
@@ -120,8 +115,7 @@ static int on_acl(int event, void *data, void *user)
 		return ((struct plugin *)user)->others;
 	/* The copy stays for MESSAGE_OUT. */
 	return e->access != MOSQ_ACL_READ || !e->payloadlen ||
-			       copy_for(user, e->client, e->topic, e->payload,
-					e->payloadlen) ?
+			       copy_for(user, e->client, e->topic, e->payload, e->payloadlen) ?
 		       MOSQ_ERR_SUCCESS :
 		       MOSQ_ERR_ACL_DENIED;
 }
@@ -131,9 +125,9 @@ static int on_in(int event, void *data, void *user)
 	struct mosquitto_evt_message *e = data;
 
 	(void)event;
-	return is_ours(user, e->topic) ? arrived(user, e->client, e->topic,
-						 e->payload, e->payloadlen) :
-					 MOSQ_ERR_SUCCESS;
+	return is_ours(user, e->topic) ?
+		       arrived(user, e->client, e->topic, e->payload, e->payloadlen) :
+		       MOSQ_ERR_SUCCESS;
 }
 
 static int on_out(int event, void *data, void *user)
@@ -162,13 +156,12 @@ static int report(int event, void *data, void *user)
 
 	(void)event;
 	(void)data;
-	mosquitto_log_printf(
-		MOSQ_LOG_NOTICE,
-		"mqtt-tz: %llu arrived, %llu refused, %llu copies (%llu "
-		"expected), %llu denied, %llu calls",
-		(unsigned long long)n->arrived, (unsigned long long)n->refused,
-		(unsigned long long)n->copies, (unsigned long long)n->expected,
-		(unsigned long long)n->denied, (unsigned long long)n->calls);
+	mosquitto_log_printf(MOSQ_LOG_NOTICE,
+			     "mqtt-tz: %llu arrived, %llu refused, %llu copies (%llu "
+			     "expected), %llu denied, %llu calls",
+			     (unsigned long long)n->arrived, (unsigned long long)n->refused,
+			     (unsigned long long)n->copies, (unsigned long long)n->expected,
+			     (unsigned long long)n->denied, (unsigned long long)n->calls);
 	return MOSQ_ERR_SUCCESS;
 }
 
@@ -193,8 +186,8 @@ int mosquitto_plugin_version(int count, const int *versions)
 	return -1;
 }
 
-int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
-			  struct mosquitto_opt *opts, int count)
+int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user, struct mosquitto_opt *opts,
+			  int count)
 {
 	struct plugin *plugin = calloc(1, sizeof(*plugin));
 	struct tz_core_options options = { .extensions = true, .expect = true };
@@ -211,9 +204,8 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
 		if (!strcmp(name, "prefix"))
 			prefix = value;
 		else if (!strcmp(name, "others"))
-			plugin->others = strcmp(value, "defer") ?
-						 MOSQ_ERR_SUCCESS :
-						 MOSQ_ERR_PLUGIN_DEFER;
+			plugin->others = strcmp(value, "defer") ? MOSQ_ERR_SUCCESS :
+								  MOSQ_ERR_PLUGIN_DEFER;
 		else if (!strcmp(name, "extensions"))
 			options.extensions = !strcmp(value, "true");
 		else if (!strcmp(name, "expect"))
@@ -221,8 +213,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
 		else if (!strcmp(name, "keys"))
 			options.keys = plugin->keys = strdup(value);
 		else
-			mosquitto_log_printf(MOSQ_LOG_WARNING,
-					     "mqtt-tz: no option is called %s",
+			mosquitto_log_printf(MOSQ_LOG_WARNING, "mqtt-tz: no option is called %s",
 					     name);
 	}
 	plugin->prefix = strdup(prefix); /* mosquitto frees the values */
@@ -232,8 +223,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user,
 		return MOSQ_ERR_UNKNOWN;
 	}
 	for (size_t i = 0; i < EVENTS && !rc; i++)
-		rc = mosquitto_callback_register(id, events[i].event,
-						 events[i].run, NULL, plugin);
+		rc = mosquitto_callback_register(id, events[i].event, events[i].run, NULL, plugin);
 	*user = plugin;
 	return rc;
 }
@@ -248,8 +238,7 @@ int mosquitto_plugin_cleanup(void *user, struct mosquitto_opt *opts, int count)
 		return MOSQ_ERR_SUCCESS;
 	report(0, NULL, plugin);
 	for (size_t i = 0; i < EVENTS; i++)
-		mosquitto_callback_unregister(plugin->id, events[i].event,
-					      events[i].run, NULL);
+		mosquitto_callback_unregister(plugin->id, events[i].event, events[i].run, NULL);
 	tz_core_close(plugin->core);
 	free(plugin->prefix);
 	free(plugin->keys);

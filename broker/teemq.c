@@ -45,15 +45,13 @@ static int read_all(struct job *job, struct error *err)
 static int write_all(const void *data, size_t len, struct error *err)
 {
 	if (fwrite(data, 1, len, stdout) != len || fflush(stdout))
-		return error_set(err, -errno, "can't write: %s",
-				 strerror(errno));
+		return error_set(err, -errno, "can't write: %s", strerror(errno));
 	return 0;
 }
 
 /* A command of the TA with one buffer, all of which goes in or comes out. */
-static int call(struct job *job, uint32_t command, uint32_t type,
-		const void *data, size_t len, const char *doing,
-		struct error *err)
+static int call(struct job *job, uint32_t command, uint32_t type, const void *data, size_t len,
+		const char *doing, struct error *err)
 {
 	TEEC_Operation op = { .paramTypes = type };
 	int rc = 0;
@@ -81,9 +79,8 @@ static int do_claim(struct job *job, struct error *err)
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
 	struct tz_client *admin = &job->me;
 	size_t len = strlen(admin->id);
-	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT,
-		      admin->identity, TZ_POINT_BYTES, "read the enrolment key",
-		      err);
+	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, admin->identity,
+		      TZ_POINT_BYTES, "read the enrolment key", err);
 
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
@@ -104,11 +101,10 @@ static int do_claim(struct job *job, struct error *err)
 	return tz_client_save(admin, err);
 }
 
-static int submit(struct job *job, const uint8_t *order, size_t len,
-		  struct error *err)
+static int submit(struct job *job, const uint8_t *order, size_t len, struct error *err)
 {
-	int rc = call(job, TA_BROKER_CMD_ORDER, TEEC_MEMREF_TEMP_INPUT, order,
-		      len, "obey an order", err);
+	int rc = call(job, TA_BROKER_CMD_ORDER, TEEC_MEMREF_TEMP_INPUT, order, len, "obey an order",
+		      err);
 
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
 		error_hint(err, "the order, or a later one, came before");
@@ -131,8 +127,7 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 	for (; *rules; rules++) {
 		size_t n = strlen(*rules);
 
-		if ((**rules != 'r' && **rules != 'w') || n < 3 ||
-		    (*rules)[1] != ':')
+		if ((**rules != 'r' && **rules != 'w') || n < 3 || (*rules)[1] != ':')
 			return error_set(err, -EINVAL,
 					 "'%s' is no rule: r:FILTER may read, "
 					 "w:FILTER may publish",
@@ -164,8 +159,7 @@ static int give(struct job *job, enum tz_order letter, const char *id,
 	memcpy(plain + 2, id, strlen(id));
 	if (client && !job->me.has_identity) {
 		error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
-		error_hint(err, "`teemq claim %s` on the board does",
-			   job->argv[0]);
+		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
 		return -EINVAL;
 	}
 	if (client) {
@@ -179,8 +173,7 @@ static int give(struct job *job, enum tz_order letter, const char *id,
 	len += TZ_OVERHEAD(strlen(job->me.id));
 	if (rc)
 		return rc;
-	return job->print ? write_all(order, len, err) :
-			    submit(job, order, len, err);
+	return job->print ? write_all(order, len, err) : submit(job, order, len, err);
 }
 
 static int do_enrol(struct job *job, struct error *err)
@@ -210,9 +203,8 @@ static int do_list(struct job *job, struct error *err)
 {
 	char bytes[2 + TZ_ID_MAX + TZ_RULES_MAX + 1];
 	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INOUT,
-					       TEEC_MEMREF_TEMP_OUTPUT,
-					       TEEC_NONE, TEEC_NONE),
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INOUT, TEEC_MEMREF_TEMP_OUTPUT, TEEC_NONE,
+					       TEEC_NONE),
 	};
 
 	for (;;) {
@@ -220,18 +212,15 @@ static int do_list(struct job *job, struct error *err)
 
 		op.params[1].tmpref.buffer = bytes;
 		op.params[1].tmpref.size = sizeof(bytes) - 1;
-		rc = tee_invoke(job->tee, TA_BROKER_CMD_LIST, &op,
-				"list the clients", err);
+		rc = tee_invoke(job->tee, TA_BROKER_CMD_LIST, &op, "list the clients", err);
 		if (rc && err->tee_result == TEEC_ERROR_ITEM_NOT_FOUND)
 			return 0;
 		if (rc)
 			return rc;
 		bytes[op.params[1].tmpref.size] = 0;
 		n = bytes[0];
-		printf("%.*s%s", n, bytes + 1,
-		       bytes[1 + n] ? " administrator" : "");
-		for (char *rule = strtok(bytes + 2 + n, "\n"); rule;
-		     rule = strtok(NULL, "\n"))
+		printf("%.*s%s", n, bytes + 1, bytes[1 + n] ? " administrator" : "");
+		for (char *rule = strtok(bytes + 2 + n, "\n"); rule; rule = strtok(NULL, "\n"))
 			printf(" %c:%s", rule[0], rule + 2);
 		puts("");
 	}
@@ -255,11 +244,10 @@ static int do_statistics(struct job *job, struct error *err)
 		"table writes",
 	};
 	uint64_t counts[sizeof(lines) / sizeof(lines[0])] = { 0 };
-	int rc = call(job, TA_BROKER_CMD_STATISTICS, TEEC_MEMREF_TEMP_OUTPUT,
-		      counts, sizeof(counts), "read the statistics", err);
+	int rc = call(job, TA_BROKER_CMD_STATISTICS, TEEC_MEMREF_TEMP_OUTPUT, counts,
+		      sizeof(counts), "read the statistics", err);
 
-	_Static_assert(sizeof(counts) == sizeof(struct tz_statistics),
-		       "a line for each counter");
+	_Static_assert(sizeof(counts) == sizeof(struct tz_statistics), "a line for each counter");
 	for (size_t i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%-28s %llu\n", lines[i], (unsigned long long)counts[i]);
 	return rc;
@@ -269,19 +257,15 @@ static int do_statistics(struct job *job, struct error *err)
 
 static int do_seal(struct job *job, struct error *err)
 {
-	int rc = tz_seal(&job->me, job->argv[1], job->in, job->len, job->out,
-			 err);
+	int rc = tz_seal(&job->me, job->argv[1], job->in, job->len, job->out, err);
 
-	return rc ? rc :
-		    write_all(job->out,
-			      job->len + TZ_OVERHEAD(strlen(job->me.id)), err);
+	return rc ? rc : write_all(job->out, job->len + TZ_OVERHEAD(strlen(job->me.id)), err);
 }
 
 static int do_open(struct job *job, struct error *err)
 {
 	struct tz_opened opened;
-	int rc = tz_open(&job->me, job->argv[1], job->in, job->len, job->out,
-			 &opened, err);
+	int rc = tz_open(&job->me, job->argv[1], job->in, job->len, job->out, &opened, err);
 
 	return rc ? rc : write_all(job->out, opened.len, err);
 }
@@ -296,13 +280,11 @@ static const struct command {
 	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
 	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
-	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol,
-	  "[--print] ADMIN-FILE KEY-FILE [RULE]…",
+	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
 	  "make a client known; a rule is r:FILTER or w:FILTER" },
-	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy,
-	  "[--print] ADMIN-FILE ID [RULE]…", "give a client other rules" },
-	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke,
-	  "[--print] ADMIN-FILE ID",
+	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy, "[--print] ADMIN-FILE ID [RULE]…",
+	  "give a client other rules" },
+	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke, "[--print] ADMIN-FILE ID",
 	  "forget a client, from the next message on" },
 	{ "submit", 0, 0, TEE | STDIN, do_submit, "",
 	  "pass an order of --print from standard input to the TA" },
@@ -320,12 +302,11 @@ static void usage(FILE *to)
 {
 	fprintf(to, "Usage: teemq COMMAND …\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %s %s\n      %s\n", commands[i].name,
-			commands[i].usage, commands[i].help);
+		fprintf(to, "  %s %s\n      %s\n", commands[i].name, commands[i].usage,
+			commands[i].help);
 }
 
-static int run(const struct command *command, struct job *job,
-	       struct error *err)
+static int run(const struct command *command, struct job *job, struct error *err)
 {
 	int rc = 0;
 
@@ -352,24 +333,21 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	int args = argc - 2;
 
-	if (argc > 1 &&
-	    (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		usage(stdout);
 		return 0;
 	}
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			command = &commands[i];
-	if (command && command->needs & PRINT && args > 0 &&
-	    !strcmp(argv[2], "--print")) {
+	if (command && command->needs & PRINT && args > 0 && !strcmp(argv[2], "--print")) {
 		job.print = true;
 		job.argv++;
 		args--;
 	}
 	if (!command || args < command->least || args > command->most) {
 		if (command)
-			fprintf(stderr, "Usage: teemq %s %s\n", command->name,
-				command->usage);
+			fprintf(stderr, "Usage: teemq %s %s\n", command->name, command->usage);
 		else
 			usage(stderr);
 		return 2;

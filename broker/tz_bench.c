@@ -61,8 +61,7 @@ static uint64_t cpu_of(const char *pid)
 	return ns;
 }
 
-static void on_subscribe(struct mosquitto *mosq, void *user, int mid, int n,
-			 const int *granted)
+static void on_subscribe(struct mosquitto *mosq, void *user, int mid, int n, const int *granted)
 {
 	(void)mosq, (void)user, (void)mid, (void)n, (void)granted;
 	atomic_fetch_add(&ready, 1);
@@ -76,8 +75,7 @@ static void on_connect(struct mosquitto *mosq, void *user, int rc)
 	mosquitto_subscribe(mosq, NULL, topic, qos);
 }
 
-static void on_message(struct mosquitto *mosq, void *user,
-		       const struct mosquitto_message *message)
+static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *message)
 {
 	uint64_t took = now() - sent_at;
 	struct person *person = user;
@@ -88,8 +86,8 @@ static void on_message(struct mosquitto *mosq, void *user,
 
 	(void)mosq;
 	if (folder) {
-		if (tz_open(&person->client, topic, message->payload, len,
-			    plain, &opened, &error) ||
+		if (tz_open(&person->client, topic, message->payload, len, plain, &opened,
+			    &error) ||
 		    opened.len != bytes)
 			errx(1, "%s", error.what);
 		if (opened.repeated)
@@ -124,29 +122,26 @@ static void wait_for(atomic_uint *count)
 {
 	for (int i = 0; atomic_load(count) < subscribers; i++) {
 		if (i == 20000)
-			errx(1, "only %u of %u came", atomic_load(count),
-			     subscribers);
+			errx(1, "only %u of %u came", atomic_load(count), subscribers);
 		usleep(1000);
 	}
 }
 
 /* One message to all subscribers; returns the broker's CPU time for it. */
-static uint64_t send_one(struct person *pub, const char *pid,
-			 const uint8_t *plain, uint8_t *sealed)
+static uint64_t send_one(struct person *pub, const char *pid, const uint8_t *plain, uint8_t *sealed)
 {
 	size_t len = bytes + (folder ? TZ_OVERHEAD(strlen(pub->client.id)) : 0);
 	struct error error = { 0 };
 	uint64_t before = 0;
 
-	if (folder &&
-	    tz_seal(&pub->client, topic, plain, bytes, sealed, &error))
+	if (folder && tz_seal(&pub->client, topic, plain, bytes, sealed, &error))
 		errx(1, "%s", error.what);
 	usleep(20000); /* the broker waits again */
 	before = cpu_of(pid);
 	atomic_store(&got, 0);
 	sent_at = now();
-	if (mosquitto_publish(pub->mosq, NULL, topic, (int)len,
-			      folder ? sealed : plain, qos, false))
+	if (mosquitto_publish(pub->mosq, NULL, topic, (int)len, folder ? sealed : plain, qos,
+			      false))
 		errx(1, "can't publish");
 	wait_for(&got);
 	usleep(20000);
@@ -180,8 +175,7 @@ int main(int argc, char **argv)
 	}
 	mosquitto_lib_init();
 	people = calloc(subscribers + 1, sizeof(*people));
-	latencies =
-		calloc(subscribers * (messages + WARM_UP), sizeof(*latencies));
+	latencies = calloc(subscribers * (messages + WARM_UP), sizeof(*latencies));
 	cpu = calloc(messages + WARM_UP, sizeof(*cpu));
 	plain = calloc(1, bytes + 1);
 	sealed = malloc(bytes + TZ_OVERHEAD(TZ_ID_MAX));
@@ -199,7 +193,6 @@ int main(int argc, char **argv)
 	}
 	print("first_ns", cpu, 1);
 	print("cpu_ns", cpu + WARM_UP, messages);
-	print("latency_ns", latencies + WARM_UP * subscribers,
-	      messages * subscribers);
+	print("latency_ns", latencies + WARM_UP * subscribers, messages * subscribers);
 	return 0;
 }

@@ -25,8 +25,7 @@
 #include "window.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_API;
-QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
-					   const struct qemu_info *info,
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 					   int argc, char **argv);
 
 /* hint #imm7; parts go from OPEN to LAST_PART */
@@ -77,9 +76,7 @@ static uint64_t count(void)
 
 static void count_instruction(struct qemu_plugin_insn *insn)
 {
-	qemu_plugin_register_vcpu_insn_exec_inline(insn,
-						   QEMU_PLUGIN_INLINE_ADD_U64,
-						   &counter, 1);
+	qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &counter, 1);
 }
 
 static void read_word(struct qemu_plugin_insn *insn, uint32_t *word)
@@ -104,8 +101,8 @@ static uint64_t count(void)
 
 static void count_instruction(struct qemu_plugin_insn *insn)
 {
-	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-		insn, QEMU_PLUGIN_INLINE_ADD_U64, counter, 1);
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							    counter, 1);
 }
 
 static void read_word(struct qemu_plugin_insn *insn, uint32_t *word)
@@ -144,8 +141,7 @@ static void close_step(void)
 	uint64_t now = count();
 
 	if (trace.n_steps && !trace.full)
-		trace.steps[trace.n_steps - 1].instructions =
-			(uint32_t)(now - trace.at_step);
+		trace.steps[trace.n_steps - 1].instructions = (uint32_t)(now - trace.at_step);
 	trace.at_step = now;
 }
 
@@ -156,8 +152,7 @@ static void open_step(void)
 		trace.full = true;
 		return;
 	}
-	trace.steps = grow(trace.steps, trace.n_steps, 1, &trace.room_steps,
-			   sizeof(*trace.steps));
+	trace.steps = grow(trace.steps, trace.n_steps, 1, &trace.room_steps, sizeof(*trace.steps));
 	trace.steps[trace.n_steps++] = (struct window_step){ trace.block, 0 };
 }
 
@@ -190,23 +185,17 @@ static void write_window(void)
 		head.blocks = head.words = head.steps = 0;
 	}
 	trace.written += sizeof(head) + head.blocks * sizeof(*trace.blocks) +
-			 head.words * sizeof(*trace.words) +
-			 head.steps * sizeof(*trace.steps);
+			 head.words * sizeof(*trace.words) + head.steps * sizeof(*trace.steps);
 	/* There is always room for one more. */
-	trace.words = grow(trace.words, trace.n_words, 1, &trace.room_words,
-			   sizeof(*trace.words));
+	trace.words = grow(trace.words, trace.n_words, 1, &trace.room_words, sizeof(*trace.words));
 	trace.words[trace.n_words] = 0;
-	snprintf(path, sizeof(path), "%s/window-%u", trace.dir,
-		 trace.windows++);
+	snprintf(path, sizeof(path), "%s/window-%u", trace.dir, trace.windows++);
 	snprintf(part, sizeof(part), "%s.part", path);
 	f = fopen(part, "wb");
 	written = f && fwrite(&head, sizeof(head), 1, f) == 1 &&
-		  fwrite(trace.blocks, sizeof(*trace.blocks), head.blocks, f) ==
-			  head.blocks &&
-		  fwrite(trace.words, sizeof(*trace.words), head.words, f) ==
-			  head.words &&
-		  fwrite(trace.steps, sizeof(*trace.steps), head.steps, f) ==
-			  head.steps;
+		  fwrite(trace.blocks, sizeof(*trace.blocks), head.blocks, f) == head.blocks &&
+		  fwrite(trace.words, sizeof(*trace.words), head.words, f) == head.words &&
+		  fwrite(trace.steps, sizeof(*trace.steps), head.steps, f) == head.steps;
 	if (f && fclose(f))
 		written = false;
 	if (!written || rename(part, path))
@@ -296,20 +285,16 @@ static void record_block(struct qemu_plugin_tb *tb, size_t n)
 {
 	uintptr_t index = trace.n_blocks;
 
-	trace.blocks = grow(trace.blocks, trace.n_blocks, 1, &trace.room_blocks,
-			    sizeof(*trace.blocks));
+	trace.blocks =
+		grow(trace.blocks, trace.n_blocks, 1, &trace.room_blocks, sizeof(*trace.blocks));
 	trace.blocks[trace.n_blocks++] = (struct window_block){
 		.vaddr = qemu_plugin_tb_vaddr(tb),
-		.haddr = (uintptr_t)qemu_plugin_insn_haddr(
-			qemu_plugin_tb_get_insn(tb, 0)),
+		.haddr = (uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)),
 		.instructions = (uint32_t)n,
 		.word = (uint32_t)trace.n_words,
 	};
-	trace.words = grow(trace.words, trace.n_words, n, &trace.room_words,
-			   sizeof(*trace.words));
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block,
-					     QEMU_PLUGIN_CB_NO_REGS,
-					     (void *)index);
+	trace.words = grow(trace.words, trace.n_words, n, &trace.room_words, sizeof(*trace.words));
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)index);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -327,19 +312,18 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			read_word(insn, &word);
 		if (trace.armed)
 			trace.words[trace.n_words++] = word;
-		if ((word & 0xfffff01f) == 0xd503201f &&
-		    (word >> 5 & MARKERS) == MARKERS)
+		if ((word & 0xfffff01f) == 0xd503201f && (word >> 5 & MARKERS) == MARKERS)
 			/* Not counted itself. */
-			qemu_plugin_register_vcpu_insn_exec_cb(
-				insn, on_marker, QEMU_PLUGIN_CB_NO_REGS,
-				(void *)(uintptr_t)(word >> 5 & 0x7f));
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker,
+							       QEMU_PLUGIN_CB_NO_REGS,
+							       (void *)(uintptr_t)(word >> 5 &
+										   0x7f));
 		else if (trace.armed)
 			count_instruction(insn);
 	}
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
-			int argc, char **argv)
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
 {
 	trace.id = id;
 	for (int i = 0; i < argc; i++) {
@@ -348,8 +332,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 			continue;
 		}
 		if (strncmp(argv[i], "dir=", 4)) {
-			fprintf(stderr, "teetrace: unknown option %s\n",
-				argv[i]);
+			fprintf(stderr, "teetrace: unknown option %s\n", argv[i]);
 			return -1;
 		}
 		free(trace.dir);
@@ -359,11 +342,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 		fprintf(stderr, "teetrace: dir=DIRECTORY is missing\n");
 		return -1;
 	}
-	if (strcmp(info->target_name, "aarch64") ||
-	    info->system.smp_vcpus != 1) {
-		fprintf(stderr,
-			"teetrace: the guest must be an aarch64 machine "
-			"with one CPU\n");
+	if (strcmp(info->target_name, "aarch64") || info->system.smp_vcpus != 1) {
+		fprintf(stderr, "teetrace: the guest must be an aarch64 machine "
+				"with one CPU\n");
 		return -1;
 	}
 	prepare(info);

@@ -154,20 +154,17 @@ static void *grow(void *items, size_t n, size_t *room, size_t size)
 	return items;
 }
 
-static void count_link(struct links *links, uint32_t from, uint32_t to,
-		       uint8_t kind)
+static void count_link(struct links *links, uint32_t from, uint32_t to, uint8_t kind)
 {
 	for (size_t i = 0; i < links->n; i++) {
 		struct link *link = &links->list[i];
 
-		if (link->from == from && link->to == to &&
-		    link->kind == kind) {
+		if (link->from == from && link->to == to && link->kind == kind) {
 			link->count++;
 			return;
 		}
 	}
-	links->list =
-		grow(links->list, links->n, &links->room, sizeof(*links->list));
+	links->list = grow(links->list, links->n, &links->room, sizeof(*links->list));
 	links->list[links->n++] = (struct link){ from, to, kind, 1 };
 }
 
@@ -187,12 +184,10 @@ static uint32_t child(uint32_t parent, uint32_t function)
 		at = &walk.nodes[*at].next;
 	node = *at;
 	if (node == NO_NODE) {
-		walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes,
-				  sizeof(*walk.nodes));
+		walk.nodes = grow(walk.nodes, walk.n_nodes, &walk.room_nodes, sizeof(*walk.nodes));
 		node = (uint32_t)walk.n_nodes++;
-		walk.nodes[node] = (struct node){ .parent = parent,
-						  .function = function,
-						  .first = NO_NODE };
+		walk.nodes[node] =
+			(struct node){ .parent = parent, .function = function, .first = NO_NODE };
 	} else {
 		*at = walk.nodes[node].next;
 	}
@@ -257,8 +252,7 @@ static void push(const struct table_block *b, struct frame back)
 
 static void push_call(const struct table_block *b)
 {
-	push(b, (struct frame){ .back = walk.last.end,
-				.back_domain = walk.last.domain });
+	push(b, (struct frame){ .back = walk.last.end, .back_domain = walk.last.domain });
 }
 
 /* An exception: it goes back to `domain`. */
@@ -306,16 +300,14 @@ static void replace_top(const struct table_block *b)
 }
 
 /* Index of the innermost frame that returns to `address` of b's domain, or -1. */
-static ptrdiff_t frame_before(const struct stack *s,
-			      const struct table_block *b, uint64_t address)
+static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b, uint64_t address)
 {
 	for (size_t i = s->n; i-- > 0;) {
 		const struct frame *f = &s->frames[i];
 
-		if (f->back && f->back_domain == b->domain &&
-		    f->pending != CALL && f->pending != RETURN &&
-		    (f->back == address ||
-		     (f->fault && f->back == address + 4)))
+		if (f->back && f->back_domain == b->domain && f->pending != CALL &&
+		    f->pending != RETURN &&
+		    (f->back == address || (f->fault && f->back == address + 4)))
 			return (ptrdiff_t)i;
 	}
 	return -1;
@@ -325,8 +317,8 @@ static ptrdiff_t frame_before(const struct stack *s,
  * Index of the exception that is over when an ERET goes to b, or -1: where one
  * came behind a call or a jump, only what that may go to is known.
  */
-static ptrdiff_t exception_before(const struct stack *s,
-				  const struct table_block *b, uint64_t address)
+static ptrdiff_t exception_before(const struct stack *s, const struct table_block *b,
+				  uint64_t address)
 {
 	ptrdiff_t exact = frame_before(s, b, address);
 
@@ -337,8 +329,7 @@ static ptrdiff_t exception_before(const struct stack *s,
 			continue;
 		if ((by->domain == b->domain && by->function == b->function &&
 		     f->pending != CALL) ||
-		    (b->flags & (ENTRY | OPAQUE) &&
-		     (f->pending == CALL || f->pending == OTHER)))
+		    (b->flags & (ENTRY | OPAQUE) && (f->pending == CALL || f->pending == OTHER)))
 			return (ptrdiff_t)i;
 	}
 	return exact;
@@ -348,10 +339,8 @@ static ptrdiff_t exception_before(const struct stack *s,
 static void do_pending(const struct frame *over, const struct table_block *b)
 {
 	if (over->pending == CALL)
-		push(b, (struct frame){ .back = over->back,
-					.back_domain = over->back_domain });
-	else if (over->fault && over->pending == OTHER && top() &&
-		 top()->domain == b->domain)
+		push(b, (struct frame){ .back = over->back, .back_domain = over->back_domain });
+	else if (over->fault && over->pending == OTHER && top() && top()->domain == b->domain)
 		jump(b);
 }
 
@@ -402,8 +391,7 @@ static void keep(size_t from)
 
 		if (!secure(f))
 			continue;
-		kept->frames = grow(kept->frames, kept->n, &kept->room,
-				    sizeof(*kept->frames));
+		kept->frames = grow(kept->frames, kept->n, &kept->room, sizeof(*kept->frames));
 		kept->frames[kept->n++] = *f;
 	}
 }
@@ -509,8 +497,7 @@ static bool return_to_vector(const struct table_block *b)
 	for (size_t i = s->n; i-- > 0 && s->frames[i].domain != TFA;) {
 		struct frame over = s->frames[i];
 
-		if (over.domain != b->domain ||
-		    (!over.fault && over.back_domain == b->domain))
+		if (over.domain != b->domain || (!over.fault && over.back_domain == b->domain))
 			continue;
 		s->n = i;
 		over.fault = true;
@@ -528,8 +515,7 @@ static void doubt_stack(void)
 	for (size_t i = 1; i < s->n; i++) {
 		uint32_t node = s->frames[i].node;
 
-		for (; node != s->frames[i].first;
-		     node = walk.nodes[node].parent)
+		for (; node != s->frames[i].first; node = walk.nodes[node].parent)
 			walk.nodes[node].unsure = true;
 		walk.nodes[node].unsure = true;
 	}
@@ -593,13 +579,11 @@ static void change_domain(const struct table_block *b, uint64_t address)
 		} else {
 			push_root(b);
 		}
-	} else if (last->domain == CORE && last->kind == ERET &&
-		   resume(b, address)) {
+	} else if (last->domain == CORE && last->kind == ERET && resume(b, address)) {
 		return;
 	} else if (t->other && b->domain == PROGRAM) {
 		lose(b);
-	} else if (last->kind == SVC || last->kind == SMC ||
-		   last->kind == ERET) {
+	} else if (last->kind == SVC || last->kind == SMC || last->kind == ERET) {
 		push_call(b);
 	} else {
 		push_fault(b, last->domain);
@@ -612,11 +596,9 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	struct thread *t = thread();
 	ptrdiff_t i;
 
-	if (b->flags & VECTOR &&
-	    !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
+	if (b->flags & VECTOR && !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
 		if (last->kind != ERET ||
-		    (!return_to_vector(b) &&
-		     (b->domain != CORE || !resume_to_vector(b))))
+		    (!return_to_vector(b) && (b->domain != CORE || !resume_to_vector(b))))
 			push_fault(b, b->domain);
 		return;
 	}
@@ -652,11 +634,11 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	}
 }
 
-static void advance(const struct table_block *b, uint64_t address,
-		    uint32_t instructions, bool whole)
+static void advance(const struct table_block *b, uint64_t address, uint32_t instructions,
+		    bool whole)
 {
-	bool jumped = b->domain == walk.last.domain &&
-		      walk.last.kind != RETURN && walk.last.kind != ERET;
+	bool jumped = b->domain == walk.last.domain && walk.last.kind != RETURN &&
+		      walk.last.kind != ERET;
 
 	if (!top())
 		push_root(b);
@@ -705,15 +687,13 @@ static void step(const struct steps *steps, size_t i)
 	/* The first step is the rest of the marker's block. */
 	uint64_t skipped = i ? 0 : 4 * (uint64_t)(all - s->instructions);
 
-	advance(b, b->address + skipped, s->instructions,
-		!i || s->instructions == all);
+	advance(b, b->address + skipped, s->instructions, !i || s->instructions == all);
 }
 
 enum { TRIAL_STEPS = 100000 };
 
 /* In a process of its own: does what follows return to where thread t was? */
-static void __attribute__((noreturn))
-try(const struct steps *steps, size_t i, size_t t)
+static void __attribute__((noreturn)) try(const struct steps *steps, size_t i, size_t t)
 {
 	size_t end = steps->n - i > TRIAL_STEPS ? i + TRIAL_STEPS : steps->n;
 
@@ -723,8 +703,7 @@ try(const struct steps *steps, size_t i, size_t t)
 		uint8_t domain = walk.last.domain;
 
 		step(steps, i++);
-		if (switches() ||
-		    (domain == KERNEL && walk.last.domain == PROGRAM))
+		if (switches() || (domain == KERNEL && walk.last.domain == PROGRAM))
 			break;
 	}
 	_exit(walk.lost_one);
@@ -737,22 +716,19 @@ static bool fits(const struct steps *steps, size_t i, size_t t)
 
 	if (!child)
 		try(steps, i, t);
-	if (child < 0 || waitpid(child, &status, 0) != child ||
-	    !WIFEXITED(status))
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		err(1, "cannot try a thread's stack");
 	return !WEXITSTATUS(status);
 }
 
 static void new_thread(bool other)
 {
-	walk.threads = grow(walk.threads, walk.n_threads, &walk.room_threads,
-			    sizeof(*walk.threads));
+	walk.threads =
+		grow(walk.threads, walk.n_threads, &walk.room_threads, sizeof(*walk.threads));
 	walk.current = walk.n_threads++;
 	walk.threads[walk.current] = (struct thread){ .other = other };
 	if (other)
-		push(&(struct table_block){ .function = walk.functions +
-							(uint32_t)walk.current -
-							1,
+		push(&(struct table_block){ .function = walk.functions + (uint32_t)walk.current - 1,
 					    .domain = DOMAINS },
 		     (struct frame){ 0 });
 }
@@ -789,18 +765,16 @@ static const void *map(const char *path, size_t *size)
 	return data;
 }
 
-static void open_files(const char *window, const char *table,
-		       struct steps *steps)
+static void open_files(const char *window, const char *table, struct steps *steps)
 {
 	const struct window_head *head;
 	const struct table_head *known;
 	size_t size;
 
 	head = map(window, &size);
-	if (size < sizeof(*head) || memcmp(head->magic, WINDOW_MAGIC, 8) ||
-	    head->blocks > size || head->words > size || head->steps > size ||
-	    size != sizeof(*head) + head->blocks * sizeof(struct window_block) +
-			    head->words * 4 +
+	if (size < sizeof(*head) || memcmp(head->magic, WINDOW_MAGIC, 8) || head->blocks > size ||
+	    head->words > size || head->steps > size ||
+	    size != sizeof(*head) + head->blocks * sizeof(struct window_block) + head->words * 4 +
 			    head->steps * sizeof(struct window_step))
 		errx(1, "%s: not a whole window", window);
 	known = map(table, &size);
@@ -809,10 +783,8 @@ static void open_files(const char *window, const char *table,
 	    size != sizeof(*known) + known->blocks * sizeof(struct table_block))
 		errx(1, "%s: not the table of this window", table);
 	steps->blocks = (const struct window_block *)(head + 1);
-	steps->list =
-		(const struct window_step *)((const char *)(steps->blocks +
-							    head->blocks) +
-					     head->words * 4);
+	steps->list = (const struct window_step *)((const char *)(steps->blocks + head->blocks) +
+						   head->words * 4);
 	steps->n = head->steps;
 	steps->table = (const struct table_block *)(known + 1);
 	walk.functions = (uint32_t)known->functions;
@@ -820,8 +792,7 @@ static void open_files(const char *window, const char *table,
 		if (steps->list[i].block >= head->blocks)
 			errx(1, "%s: not a whole window", window);
 	for (size_t i = 0; i < head->blocks; i++)
-		if (steps->table[i].domain >= DOMAINS ||
-		    steps->table[i].kind >= KINDS)
+		if (steps->table[i].domain >= DOMAINS || steps->table[i].kind >= KINDS)
 			errx(1, "%s: not the table of this window", table);
 }
 
@@ -839,9 +810,8 @@ static void follow(const struct steps *steps)
 static void print_links(const char *what, const struct links *links)
 {
 	for (size_t i = 0; i < links->n; i++)
-		printf("%s %" PRIu32 " %" PRIu32 " %u %" PRIu64 "\n", what,
-		       links->list[i].from, links->list[i].to,
-		       links->list[i].kind, links->list[i].count);
+		printf("%s %" PRIu32 " %" PRIu32 " %u %" PRIu64 "\n", what, links->list[i].from,
+		       links->list[i].to, links->list[i].kind, links->list[i].count);
 }
 
 int main(int argc, char **argv)
@@ -857,10 +827,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < walk.n_nodes; i++) {
 		const struct node *n = &walk.nodes[i];
 
-		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64
-		       " %d\n",
-		       n->parent == NO_NODE ? -1 : (int64_t)n->parent,
-		       n->function, n->self, n->calls, n->unsure);
+		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %d\n",
+		       n->parent == NO_NODE ? -1 : (int64_t)n->parent, n->function, n->self,
+		       n->calls, n->unsure);
 	}
 	print_links("pass", &walk.passes);
 	print_links("lost", &walk.lost);

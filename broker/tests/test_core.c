@@ -38,8 +38,8 @@ void tee_session_close(struct tee_session *session)
 	(void)session;
 }
 
-int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
-		  TEEC_SharedMemory **shm, struct error *err)
+int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC_SharedMemory **shm,
+		  struct error *err)
 {
 	(void)session;
 	(void)flags;
@@ -61,8 +61,8 @@ void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm)
  * The TA: a copy is the message with its receiver's id at byte 40. Nobody whose
  * id begins with x may read; a message with '!' at byte 30 is refused.
  */
-int tee_invoke(struct tee_session *session, uint32_t command,
-	       TEEC_Operation *op, const char *doing, struct error *err)
+int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
+	       struct error *err)
 {
 	const TEEC_RegisteredMemoryReference *in = &op->params[0].memref;
 	const TEEC_RegisteredMemoryReference *out = &op->params[2].memref;
@@ -90,8 +90,7 @@ int tee_invoke(struct tee_session *session, uint32_t command,
 	}
 	names += 2 + ((size_t)names[0] << 8 | names[1]);
 	for (; names < end; names += 1 + names[0], asked_for++) {
-		assert_true(copy + in->size <=
-			    (uint8_t *)out->parent->buffer + out->parent->size);
+		assert_true(copy + in->size <= (uint8_t *)out->parent->buffer + out->parent->size);
 		memcpy(copy, message, in->size);
 		memset(copy + 40, 0, 20);
 		memcpy(copy + 40, names + 1, names[0]);
@@ -129,8 +128,7 @@ static int teardown(void **state)
 
 static bool gets(const char *topic, const char *who, size_t len)
 {
-	const uint8_t *copy =
-		tz_core_copy(core, topic, who, message, len, NULL);
+	const uint8_t *copy = tz_core_copy(core, topic, who, message, len, NULL);
 
 	if (!copy)
 		return false;

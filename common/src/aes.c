@@ -14,9 +14,9 @@
 #define PLAIN(s) (s),
 /* Columns of MixColumns and of its inverse, times what the S-box gives. */
 #define MIX(s) X2(s) << 24 | (s) << 16 | (s) << 8 | (X2(s) ^ (s)),
-#define INV_MIX(s)                                            \
-	(X8(s) ^ X4(s) ^ X2(s)) << 24 | (X8(s) ^ (s)) << 16 | \
-		(X8(s) ^ X4(s) ^ (s)) << 8 | (X8(s) ^ X2(s) ^ (s)),
+#define INV_MIX(s)                                                                         \
+	(X8(s) ^ X4(s) ^ X2(s)) << 24 | (X8(s) ^ (s)) << 16 | (X8(s) ^ X4(s) ^ (s)) << 8 | \
+		(X8(s) ^ X2(s) ^ (s)),
 
 static const uint8_t sbox[256] = { AES_SBOX(PLAIN) };
 static const uint8_t inv_sbox[256] = { AES_INV_SBOX(PLAIN) };
@@ -25,13 +25,11 @@ static const uint32_t inv_mix[256] = { AES_INV_SBOX(INV_MIX) };
 
 static uint32_t sub_word(uint32_t x)
 {
-	return (uint32_t)sbox[x >> 24] << 24 |
-	       (uint32_t)sbox[x >> 16 & 0xff] << 16 |
+	return (uint32_t)sbox[x >> 24] << 24 | (uint32_t)sbox[x >> 16 & 0xff] << 16 |
 	       (uint32_t)sbox[x >> 8 & 0xff] << 8 | sbox[x & 0xff];
 }
 
-void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
-			 size_t key_len)
+void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len)
 {
 	size_t n = key_len / 4;
 	size_t total = 4 * (n + 7);
@@ -40,8 +38,7 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
 
 	key->rounds = n + 6;
 	for (size_t i = 0; i < n; i++)
-		w[i] = (uint32_t)bytes[4 * i] << 24 |
-		       (uint32_t)bytes[4 * i + 1] << 16 |
+		w[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 |
 		       (uint32_t)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
 	for (size_t i = n; i < total; i++) {
 		uint32_t x = w[i - 1];
@@ -59,23 +56,19 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
 /* The inverse's table, looked up by the S-box of each byte. */
 static uint32_t inv_mix_column(uint32_t x)
 {
-	return inv_mix[sbox[x >> 24]] ^
-	       ror32(inv_mix[sbox[x >> 16 & 0xff]], 8) ^
-	       ror32(inv_mix[sbox[x >> 8 & 0xff]], 16) ^
-	       ror32(inv_mix[sbox[x & 0xff]], 24);
+	return inv_mix[sbox[x >> 24]] ^ ror32(inv_mix[sbox[x >> 16 & 0xff]], 8) ^
+	       ror32(inv_mix[sbox[x >> 8 & 0xff]], 16) ^ ror32(inv_mix[sbox[x & 0xff]], 24);
 }
 
 /* For the equivalent inverse cipher (FIPS 197, 5.3.5). */
-void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes,
-			 size_t key_len)
+void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len)
 {
 	struct aes_key forward;
 
 	aes_set_encrypt_key(&forward, bytes, key_len);
 	key->rounds = forward.rounds;
 	for (unsigned int round = 0; round <= key->rounds; round++) {
-		const uint32_t *from =
-			&forward.words[4 * (key->rounds - round)];
+		const uint32_t *from = &forward.words[4 * (key->rounds - round)];
 		uint32_t *to = &key->words[4 * round];
 		bool outer = round == 0 || round == key->rounds;
 
@@ -90,13 +83,11 @@ void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes,
 	((table)[(a) >> 24] ^ ror32((table)[(b) >> 16 & 0xff], 8) ^ \
 	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[0xff & (d)], 24))
 
-#define LAST_ROUND(box, a, b, c, d)                \
-	((uint32_t)(box)[(a) >> 24] << 24 |        \
-	 (uint32_t)(box)[(b) >> 16 & 0xff] << 16 | \
+#define LAST_ROUND(box, a, b, c, d)                                                   \
+	((uint32_t)(box)[(a) >> 24] << 24 | (uint32_t)(box)[(b) >> 16 & 0xff] << 16 | \
 	 (uint32_t)(box)[(c) >> 8 & 0xff] << 8 | (box)[0xff & (d)])
 
-static void load(uint32_t *s, const struct aes_block *block,
-		 const uint32_t *key)
+static void load(uint32_t *s, const struct aes_block *block, const uint32_t *key)
 {
 	memcpy(s, block, AES_BLOCK);
 	for (size_t i = 0; i < 4; i++)
@@ -111,9 +102,10 @@ static void store(struct aes_block *block, uint32_t *s, const uint32_t *key)
 }
 
 /* step: from which column ShiftRows takes the next byte; 3 is back by one. */
-static inline __attribute__((always_inline)) void
-crypt(const struct aes_key *key, struct aes_block *block, const uint32_t *table,
-      const uint8_t *box, size_t step)
+static inline __attribute__((always_inline)) void crypt(const struct aes_key *key,
+							struct aes_block *block,
+							const uint32_t *table, const uint8_t *box,
+							size_t step)
 {
 	const uint32_t *k = key->words;
 	uint32_t s[4], t[4];
@@ -123,8 +115,8 @@ crypt(const struct aes_key *key, struct aes_block *block, const uint32_t *table,
 		k += 4;
 #pragma GCC unroll 4
 		for (size_t i = 0; i < 4; i++)
-			t[i] = ROUND(table, s[i], s[(i + step) % 4],
-				     s[(i + 2) % 4], s[(i + 3 * step) % 4]) ^
+			t[i] = ROUND(table, s[i], s[(i + step) % 4], s[(i + 2) % 4],
+				     s[(i + 3 * step) % 4]) ^
 			       k[i];
 		memcpy(s, t, sizeof(s));
 	}

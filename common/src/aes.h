@@ -26,10 +26,8 @@ struct aes_key {
 };
 
 /* key_len: 16, 24 or 32 */
-void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes,
-			 size_t key_len);
-void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes,
-			 size_t key_len);
+void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
+void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
 /* The key has to be one for that direction. */
 void aes_encrypt(const struct aes_key *key, struct aes_block *block);
 void aes_decrypt(const struct aes_key *key, struct aes_block *block);
@@ -61,11 +59,9 @@ _Static_assert(sizeof(struct aes_state) <= sizeof(union cipher_ctx),
 
 struct aes_mode {
 	/* Called with state->encrypt set, the rest all zeros. */
-	void (*set_key)(struct aes_state *state, const uint8_t *key,
-			size_t key_len);
+	void (*set_key)(struct aes_state *state, const uint8_t *key, size_t key_len);
 	void (*begin)(struct aes_state *state, const uint8_t *iv);
-	void (*update)(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len);
+	void (*update)(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len);
 	/* AEADs only */
 	void (*tag)(struct aes_state *state, uint8_t *tag);
 };

@@ -9,15 +9,14 @@
 #include "aes.h"
 
 /* Four bits shifted out at the low end come back as this at the high end. */
-#define BACK(i)                                                        \
-	((uint64_t)((1 & (i)) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^     \
-		    ((i) >> 2 & 1) * 0x7080 ^ ((i) >> 3 & 1) * 0xe100) \
+#define BACK(i)                                                                              \
+	((uint64_t)((1 & (i)) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^ ((i) >> 2 & 1) * 0x7080 ^ \
+		    ((i) >> 3 & 1) * 0xe100)                                                 \
 	 << 48)
 
 static const uint64_t back[16] = {
-	BACK(0),  BACK(1),  BACK(2),  BACK(3),  BACK(4),  BACK(5),
-	BACK(6),  BACK(7),  BACK(8),  BACK(9),  BACK(10), BACK(11),
-	BACK(12), BACK(13), BACK(14), BACK(15),
+	BACK(0), BACK(1), BACK(2),  BACK(3),  BACK(4),  BACK(5),  BACK(6),  BACK(7),
+	BACK(8), BACK(9), BACK(10), BACK(11), BACK(12), BACK(13), BACK(14), BACK(15),
 };
 
 static void ghash_set_key(struct ghash_key *key, const struct aes_block *h)
@@ -44,8 +43,7 @@ static void ghash_set_key(struct ghash_key *key, const struct aes_block *h)
 }
 
 /* y = (y xor block) * H */
-static void ghash(const struct ghash_key *key, struct aes_block *y,
-		  const struct aes_block *block)
+static void ghash(const struct ghash_key *key, struct aes_block *y, const struct aes_block *block)
 {
 	const uint8_t *bytes = (const uint8_t *)y;
 	uint64_t high = 0, low = 0;
@@ -65,8 +63,7 @@ static void ghash(const struct ghash_key *key, struct aes_block *y,
 	y->w[1] = BYTES_BE64(low);
 }
 
-static void expand(struct aes_key *aes, struct ghash_key *hash,
-		   const uint8_t *key, size_t key_len)
+static void expand(struct aes_key *aes, struct ghash_key *hash, const uint8_t *key, size_t key_len)
 {
 	struct aes_block h = { 0 };
 
@@ -76,8 +73,7 @@ static void expand(struct aes_key *aes, struct ghash_key *hash,
 	wipe(&h, sizeof(h));
 }
 
-static struct aes_block key_stream(const struct gcm_message *m,
-				   const struct aes_key *aes)
+static struct aes_block key_stream(const struct gcm_message *m, const struct aes_key *aes)
 {
 	struct aes_block stream = aes_get(m->counter);
 
@@ -100,8 +96,8 @@ static void hash_block(struct gcm_message *m, const struct ghash_key *key,
 
 /* Pieces of any length: m->crypted says where in a block the last one ended. */
 static void crypt_pieces(struct gcm_message *m, const struct aes_key *aes,
-			 const struct ghash_key *key, bool encrypt,
-			 const uint8_t *in, uint8_t *out, size_t len)
+			 const struct ghash_key *key, bool encrypt, const uint8_t *in, uint8_t *out,
+			 size_t len)
 {
 	while (len) {
 		size_t at = m->crypted % AES_BLOCK;
@@ -125,8 +121,8 @@ static void crypt_pieces(struct gcm_message *m, const struct aes_key *aes,
 	}
 }
 
-static void finish(struct gcm_message *m, const struct aes_key *aes,
-		   const struct ghash_key *key, uint8_t out[GCM_TAG_BYTES])
+static void finish(struct gcm_message *m, const struct aes_key *aes, const struct ghash_key *key,
+		   uint8_t out[GCM_TAG_BYTES])
 {
 	static const struct aes_block nothing;
 	const struct aes_block lengths = { { BYTES_BE64(m->authenticated * 8),
@@ -145,8 +141,7 @@ static void finish(struct gcm_message *m, const struct aes_key *aes,
 
 /* -- the mode ------------------------------------------------------------- */
 
-static void mode_set_key(struct aes_state *state, const uint8_t *key,
-			 size_t key_len)
+static void mode_set_key(struct aes_state *state, const uint8_t *key, size_t key_len)
 {
 	expand(&state->key, &state->gcm.key, key, key_len);
 }
@@ -156,11 +151,10 @@ static void mode_begin(struct aes_state *state, const uint8_t *iv)
 	gcm_begin(&state->gcm.message, iv);
 }
 
-static void mode_update(struct aes_state *state, const uint8_t *in,
-			uint8_t *out, size_t len)
+static void mode_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
 {
-	crypt_pieces(&state->gcm.message, &state->key, &state->gcm.key,
-		     state->encrypt, in, out, len);
+	crypt_pieces(&state->gcm.message, &state->key, &state->gcm.key, state->encrypt, in, out,
+		     len);
 }
 
 static void mode_tag(struct aes_state *state, uint8_t *tag)
@@ -182,8 +176,7 @@ struct key {
 	struct ghash_key ghash;
 };
 
-_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key),
-	       "struct gcm_key is too small");
+_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key), "struct gcm_key is too small");
 
 static const struct key *of(const struct gcm_key *key)
 {
@@ -197,27 +190,25 @@ static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 	expand(&k->aes, &k->ghash, bytes, GCM_KEY_BYTES);
 }
 
-static void authenticate(struct gcm_message *m, const struct gcm_key *key,
-			 const uint8_t *data, size_t len)
+static void authenticate(struct gcm_message *m, const struct gcm_key *key, const uint8_t *data,
+			 size_t len)
 {
 	for (size_t at = 0; at < len; at += AES_BLOCK) {
 		struct aes_block block = { 0 };
 
-		memcpy(&block, data + at,
-		       len - at < AES_BLOCK ? len - at : AES_BLOCK);
+		memcpy(&block, data + at, len - at < AES_BLOCK ? len - at : AES_BLOCK);
 		hash_block(m, &of(key)->ghash, &block, true);
 	}
 	m->authenticated = len;
 }
 
-static void crypt(struct gcm_message *m, const struct gcm_key *key,
-		  bool encrypt, const uint8_t *in, uint8_t *out, size_t len)
+static void crypt(struct gcm_message *m, const struct gcm_key *key, bool encrypt, const uint8_t *in,
+		  uint8_t *out, size_t len)
 {
 	crypt_pieces(m, &of(key)->aes, &of(key)->ghash, encrypt, in, out, len);
 }
 
-static void tag(struct gcm_message *m, const struct gcm_key *key,
-		uint8_t out[GCM_TAG_BYTES])
+static void tag(struct gcm_message *m, const struct gcm_key *key, uint8_t out[GCM_TAG_BYTES])
 {
 	finish(m, &of(key)->aes, &of(key)->ghash, out);
 }

@@ -10,8 +10,7 @@ static void set_key(struct aes_state *state, const uint8_t *key, size_t key_len)
 		aes_set_decrypt_key(&state->key, key, key_len);
 }
 
-static void set_stream_key(struct aes_state *state, const uint8_t *key,
-			   size_t key_len)
+static void set_stream_key(struct aes_state *state, const uint8_t *key, size_t key_len)
 {
 	aes_set_encrypt_key(&state->key, key, key_len);
 }
@@ -35,8 +34,7 @@ static void crypt(const struct aes_state *state, struct aes_block *block)
 		aes_decrypt(&state->key, block);
 }
 
-static void ecb_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
+static void ecb_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
 {
 	for (size_t i = 0; i < len; i += AES_BLOCK) {
 		struct aes_block block = aes_get(in + i);
@@ -46,8 +44,7 @@ static void ecb_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
 	}
 }
 
-static void cbc_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
+static void cbc_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
 {
 	for (size_t i = 0; i < len; i += AES_BLOCK) {
 		struct aes_block block = aes_get(in + i);
@@ -77,8 +74,7 @@ static void next_stream(struct aes_state *state)
 		;
 }
 
-static void ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
+static void ctr_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
 {
 	const uint8_t *stream = (const uint8_t *)&state->stream;
 	size_t i = 0;
@@ -106,8 +102,7 @@ static void ctr_begin(struct aes_state *state, const uint8_t *iv)
 	state->used = AES_BLOCK;
 }
 
-static void xts_set_key(struct aes_state *state, const uint8_t *key,
-			size_t key_len)
+static void xts_set_key(struct aes_state *state, const uint8_t *key, size_t key_len)
 {
 	set_key(state, key, key_len / 2);
 	aes_set_encrypt_key(&state->tweak, key + key_len / 2, key_len / 2);
@@ -132,8 +127,7 @@ static void next_tweak(struct aes_block *tweak)
 	tweak->w[1] = BYTES_LE64(high);
 }
 
-static void xts_update(struct aes_state *state, const uint8_t *in, uint8_t *out,
-		       size_t len)
+static void xts_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
 {
 	for (size_t i = 0; i < len; i += AES_BLOCK) {
 		struct aes_block block = aes_get(in + i);

@@ -41,8 +41,7 @@ const struct asym_algorithm asym_algorithms[] = {
 };
 /* clang-format on */
 
-const size_t asym_algorithms_count =
-	sizeof(asym_algorithms) / sizeof(asym_algorithms[0]);
+const size_t asym_algorithms_count = sizeof(asym_algorithms) / sizeof(asym_algorithms[0]);
 
 const struct asym_algorithm *asym_by_id(uint32_t id)
 {

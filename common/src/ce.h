@@ -16,22 +16,18 @@ static inline uint32x4_t ce_load4(const uint32_t *p)
 {
 	uint32x4_t v;
 
-	__asm__("ld1	{%0.4s}, [%1]"
-		: "=w"(v)
-		: "r"(p), "m"(*(const uint32_t(*)[4])p));
+	__asm__("ld1	{%0.4s}, [%1]" : "=w"(v) : "r"(p), "m"(*(const uint32_t(*)[4])p));
 	return v;
 }
 
 static inline void ce_store4(uint32_t *p, uint32x4_t v)
 {
-	__asm__("st1	{%1.4s}, [%2]"
-		: "=m"(*(uint32_t(*)[4])p)
-		: "w"(v), "r"(p));
+	__asm__("st1	{%1.4s}, [%2]" : "=m"(*(uint32_t(*)[4])p) : "w"(v), "r"(p));
 }
 
 /* The sixteen big-endian words of a block of 64 bytes at any address. */
-static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0,
-				 uint32x4_t *m1, uint32x4_t *m2, uint32x4_t *m3)
+static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0, uint32x4_t *m1, uint32x4_t *m2,
+				 uint32x4_t *m3)
 {
 	register uint8x16_t b0 __asm__("v28");
 	register uint8x16_t b1 __asm__("v29");

@@ -8,9 +8,8 @@ static const struct {
 	const char *kernel;
 	const struct aes_mode *mode;
 } modes[] = {
-	{ "ecb(aes)", &aes_ecb }, { "cbc(aes)", &aes_cbc },
-	{ "ctr(aes)", &aes_ctr }, { "xts(aes)", &aes_xts },
-	{ "gcm(aes)", &aes_gcm },
+	{ "ecb(aes)", &aes_ecb }, { "cbc(aes)", &aes_cbc }, { "ctr(aes)", &aes_ctr },
+	{ "xts(aes)", &aes_xts }, { "gcm(aes)", &aes_gcm },
 };
 
 static struct aes_state *state_of(union cipher_ctx *ctx)
@@ -18,8 +17,7 @@ static struct aes_state *state_of(union cipher_ctx *ctx)
 	return (struct aes_state *)(void *)ctx;
 }
 
-bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt,
-		    const uint8_t *key)
+bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt, const uint8_t *key)
 {
 	const struct algorithm *alg = algorithm_by_id(alg_id);
 	struct aes_state *state = state_of(ctx);
@@ -43,8 +41,7 @@ void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv)
 	state_of(ctx)->mode->begin(state_of(ctx), iv);
 }
 
-void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,
-		   size_t len)
+void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out, size_t len)
 {
 	state_of(ctx)->mode->update(state_of(ctx), in, out, len);
 }

@@ -7,11 +7,10 @@ static const struct digest_class *const c_classes[] = {
 	&sha3_224_c, &sha3_256_c, &sha3_384_c, &sha3_512_c, NULL,
 };
 
-const struct digest_class *digest_class_find(enum digest_code code,
-					     uint16_t alg_id)
+const struct digest_class *digest_class_find(enum digest_code code, uint16_t alg_id)
 {
-	const struct digest_class *const *class =
-		code == DIGEST_CODE_CE ? digest_ce_classes : c_classes;
+	const struct digest_class *const *class = code == DIGEST_CODE_CE ? digest_ce_classes :
+									   c_classes;
 
 	if (code > DIGEST_CODE_CE)
 		return NULL;

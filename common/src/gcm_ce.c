@@ -23,24 +23,19 @@ struct key {
 	uint8_t powers[4][16]; /* H, H^2, H^3, H^4, bits of bytes reversed */
 };
 
-_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key),
-	       "struct gcm_key is too small");
+_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key), "struct gcm_key is too small");
 
 static inline uint8x16_t load(const uint8_t *p)
 {
 	uint8x16_t v;
 
-	__asm__("ld1	{%0.16b}, [%1]"
-		: "=w"(v)
-		: "r"(p), "m"(*(const uint8_t(*)[16])p));
+	__asm__("ld1	{%0.16b}, [%1]" : "=w"(v) : "r"(p), "m"(*(const uint8_t(*)[16])p));
 	return v;
 }
 
 static inline void store(uint8_t *p, uint8x16_t v)
 {
-	__asm__("st1	{%1.16b}, [%2]"
-		: "=m"(*(uint8_t(*)[16])p)
-		: "w"(v), "r"(p));
+	__asm__("st1	{%1.16b}, [%2]" : "=m"(*(uint8_t(*)[16])p) : "w"(v), "r"(p));
 }
 
 static inline uint8x16_t encrypt_block(const struct key *key, uint8x16_t x)
@@ -66,8 +61,8 @@ static inline uint8x16_t multiply_64(uint8x16_t a, uint8x16_t b)
 
 static inline uint8x16_t multiply_high_64(uint8x16_t a, uint8x16_t b)
 {
-	return vreinterpretq_u8_p128(vmull_high_p64(vreinterpretq_p64_u8(a),
-						    vreinterpretq_p64_u8(b)));
+	return vreinterpretq_u8_p128(
+		vmull_high_p64(vreinterpretq_p64_u8(a), vreinterpretq_p64_u8(b)));
 }
 
 static inline void add_product(struct product *sum, uint8x16_t a, uint8x16_t h)
@@ -151,46 +146,41 @@ static uint8x16_t load_part(const uint8_t *data, size_t len)
 	return load(block);
 }
 
-static inline uint8x16_t hash_four(const struct key *key, uint8x16_t y,
-				   const uint8x16_t blocks[4])
+static inline uint8x16_t hash_four(const struct key *key, uint8x16_t y, const uint8x16_t blocks[4])
 {
 	struct product sum = { vdupq_n_u8(0), vdupq_n_u8(0), vdupq_n_u8(0) };
 
-	add_product(&sum, veorq_u8(y, vrbitq_u8(blocks[0])),
-		    load(key->powers[3]));
+	add_product(&sum, veorq_u8(y, vrbitq_u8(blocks[0])), load(key->powers[3]));
 	add_product(&sum, vrbitq_u8(blocks[1]), load(key->powers[2]));
 	add_product(&sum, vrbitq_u8(blocks[2]), load(key->powers[1]));
 	add_product(&sum, vrbitq_u8(blocks[3]), load(key->powers[0]));
 	return reduce(&sum);
 }
 
-static inline uint8x16_t hash_one(const struct key *key, uint8x16_t y,
-				  uint8x16_t block)
+static inline uint8x16_t hash_one(const struct key *key, uint8x16_t y, uint8x16_t block)
 {
 	return multiply(veorq_u8(y, vrbitq_u8(block)), load(key->powers[0]));
 }
 
-static void authenticate(struct gcm_message *m, const struct gcm_key *key,
-			 const uint8_t *data, size_t len)
+static void authenticate(struct gcm_message *m, const struct gcm_key *key, const uint8_t *data,
+			 size_t len)
 {
 	uint8x16_t y = load(m->hash);
 
 	for (size_t at = 0; at < len; at += 16)
 		y = hash_one(of(key), y,
-			     len - at < 16 ? load_part(data + at, len - at) :
-					     load(data + at));
+			     len - at < 16 ? load_part(data + at, len - at) : load(data + at));
 	store(m->hash, y);
 	m->authenticated = len;
 }
 
 static inline uint8x16_t next_counter(uint32x4_t base, uint32_t count)
 {
-	return vreinterpretq_u8_u32(
-		vsetq_lane_u32(__builtin_bswap32(count), base, 3));
+	return vreinterpretq_u8_u32(vsetq_lane_u32(__builtin_bswap32(count), base, 3));
 }
 
-static void crypt(struct gcm_message *m, const struct gcm_key *gcm_key,
-		  bool encrypt, const uint8_t *in, uint8_t *out, size_t len)
+static void crypt(struct gcm_message *m, const struct gcm_key *gcm_key, bool encrypt,
+		  const uint8_t *in, uint8_t *out, size_t len)
 {
 	const struct key *key = of(gcm_key);
 	uint32x4_t base = vreinterpretq_u32_u8(load(m->counter));
@@ -246,8 +236,7 @@ static void copy(uint8_t *out, const uint8_t *in, size_t len)
 		*out++ = *in++;
 }
 
-static void tag(struct gcm_message *m, const struct gcm_key *gcm_key,
-		uint8_t out[GCM_TAG_BYTES])
+static void tag(struct gcm_message *m, const struct gcm_key *gcm_key, uint8_t out[GCM_TAG_BYTES])
 {
 	const struct key *key = of(gcm_key);
 	uint8_t lengths[16];

@@ -14,14 +14,13 @@ static const struct algorithm *digest_of(uint16_t alg_id)
 	if (!alg || alg->class != ALG_MAC)
 		return NULL;
 	for (size_t i = 0; i < algorithms_count; i++)
-		if (algorithms[i].class == ALG_DIGEST &&
-		    !strcmp(algorithms[i].evp, alg->evp))
+		if (algorithms[i].class == ALG_DIGEST && !strcmp(algorithms[i].evp, alg->evp))
 			return &algorithms[i];
 	return NULL;
 }
 
-static void init(const struct digest_class *class, union digest_ctx *ctx,
-		 const uint8_t *block, size_t len, uint8_t pad)
+static void init(const struct digest_class *class, union digest_ctx *ctx, const uint8_t *block,
+		 size_t len, uint8_t pad)
 {
 	uint8_t padded[ALG_BLOCK_MAX_BYTES];
 
@@ -32,8 +31,8 @@ static void init(const struct digest_class *class, union digest_ctx *ctx,
 	wipe(padded, sizeof(padded));
 }
 
-bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id,
-		  const uint8_t *key, size_t key_len)
+bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, const uint8_t *key,
+		  size_t key_len)
 {
 	const struct algorithm *digest = digest_of(alg_id);
 	uint8_t block[ALG_BLOCK_MAX_BYTES] = { 0 };

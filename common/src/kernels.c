@@ -45,8 +45,7 @@ static uint64_t word(const uint8_t *p, size_t len)
 	return x;
 }
 
-uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src,
-		       size_t len)
+uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src, size_t len)
 {
 	size_t last = 0;
 
@@ -54,8 +53,7 @@ uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src,
 		last = len - at < dst_len ? len - at : dst_len;
 		copy(dst, src + at, last);
 	}
-	return word(dst, last) +
-	       3 * word(dst + (last < 8 ? 0 : last - 8), last);
+	return word(dst, last) + 3 * word(dst + (last < 8 ? 0 : last - 8), last);
 }
 
 uint64_t kernel_memtouch(const uint8_t *src, size_t len)
@@ -77,7 +75,6 @@ uint64_t kernel_intloop(size_t steps)
 	uint64_t x = 0;
 
 	for (size_t i = 0; i < steps; i++)
-		x = x * UINT64_C(6364136223846793005) +
-		    UINT64_C(1442695040888963407);
+		x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return x;
 }

@@ -3,8 +3,7 @@
 
 #include "bytes.h"
 
-void md_update(struct md *md, const void *data, size_t len, size_t block,
-	       md_compress *compress)
+void md_update(struct md *md, const void *data, size_t len, size_t block, md_compress *compress)
 {
 	const uint8_t *p = data;
 	size_t fill = md->bytes & (block - 1);
@@ -38,8 +37,7 @@ void md_update(struct md *md, const void *data, size_t len, size_t block,
 	memcpy(md->buffer, p, len & (block - 1));
 }
 
-static void store_words(const struct md *md, uint8_t *out, size_t len,
-			size_t block)
+static void store_words(const struct md *md, uint8_t *out, size_t len, size_t block)
 {
 	uint8_t words[64];
 
@@ -56,8 +54,7 @@ static void store_words(const struct md *md, uint8_t *out, size_t len,
 	wipe(words, sizeof(words));
 }
 
-void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
-	      md_compress *compress)
+void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block, md_compress *compress)
 {
 	size_t fill = md->bytes & (block - 1);
 	size_t length_at = block - block / 8;

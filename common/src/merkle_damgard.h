@@ -22,8 +22,7 @@ struct md {
 	uint64_t bytes;      /* so far; a message is below 2^61 bytes */
 };
 
-_Static_assert(sizeof(struct md) <= sizeof(union digest_ctx),
-	       "union digest_ctx is too small");
+_Static_assert(sizeof(struct md) <= sizeof(union digest_ctx), "union digest_ctx is too small");
 
 /*
  * Takes count > 0 whole blocks into md->h; they are bytes_aligned().
@@ -36,37 +35,34 @@ static inline struct md *md_of(union digest_ctx *ctx)
 }
 
 /* block: 64 or 128 */
-void md_update(struct md *md, const void *data, size_t len, size_t block,
-	       md_compress *compress);
+void md_update(struct md *md, const void *data, size_t len, size_t block, md_compress *compress);
 
 /*
  * Pads, writes the first out_bytes of the state in words of block / 16 bytes,
  * and wipes md.
  */
-void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block,
-	      md_compress *compress);
+void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block, md_compress *compress);
 
 /* The class of a digest: the first out_bytes of what initial and compress make. */
-#define MD_CLASS(name, id, initial, out_bytes, block, compress)            \
-	static void name##_init(union digest_ctx *ctx)                     \
-	{                                                                  \
-		memcpy(&md_of(ctx)->h, initial, sizeof(initial));          \
-		md_of(ctx)->bytes = 0;                                     \
-	}                                                                  \
-	static void name##_update(union digest_ctx *ctx, const void *data, \
-				  size_t len)                              \
-	{                                                                  \
-		md_update(md_of(ctx), data, len, block, compress);         \
-	}                                                                  \
-	static void name##_final(union digest_ctx *ctx, uint8_t *out)      \
-	{                                                                  \
-		md_final(md_of(ctx), out, out_bytes, block, compress);     \
-	}                                                                  \
-	const struct digest_class name = {                                 \
-		.alg_id = id,                                              \
-		.init = name##_init,                                       \
-		.update = name##_update,                                   \
-		.final = name##_final,                                     \
+#define MD_CLASS(name, id, initial, out_bytes, block, compress)                        \
+	static void name##_init(union digest_ctx *ctx)                                 \
+	{                                                                              \
+		memcpy(&md_of(ctx)->h, initial, sizeof(initial));                      \
+		md_of(ctx)->bytes = 0;                                                 \
+	}                                                                              \
+	static void name##_update(union digest_ctx *ctx, const void *data, size_t len) \
+	{                                                                              \
+		md_update(md_of(ctx), data, len, block, compress);                     \
+	}                                                                              \
+	static void name##_final(union digest_ctx *ctx, uint8_t *out)                  \
+	{                                                                              \
+		md_final(md_of(ctx), out, out_bytes, block, compress);                 \
+	}                                                                              \
+	const struct digest_class name = {                                             \
+		.alg_id = id,                                                          \
+		.init = name##_init,                                                   \
+		.update = name##_update,                                               \
+		.final = name##_final,                                                 \
 	}
 
 /* Initial values, shared with the ce code; of SHA-1 the last three aren't used. */

@@ -10,10 +10,10 @@
 
 /* The first sixteen words are the block, each later one replaces the oldest. */
 #define LOAD(i) (w[i] = load_be32(p + 4 * (i)))
-#define EXPAND(i)                                                     \
-	(w[(i) % 16] = rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ \
-				     w[((i) + 2) % 16] ^ w[(i) % 16], \
-			     1))
+#define EXPAND(i)                                                                                \
+	(w[(i) % 16] =                                                                           \
+		 rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ w[((i) + 2) % 16] ^ w[(i) % 16], \
+		       1))
 
 #define ROUND(a, b, c, d, e, f, k, word)                      \
 	do {                                                  \

@@ -8,9 +8,8 @@
 #define CH(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 
 #define LOAD(i) (w[i] = LOAD_WORD(p + sizeof(WORD) * (i)))
-#define EXPAND(i)                                                \
-	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + \
-		 SIGMA1(w[((i) + 14) % 16]))
+#define EXPAND(i) \
+	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + SIGMA1(w[((i) + 14) % 16]))
 
 /*
  * Maj(a, b, c) is b ^ ((a ^ b) & (b ^ c)), and the a ^ b of one round is the

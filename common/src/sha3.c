@@ -9,8 +9,7 @@ struct sha3 {
 	size_t at;      /* bytes of the rate taken in, < rate */
 };
 
-_Static_assert(sizeof(struct sha3) <= sizeof(union digest_ctx),
-	       "union digest_ctx is too small");
+_Static_assert(sizeof(struct sha3) <= sizeof(union digest_ctx), "union digest_ctx is too small");
 
 /* clang-format off */
 /* The round constants of iota, 3.2.5. */
@@ -39,12 +38,10 @@ static const uint64_t sha3_rc[24] = {
 		to[5 * (y) + 4] = b4 ^ (~b0 & b1); \
 	} while (0)
 
-#define COLUMN(x)                                                    \
-	(from[x] ^ from[(x) + 5] ^ from[(x) + 10] ^ from[(x) + 15] ^ \
-	 from[(x) + 20])
+#define COLUMN(x) (from[x] ^ from[(x) + 5] ^ from[(x) + 10] ^ from[(x) + 15] ^ from[(x) + 20])
 
-static inline __attribute__((always_inline)) void
-keccak_round(uint64_t *to, const uint64_t *from, uint64_t rc)
+static inline __attribute__((always_inline)) void keccak_round(uint64_t *to, const uint64_t *from,
+							       uint64_t rc)
 {
 	uint64_t c0 = COLUMN(0), c1 = COLUMN(1), c2 = COLUMN(2);
 	uint64_t c3 = COLUMN(3), c4 = COLUMN(4);
@@ -106,8 +103,7 @@ static void absorb_bytes(struct sha3 *s, const uint8_t *p, size_t len)
 		s->a[s->at / 8] ^= (uint64_t)*p << 8 * (s->at % 8);
 }
 
-static void update(union digest_ctx *ctx, const void *data, size_t len,
-		   size_t rate)
+static void update(union digest_ctx *ctx, const void *data, size_t len, size_t rate)
 {
 	struct sha3 *s = (struct sha3 *)(void *)ctx;
 	const uint8_t *p = data;
@@ -141,8 +137,7 @@ static void update(union digest_ctx *ctx, const void *data, size_t len,
 	absorb_bytes(s, p, len);
 }
 
-static void final(union digest_ctx *ctx, uint8_t *out, size_t out_bytes,
-		  size_t rate)
+static void final(union digest_ctx *ctx, uint8_t *out, size_t out_bytes, size_t rate)
 {
 	struct sha3 *s = (struct sha3 *)(void *)ctx;
 
@@ -163,21 +158,20 @@ static void init(union digest_ctx *ctx)
 }
 
 /* The rate is 1600 bits less twice the digest. */
-#define SHA3(bits, id)                                                    \
-	static void update##bits(union digest_ctx *ctx, const void *data, \
-				 size_t len)                              \
-	{                                                                 \
-		update(ctx, data, len, 200 - (bits) / 4);                 \
-	}                                                                 \
-	static void final##bits(union digest_ctx *ctx, uint8_t *out)      \
-	{                                                                 \
-		final(ctx, out, (bits) / 8, 200 - (bits) / 4);            \
-	}                                                                 \
-	const struct digest_class sha3_##bits##_c = {                     \
-		.alg_id = (id),                                           \
-		.init = init,                                             \
-		.update = update##bits,                                   \
-		.final = final##bits,                                     \
+#define SHA3(bits, id)                                                                \
+	static void update##bits(union digest_ctx *ctx, const void *data, size_t len) \
+	{                                                                             \
+		update(ctx, data, len, 200 - (bits) / 4);                             \
+	}                                                                             \
+	static void final##bits(union digest_ctx *ctx, uint8_t *out)                  \
+	{                                                                             \
+		final(ctx, out, (bits) / 8, 200 - (bits) / 4);                        \
+	}                                                                             \
+	const struct digest_class sha3_##bits##_c = {                                 \
+		.alg_id = (id),                                                       \
+		.init = init,                                                         \
+		.update = update##bits,                                               \
+		.final = final##bits,                                                 \
 	}
 
 SHA3(224, 6);

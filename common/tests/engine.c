@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static void digest(const struct digest_class *class, const uint8_t *data,
-		   size_t len, size_t first, size_t chunk, uint8_t *out)
+static void digest(const struct digest_class *class, const uint8_t *data, size_t len, size_t first,
+		   size_t chunk, uint8_t *out)
 {
 	union digest_ctx ctx;
 
@@ -13,13 +13,12 @@ static void digest(const struct digest_class *class, const uint8_t *data,
 	class->init(&ctx);
 	class->update(&ctx, data, first);
 	for (size_t i = first; i < len; i += chunk)
-		class->update(&ctx, data + i,
-			      len - i < chunk ? len - i : chunk);
+		class->update(&ctx, data + i, len - i < chunk ? len - i : chunk);
 	class->final(&ctx, out);
 }
 
-static int splits(const struct digest_class *class, const uint8_t *data,
-		  size_t len, size_t step, size_t out_bytes, uint8_t *out)
+static int splits(const struct digest_class *class, const uint8_t *data, size_t len, size_t step,
+		  size_t out_bytes, uint8_t *out)
 {
 	digest(class, data, len, len, 1, out);
 	for (size_t i = 0; i < len; i += step) {
@@ -33,8 +32,7 @@ static int splits(const struct digest_class *class, const uint8_t *data,
 }
 
 /* SHAVS 6.4 for SHA-1 and SHA-2: each message is the last three digests. */
-static void monte_carlo_sha2(const struct digest_class *class, size_t n,
-			     uint8_t *seed)
+static void monte_carlo_sha2(const struct digest_class *class, size_t n, uint8_t *seed)
 {
 	uint8_t message[3 * ALG_DIGEST_MAX_BYTES];
 
@@ -51,8 +49,7 @@ static void monte_carlo_sha2(const struct digest_class *class, size_t n,
 }
 
 /* SHA3VS 6.2.3: each message is the last digest. */
-static void monte_carlo_sha3(const struct digest_class *class, size_t n,
-			     uint8_t *seed)
+static void monte_carlo_sha3(const struct digest_class *class, size_t n, uint8_t *seed)
 {
 	for (size_t i = 0; i < 1000; i++) {
 		uint8_t out[ALG_DIGEST_MAX_BYTES];
@@ -62,9 +59,8 @@ static void monte_carlo_sha3(const struct digest_class *class, size_t n,
 	}
 }
 
-static void monte_carlo(const struct digest_class *class,
-			const struct algorithm *alg, const uint8_t *seed,
-			uint8_t *out)
+static void monte_carlo(const struct digest_class *class, const struct algorithm *alg,
+			const uint8_t *seed, uint8_t *out)
 {
 	uint8_t md[ALG_DIGEST_MAX_BYTES];
 	size_t n = alg->out_bytes;
@@ -84,8 +80,7 @@ static void monte_carlo(const struct digest_class *class,
 void engine_run(const struct engine_request *request, const uint8_t *base,
 		struct engine_reply *reply)
 {
-	const struct digest_class *class =
-		digest_class_find(request->code, request->alg_id);
+	const struct digest_class *class = digest_class_find(request->code, request->alg_id);
 	const struct algorithm *alg = algorithm_by_id(request->alg_id);
 	const uint8_t *data = base + request->offset;
 
@@ -96,13 +91,11 @@ void engine_run(const struct engine_request *request, const uint8_t *base,
 
 	switch (request->job) {
 	case JOB_CHUNKS:
-		digest(class, data, request->len, 0, request->chunk,
-		       reply->out);
+		digest(class, data, request->len, 0, request->chunk, reply->out);
 		reply->status = 0;
 		break;
 	case JOB_SPLITS:
-		reply->status = splits(class, data, request->len,
-				       request->chunk, alg->out_bytes,
+		reply->status = splits(class, data, request->len, request->chunk, alg->out_bytes,
 				       reply->out);
 		break;
 	case JOB_MONTE_CARLO:

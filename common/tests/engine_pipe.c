@@ -16,13 +16,11 @@ int main(void)
 
 		if (!base || request.offset > ENGINE_OFFSET_MAX)
 			return 1;
-		if (request.len &&
-		    fread(base + request.offset, request.len, 1, stdin) != 1)
+		if (request.len && fread(base + request.offset, request.len, 1, stdin) != 1)
 			return 1;
 		engine_run(&request, base, &reply);
 		free(base);
-		if (fwrite(&reply, sizeof(reply), 1, stdout) != 1 ||
-		    fflush(stdout))
+		if (fwrite(&reply, sizeof(reply), 1, stdout) != 1 || fflush(stdout))
 			return 1;
 	}
 	return 0;

@@ -35,10 +35,9 @@ struct sealed {
 };
 
 /* piece: a multiple of 16, or 0 for all at once. */
-static void seal(const struct gcm_class *class, bool encrypt,
-		 const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
-		 size_t aad_len, const uint8_t *in, size_t len, size_t piece,
-		 struct sealed *out)
+static void seal(const struct gcm_class *class, bool encrypt, const uint8_t *key,
+		 const uint8_t *nonce, const uint8_t *aad, size_t aad_len, const uint8_t *in,
+		 size_t len, size_t piece, struct sealed *out)
 {
 	struct gcm_key expanded;
 	struct gcm_message m;
@@ -50,27 +49,23 @@ static void seal(const struct gcm_class *class, bool encrypt,
 	for (size_t at = 0; at < len;) {
 		size_t n = piece && piece < len - at ? piece : len - at;
 
-		class->crypt(&m, &expanded, encrypt, out->text + at,
-			     out->text + at, n);
+		class->crypt(&m, &expanded, encrypt, out->text + at, out->text + at, n);
 		at += n;
 	}
 	class->tag(&m, &expanded, out->tag);
 }
 
-static void check(const struct gcm_class *class, const uint8_t *key,
-		  const uint8_t *nonce, const uint8_t *aad, size_t aad_len,
-		  const uint8_t *plain, size_t len, const uint8_t *cipher,
-		  const uint8_t *tag)
+static void check(const struct gcm_class *class, const uint8_t *key, const uint8_t *nonce,
+		  const uint8_t *aad, size_t aad_len, const uint8_t *plain, size_t len,
+		  const uint8_t *cipher, const uint8_t *tag)
 {
 	for (size_t piece = 0; piece <= 96; piece += 16) {
 		struct sealed out;
 
-		seal(class, true, key, nonce, aad, aad_len, plain, len, piece,
-		     &out);
+		seal(class, true, key, nonce, aad, aad_len, plain, len, piece, &out);
 		if (memcmp(out.text, cipher, len) || memcmp(out.tag, tag, 16))
 			die("sealed differently");
-		seal(class, false, key, nonce, aad, aad_len, cipher, len, piece,
-		     &out);
+		seal(class, false, key, nonce, aad, aad_len, cipher, len, piece, &out);
 		if (memcmp(out.text, plain, len) || memcmp(out.tag, tag, 16))
 			die("opened differently");
 	}
@@ -85,12 +80,10 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "ce") && !gcm_ce)
 		die("no gcm_ce here");
 	while (fgets(line, sizeof(line), stdin)) {
-		uint8_t key[64], nonce[64], aad[256], plain[MAX_LEN],
-			cipher[MAX_LEN], tag[32];
+		uint8_t key[64], nonce[64], aad[256], plain[MAX_LEN], cipher[MAX_LEN], tag[32];
 
-		if (sscanf(line,
-			   "%4095s %4095s %4095s %4095s %4095s %4095s %4095s",
-			   f[0], f[1], f[2], f[3], f[4], f[5], f[6]) != 7 ||
+		if (sscanf(line, "%4095s %4095s %4095s %4095s %4095s %4095s %4095s", f[0], f[1],
+			   f[2], f[3], f[4], f[5], f[6]) != 7 ||
 		    strcmp(f[0], "aes-256-gcm"))
 			continue;
 		unhex(f[1], key);
@@ -98,8 +91,8 @@ int main(int argc, char **argv)
 		unhex(f[5], cipher);
 		unhex(f[6], tag);
 		for (int c = 0; c < 2 && classes[c]; c++)
-			check(classes[c], key, nonce, aad, unhex(f[3], aad),
-			      plain, unhex(f[4], plain), cipher, tag);
+			check(classes[c], key, nonce, aad, unhex(f[3], aad), plain,
+			      unhex(f[4], plain), cipher, tag);
 		vectors++;
 	}
 	if (vectors < 4)
@@ -110,13 +103,12 @@ int main(int argc, char **argv)
 
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (uint8_t)(i * 151 + len * 7 + (i >> 3));
-		seal(&gcm_c, true, bytes, bytes + 32, bytes + 44, len % 60,
-		     bytes + 60, len, 0, &c);
-		check(gcm_ce, bytes, bytes + 32, bytes + 44, len % 60,
-		      bytes + 60, len, c.text, c.tag);
+		seal(&gcm_c, true, bytes, bytes + 32, bytes + 44, len % 60, bytes + 60, len, 0, &c);
+		check(gcm_ce, bytes, bytes + 32, bytes + 44, len % 60, bytes + 60, len, c.text,
+		      c.tag);
 		lengths++;
 	}
-	printf("gcm: %u vectors by %d classes, %u lengths against each other\n",
-	       vectors, gcm_ce ? 2 : 1, lengths);
+	printf("gcm: %u vectors by %d classes, %u lengths against each other\n", vectors,
+	       gcm_ce ? 2 : 1, lengths);
 	return 0;
 }

@@ -67,9 +67,8 @@ struct message {
 };
 
 /* In pieces of any length that the mode takes, 0 too; in place or not. */
-static void crypt(const struct message *m, bool encrypt, const uint8_t *in,
-		  uint8_t *out, size_t len, uint8_t *tag, bool in_place,
-		  bool pieces)
+static void crypt(const struct message *m, bool encrypt, const uint8_t *in, uint8_t *out,
+		  size_t len, uint8_t *tag, bool in_place, bool pieces)
 {
 	struct exact key = exact(m->key, m->alg->key_bytes, 0);
 	struct exact iv = exact(m->iv, m->alg->iv_bytes, 0);
@@ -109,15 +108,14 @@ static void crypt(const struct message *m, bool encrypt, const uint8_t *in,
 	free(from.base);
 }
 
-static void check_cipher(const struct message *m, const uint8_t *plain,
-			 const uint8_t *cipher, size_t len, const uint8_t *tag)
+static void check_cipher(const struct message *m, const uint8_t *plain, const uint8_t *cipher,
+			 size_t len, const uint8_t *tag)
 {
 	for (int way = 0; way < 8; way++) {
 		bool encrypt = way & 1;
 		uint8_t out[MAX_LEN], out_tag[16];
 
-		crypt(m, encrypt, encrypt ? plain : cipher, out, len, out_tag,
-		      way & 2, way & 4);
+		crypt(m, encrypt, encrypt ? plain : cipher, out, len, out_tag, way & 2, way & 4);
 		assert_memory_equal(out, encrypt ? cipher : plain, len);
 		if (m->alg->class == ALG_AEAD)
 			assert_memory_equal(out_tag, tag, 16);
@@ -133,8 +131,7 @@ static void mac(const struct algorithm *alg, const uint8_t *key, size_t key_len,
 	size_t at = 0;
 
 	memset(&hmac, 0xaa, sizeof(hmac));
-	assert_true(
-		hmac_set_key(&hmac, DIGEST_CODE_C, alg->id, k.data, key_len));
+	assert_true(hmac_set_key(&hmac, DIGEST_CODE_C, alg->id, k.data, key_len));
 	hmac_begin(&hmac);
 	hmac_update(&hmac, "dropped", random32() % 8);
 	/* Twice with one key. */
@@ -176,8 +173,7 @@ static void test_published(void **state)
 			uint8_t out[ALG_DIGEST_MAX_BYTES];
 
 			assert_int_equal(v.cipher.len, v.alg->out_bytes);
-			mac(v.alg, v.key.data, v.key.len, v.plain.data,
-			    v.plain.len, true, out);
+			mac(v.alg, v.key.data, v.key.len, v.plain.data, v.plain.len, true, out);
 			assert_memory_equal(out, v.cipher.data, v.cipher.len);
 			continue;
 		}
@@ -185,8 +181,7 @@ static void test_published(void **state)
 		assert_int_equal(v.iv.len, v.alg->iv_bytes);
 		assert_int_equal(v.tag.len, v.alg->out_bytes);
 		assert_int_equal(v.cipher.len, v.plain.len);
-		check_cipher(&m, v.plain.data, v.cipher.data, v.plain.len,
-			     v.tag.data);
+		check_cipher(&m, v.plain.data, v.cipher.data, v.plain.len, v.tag.data);
 	}
 	fclose(file);
 	assert_int_equal(more, 0);
@@ -195,8 +190,8 @@ static void test_published(void **state)
 	assert_int_equal(count[ALG_MAC], 16);
 }
 
-static void libcrypto_encrypt(const struct message *m, const uint8_t *in,
-			      size_t len, uint8_t *out, uint8_t *tag)
+static void libcrypto_encrypt(const struct message *m, const uint8_t *in, size_t len, uint8_t *out,
+			      uint8_t *tag)
 {
 	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
 	EVP_CIPHER *evp = EVP_CIPHER_fetch(NULL, m->alg->evp, NULL);
@@ -213,9 +208,7 @@ static void libcrypto_encrypt(const struct message *m, const uint8_t *in,
 		uint8_t none[16];
 
 		assert_int_equal(EVP_EncryptFinal_ex(ctx, none, &n), 1);
-		assert_int_equal(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG,
-						     16, tag),
-				 1);
+		assert_int_equal(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag), 1);
 	}
 	EVP_CIPHER_free(evp);
 	EVP_CIPHER_CTX_free(ctx);
@@ -273,9 +266,8 @@ static void test_hmacs_and_libcrypto(void **state)
 
 			fill(key, key_len);
 			fill(data, len);
-			assert_non_null(HMAC(EVP_get_digestbyname(alg->evp),
-					     key, key_len, data, len, want,
-					     NULL));
+			assert_non_null(HMAC(EVP_get_digestbyname(alg->evp), key, key_len, data,
+					     len, want, NULL));
 			mac(alg, key, key_len, data, len, n % 2, out);
 			assert_memory_equal(out, want, alg->out_bytes);
 		}
@@ -315,8 +307,7 @@ static void test_what_there_is(void **state)
 	for (size_t i = 0; i < algorithms_count; i++) {
 		const struct algorithm *alg = &algorithms[i];
 
-		assert_int_equal(hmac_set_key(&hmac, DIGEST_CODE_C, alg->id,
-					      key, 16),
+		assert_int_equal(hmac_set_key(&hmac, DIGEST_CODE_C, alg->id, key, 16),
 				 alg->class == ALG_MAC);
 		if (alg->class == ALG_CIPHER || alg->class == ALG_AEAD)
 			continue;

@@ -45,8 +45,7 @@ static void transfer(int fd, void *data, size_t len, int out)
 	}
 }
 
-static void run(struct engine_request request, const uint8_t *message,
-		struct engine_reply *reply)
+static void run(struct engine_request request, const uint8_t *message, struct engine_reply *reply)
 {
 	size_t size = (request.offset + request.len + 63) / 64 * 64;
 
@@ -57,8 +56,7 @@ static void run(struct engine_request request, const uint8_t *message,
 	} else {
 		uint8_t *base = NULL;
 		/* Ends where the allocation ends, for the sanitizer. */
-		int err = posix_memalign((void **)&base, 64,
-					 request.offset + request.len + !size);
+		int err = posix_memalign((void **)&base, 64, request.offset + request.len + !size);
 
 		assert_int_equal(err, 0);
 		if (request.len)
@@ -70,17 +68,14 @@ static void run(struct engine_request request, const uint8_t *message,
 
 static int has(enum digest_code code, const struct algorithm *alg)
 {
-	struct engine_request request = { .job = JOB_HAS,
-					  .code = code,
-					  .alg_id = alg->id };
+	struct engine_request request = { .job = JOB_HAS, .code = code, .alg_id = alg->id };
 	struct engine_reply reply;
 
 	run(request, NULL, &reply);
 	return reply.status == 0;
 }
 
-static void expected(const struct algorithm *alg, const uint8_t *data,
-		     size_t len, uint8_t *out)
+static void expected(const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out)
 {
 	const EVP_MD *md = EVP_get_digestbyname(alg->evp);
 
@@ -110,8 +105,7 @@ static size_t for_each(void (*f)(enum digest_code, const struct algorithm *))
 
 	for (int code = DIGEST_CODE_C; code <= DIGEST_CODE_CE; code++) {
 		for (size_t i = 0; i < algorithms_count; i++) {
-			if (algorithms[i].class != ALG_DIGEST ||
-			    !has(code, &algorithms[i]))
+			if (algorithms[i].class != ALG_DIGEST || !has(code, &algorithms[i]))
 				continue;
 			f(code, &algorithms[i]);
 			count++;
@@ -162,16 +156,15 @@ static void test_examples(void **state)
 
 		if (line[0] == '#')
 			continue;
-		assert_int_equal(sscanf(line, "%15s %u %511s %255s", name,
-					&repeat, message_hex, digest_hex),
+		assert_int_equal(sscanf(line, "%15s %u %511s %255s", name, &repeat, message_hex,
+					digest_hex),
 				 4);
 		alg = algorithm_by_name(name);
 		assert_non_null(alg);
 		if (!strcmp(message_hex, "-"))
 			message_hex[0] = 0;
 		n = from_hex(message_hex, unit, sizeof(unit));
-		assert_int_equal(from_hex(digest_hex, digest, sizeof(digest)),
-				 alg->out_bytes);
+		assert_int_equal(from_hex(digest_hex, digest, sizeof(digest)), alg->out_bytes);
 		message = malloc(n * repeat + 1);
 		assert_non_null(message);
 		for (size_t i = 0; i < repeat; i++)
@@ -216,8 +209,8 @@ static void test_monte_carlo(void **state)
 
 		if (line[0] == '#')
 			continue;
-		assert_int_equal(sscanf(line, "%15s %255s %255s %255s", name,
-					hex[0], hex[1], hex[2]),
+		assert_int_equal(sscanf(line, "%15s %255s %255s %255s", name, hex[0], hex[1],
+					hex[2]),
 				 4);
 		alg = algorithm_by_name(name);
 		assert_non_null(alg);
@@ -239,8 +232,7 @@ static void test_monte_carlo(void **state)
 			run(request, seed, &reply);
 			assert_int_equal(reply.status, 0);
 			assert_memory_equal(reply.out, first, alg->out_bytes);
-			assert_memory_equal(reply.out + ALG_DIGEST_MAX_BYTES,
-					    last, alg->out_bytes);
+			assert_memory_equal(reply.out + ALG_DIGEST_MAX_BYTES, last, alg->out_bytes);
 			count++;
 		}
 	}
@@ -249,8 +241,7 @@ static void test_monte_carlo(void **state)
 	assert_true(count >= (all ? 9 : 3));
 }
 
-static void lengths_and_splits(enum digest_code code,
-			       const struct algorithm *alg)
+static void lengths_and_splits(enum digest_code code, const struct algorithm *alg)
 {
 	size_t max = 2 * alg->block_bytes + 1;
 	uint8_t message[2 * ALG_BLOCK_MAX_BYTES + 1];
@@ -271,8 +262,7 @@ static void lengths_and_splits(enum digest_code code,
 		expected(alg, message, len, want);
 		run(request, message, &reply);
 		if (reply.status || memcmp(reply.out, want, alg->out_bytes))
-			fail_msg("code %d, %s, %zu bytes", code, alg->name,
-				 len);
+			fail_msg("code %d, %s, %zu bytes", code, alg->name, len);
 	}
 }
 
@@ -283,8 +273,7 @@ static void test_lengths_and_splits(void **state)
 }
 
 /* Several blocks in each way of cutting; once more than 16 bits of length. */
-static void alignments_and_chunks(enum digest_code code,
-				  const struct algorithm *alg)
+static void alignments_and_chunks(enum digest_code code, const struct algorithm *alg)
 {
 	static const struct {
 		uint32_t chunk, len;
@@ -299,8 +288,7 @@ static void alignments_and_chunks(enum digest_code code,
 	fill(message, sizeof(message), alg->id);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		expected(alg, message, ways[i].len, want);
-		for (uint32_t offset = 0; offset <= ENGINE_OFFSET_MAX;
-		     offset += 5) {
+		for (uint32_t offset = 0; offset <= ENGINE_OFFSET_MAX; offset += 5) {
 			struct engine_request request = {
 				.job = JOB_CHUNKS,
 				.code = code,
@@ -334,12 +322,10 @@ static void test_what_there_is(void **state)
 	(void)state;
 	for (size_t i = 0; i < algorithms_count; i++) {
 		const struct algorithm *alg = &algorithms[i];
-		int ce = arm64 && (!strcmp(alg->name, "sha1") ||
-				   !strcmp(alg->name, "sha224") ||
+		int ce = arm64 && (!strcmp(alg->name, "sha1") || !strcmp(alg->name, "sha224") ||
 				   !strcmp(alg->name, "sha256"));
 
-		assert_int_equal(has(DIGEST_CODE_C, alg),
-				 !strncmp(alg->name, "sha", 3));
+		assert_int_equal(has(DIGEST_CODE_C, alg), !strncmp(alg->name, "sha", 3));
 		assert_int_equal(has(DIGEST_CODE_CE, alg), ce);
 	}
 	assert_null(digest_class_find(DIGEST_CODE_C, 0));

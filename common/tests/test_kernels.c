@@ -47,15 +47,10 @@ static void test_memcpy(void **state)
 			}
 			sum = kernel_memcpy(dst + to, block, src + from, len);
 			assert_memory_equal(dst + to, expected, block);
-			assert_true(
-				sum ==
-				little_endian(expected, last) +
-					3 * little_endian(
-						    expected +
-							    (last < 8 ?
-								     0 :
-								     last - 8),
-						    last));
+			assert_true(sum ==
+				    little_endian(expected, last) +
+					    3 * little_endian(expected + (last < 8 ? 0 : last - 8),
+							      last));
 			free(src);
 			free(dst);
 		}

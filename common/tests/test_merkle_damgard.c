@@ -23,8 +23,7 @@ static void record(struct md *md, const uint8_t *p, size_t count)
 	blocks += count;
 }
 
-static void check(uint64_t bytes, size_t block, size_t want_blocks,
-		  const uint8_t *want_length)
+static void check(uint64_t bytes, size_t block, size_t want_blocks, const uint8_t *want_length)
 {
 	struct md md;
 	uint8_t out[64];
@@ -38,8 +37,7 @@ static void check(uint64_t bytes, size_t block, size_t want_blocks,
 	assert_memory_equal(last_block + block - 16, want_length, 16);
 	if (want_blocks == 1)
 		assert_int_equal(last_block[fill], 0x80);
-	for (size_t i = want_blocks == 1 ? fill + 1 : 0; i < block - block / 8;
-	     i++)
+	for (size_t i = want_blocks == 1 ? fill + 1 : 0; i < block - block / 8; i++)
 		assert_int_equal(last_block[i], 0);
 }
 
@@ -47,25 +45,19 @@ static void test_length_of_sha256(void **state)
 {
 	(void)state;
 	/* 2^32 bits, and the bytes before the length are padding. */
-	check(1ull << 29, 64, 1,
-	      (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0");
+	check(1ull << 29, 64, 1, (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0");
 	check((1ull << 61) - 1, 64, 2,
-	      (const uint8_t
-		       *)"\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xf8");
-	check((1ull << 40) + 3, 64, 1,
-	      (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\0\x18");
+	      (const uint8_t *)"\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xf8");
+	check((1ull << 40) + 3, 64, 1, (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\0\x18");
 }
 
 static void test_length_of_sha512(void **state)
 {
 	(void)state;
-	check(1ull << 29, 128, 1,
-	      (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0");
-	check((1ull << 61) + 1, 128, 1,
-	      (const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x08");
+	check(1ull << 29, 128, 1, (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0");
+	check((1ull << 61) + 1, 128, 1, (const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x08");
 	check(UINT64_MAX, 128, 2,
-	      (const uint8_t
-		       *)"\0\0\0\0\0\0\0\x07\xff\xff\xff\xff\xff\xff\xff\xf8");
+	      (const uint8_t *)"\0\0\0\0\0\0\0\x07\xff\xff\xff\xff\xff\xff\xff\xf8");
 }
 
 /* The rows must be what the code and the contract take for granted. */
@@ -96,6 +88,5 @@ int main(void)
 		cmocka_unit_test(test_algorithm_table),
 	};
 
-	return cmocka_run_group_tests_name("merkle-damgard", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("merkle-damgard", tests, NULL, NULL) != 0;
 }

@@ -24,9 +24,8 @@ static int unhex(struct bytes *bytes, const char *text)
 
 int vector_read(FILE *file, struct vector *vector)
 {
-	struct bytes *const fields[] = { &vector->key,    &vector->iv,
-					 &vector->aad,    &vector->plain,
-					 &vector->cipher, &vector->tag };
+	struct bytes *const fields[] = { &vector->key,   &vector->iv,     &vector->aad,
+					 &vector->plain, &vector->cipher, &vector->tag };
 	char line[4096];
 
 	do {

@@ -36,24 +36,21 @@ int afalg_probe(struct error *err);
  * A socket bound to an algorithm: type "hash", "skcipher", "aead", "rng".
  * -errno with the reason; err->skip is "no-afalg" or "unsupported-algorithm".
  */
-int afalg_bind(struct afalg *s, const char *type, const char *name,
-	       const char *title, struct error *err);
+int afalg_bind(struct afalg *s, const char *type, const char *name, const char *title,
+	       struct error *err);
 /* A key; there is no operation then. */
-int afalg_set_key(struct afalg *s, const void *key, size_t len,
-		  struct error *err);
+int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err);
 /* A new operation; one that is under way is dropped with its socket. */
 int afalg_accept(struct afalg *s, struct error *err);
 /* A zeroed one, or one that could not be bound, too. */
 void afalg_close(struct afalg *s);
 
 /* Sends all of it, in pieces; more: the message goes on after it. */
-int afalg_send(const struct afalg *s, const uint8_t *data, size_t len,
-	       bool more, struct error *err);
+int afalg_send(const struct afalg *s, const uint8_t *data, size_t len, bool more,
+	       struct error *err);
 /* Receives all of len bytes. -EBADMSG: a tag is wrong. */
-int afalg_receive(const struct afalg *s, uint8_t *data, size_t len,
-		  struct error *err);
+int afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struct error *err);
 /* The error of a send() that took `sent` of len bytes (-1: see errno). */
-int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len,
-		    struct error *err);
+int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len, struct error *err);
 
 #endif

@@ -53,7 +53,7 @@ struct keyed_job {
 	bool decrypt;
 	const uint8_t *key; /* key_bytes of the row */
 	const uint8_t *iv;  /* iv_bytes of the row */
-	size_t len; /* of the message; AEADs that decrypt: and its tag */
+	size_t len;         /* of the message; AEADs that decrypt: and its tag */
 	/* The message, and room for the result, of this session's memory. */
 	const struct buffer *in, *out;
 };
@@ -112,14 +112,13 @@ struct backend {
 	/* DRIVER of "afalg:DRIVER"; DRIVER_ANY can't be opened. NULL: any. */
 	const char *driver;
 	/* The session's driver, once it was opened; or NULL: no choice. */
-	int (*use_driver)(struct session *session, const char *driver,
-			  struct error *err);
+	int (*use_driver)(struct session *session, const char *driver, struct error *err);
 	/* Who computes the algorithm (NULL: random bytes) in the kernel. */
 	int (*driver_of)(const struct algorithm *alg, const char *driver,
 			 struct kernel_driver *found, struct error *err);
 	/* All that it could be: the caller frees. Or NULL. */
-	int (*drivers_of)(const struct algorithm *alg,
-			  struct kernel_drivers *found, struct error *err);
+	int (*drivers_of)(const struct algorithm *alg, struct kernel_drivers *found,
+			  struct error *err);
 
 	/* Can this machine run it at all? Opens no session; err->skip if not. */
 	int (*probe)(struct error *err);
@@ -130,8 +129,8 @@ struct backend {
 	int (*open_random)(struct session **session, struct error *err);
 	void (*close)(struct session *session);
 
-	int (*buffer_alloc)(struct session *session, size_t size,
-			    struct buffer *buffer, struct error *err);
+	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
+			    struct error *err);
 	/* Also buffer_alloc_plain()'s, which cross as temporary references. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
@@ -141,71 +140,62 @@ struct backend {
 	 * -EOPNOTSUPP and err->skip "unsupported-algorithm": it has no such
 	 * algorithm. Drops a message that is under way in this session.
 	 */
-	int (*supports)(struct session *session, const struct algorithm *alg,
-			struct error *err);
+	int (*supports)(struct session *session, const struct algorithm *alg, struct error *err);
 	/*
 	 * Digest of len bytes at in->data + offset, `repeat` times over (a
 	 * loop here; one call that loops inside for a TA). out: out_bytes of
 	 * the algorithm's row. `in` is of this session's buffer_alloc(), or
 	 * ordinary memory with priv NULL.
 	 */
-	int (*digest)(struct session *session, const struct algorithm *alg,
-		      const struct buffer *in, size_t offset, size_t len,
-		      uint8_t *out, uint32_t repeat, struct error *err);
+	int (*digest)(struct session *session, const struct algorithm *alg, const struct buffer *in,
+		      size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err);
 	/*
 	 * A message in pieces; one message at a time in a session.
 	 * digest_init() drops one that is under way. The last piece, which may
 	 * be empty (in may be NULL with len 0), goes to digest_final().
 	 */
-	int (*digest_init)(struct session *session, const struct algorithm *alg,
-			   struct error *err);
-	int (*digest_update)(struct session *session, const struct buffer *in,
-			     size_t offset, size_t len, struct error *err);
-	int (*digest_final)(struct session *session, const struct buffer *in,
-			    size_t offset, size_t len, uint8_t *out,
-			    struct error *err);
+	int (*digest_init)(struct session *session, const struct algorithm *alg, struct error *err);
+	int (*digest_update)(struct session *session, const struct buffer *in, size_t offset,
+			     size_t len, struct error *err);
+	int (*digest_final)(struct session *session, const struct buffer *in, size_t offset,
+			    size_t len, uint8_t *out, struct error *err);
 
 	/* Ciphers, AEADs and MACs, by open_keyed(): one key at a time. */
 
 	/* The key, and the direction of ciphers. Fails as supports() does. */
-	int (*set_up)(struct session *session, const struct keyed_job *job,
-		      struct error *err);
+	int (*set_up)(struct session *session, const struct keyed_job *job, struct error *err);
 	/*
 	 * Whole messages, `repeat` times the same; after set_up() with the
 	 * same key and direction; IV and length may be others. -EBADMSG: the
 	 * tag is wrong.
 	 */
-	int (*message)(struct session *session, const struct keyed_job *job,
-		       uint32_t repeat, struct error *err);
+	int (*message)(struct session *session, const struct keyed_job *job, uint32_t repeat,
+		       struct error *err);
 	/* Longest message; NULL: whatever there is memory for. */
-	size_t (*len_max)(const struct session *session,
-			  const struct keyed_job *job);
+	size_t (*len_max)(const struct session *session, const struct keyed_job *job);
 	/* Put the parameters of a cipher's step (NULL: none); do it. */
-	void (*arrange)(struct session *session, const struct keyed_job *job,
-			enum keyed_step step);
-	int (*step)(struct session *session, const struct keyed_job *job,
-		    enum keyed_step step, struct error *err);
+	void (*arrange)(struct session *session, const struct keyed_job *job, enum keyed_step step);
+	int (*step)(struct session *session, const struct keyed_job *job, enum keyed_step step,
+		    struct error *err);
 	/* Why it has no such step; NULL: it has. */
 	const char *no_step[KEYED_STEPS];
 
 	/* Random bytes, by open_random(): len of them to out, `repeat` times. */
-	int (*random)(struct session *session, const struct buffer *out,
-		      size_t len, uint32_t repeat, struct error *err);
+	int (*random)(struct session *session, const struct buffer *out, size_t len,
+		      uint32_t repeat, struct error *err);
 
 	/*
 	 * Asymmetric keys, by open_asym(): one key at a time. generate() takes
 	 * the place of ASYM_IMPORT; public_key() writes its public part.
 	 */
 	int (*open_asym)(struct session **session, struct error *err);
-	int (*asym_step)(struct session *session, struct asym_job *job,
-			 enum asym_step step, struct error *err);
-	int (*generate)(struct session *session, const struct asym_job *job,
-			struct error *err);
-	int (*public_key)(struct session *session, const struct asym_job *job,
-			  uint8_t *out, struct error *err);
+	int (*asym_step)(struct session *session, struct asym_job *job, enum asym_step step,
+			 struct error *err);
+	int (*generate)(struct session *session, const struct asym_job *job, struct error *err);
+	int (*public_key)(struct session *session, const struct asym_job *job, uint8_t *out,
+			  struct error *err);
 	/* Does the TEE say that it has the algorithm? It may be wrong. */
-	int (*asym_says)(struct session *session,
-			 const struct asym_algorithm *alg, bool *says,
+	int (*asym_says)(struct session *session, const struct asym_algorithm *alg, bool *says,
 			 struct error *err);
 	/* A new session in place of one whose TA has died; NULL: none dies. */
 	int (*asym_again)(struct session *session, struct error *err);
@@ -214,8 +204,7 @@ struct backend {
 
 	/* Empty calls; NULL where a call costs nothing to speak of. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
-	void (*open_cost)(const struct session *session,
-			  struct open_cost *cost);
+	void (*open_cost)(const struct session *session, struct open_cost *cost);
 	void (*facts)(struct session *session, struct session_facts *facts);
 	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
 	struct tee_session *(*tee)(struct session *session);
@@ -233,19 +222,18 @@ const struct backend *backend_by_name(const char *name);
 const struct backend *backend_made(size_t i);
 /* A session by one of the backend's open functions, with its driver. */
 int backend_open(const struct backend *backend,
-		 int (*open)(struct session **session, struct error *err),
-		 struct session **session, struct error *err);
+		 int (*open)(struct session **session, struct error *err), struct session **session,
+		 struct error *err);
 
 /* For backends. */
 
 /* -EOPNOTSUPP, "unsupported-algorithm": BACKEND has no ALGORITHM. */
-int backend_lacks(const struct backend *backend, const struct algorithm *alg,
-		  struct error *err);
+int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err);
 /* The probe of those that every machine has. */
 int probe_always(struct error *err);
 /* buffer_alloc() and buffer_free() of backends that read plain memory. */
-int buffer_alloc_plain(struct session *session, size_t size,
-		       struct buffer *buffer, struct error *err);
+int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,
+		       struct error *err);
 void buffer_free_plain(struct session *session, struct buffer *buffer);
 
 #endif

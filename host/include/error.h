@@ -34,20 +34,18 @@ struct error {
  * error_errno() takes the code from errno, and ends the sentence with its text.
  */
 #define error_set(err, code, ...) error_skip(err, code, NULL, __VA_ARGS__)
-int error_skip(struct error *err, int code, const char *word, const char *fmt,
-	       ...) __attribute__((format(printf, 4, 5)));
-int error_errno(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int error_skip(struct error *err, int code, const char *word, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
  * The sentence is completed by the result's name, its number and who returned
  * it. A general hint is given; replace it with error_hint() where more is
  * known.
  */
-int error_tee(struct error *err, uint32_t result, uint32_t origin,
-	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Both may follow any of the above. err may be NULL. */
-void error_hint(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void error_hint(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void error_skip_word(struct error *err, const char *word);
 
 /* "PROGRAM: what" and, if there is one, "PROGRAM: hint: …" on a second line. */

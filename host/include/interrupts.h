@@ -22,11 +22,9 @@ struct interrupts {
 /* 0, or -errno with the reason. */
 int interrupts_read(struct interrupts *now, struct error *err);
 /* Reads a text as /proc/interrupts has it. */
-int interrupts_parse(const char *text, struct interrupts *now,
-		     struct error *err);
+int interrupts_parse(const char *text, struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
 /* How often the line was raised between two readings. */
-uint64_t interrupts_since(const struct interrupts *before,
-			  const struct interrupt_line *now);
+uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now);
 
 #endif

@@ -29,9 +29,8 @@ int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err);
 void kernel_drivers_free(struct kernel_drivers *drivers);
 
 /* The one of that driver name that computes `name`; NULL: there is none. */
-const struct kernel_driver *
-kernel_driver_find(const struct kernel_drivers *drivers, const char *name,
-		   const char *driver);
+const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *drivers,
+					       const char *name, const char *driver);
 
 /*
  * Those that an AF_ALG socket of that type ("hash", "skcipher", "aead", "rng")
@@ -40,14 +39,14 @@ kernel_driver_find(const struct kernel_drivers *drivers, const char *name,
  * with each driver of what is inside is asked for. The kernel keeps both until
  * it boots again. 0, or -errno with the reason; none is no error.
  */
-int kernel_drivers_of(const char *type, const char *name,
-		      struct kernel_drivers *found, struct error *err);
+int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers *found,
+		      struct error *err);
 
 /*
  * Which of them does an AF_ALG socket bound to `name` get? The one whose
  * reference count rises with another socket. 0, or -errno with the reason.
  */
-int kernel_driver_bound(const char *type, const char *name,
-			struct kernel_driver *driver, struct error *err);
+int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
+			struct error *err);
 
 #endif

@@ -10,14 +10,14 @@
 struct symbol {
 	const char *name;
 	void *function; /* the address of the pointer that is to be set */
-	bool optional; /* the pointer stays NULL where there is no such symbol */
+	bool optional;  /* the pointer stays NULL where there is no such symbol */
 };
 
 struct shared_library {
-	const char *title;        /* for messages: "libcrypto" */
-	const char *skip;         /* struct error .skip where it is absent */
-	const char *hint;         /* what to do then */
-	const char *const *names; /* tried in this order; NULL-terminated */
+	const char *title;            /* for messages: "libcrypto" */
+	const char *skip;             /* struct error .skip where it is absent */
+	const char *hint;             /* what to do then */
+	const char *const *names;     /* tried in this order; NULL-terminated */
 	const struct symbol *symbols; /* terminated by a NULL name */
 
 	/* Filled by shared_library_load(). */

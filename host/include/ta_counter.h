@@ -40,9 +40,8 @@ uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
  * the stop says how long they took together. The counter has been found before.
  * They return 0 or -errno; -EOPNOTSUPP: the TA is too old to have a clock.
  */
-int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
-		     struct error *err);
-int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,
-		    uint64_t *ns, struct error *err);
+int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee, struct error *err);
+int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee, uint64_t *ns,
+		    struct error *err);
 
 #endif

@@ -21,7 +21,7 @@ extern const struct ta_name ta_digest_name, ta_bench_name;
  * `ta-version`. *more: what else the command tells. *tee is NULL after a
  * failure.
  */
-int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
-		    uint32_t *more, struct error *err);
+int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
+		    struct error *err);
 
 #endif

@@ -28,17 +28,14 @@ const char *tee_library_file(struct error *err);
 struct tee_api {
 	TEEC_Result (*initialize_context)(const char *name, TEEC_Context *ctx);
 	void (*finalize_context)(TEEC_Context *ctx);
-	TEEC_Result (*open_session)(TEEC_Context *ctx, TEEC_Session *session,
-				    const TEEC_UUID *uuid, uint32_t method,
-				    const void *data, TEEC_Operation *op,
+	TEEC_Result (*open_session)(TEEC_Context *ctx, TEEC_Session *session, const TEEC_UUID *uuid,
+				    uint32_t method, const void *data, TEEC_Operation *op,
 				    uint32_t *origin);
 	void (*close_session)(TEEC_Session *session);
-	TEEC_Result (*invoke)(TEEC_Session *session, uint32_t command,
-			      TEEC_Operation *op, uint32_t *origin);
-	TEEC_Result (*register_memory)(TEEC_Context *ctx,
-				       TEEC_SharedMemory *shm);
-	TEEC_Result (*allocate_memory)(TEEC_Context *ctx,
-				       TEEC_SharedMemory *shm);
+	TEEC_Result (*invoke)(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
+			      uint32_t *origin);
+	TEEC_Result (*register_memory)(TEEC_Context *ctx, TEEC_SharedMemory *shm);
+	TEEC_Result (*allocate_memory)(TEEC_Context *ctx, TEEC_SharedMemory *shm);
 	void (*release_memory)(TEEC_SharedMemory *shm);
 };
 
@@ -60,17 +57,16 @@ struct tee_session {
  * first one of the process is given TEEMARK_TEE_TIMEOUT seconds (default 30, and
  * 5 without a supplicant), then left to itself: -ETIMEDOUT.
  */
-int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
-		     const char *uuid_text, const char *name,
-		     struct error *err);
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *uuid_text,
+		     const char *name, struct error *err);
 void tee_session_close(struct tee_session *session);
 
 /*
  * A new session with that TA in place of the old one, which may be dead: its
  * context stays, and so does the memory that is shared.
  */
-int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
-		      const char *name, struct error *err);
+int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const char *name,
+		      struct error *err);
 
 /* False if the text is no UUID, such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b. */
 bool tee_uuid(const char *text, TEEC_UUID *uuid);
@@ -79,16 +75,15 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid);
  * doing: for the message, "hash 4096 bytes with sha256". TARGET_DEAD means
  * that the session is of no use any more: close it.
  */
-int tee_invoke(struct tee_session *session, uint32_t command,
-	       TEEC_Operation *op, const char *doing, struct error *err);
+int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
+	       struct error *err);
 /* The same so many times, until one fails. */
-int tee_invoke_times(struct tee_session *session, uint32_t command,
-		     TEEC_Operation *op, uint32_t times, const char *doing,
-		     struct error *err);
+int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
+		     uint32_t times, const char *doing, struct error *err);
 
 /* Allocated shared memory, in flags' directions; released by tee_shm_free(). */
-int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
-		  TEEC_SharedMemory **shm, struct error *err);
+int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC_SharedMemory **shm,
+		  struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
 
 /* Parameters of an operation that began as zeros. */
@@ -96,8 +91,7 @@ static inline void tee_set_type(TEEC_Operation *op, unsigned i, uint32_t type)
 {
 	op->paramTypes |= type << 4 * i;
 }
-static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a,
-				 uint32_t b)
+static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a, uint32_t b)
 {
 	tee_set_type(op, i, TEEC_VALUE_INPUT);
 	op->params[i].value.a = a;
@@ -105,8 +99,7 @@ static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a,
 }
 /* type: TEEC_MEMREF_PARTIAL_*, of len bytes of shm. */
 static inline void tee_set_memref(TEEC_Operation *op, unsigned i, uint32_t type,
-				  TEEC_SharedMemory *shm, size_t offset,
-				  size_t len)
+				  TEEC_SharedMemory *shm, size_t offset, size_t len)
 {
 	tee_set_type(op, i, type);
 	op->params[i].memref.parent = shm;

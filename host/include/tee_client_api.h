@@ -25,9 +25,8 @@
 #define TEEC_MEMREF_PARTIAL_OUTPUT 0xEu
 #define TEEC_MEMREF_PARTIAL_INOUT  0xFu
 
-#define TEEC_PARAM_TYPES(p0, p1, p2, p3) \
-	((p0) | (p1) << 4 | (p2) << 8 | (p3) << 12)
-#define TEEC_PARAM_TYPE_GET(types, i) ((types) >> (i)*4 & 0xFu)
+#define TEEC_PARAM_TYPES(p0, p1, p2, p3) ((p0) | (p1) << 4 | (p2) << 8 | (p3) << 12)
+#define TEEC_PARAM_TYPE_GET(types, i)    ((types) >> (i)*4 & 0xFu)
 
 #define TEEC_MEM_INPUT    0x1u
 #define TEEC_MEM_OUTPUT   0x2u

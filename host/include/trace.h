@@ -57,8 +57,7 @@ struct trace_legs {
  */
 int trace_legs_open(struct trace **trace, struct error *err);
 int trace_legs_start(struct trace *trace, struct error *err);
-int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
-		    struct error *err);
+int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err);
 void trace_legs_close(struct trace *trace);
 
 #endif

@@ -31,7 +31,6 @@ void usage_read(const struct usage_meter *meter, struct usage *usage);
 /* How long the calling thread waited for a CPU in its life; -1: not known. */
 int64_t usage_thread_runq_ns(void);
 /* after - before */
-struct usage usage_between(const struct usage *before,
-			   const struct usage *after);
+struct usage usage_between(const struct usage *before, const struct usage *after);
 
 #endif

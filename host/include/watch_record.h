@@ -28,8 +28,8 @@ struct watch_head {
 	uint64_t processes;
 	uint64_t windows; /* kept by QEMU's plugin, which numbers them likewise */
 	uint64_t owner;   /* process whose call is in a window now; 0: none */
-	uint64_t own_ns; /* what a call takes longer because it is watched */
-	uint64_t every;  /* of each kind of call, which are kept: each n-th */
+	uint64_t own_ns;  /* what a call takes longer because it is watched */
+	uint64_t every;   /* of each kind of call, which are kept: each n-th */
 };
 
 struct watch_param {

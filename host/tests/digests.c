@@ -25,9 +25,8 @@ static void print_hex(const uint8_t *data, size_t len)
  * Three pieces of which the second is empty, and the rest to final, empty too
  * for every seventh length: few calls, since a call to a TA costs.
  */
-static int stream(const struct backend *b, struct session *s,
-		  const struct algorithm *alg, const struct buffer *buffer,
-		  size_t len, uint8_t *out, struct error *err)
+static int stream(const struct backend *b, struct session *s, const struct algorithm *alg,
+		  const struct buffer *buffer, size_t len, uint8_t *out, struct error *err)
 {
 	size_t first = len * 5 / 13, third = len % 7 ? len / 3 : len - first;
 	size_t rest = len - first - third;
@@ -40,14 +39,12 @@ static int stream(const struct backend *b, struct session *s,
 	if (!ret)
 		ret = b->digest_update(s, buffer, first, third, err);
 	if (!ret)
-		ret = b->digest_final(s, rest ? buffer : NULL, first + third,
-				      rest, out, err);
+		ret = b->digest_final(s, rest ? buffer : NULL, first + third, rest, out, err);
 	return ret;
 }
 
-static int one_length(const struct backend *b, struct session *s,
-		      const struct algorithm *alg, const struct buffer *buffer,
-		      size_t len, struct error *err)
+static int one_length(const struct backend *b, struct session *s, const struct algorithm *alg,
+		      const struct buffer *buffer, size_t len, struct error *err)
 {
 	uint8_t out[2][ALG_DIGEST_MAX_BYTES] = { { 0 } };
 	int ret;
@@ -66,8 +63,7 @@ static int one_length(const struct backend *b, struct session *s,
 	return 0;
 }
 
-static int one_algorithm(const struct backend *b, struct session *s,
-			 const struct algorithm *alg,
+static int one_algorithm(const struct backend *b, struct session *s, const struct algorithm *alg,
 			 const struct buffer *buffer, struct error *err)
 {
 	int ret = b->supports(s, alg, err);
@@ -94,8 +90,7 @@ static int one_backend(const struct backend *b, struct error *err)
 		return 0;
 	}
 	if (!ret)
-		ret = b->buffer_alloc(s, 2 * ALG_BLOCK_MAX_BYTES + 1, &buffer,
-				      err);
+		ret = b->buffer_alloc(s, 2 * ALG_BLOCK_MAX_BYTES + 1, &buffer, err);
 	for (size_t i = 0; !ret && i < algorithms_count; i++)
 		if (algorithms[i].class == ALG_DIGEST)
 			ret = one_algorithm(b, s, &algorithms[i], &buffer, err);

@@ -26,9 +26,8 @@ void TEEC_FinalizeContext(TEEC_Context *context)
 }
 
 TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
-			     const TEEC_UUID *destination, uint32_t method,
-			     const void *data, TEEC_Operation *operation,
-			     uint32_t *origin)
+			     const TEEC_UUID *destination, uint32_t method, const void *data,
+			     TEEC_Operation *operation, uint32_t *origin)
 {
 	(void)context;
 	(void)session;
@@ -50,8 +49,8 @@ void TEEC_CloseSession(TEEC_Session *session)
 	fake_libteec.sessions--;
 }
 
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-			       TEEC_Operation *operation, uint32_t *origin)
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *operation,
+			       uint32_t *origin)
 {
 	(void)session;
 	*origin = fake_libteec.origin;
@@ -60,16 +59,14 @@ TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 	return fake_libteec.invoke;
 }
 
-TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
-				      TEEC_SharedMemory *shm)
+TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context, TEEC_SharedMemory *shm)
 {
 	(void)context;
 	(void)shm;
 	return TEEC_ERROR_NOT_SUPPORTED;
 }
 
-TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
-				      TEEC_SharedMemory *shm)
+TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context, TEEC_SharedMemory *shm)
 {
 	(void)context;
 	if (fake_libteec.allocate)

@@ -29,8 +29,7 @@ static int call(uint32_t command, TEEC_Operation *op, struct error *err)
 static int open_object(const char *name, struct error *err)
 {
 	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT,
-					       TEEC_VALUE_INPUT,
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_VALUE_INPUT,
 					       TEEC_VALUE_OUTPUT, TEEC_NONE),
 	};
 	int ret;
@@ -40,16 +39,14 @@ static int open_object(const char *name, struct error *err)
 	op.params[1].value.a = TA_BENCH_STORAGE_REE_FS;
 	ret = call(TA_BENCH_CMD_STORAGE_OPEN, &op, err);
 	if (!ret && op.params[2].value.a != bytes)
-		ret = error_set(err, -1, "it has %u bytes",
-				op.params[2].value.a);
+		ret = error_set(err, -1, "it has %u bytes", op.params[2].value.a);
 	return ret;
 }
 
 static int create(const char *name, struct error *err)
 {
 	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT,
-					       TEEC_MEMREF_TEMP_INPUT,
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_INPUT,
 					       TEEC_VALUE_INPUT, TEEC_NONE),
 	};
 
@@ -68,8 +65,7 @@ static int check(const char *name, struct error *err)
 
 	for (size_t at = 0, n; !ret && at < bytes; at += n) {
 		TEEC_Operation op = {
-			.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_OUTPUT,
-						       TEEC_VALUE_INPUT,
+			.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_OUTPUT, TEEC_VALUE_INPUT,
 						       TEEC_NONE, TEEC_NONE),
 		};
 
@@ -79,8 +75,7 @@ static int check(const char *name, struct error *err)
 		op.params[0].tmpref.size = n;
 		op.params[1].value.a = (uint32_t)at;
 		ret = call(TA_BENCH_CMD_STORAGE_READ, &op, err);
-		if (!ret && (op.params[0].tmpref.size != n ||
-			     memcmp(got, data + at, n)))
+		if (!ret && (op.params[0].tmpref.size != n || memcmp(got, data + at, n)))
 			ret = error_set(err, -1, "other bytes from %zu on", at);
 	}
 	return ret;
@@ -107,8 +102,7 @@ int main(int argc, char **argv)
 		return 1;
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (uint8_t)(i * 7 + bytes);
-	ret = tee_session_open(&tee, &uuid, TA_BENCH_UUID_TEXT, "the bench TA",
-			       &err);
+	ret = tee_session_open(&tee, &uuid, TA_BENCH_UUID_TEXT, "the bench TA", &err);
 	if (!ret && !strcmp(argv[1], "create"))
 		ret = create(argv[2], &err);
 	else if (!ret && !strcmp(argv[1], "check"))

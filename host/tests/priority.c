@@ -36,10 +36,8 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	snprintf(request.alg.cru_name, sizeof(request.alg.cru_name), "%s",
-		 argv[1]);
-	snprintf(request.alg.cru_driver_name,
-		 sizeof(request.alg.cru_driver_name), "%s", argv[2]);
+	snprintf(request.alg.cru_name, sizeof(request.alg.cru_name), "%s", argv[1]);
+	snprintf(request.alg.cru_driver_name, sizeof(request.alg.cru_driver_name), "%s", argv[2]);
 	request.priority = (uint32_t)strtoul(argv[3], NULL, 10);
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);
 	if (fd < 0 || send(fd, &request, sizeof(request), 0) < 0 ||
@@ -49,8 +47,7 @@ int main(int argc, char **argv)
 	}
 	close(fd);
 	if (answer.head.nlmsg_type != NLMSG_ERROR || answer.error.error) {
-		fprintf(stderr, "priority: %s\n",
-			strerror(-answer.error.error));
+		fprintf(stderr, "priority: %s\n", strerror(-answer.error.error));
 		return 1;
 	}
 	return 0;

@@ -24,8 +24,7 @@
 
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-		      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
 ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
 int __wrap_kill(pid_t pid, int number);
@@ -93,13 +92,10 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
 	snprintf(bound, sizeof(bound), "%s", (const char *)alg->salg_name);
 	binds++;
 	errno = bind_errno;
-	return bind_errno && !strcmp((const char *)alg->salg_type, "hash") ?
-		       -1 :
-		       0;
+	return bind_errno && !strcmp((const char *)alg->salg_type, "hash") ? -1 : 0;
 }
 
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-		      socklen_t len)
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
 	(void)fd;
 	(void)level;
@@ -158,8 +154,7 @@ static void test_ciphers_where_hashes_are_refused(void **state)
 		unsigned seen = 0;
 
 		bind_errno = refusals[i];
-		listing_add_algorithms(&listing, &pool,
-				       backend_by_name("afalg"),
+		listing_add_algorithms(&listing, &pool, backend_by_name("afalg"),
 				       1u << ALG_CIPHER | 1u << ALG_AEAD, NULL);
 		for (size_t row = 0; row < listing.count; row++) {
 			if (strcmp(listing.rows[row].backend, "afalg"))
@@ -182,14 +177,10 @@ static void test_a_refused_hash_says_why(void **state)
 	(void)state;
 	bind_errno = EACCES;
 	assert_int_equal(afalg->open(&session, &err), 0);
-	assert_int_equal(afalg->supports(session, algorithm_by_name("sha1"),
-					 &err),
-			 -EPERM);
+	assert_int_equal(afalg->supports(session, algorithm_by_name("sha1"), &err), -EPERM);
 	assert_string_equal(err.skip, "no-afalg");
 	bind_errno = ENOENT;
-	assert_int_equal(afalg->supports(session, algorithm_by_name("sha1"),
-					 &err),
-			 -EOPNOTSUPP);
+	assert_int_equal(afalg->supports(session, algorithm_by_name("sha1"), &err), -EOPNOTSUPP);
 	assert_string_equal(err.skip, "unsupported-algorithm");
 	afalg->close(session);
 }
@@ -215,8 +206,7 @@ static void test_the_driver_that_is_bound(void **state)
 	struct kernel_driver driver;
 
 	(void)state;
-	assert_int_equal(kernel_driver_bound("hash", "sha256", &driver, NULL),
-			 0);
+	assert_int_equal(kernel_driver_bound("hash", "sha256", &driver, NULL), 0);
 	assert_string_equal(driver.driver, "omap-sha256");
 }
 
@@ -232,43 +222,32 @@ static void test_a_driver_is_bound_by_its_name(void **state)
 	assert_null(backend_by_name("c:omap-sha256"));
 	assert_null(backend_by_name("afalg:"));
 	assert_int_equal(backend_open(one, one->open, &session, &err), 0);
-	assert_int_equal(one->supports(session, algorithm_by_name("sha256"),
-				       &err),
-			 0);
+	assert_int_equal(one->supports(session, algorithm_by_name("sha256"), &err), 0);
 	assert_string_equal(bound, "omap-sha256");
 	/* It is another algorithm's. */
-	assert_int_equal(one->supports(session, algorithm_by_name("sha1"),
-				       &err),
-			 -EOPNOTSUPP);
+	assert_int_equal(one->supports(session, algorithm_by_name("sha1"), &err), -EOPNOTSUPP);
 	assert_string_equal(err.skip, "no-driver");
 	one->close(session);
 }
 
 static void test_any_driver_is_a_case_of_each(void **state)
 {
-	const struct case_options defaults = { .samples = 3,
-					       .repeats = { 1 },
-					       .n_repeats = 1 };
+	const struct case_options defaults = { .samples = 3, .repeats = { 1 }, .n_repeats = 1 };
 	struct cases cases = { 0 };
 
 	(void)state;
-	assert_int_equal(cases_add_line(&cases, "oneshot/sha256/afalg:*/64", 1,
-					&defaults, NULL),
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha256/afalg:*/64", 1, &defaults, NULL),
 			 0);
-	assert_int_equal(cases_add_line(&cases,
-					"oneshot/sha256/afalg:omap-sha256/64",
-					2, &defaults, NULL),
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha256/afalg:omap-sha256/64", 2, &defaults,
+					NULL),
 			 0);
-	assert_int_equal(cases_add_line(&cases, "oneshot/sha3-512/afalg:*/64",
-					3, &defaults, NULL),
+	assert_int_equal(cases_add_line(&cases, "oneshot/sha3-512/afalg:*/64", 3, &defaults, NULL),
 			 0);
 	assert_int_equal(cases_expand(&cases, NULL), 0);
 	assert_int_equal(cases.count, 3);
-	assert_string_equal(cases.list[0].key,
-			    "oneshot/sha256/afalg:sha256-generic/64");
+	assert_string_equal(cases.list[0].key, "oneshot/sha256/afalg:sha256-generic/64");
 	assert_int_equal(cases.list[0].options.samples, 3);
-	assert_string_equal(cases.list[1].key,
-			    "oneshot/sha256/afalg:omap-sha256/64");
+	assert_string_equal(cases.list[1].key, "oneshot/sha256/afalg:omap-sha256/64");
 	assert_string_equal(cases.list[2].key, "oneshot/sha3-512/afalg:*/64");
 	cases_free(&cases);
 }
@@ -330,8 +309,8 @@ static void test_a_process_that_gets_no_socket(void **state)
 static int prepare(void **state)
 {
 	(void)state;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	return shared == MAP_FAILED ? -1 : 0;
 }
 

@@ -20,12 +20,12 @@ static enum {
 	IGNORES_DIGEST, /* verifies with the published digest, whatever came */
 } fault;
 
-int __real_openssl_asym_step(void *asym, struct asym_job *job,
-			     enum asym_step step, struct error *err);
-int __wrap_openssl_asym_step(void *asym, struct asym_job *job,
-			     enum asym_step step, struct error *err);
-int __wrap_openssl_asym_step(void *asym, struct asym_job *job,
-			     enum asym_step step, struct error *err)
+int __real_openssl_asym_step(void *asym, struct asym_job *job, enum asym_step step,
+			     struct error *err);
+int __wrap_openssl_asym_step(void *asym, struct asym_job *job, enum asym_step step,
+			     struct error *err);
+int __wrap_openssl_asym_step(void *asym, struct asym_job *job, enum asym_step step,
+			     struct error *err)
 {
 	static uint8_t first[ASYM_IN_MAX_BYTES];
 	static bool seen;
@@ -54,9 +54,7 @@ int __wrap_openssl_asym_step(void *asym, struct asym_job *job,
 /* As bench.c does it: 0, or what a case ends with; *why says why. */
 static int run_case(const char *key, struct error *why)
 {
-	const struct case_options defaults = { .samples = 1,
-					       .repeats = { 1 },
-					       .n_repeats = 1 };
+	const struct case_options defaults = { .samples = 1, .repeats = { 1 }, .n_repeats = 1 };
 	struct cases cases = { 0 };
 	struct pool pool = { 0 };
 	struct bench_case *c;
@@ -92,8 +90,7 @@ static bool has_libcrypto(void)
 
 static void test_every_algorithm(void **state)
 {
-	static const char *const uses[] = { "sign", "verify", "derive",
-					    "encrypt", "decrypt" };
+	static const char *const uses[] = { "sign", "verify", "derive", "encrypt", "decrypt" };
 	char key[CASE_KEY_MAX];
 	struct error err;
 	unsigned ran = 0;
@@ -106,14 +103,12 @@ static void test_every_algorithm(void **state)
 		const struct asym_algorithm *alg = &asym_algorithms[a];
 
 		for (unsigned use = 0; use < ASYM_USES; use++) {
-			bool rsa_private = alg->kind == ASYM_RSA &&
-					   asym_is_private(use);
+			bool rsa_private = alg->kind == ASYM_RSA && asym_is_private(use);
 
 			if (!(alg->uses & 1u << use))
 				continue;
 			for (int plain = 0; plain <= rsa_private; plain++) {
-				snprintf(key, sizeof(key), "%s/%s/openssl/%s",
-					 uses[use], alg->name,
+				snprintf(key, sizeof(key), "%s/%s/openssl/%s", uses[use], alg->name,
 					 !rsa_private ? "none" :
 					 plain        ? "plain" :
 							"crt");
@@ -122,23 +117,19 @@ static void test_every_algorithm(void **state)
 				ran++;
 			}
 			for (const char *const *step =
-				     (const char *const[]){
-					     "allocate", "import", "prepare",
-					     "operate", "whole", NULL };
+				     (const char *const[]){ "allocate", "import", "prepare",
+							    "operate", "whole", NULL };
 			     *step; step++) {
-				snprintf(key, sizeof(key),
-					 "key-steps/%s/openssl/%s/%s",
-					 alg->name, uses[use], *step);
+				snprintf(key, sizeof(key), "key-steps/%s/openssl/%s/%s", alg->name,
+					 uses[use], *step);
 				if (run_case(key, &err))
 					fail_msg("%s: %s", key, err.what);
 			}
 		}
 	}
 	assert_true(ran >= 30);
-	for (const char *const *name =
-		     (const char *const[]){ "ecdsa-p256", "ecdh-p384",
-					    "ed25519", "x448", "sm2",
-					    "rsa-2048", NULL };
+	for (const char *const *name = (const char *const[]){ "ecdsa-p256", "ecdh-p384", "ed25519",
+							      "x448", "sm2", "rsa-2048", NULL };
 	     *name; name++) {
 		snprintf(key, sizeof(key), "keygen/%s/openssl/none", *name);
 		if (run_case(key, &err))
@@ -181,14 +172,12 @@ static void test_wrong_implementations(void **state)
 		ret = run_case(rows[i].key, &err);
 		fault = RIGHT;
 		if (ret != -EBADMSG || err.skip)
-			fail_msg("%s with fault %d: %d %s", rows[i].key,
-				 rows[i].fault, ret, err.what);
+			fail_msg("%s with fault %d: %d %s", rows[i].key, rows[i].fault, ret,
+				 err.what);
 	}
 	/* Encrypted wrongly, it can't be decrypted: whatever the error. */
 	fault = WRONG_RESULT;
-	assert_int_not_equal(run_case("encrypt/rsa-2048-oaep/openssl/none",
-				      &err),
-			     0);
+	assert_int_not_equal(run_case("encrypt/rsa-2048-oaep/openssl/none", &err), 0);
 	fault = RIGHT;
 }
 
@@ -200,8 +189,7 @@ static void bad(const char *key, const char *says)
 	struct error err = { 0 };
 
 	if (!cases_add_line(&cases, key, 0, &defaults, &err))
-		assert_int_equal(case_parse(&cases.list[0], &pool, &err),
-				 -EINVAL);
+		assert_int_equal(case_parse(&cases.list[0], &pool, &err), -EINVAL);
 	if (!strstr(err.what, says))
 		fail_msg("%s: %s", key, err.what);
 	cases_free(&cases);

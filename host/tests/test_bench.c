@@ -88,10 +88,7 @@ static struct bench_result bench(enum step step, unsigned n, uint32_t result)
 		.backend_name = "tee",
 		.parameters = "none",
 		.bytes = -1,
-		.options = { .samples = 3,
-			     .loops = 1,
-			     .repeats = { 1 },
-			     .n_repeats = 1 },
+		.options = { .samples = 3, .loops = 1, .repeats = { 1 }, .n_repeats = 1 },
 		.workload = &workload,
 	};
 	struct cases cases = { .list = &c, .count = 1, .room = 1 };
@@ -111,9 +108,7 @@ static struct bench_result bench(enum step step, unsigned n, uint32_t result)
 	trouble.result = result;
 	close(mkstemp(path));
 	assert_int_equal(sink_open(&sink, path, &err), 0);
-	assert_int_equal(bench_run(&settings, &cases, &pool, &sink, &found,
-				   &err),
-			 0);
+	assert_int_equal(bench_run(&settings, &cases, &pool, &sink, &found, &err), 0);
 	assert_int_equal(sink_close(&sink, &err), 0);
 	assert_true(torn_down);
 	fd = open(path, O_RDONLY);
@@ -173,8 +168,7 @@ static void test_what_runs_out_later_is_a_failure(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		struct bench_result found =
-			bench(later[i].step, later[i].n, later[i].result);
+		struct bench_result found = bench(later[i].step, later[i].n, later[i].result);
 
 		assert_int_equal(found.skipped, 0);
 		assert_int_equal(found.failed, 1);

@@ -49,14 +49,12 @@ static bool partial(const TEEC_Operation *op, unsigned i)
 
 static uint8_t *data(const TEEC_Operation *op, unsigned i)
 {
-	return partial(op, i) ? op->params[i].memref.parent->buffer :
-				op->params[i].tmpref.buffer;
+	return partial(op, i) ? op->params[i].memref.parent->buffer : op->params[i].tmpref.buffer;
 }
 
 static size_t *size(TEEC_Operation *op, unsigned i)
 {
-	return partial(op, i) ? &op->params[i].memref.size :
-				&op->params[i].tmpref.size;
+	return partial(op, i) ? &op->params[i].memref.size : &op->params[i].tmpref.size;
 }
 
 static TEEC_Result copy(TEEC_Operation *op)
@@ -74,8 +72,7 @@ static TEEC_Result copy(TEEC_Operation *op)
 static TEEC_Result hash(TEEC_Operation *op)
 {
 	const struct algorithm *alg = algorithm_by_name("sha256");
-	const struct digest_class *class =
-		digest_class_find(DIGEST_CODE_C, alg->id);
+	const struct digest_class *class = digest_class_find(DIGEST_CODE_C, alg->id);
 	union digest_ctx ctx;
 
 	class->init(&ctx);
@@ -168,16 +165,14 @@ static int measure(struct bench_case *c, struct pool *pool, struct error *err)
 	return ret;
 }
 
-static int measure_text(const char *parameters, const char *call,
-			struct error *err)
+static int measure_text(const char *parameters, const char *call, struct error *err)
 {
 	struct cases cases = { 0 };
 	struct pool pool = { 0 };
 	char line[4096];
 	int ret;
 
-	snprintf(line, sizeof(line), "call/x/tee/%s call=%s;%s", parameters,
-		 UUID, call);
+	snprintf(line, sizeof(line), "call/x/tee/%s call=%s;%s", parameters, UUID, call);
 	ret = cases_add_line(&cases, line, 1, &defaults, err);
 	if (!ret)
 		ret = cases_expand(&cases, err);
@@ -235,8 +230,7 @@ static void test_right_results(void **state)
 			 "hex-ff0f00:3",
 			 kinds[i]);
 		right("3", text);
-		snprintf(text, sizeof(text),
-			 "run:4" OK ";memory-inout:%s:100:fill-0f:fill-f0:any",
+		snprintf(text, sizeof(text), "run:4" OK ";memory-inout:%s:100:fill-0f:fill-f0:any",
 			 kinds[i]);
 		right("100", text);
 	}
@@ -257,8 +251,7 @@ static void test_right_results(void **state)
 static void test_wrong_results(void **state)
 {
 	(void)state;
-	wrong("run:0" OK ";value-inout:41:7:43:7",
-	      "value a of p0 is 42, not 43");
+	wrong("run:0" OK ";value-inout:41:7:43:7", "value a of p0 is 42, not 43");
 	wrong("run:0" OK ";value-inout:41:7:42:8", "value b of p0 is 7, not 8");
 	wrong("run:15" OK, "command 15 failed: TEE_ERROR_NOT_SUPPORTED");
 	wrong("run:5:0xffff0006", "command 5 succeeded, where the result "
@@ -278,13 +271,11 @@ static void test_wrong_results(void **state)
 	      "5dae2223b00361a396177a9cb410ff61f20015ad:3",
 	      "have the SHA-256 ba7816bf");
 	/* It writes nothing: what was there must not do. */
-	wrong("run:5" OK ";memory-out:temporary:4:fill-a5:any",
-	      "byte 0 of p0 is 5a");
+	wrong("run:5" OK ";memory-out:temporary:4:fill-a5:any", "byte 0 of p0 is 5a");
 	wrong("run:10" OK ";memory-in:temporary:64:message;"
 	      "memory-out:temporary:64:same-0:any",
 	      "byte 32 of p1");
-	wrong("run:9" OK ";memory-out:temporary:4:any:4",
-	      "the size of p0 is 1000, not 4");
+	wrong("run:9" OK ";memory-out:temporary:4:any:4", "the size of p0 is 1000, not 4");
 	wrong("run:9" OK ";memory-out:temporary:4:digest-ba7816bf8f01cfea414140"
 	      "de5dae2223b00361a396177a9cb410ff61f20015ad:any",
 	      "has 1000 bytes, and room for 4");
@@ -310,9 +301,7 @@ static void test_a_ta_that_dies_takes_no_other_case_along(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(cases_add_line(&cases, lines[i], 1, &defaults,
-						&err),
-				 0);
+		assert_int_equal(cases_add_line(&cases, lines[i], 1, &defaults, &err), 0);
 		assert_int_equal(case_parse(&cases.list[i], &pool, &err), 0);
 	}
 	assert_int_equal(measure(&cases.list[0], &pool, &err), 0);
@@ -320,12 +309,8 @@ static void test_a_ta_that_dies_takes_no_other_case_along(void **state)
 	assert_int_not_equal(measure(&cases.list[1], &pool, &err), 0);
 	assert_int_equal(fake->sessions, 1);
 	dead = false; /* as a new session finds it */
-	assert_int_equal(cases.list[0].workload->ready(cases.list[0].state, 1,
-						       &err),
-			 0);
-	assert_int_equal(cases.list[0].workload->run(cases.list[0].state, 1, 1,
-						     &err),
-			 0);
+	assert_int_equal(cases.list[0].workload->ready(cases.list[0].state, 1, &err), 0);
+	assert_int_equal(cases.list[0].workload->run(cases.list[0].state, 1, 1, &err), 0);
 	for (int i = 0; i < 2; i++)
 		case_teardown(&cases.list[i]);
 	assert_int_equal(fake->sessions, 0);
@@ -369,31 +354,23 @@ static void test_bad_descriptions(void **state)
 		{ UUID ";run:1" OK ";value-out:1", "b is missing" },
 		{ UUID ";run:1" OK ";memory-in", "kind of memory is missing" },
 		{ UUID ";run:1" OK ";memory-in:paged:1:message", "not a kind" },
-		{ UUID ";run:1" OK ";memory-in:temporary:1:noise",
-		  "no content" },
-		{ UUID ";run:1" OK ";memory-in:temporary:1:hex-0",
-		  "no content" },
+		{ UUID ";run:1" OK ";memory-in:temporary:1:noise", "no content" },
+		{ UUID ";run:1" OK ";memory-in:temporary:1:hex-0", "no content" },
 		{ UUID ";run:1" OK ";memory-in:temporary:1:hex-0000",
 		  "2 bytes of content for memory of 1" },
-		{ UUID ";run:1" OK ";memory-in:temporary:67108865:message",
-		  "too large" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:md5-of-0:any",
-		  "nothing that memory" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:same-4:any",
-		  "nothing that memory" },
+		{ UUID ";run:1" OK ";memory-in:temporary:67108865:message", "too large" },
+		{ UUID ";run:1" OK ";memory-out:temporary:4:md5-of-0:any", "nothing that memory" },
+		{ UUID ";run:1" OK ";memory-out:temporary:4:same-4:any", "nothing that memory" },
 		{ UUID ";run:1" OK ";memory-out:temporary:4:same-0:any",
 		  "into which nothing goes" },
-		{ UUID ";run:1" OK
-		       ";memory-out:temporary:4:same-1:any;value-in:"
+		{ UUID ";run:1" OK ";memory-out:temporary:4:same-1:any;value-in:"
 		       "1:1",
 		  "into which nothing goes" },
 		{ UUID ";run:1" OK ";memory-out:temporary:4:sha256-of-1:any;"
 		       "memory-in:temporary:1:message",
 		  "has room for 4" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:hex-00:2",
-		  "1 bytes are expected" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:message:5",
-		  "has room for 4" },
+		{ UUID ";run:1" OK ";memory-out:temporary:4:hex-00:2", "1 bytes are expected" },
+		{ UUID ";run:1" OK ";memory-out:temporary:4:message:5", "has room for 4" },
 	};
 
 	(void)state;
@@ -424,11 +401,8 @@ static void test_a_case_line_says_what_to_call(void **state)
 		struct pool pool = { 0 };
 		struct error err = { 0 };
 
-		assert_int_equal(cases_add_line(&cases, bad[i].line, 1,
-						&defaults, &err),
-				 0);
-		assert_int_equal(case_parse(&cases.list[0], &pool, &err),
-				 -EINVAL);
+		assert_int_equal(cases_add_line(&cases, bad[i].line, 1, &defaults, &err), 0);
+		assert_int_equal(case_parse(&cases.list[0], &pool, &err), -EINVAL);
 		if (!strstr(err.what, bad[i].said))
 			fail_msg("%s: %s", bad[i].line, err.what);
 		cases_free(&cases);
@@ -440,12 +414,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_right_results, reset),
 		cmocka_unit_test_setup(test_wrong_results, reset),
-		cmocka_unit_test_setup(
-			test_a_ta_that_dies_takes_no_other_case_along, reset),
+		cmocka_unit_test_setup(test_a_ta_that_dies_takes_no_other_case_along, reset),
 		cmocka_unit_test_setup(test_no_such_ta, reset),
 		cmocka_unit_test_setup(test_bad_descriptions, reset),
-		cmocka_unit_test_setup(test_a_case_line_says_what_to_call,
-				       reset),
+		cmocka_unit_test_setup(test_a_case_line_says_what_to_call, reset),
 	};
 
 	return cmocka_run_group_tests(tests, fake_find, NULL);

@@ -15,8 +15,7 @@ static const struct case_options defaults = {
 	.n_repeats = 1,
 };
 
-static int read_text(struct cases *cases, const char *text, size_t len,
-		     struct error *err)
+static int read_text(struct cases *cases, const char *text, size_t len, struct error *err)
 {
 	FILE *stream = fmemopen((void *)text, len, "r");
 	int ret;
@@ -29,14 +28,13 @@ static int read_text(struct cases *cases, const char *text, size_t len,
 
 static void test_lines_comments_options(void **state)
 {
-	static const char text[] =
-		"# a comment\n"
-		"\n"
-		"   \t\n"
-		"invoke/none/tee/none\n"
-		"  oneshot/sha256/tee/4096 samples=5 min_us=7 repeat=1,2,4 "
-		"loops=3  # why\r\n"
-		"oneshot/sha256/c/4096#no blank before it";
+	static const char text[] = "# a comment\n"
+				   "\n"
+				   "   \t\n"
+				   "invoke/none/tee/none\n"
+				   "  oneshot/sha256/tee/4096 samples=5 min_us=7 repeat=1,2,4 "
+				   "loops=3  # why\r\n"
+				   "oneshot/sha256/c/4096#no blank before it";
 	struct cases cases = { 0 };
 	struct error err = { 0 };
 	const struct bench_case *c;
@@ -77,9 +75,7 @@ static void test_names_survive_growth(void **state)
 	(void)state;
 	for (int i = 0; i < 500; i++) {
 		snprintf(line, sizeof(line), "oneshot/sha256/c/%d", i);
-		assert_int_equal(cases_add_line(&cases, line, 0, &defaults,
-						&err),
-				 0);
+		assert_int_equal(cases_add_line(&cases, line, 0, &defaults, &err), 0);
 	}
 	for (int i = 0; i < 500; i++) {
 		snprintf(number, sizeof(number), "%d", i);
@@ -106,8 +102,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/1 samples=99999999", "at most" },
 		{ "oneshot/sha256/tee/1 samples=99999999999999999999999",
 		  "too large, at most 1000000 is possible" },
-		{ "oneshot/sha256/tee/1 samples=1 samples=2",
-		  "\"samples\" is there twice" },
+		{ "oneshot/sha256/tee/1 samples=1 samples=2", "\"samples\" is there twice" },
 		{ "oneshot/sha256/tee/1 min_us=1 loops=2 repeat=1 samples=1 "
 		  "min_us=1",
 		  "\"min_us\" is there twice" },
@@ -137,8 +132,7 @@ static void test_what_is_wrong_is_named(void **state)
 		char text[256];
 
 		snprintf(text, sizeof(text), "# first\n%s\n", bad[i].line);
-		assert_int_equal(read_text(&cases, text, strlen(text), &err),
-				 -EINVAL);
+		assert_int_equal(read_text(&cases, text, strlen(text), &err), -EINVAL);
 		assert_non_null(strstr(err.what, "plan:2: "));
 		assert_non_null(strstr(err.what, bad[i].word));
 		cases_free(&cases);
@@ -153,8 +147,7 @@ static void test_a_case_twice(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	assert_int_equal(read_text(&cases, text, sizeof(text) - 1, &err),
-			 -EINVAL);
+	assert_int_equal(read_text(&cases, text, sizeof(text) - 1, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "plan:3: "));
 	assert_non_null(strstr(err.what, "first in line 1"));
 	cases_free(&cases);
@@ -167,8 +160,7 @@ static void test_a_nul_byte(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	assert_int_equal(read_text(&cases, text, sizeof(text) - 1, &err),
-			 -EINVAL);
+	assert_int_equal(read_text(&cases, text, sizeof(text) - 1, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "plan:1: a NUL byte"));
 	cases_free(&cases);
 }
@@ -181,8 +173,7 @@ static void test_too_long_a_key(void **state)
 
 	(void)state;
 	memset(text + strlen(text), '1', 300);
-	assert_int_equal(cases_add_line(&cases, text, 9, &defaults, &err),
-			 -EINVAL);
+	assert_int_equal(cases_add_line(&cases, text, 9, &defaults, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "longer than"));
 	cases_free(&cases);
 }

@@ -37,8 +37,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	data = va_arg(args, void *);
 	va_end(args);
 	if (request == TEE_IOC_OPEN_SESSION) {
-		struct tee_ioctl_open_session_arg *open =
-			(void *)(uintptr_t)data->buf_ptr;
+		struct tee_ioctl_open_session_arg *open = (void *)(uintptr_t)data->buf_ptr;
 
 		open->ret = device.open_result;
 		open->ret_origin = TEEC_ORIGIN_TEE;
@@ -53,8 +52,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return device.code ? -1 : 0;
 }
 
-static int call(bool refused, int code, uint32_t result, uint32_t origin,
-		struct error *err)
+static int call(bool refused, int code, uint32_t result, uint32_t origin, struct error *err)
 {
 	struct direct *direct;
 	int ret;
@@ -77,12 +75,8 @@ static void test_what_is_to_be(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(call(false, 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP,
-			      &err),
-			 0);
-	assert_int_equal(call(true, 0, TEEC_ERROR_BAD_PARAMETERS,
-			      TEEC_ORIGIN_TEE, &err),
-			 0);
+	assert_int_equal(call(false, 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP, &err), 0);
+	assert_int_equal(call(true, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err), 0);
 }
 
 static void test_another_tee_is_a_skip(void **state)
@@ -102,8 +96,7 @@ static void test_another_tee_is_a_skip(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		call(true, answers[i].code, answers[i].result,
-		     answers[i].origin, &err);
+		call(true, answers[i].code, answers[i].result, answers[i].origin, &err);
 		assert_string_equal(err.skip, "not-refused");
 		assert_non_null(strstr(err.what, "with 5 parameters"));
 	}
@@ -126,8 +119,7 @@ static void test_a_failure_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(answers) / sizeof(*answers); i++) {
-		assert_true(call(i & 1, answers[i / 2].code,
-				 answers[i / 2].result, TEEC_ORIGIN_TEE,
+		assert_true(call(i & 1, answers[i / 2].code, answers[i / 2].result, TEEC_ORIGIN_TEE,
 				 &err) < 0);
 		assert_null(err.skip);
 		assert_non_null(strstr(err.what, "cannot call the digest TA"));
@@ -135,8 +127,7 @@ static void test_a_failure_is_none(void **state)
 	}
 	assert_true(call(false, EINVAL, 0, 0, &err) < 0);
 	assert_null(err.skip);
-	assert_true(call(false, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE,
-			 &err) < 0);
+	assert_true(call(false, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err) < 0);
 	assert_null(err.skip);
 }
 
@@ -149,8 +140,7 @@ static void test_no_session(void **state)
 	device.open_result = TEEC_ERROR_ITEM_NOT_FOUND;
 	assert_true(direct_open(&direct, &err) < 0);
 	assert_null(direct);
-	assert_non_null(
-		strstr(err.what, "cannot open a session through /dev/tee0"));
+	assert_non_null(strstr(err.what, "cannot open a session through /dev/tee0"));
 }
 
 int main(void)

@@ -40,8 +40,7 @@ static void test_tee_names_code_and_origin(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(error_tee(&err, 0xFFFF000C, 4, "cannot do %d", 1),
-			 -ENOMEM);
+	assert_int_equal(error_tee(&err, 0xFFFF000C, 4, "cannot do %d", 1), -ENOMEM);
 	assert_non_null(strstr(err.what, "cannot do 1: "
 					 "TEE_ERROR_OUT_OF_MEMORY"));
 	assert_non_null(strstr(err.what, "0xffff000c"));
@@ -60,10 +59,8 @@ static void test_who_had_no_memory(void **state)
 		bool ours = origin <= 2;
 
 		error_tee(&err, 0xFFFF000C, origin, "x");
-		assert_int_equal(strstr(err.hint, "secure world") != NULL,
-				 !ours);
-		assert_int_equal(strstr(err.hint, "kernel's driver") != NULL,
-				 ours);
+		assert_int_equal(strstr(err.hint, "secure world") != NULL, !ours);
+		assert_int_equal(strstr(err.hint, "kernel's driver") != NULL, ours);
 	}
 	error_tee(&err, 0xFFFF000D, 1, "x");
 	assert_non_null(strstr(err.hint, "another client"));
@@ -101,8 +98,7 @@ static void test_always_one_line(void **state)
 	assert_null(strchr(err.what, '\x1b'));
 	assert_int_equal(strlen(err.what), sizeof(err.what) - 1);
 	/* and what comes after a full sentence does not overflow */
-	assert_int_equal(error_tee(&err, 0xFFFF3024, 3, "cannot %s", name),
-			 -EHOSTDOWN);
+	assert_int_equal(error_tee(&err, 0xFFFF3024, 3, "cannot %s", name), -EHOSTDOWN);
 	assert_int_equal(strlen(err.what), sizeof(err.what) - 1);
 }
 

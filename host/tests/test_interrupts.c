@@ -27,9 +27,8 @@ static void test_counts_of_all_cpus(void **state)
 	assert_int_equal(interrupts_parse(two_cpus, &now, NULL), 0);
 	assert_int_equal(now.count, 4);
 	assert_string_equal(now.list[1].line, "33");
-	assert_string_equal(now.list[1].name,
-			    "ITS-PCI-MSIX-0000:00:05.0 1 Edge "
-			    "virtio4-virtqueues");
+	assert_string_equal(now.list[1].name, "ITS-PCI-MSIX-0000:00:05.0 1 Edge "
+					      "virtio4-virtqueues");
 	assert_int_equal(now.list[1].count, 88);
 	assert_string_equal(now.list[2].line, "IPI0");
 	assert_int_equal(now.list[2].count, 700);
@@ -42,11 +41,8 @@ static void test_what_rose(void **state)
 	struct interrupts before, now;
 
 	(void)state;
-	assert_int_equal(interrupts_parse("CPU0\n 5: 10 a\n", &before, NULL),
-			 0);
-	assert_int_equal(interrupts_parse("CPU0\n 5: 12 a\n 6: 3 b\n", &now,
-					  NULL),
-			 0);
+	assert_int_equal(interrupts_parse("CPU0\n 5: 10 a\n", &before, NULL), 0);
+	assert_int_equal(interrupts_parse("CPU0\n 5: 12 a\n 6: 3 b\n", &now, NULL), 0);
 	assert_int_equal(interrupts_since(&before, &now.list[0]), 2);
 	assert_int_equal(interrupts_since(&before, &now.list[1]), 3);
 	/* A CPU went away, and its counts with it. */
@@ -57,8 +53,7 @@ static void test_what_rose(void **state)
 
 static void test_nonsense_has_no_lines(void **state)
 {
-	static const char *const texts[] = { "", "\n\n", "CPU0", "5: 1 x",
-					     "CPU0 CPU1\n  : \n:\n" };
+	static const char *const texts[] = { "", "\n\n", "CPU0", "5: 1 x", "CPU0 CPU1\n  : \n:\n" };
 	struct interrupts now;
 
 	(void)state;

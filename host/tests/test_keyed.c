@@ -31,8 +31,7 @@ static void each(void (*check)(struct desk *desk, const struct algorithm *alg))
 
 		if (!backends[b]->message)
 			continue;
-		if (pool_desk(&pool, backends[b], DESK_KEYED, BYTES, &desk,
-			      &err)) {
+		if (pool_desk(&pool, backends[b], DESK_KEYED, BYTES, &desk, &err)) {
 			assert_non_null(err.skip);
 			assert_null(desk);
 			continue;
@@ -65,8 +64,7 @@ static void test_published_vectors(void **state)
 }
 
 /* The result of a job, whose message is `in`, on a desk. */
-static void compute(struct desk *desk, struct keyed_job *job, const uint8_t *in,
-		    uint32_t repeat)
+static void compute(struct desk *desk, struct keyed_job *job, const uint8_t *in, uint32_t repeat)
 {
 	struct error err = { 0 };
 
@@ -74,9 +72,7 @@ static void compute(struct desk *desk, struct keyed_job *job, const uint8_t *in,
 	job->out = &desk->out;
 	assert_int_equal(desk->backend->set_up(desk->session, job, &err), 0);
 	memcpy(desk->in.data, in, job->len);
-	assert_int_equal(desk->backend->message(desk->session, job, repeat,
-						&err),
-			 0);
+	assert_int_equal(desk->backend->message(desk->session, job, repeat, &err), 0);
 }
 
 /* By backend `c`, into the caller's memory. */
@@ -87,8 +83,7 @@ static void by_c(const struct keyed_job *job, const uint8_t *in, uint8_t *out)
 	struct error err = { 0 };
 	struct desk *desk;
 
-	assert_int_equal(pool_desk(&pool, backend_by_name("c"), DESK_KEYED,
-				   job->len, &desk, &err),
+	assert_int_equal(pool_desk(&pool, backend_by_name("c"), DESK_KEYED, job->len, &desk, &err),
 			 0);
 	compute(desk, &copy, in, 3);
 	memcpy(out, desk->out.data, keyed_result_len(job));
@@ -108,13 +103,11 @@ static void lengths(struct desk *desk, const struct algorithm *alg)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		job.decrypt = false;
 		job.len = all[i];
-		if (backend->len_max &&
-		    job.len > backend->len_max(desk->session, &job))
+		if (backend->len_max && job.len > backend->len_max(desk->session, &job))
 			continue;
 		by_c(&job, message, want);
 		compute(desk, &job, message, 2);
-		assert_memory_equal(desk->out.data, want,
-				    keyed_result_len(&job));
+		assert_memory_equal(desk->out.data, want, keyed_result_len(&job));
 		if (alg->class == ALG_MAC)
 			continue;
 		job.len = keyed_result_len(&job);
@@ -149,8 +142,8 @@ static void steps(struct desk *desk, const struct algorithm *alg)
 	struct error err = { 0 };
 
 	/* AF_ALG has no step that sets the IV: nothing goes on there. */
-	if (alg->class != ALG_CIPHER || !strcmp(alg->kernel, "xts(aes)") ||
-	    !backend->step || !strcmp(backend->name, "afalg"))
+	if (alg->class != ALG_CIPHER || !strcmp(alg->kernel, "xts(aes)") || !backend->step ||
+	    !strcmp(backend->name, "afalg"))
 		return;
 	memset(message, 0x3c, sizeof(message));
 	job.len = sizeof(message);
@@ -162,12 +155,9 @@ static void steps(struct desk *desk, const struct algorithm *alg)
 			continue;
 		if (backend->arrange)
 			backend->arrange(desk->session, &job, order[i]);
-		assert_int_equal(backend->step(desk->session, &job, order[i],
-					       &err),
-				 0);
+		assert_int_equal(backend->step(desk->session, &job, order[i], &err), 0);
 		if (i >= 3)
-			assert_memory_equal(desk->out.data,
-					    want + (i - 3) * job.len, job.len);
+			assert_memory_equal(desk->out.data, want + (i - 3) * job.len, job.len);
 	}
 }
 
@@ -180,8 +170,7 @@ static void test_steps(void **state)
 static void test_digests_have_no_key(void **state)
 {
 	const struct backend *c = backend_by_name("c");
-	struct keyed_job job = { .alg = algorithm_by_name("sha256"),
-				 .key = key };
+	struct keyed_job job = { .alg = algorithm_by_name("sha256"), .key = key };
 	struct error err = { 0 };
 	struct session *session;
 

@@ -23,13 +23,13 @@
 #define SECOND 1000000000ull
 
 int __real_execl(const char *path, const char *arg, ...);
-int __wrap_execl(const char *path, const char *name, const char *option,
-		 const char *calls, const char *key, const char *end);
+int __wrap_execl(const char *path, const char *name, const char *option, const char *calls,
+		 const char *key, const char *end);
 
 static bool signal_before_exec;
 
-int __wrap_execl(const char *path, const char *name, const char *option,
-		 const char *calls, const char *key, const char *end)
+int __wrap_execl(const char *path, const char *name, const char *option, const char *calls,
+		 const char *key, const char *end)
 {
 	if (signal_before_exec)
 		raise(SIGTERM);

@@ -25,8 +25,7 @@ struct thing {
 	unsigned readied, unready_at;
 };
 
-static int run_thing(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int run_thing(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct thing *t = state;
 
@@ -43,15 +42,13 @@ static int run_thing(void *state, uint32_t loops, uint32_t repeat,
 
 static const struct measure core = { .now_ns = fake_now };
 
-static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat,
-			  uint64_t *call_ns)
+static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat, uint64_t *call_ns)
 {
 	struct measure_target target = { .run = run_thing, .state = t };
 	uint32_t loops = 0;
 	struct error err;
 
-	assert_int_equal(measure_calibrate(&core, &target, min_ns, repeat,
-					   &loops, call_ns, &err),
+	assert_int_equal(measure_calibrate(&core, &target, min_ns, repeat, &loops, call_ns, &err),
 			 0);
 	return loops;
 }
@@ -86,15 +83,13 @@ static void test_a_stop_ends_calibrating(void **state)
 	(void)state;
 	for (stop_at = 0; stop_at < 5; stop_at++) {
 		struct thing t = { .call_ns = 1 };
-		struct measure_target target = { .run = run_thing,
-						 .state = &t };
+		struct measure_target target = { .run = run_thing, .state = &t };
 		struct error err = { 0 };
 		uint32_t loops;
 		uint64_t call_ns;
 
 		asked = 0;
-		assert_int_equal(measure_calibrate(&m, &target, 1000000, 1,
-						   &loops, &call_ns, &err),
+		assert_int_equal(measure_calibrate(&m, &target, 1000000, 1, &loops, &call_ns, &err),
 				 -ECANCELED);
 		assert_int_equal(t.runs, stop_at);
 	}
@@ -143,8 +138,7 @@ static void test_repeats_take_fewer_loops(void **state)
 	uint64_t call_ns;
 
 	(void)state;
-	assert_true(calibrate(&many, 100000, 64, &call_ns) <
-		    calibrate(&one, 100000, 1, &call_ns));
+	assert_true(calibrate(&many, 100000, 64, &call_ns) < calibrate(&one, 100000, 1, &call_ns));
 }
 
 static void test_a_clock_that_stands_still_ends(void **state)
@@ -161,14 +155,13 @@ static void test_errors_come_through(void **state)
 {
 	for (unsigned at = 1; at < 4; at++) {
 		struct thing t = { .call_ns = 10, .fail_at = at };
-		struct measure_target target = { .run = run_thing,
-						 .state = &t };
+		struct measure_target target = { .run = run_thing, .state = &t };
 		struct error err = { 0 };
 		uint64_t call_ns;
 		uint32_t loops;
 
-		assert_int_equal(measure_calibrate(&core, &target, 100000, 1,
-						   &loops, &call_ns, &err),
+		assert_int_equal(measure_calibrate(&core, &target, 100000, 1, &loops, &call_ns,
+						   &err),
 				 -EIO);
 		assert_string_equal(err.what, "broken");
 		assert_int_equal(t.runs, at);
@@ -183,16 +176,13 @@ static int get_ready(void *state, uint32_t loops, struct error *err)
 	(void)loops;
 	t->readied++;
 	now += 5000; /* is not to be in the sample */
-	return t->runs + 1 == t->unready_at ? error_set(err, -EAGAIN, "busy") :
-					      0;
+	return t->runs + 1 == t->unready_at ? error_set(err, -EAGAIN, "busy") : 0;
 }
 
 static void test_getting_ready_is_not_timed(void **state)
 {
 	struct thing t = { .call_ns = 100, .unready_at = 2 };
-	struct measure_target target = { .run = run_thing,
-					 .state = &t,
-					 .ready = get_ready };
+	struct measure_target target = { .run = run_thing, .state = &t, .ready = get_ready };
 	struct measured m;
 	struct error err;
 
@@ -268,25 +258,20 @@ static void test_another_clock_runs_along(void **state)
 static void test_loops_stay_within_the_targets_limit(void **state)
 {
 	struct thing t = { .call_ns = 1 };
-	struct measure_target target = { .run = run_thing,
-					 .state = &t,
-					 .loops_max = 24 };
+	struct measure_target target = { .run = run_thing, .state = &t, .loops_max = 24 };
 	struct error err;
 	uint64_t call_ns;
 	uint32_t loops;
 
 	(void)state;
-	assert_int_equal(measure_calibrate(&core, &target, 100000, 1, &loops,
-					   &call_ns, &err),
-			 0);
+	assert_int_equal(measure_calibrate(&core, &target, 100000, 1, &loops, &call_ns, &err), 0);
 	assert_int_equal(loops, 24);
 	assert_int_equal(t.most_loops, 24);
 }
 
 static void test_aligned_samples_begin_after_a_tick(void **state)
 {
-	const struct measure aligned = { .now_ns = fake_now,
-					 .align_ns = 10000000 };
+	const struct measure aligned = { .now_ns = fake_now, .align_ns = 10000000 };
 	struct thing t = { .call_ns = 1 };
 	struct measure_target target = { .run = run_thing, .state = &t };
 	struct measured m;
@@ -296,9 +281,7 @@ static void test_aligned_samples_begin_after_a_tick(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(measure_once(&aligned, &target, 1, 1, &m,
-					      &err),
-				 0);
+		assert_int_equal(measure_once(&aligned, &target, 1, 1, &m, &err), 0);
 		clock_gettime(CLOCK_MONOTONIC, &ts);
 		late = (uint64_t)ts.tv_nsec % aligned.align_ns;
 		/* a busy machine may be late, but not always; what the tick

@@ -25,8 +25,8 @@ uint64_t __wrap_clock_now_ns(void)
 	return now;
 }
 
-static int draw(struct session *session, const struct buffer *out, size_t len,
-		uint32_t repeat, struct error *err)
+static int draw(struct session *session, const struct buffer *out, size_t len, uint32_t repeat,
+		struct error *err)
 {
 	(void)session;
 	(void)out;
@@ -116,8 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_very_slow_source_is_asked_twice),
-		cmocka_unit_test(
-			test_a_slow_source_is_asked_until_noise_is_ruled_out),
+		cmocka_unit_test(test_a_slow_source_is_asked_until_noise_is_ruled_out),
 		cmocka_unit_test(test_a_busy_machine_is_not_a_slow_source),
 		cmocka_unit_test(test_a_signal_ends_it_after_the_draw),
 	};

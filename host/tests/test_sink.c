@@ -154,8 +154,7 @@ static void test_no_such_folder(void **state)
 	struct sink sink;
 
 	(void)state;
-	assert_int_equal(sink_open(&sink, "/no/such/folder/run", &err),
-			 -ENOENT);
+	assert_int_equal(sink_open(&sink, "/no/such/folder/run", &err), -ENOENT);
 	assert_non_null(strstr(err.what, "/no/such/folder/run"));
 	assert_int_equal(sink_close(&sink, &err), -ENOENT);
 }

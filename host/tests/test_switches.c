@@ -78,8 +78,8 @@ struct made {
 };
 
 /* A record of the kernel: a body of its own, and what all records end with. */
-static void put(struct made *m, uint32_t type, uint16_t misc, size_t body,
-		uint32_t tid, uint64_t ns)
+static void put(struct made *m, uint32_t type, uint16_t misc, size_t body, uint32_t tid,
+		uint64_t ns)
 {
 	struct {
 		struct perf_event_header header;
@@ -150,8 +150,7 @@ static void test_an_empty_ring(void **state)
 }
 
 /* So many events in a ring as large as the kernel's, one each `step` ns. */
-static void fill(struct switch_list *list, unsigned events, uint64_t first,
-		 uint64_t step)
+static void fill(struct switch_list *list, unsigned events, uint64_t first, uint64_t step)
 {
 	static uint8_t ring[64 << 10];
 	uint64_t full, head = 0;
@@ -159,13 +158,11 @@ static void fill(struct switch_list *list, unsigned events, uint64_t first,
 
 	for (unsigned i = 0; i < events; i++) {
 		m.head = 0;
-		put(&m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7,
-		    first + i * step);
+		put(&m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7, first + i * step);
 		memcpy(ring + head, m.ring, m.head);
 		head += m.head;
 	}
-	assert_int_equal(switches_parse(ring, sizeof(ring), head, list, &full),
-			 0);
+	assert_int_equal(switches_parse(ring, sizeof(ring), head, list, &full), 0);
 	if (full < list->whole_until_ns)
 		list->whole_until_ns = full;
 }
@@ -228,14 +225,11 @@ static void test_a_full_ring_among_three(void **state)
 static void test_equal_times_are_in_the_order_of_arrival(void **state)
 {
 	struct switch_event events[2000];
-	struct switch_list list = { .list = events,
-				    .count = 2000,
-				    .whole_until_ns = UINT64_MAX };
+	struct switch_list list = { .list = events, .count = 2000, .whole_until_ns = UINT64_MAX };
 
 	(void)state;
 	for (uint32_t i = 0; i < 2000; i++)
-		events[1999 - i] =
-			(struct switch_event){ .ns = 1 + i / 4, .place = i };
+		events[1999 - i] = (struct switch_event){ .ns = 1 + i / 4, .place = i };
 	switches_settle(&list, 0, 3000);
 	assert_int_equal(list.count, 2000);
 	for (size_t i = 0; i < 2000; i++)
@@ -263,14 +257,11 @@ static void test_nonsense_is_refused(void **state)
 		m.head = cut;
 		assert_int_equal(parse(&m), -EPROTO);
 	}
-	assert_int_equal(switches_parse(NULL, RING, RING + 1, NULL,
-					&(uint64_t){ 0 }),
-			 -EPROTO);
+	assert_int_equal(switches_parse(NULL, RING, RING + 1, NULL, &(uint64_t){ 0 }), -EPROTO);
 }
 
 /* What perf_event_open() or mmap() says, and what is made of it. */
-static void check_refusal(int event, int map, const char *level,
-			  const char *what, const char *hint)
+static void check_refusal(int event, int map, const char *level, const char *what, const char *hint)
 {
 	struct switches *switches;
 	struct error err = { 0 };
@@ -278,8 +269,7 @@ static void check_refusal(int event, int map, const char *level,
 	event_errno = event;
 	map_errno = map;
 	paranoid = level;
-	assert_int_equal(switches_begin(&switches, &err),
-			 event ? -event : -map);
+	assert_int_equal(switches_begin(&switches, &err), event ? -event : -map);
 	event_errno = map_errno = 0;
 	paranoid = NULL;
 	assert_null(switches);

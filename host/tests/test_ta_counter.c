@@ -32,14 +32,12 @@ static TEEC_Result answer_probe(uint32_t command, TEEC_Operation *op)
 	const struct counter *c = is_virtual ? &virtual : &physical;
 	/* Far from 0, and through the 32 bits of a value. */
 	uint64_t count =
-		(uint64_t)((double)clock_now_ns() / 1e9 * c->speed * c->hz) +
-		(UINT64_C(1) << 52);
+		(uint64_t)((double)clock_now_ns() / 1e9 * c->speed * c->hz) + (UINT64_C(1) << 52);
 
 	asked_virtual += is_virtual;
 	asked_physical += !is_virtual;
-	assert_int_equal(op->paramTypes,
-			 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-					  TEEC_NONE, TEEC_NONE));
+	assert_int_equal(op->paramTypes, TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
+							  TEEC_NONE, TEEC_NONE));
 	op->params[0].value.a = (uint32_t)count;
 	op->params[0].value.b = (uint32_t)(count >> 32);
 	op->params[1].value.a = c->hz;
@@ -58,8 +56,7 @@ static int reset(void **state)
 
 static void test_the_virtual_one(void **state)
 {
-	static const uint32_t rates[] = { 1000000, 19200000, 62500000,
-					  1000000000 };
+	static const uint32_t rates[] = { 1000000, 19200000, 62500000, 1000000000 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
@@ -174,8 +171,7 @@ static void test_nobody_to_ask(void **state)
 
 static void test_nobody_is_waited_for(void **state)
 {
-	static const enum supplicant away[] = { SUPPLICANT_ABSENT,
-						SUPPLICANT_STOPPED };
+	static const enum supplicant away[] = { SUPPLICANT_ABSENT, SUPPLICANT_STOPPED };
 	struct ta_counter counter;
 
 	(void)state;
@@ -201,8 +197,7 @@ static void test_ticks_to_ns(void **state)
 		uint64_t ticks, ns;
 	} known[] = {
 		{ 62500000, 1, 16 },
-		{ 62500000, UINT64_C(62500000) * 86400,
-		  UINT64_C(86400000000000) },
+		{ 62500000, UINT64_C(62500000) * 86400, UINT64_C(86400000000000) },
 		{ 19200000, 1, 52 },
 		{ 19200000, 19200001, 1000000052 },
 		{ 24000000, UINT64_C(24000000) * 300000000 + 23999999,
@@ -213,11 +208,9 @@ static void test_ticks_to_ns(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		struct ta_counter counter = { .clock = TA_CLOCK_VIRTUAL,
-					      .hz = known[i].hz };
+		struct ta_counter counter = { .clock = TA_CLOCK_VIRTUAL, .hz = known[i].hz };
 
-		assert_int_equal(ta_counter_ns(&counter, known[i].ticks),
-				 known[i].ns);
+		assert_int_equal(ta_counter_ns(&counter, known[i].ticks), known[i].ns);
 	}
 }
 
@@ -231,9 +224,8 @@ static TEEC_Result answer_clock(uint32_t command, TEEC_Operation *op)
 
 	if (command != TA_CLOCK_CMD)
 		return TEEC_ERROR_NOT_SUPPORTED;
-	assert_int_equal(op->paramTypes,
-			 TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
-					  TEEC_VALUE_OUTPUT, TEEC_NONE));
+	assert_int_equal(op->paramTypes, TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
+							  TEEC_VALUE_OUTPUT, TEEC_NONE));
 	op->params[2].value.a = told ? clock_hz : 0;
 	op->params[1].value.a = told ? (uint32_t)ticks : 0;
 	op->params[1].value.b = told ? (uint32_t)(ticks >> 32) : 0;
@@ -250,8 +242,7 @@ static TEEC_Result answer_nothing(uint32_t command, TEEC_Operation *op)
 
 static void test_the_clock_of_a_session(void **state)
 {
-	const struct ta_counter counter = { .clock = TA_CLOCK_PHYSICAL,
-					    .hz = 50000000 };
+	const struct ta_counter counter = { .clock = TA_CLOCK_PHYSICAL, .hz = 50000000 };
 	static const TEEC_UUID uuid = { 1, 2, 3, { 4 } };
 	struct error err = { 0 };
 	struct tee_session *tee;
@@ -261,8 +252,7 @@ static void test_the_clock_of_a_session(void **state)
 	fake->answer = answer_clock;
 	told = TA_CLOCK_OFF;
 	clock_hz = counter.hz;
-	assert_int_equal(tee_session_open(&tee, &uuid, "uuid", "the TA", &err),
-			 0);
+	assert_int_equal(tee_session_open(&tee, &uuid, "uuid", "the TA", &err), 0);
 	assert_int_equal(ta_counter_start(&counter, tee, &err), 0);
 	assert_int_equal(told, TA_CLOCK_PHYSICAL);
 	assert_int_equal(ta_counter_stop(&counter, tee, &ns, &err), 0);

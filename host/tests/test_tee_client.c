@@ -25,10 +25,8 @@ static void test_no_answer_is_not_waited_for(void **state)
 		enum supplicant supplicant;
 		const char *what, *hint;
 	} cases[] = {
-		{ SUPPLICANT_ABSENT, "tee-supplicant is not running",
-		  "start it" },
-		{ SUPPLICANT_STOPPED, "tee-supplicant is stopped",
-		  "kill -CONT" },
+		{ SUPPLICANT_ABSENT, "tee-supplicant is not running", "start it" },
+		{ SUPPLICANT_STOPPED, "tee-supplicant is stopped", "kill -CONT" },
 		{ SUPPLICANT_RUNNING, "no answer within 1 s", "start it" },
 	};
 	struct tee_session *s;
@@ -58,21 +56,20 @@ static void test_refusals_are_told_apart(void **state)
 		enum supplicant supplicant;
 		const char *skip, *what, *hint;
 	} cases[] = {
-		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_RUNNING,
-		  "no-ta", "TEE_ERROR_ITEM_NOT_FOUND", "the-uuid.ta" },
-		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_ABSENT,
-		  "no-ta", "the test TA", "start tee-supplicant" },
-		{ TEEC_ERROR_SECURITY, -EKEYREJECTED, SUPPLICANT_RUNNING,
-		  "ta-rejected", "TEE_ERROR_SECURITY", "sign" },
-		{ TEEC_ERROR_COMMUNICATION, -ECOMM, SUPPLICANT_ABSENT,
-		  "no-supplicant", "TEE_ERROR_COMMUNICATION",
+		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_RUNNING, "no-ta",
+		  "TEE_ERROR_ITEM_NOT_FOUND", "the-uuid.ta" },
+		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_ABSENT, "no-ta", "the test TA",
 		  "start tee-supplicant" },
+		{ TEEC_ERROR_SECURITY, -EKEYREJECTED, SUPPLICANT_RUNNING, "ta-rejected",
+		  "TEE_ERROR_SECURITY", "sign" },
+		{ TEEC_ERROR_COMMUNICATION, -ECOMM, SUPPLICANT_ABSENT, "no-supplicant",
+		  "TEE_ERROR_COMMUNICATION", "start tee-supplicant" },
 		{ TEEC_ERROR_OUT_OF_MEMORY, -ENOMEM, SUPPLICANT_RUNNING, NULL,
 		  "TEE_ERROR_OUT_OF_MEMORY", "fewer sessions" },
 		{ TEEC_ERROR_TARGET_DEAD, -EHOSTDOWN, SUPPLICANT_RUNNING, NULL,
 		  "TEE_ERROR_TARGET_DEAD", "secure console" },
-		{ TEEC_ERROR_BUSY, -EBUSY, SUPPLICANT_RUNNING, NULL,
-		  "TEE_ERROR_BUSY", "try again" },
+		{ TEEC_ERROR_BUSY, -EBUSY, SUPPLICANT_RUNNING, NULL, "TEE_ERROR_BUSY",
+		  "try again" },
 	};
 	struct tee_session *s;
 	struct error err;
@@ -131,8 +128,7 @@ static void test_a_session(void **state)
 	assert_non_null(shm->buffer);
 	tee_shm_free(s, shm);
 	fake->allocate = TEEC_ERROR_OUT_OF_MEMORY;
-	assert_int_equal(tee_shm_alloc(s, 4096, TEEC_MEM_INPUT, &shm, &err),
-			 -ENOMEM);
+	assert_int_equal(tee_shm_alloc(s, 4096, TEEC_MEM_INPUT, &shm, &err), -ENOMEM);
 	assert_null(shm);
 	assert_non_null(strstr(err.what, "4096 bytes"));
 	tee_shm_free(s, NULL);
@@ -145,10 +141,8 @@ static void test_a_session(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_no_answer_is_not_waited_for,
-				       fake_reset),
-		cmocka_unit_test_setup(test_refusals_are_told_apart,
-				       fake_reset),
+		cmocka_unit_test_setup(test_no_answer_is_not_waited_for, fake_reset),
+		cmocka_unit_test_setup(test_refusals_are_told_apart, fake_reset),
 		cmocka_unit_test_setup(test_no_context, fake_reset),
 		cmocka_unit_test_setup(test_a_session, fake_reset),
 	};

@@ -79,8 +79,7 @@ static void make(const char *folder, const char *name, const char *text)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	for (char *at = strchr(path + strlen(folder) + 1, '/'); at;
-	     at = strchr(at + 1, '/')) {
+	for (char *at = strchr(path + strlen(folder) + 1, '/'); at; at = strchr(at + 1, '/')) {
 		*at = '\0';
 		__real_mkdir(path, 0700);
 		*at = '/';
@@ -94,10 +93,8 @@ static void make(const char *folder, const char *name, const char *text)
 int __wrap_mkdir(const char *path, mode_t mode)
 {
 	static const char *const files[] = {
-		"buffer_size_kb",
-		"set_event_pid",
-		"options/event-fork",
-		"events/optee/optee_invoke_fn_end/enable",
+		"buffer_size_kb",      "set_event_pid",
+		"options/event-fork",  "events/optee/optee_invoke_fn_end/enable",
 		"events/optee/enable",
 	};
 	char folder[300];
@@ -114,8 +111,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
 	return 0;
 }
 
-static int take_away(const char *path, const struct stat *st, int type,
-		     struct FTW *where)
+static int take_away(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	(void)st;
 	(void)type;

@@ -34,8 +34,8 @@ static const struct field {
 #define ATTRIBUTES_MAX 9
 
 /* The next field of such a key up to that part; NULL: no more. */
-static const struct field *next_field(const struct asym_algorithm *alg,
-				      enum part most, const struct field *last)
+static const struct field *next_field(const struct asym_algorithm *alg, enum part most,
+				      const struct field *last)
 {
 	const struct field *field = last ? last + 1 : fields;
 
@@ -45,17 +45,14 @@ static const struct field *next_field(const struct asym_algorithm *alg,
 	return NULL;
 }
 
-static uint32_t id_of(const struct asym_algorithm *alg,
-		      const struct field *field)
+static uint32_t id_of(const struct asym_algorithm *alg, const struct field *field)
 {
 	if (field->id)
 		return field->id;
-	return field->part == PUBLIC ? alg->tee_public_value :
-				       alg->tee_private_value;
+	return field->part == PUBLIC ? alg->tee_public_value : alg->tee_private_value;
 }
 
-static size_t bytes_of(const struct asym_algorithm *alg,
-		       const struct field *field)
+static size_t bytes_of(const struct asym_algorithm *alg, const struct field *field)
 {
 	if (field->id == TEE_ATTR_RSA_PUBLIC_EXPONENT)
 		return ASYM_EXPONENT_BYTES;
@@ -63,15 +60,14 @@ static size_t bytes_of(const struct asym_algorithm *alg,
 }
 
 /* The attributes of a key that lies at `at`; returns how many. */
-static uint32_t split(const struct asym_algorithm *alg, enum part most,
-		      uint8_t *at, TEE_Attribute list[ATTRIBUTES_MAX])
+static uint32_t split(const struct asym_algorithm *alg, enum part most, uint8_t *at,
+		      TEE_Attribute list[ATTRIBUTES_MAX])
 {
 	const struct field *field = NULL;
 	uint32_t count = 0;
 
 	while ((field = next_field(alg, most, field))) {
-		TEE_InitRefAttribute(&list[count++], id_of(alg, field), at,
-				     bytes_of(alg, field));
+		TEE_InitRefAttribute(&list[count++], id_of(alg, field), at, bytes_of(alg, field));
 		at += bytes_of(alg, field);
 	}
 	return count;
@@ -83,8 +79,7 @@ static uint32_t add_curve(const struct asym_algorithm *alg, uint32_t count,
 {
 	if (alg->kind != ASYM_EC || alg->tee_curve == 0x400)
 		return count;
-	TEE_InitValueAttribute(&list[count], TEE_ATTR_ECC_CURVE, alg->tee_curve,
-			       0);
+	TEE_InitValueAttribute(&list[count], TEE_ATTR_ECC_CURVE, alg->tee_curve, 0);
 	return count + 1;
 }
 
@@ -110,10 +105,8 @@ TEE_Result asym_says(struct session *session, TEE_Param *params)
 TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 {
 	static const uint32_t modes[ASYM_USES] = {
-		[ASYM_SIGN] = TEE_MODE_SIGN,
-		[ASYM_VERIFY] = TEE_MODE_VERIFY,
-		[ASYM_DERIVE] = TEE_MODE_DERIVE,
-		[ASYM_ENCRYPT] = TEE_MODE_ENCRYPT,
+		[ASYM_SIGN] = TEE_MODE_SIGN,       [ASYM_VERIFY] = TEE_MODE_VERIFY,
+		[ASYM_DERIVE] = TEE_MODE_DERIVE,   [ASYM_ENCRYPT] = TEE_MODE_ENCRYPT,
 		[ASYM_DECRYPT] = TEE_MODE_DECRYPT,
 	};
 	const struct asym_algorithm *alg = asym_by_id(params[0].value.a);
@@ -125,12 +118,10 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 		return TEE_ERROR_NOT_SUPPORTED;
 	asym_close(asym);
 	/* The types of pairs and of public keys differ in this bit. */
-	type = asym_is_private(use) ? alg->tee_pair :
-				      alg->tee_pair & ~0x01000000u;
+	type = asym_is_private(use) ? alg->tee_pair : alg->tee_pair & ~0x01000000u;
 	res = TEE_AllocateTransientObject(type, alg->bits, &asym->key);
 	if (!res)
-		res = TEE_AllocateOperation(&asym->operation, alg->tee,
-					    modes[use], alg->bits);
+		res = TEE_AllocateOperation(&asym->operation, alg->tee, modes[use], alg->bits);
 	if (res) {
 		asym_close(asym);
 		return res;
@@ -162,10 +153,7 @@ TEE_Result asym_import(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_STATE;
 	len = asym_public_bytes(alg);
 	if (asym_is_private(asym->use)) {
-		most = alg->kind == ASYM_RSA &&
-				       in.len ==
-					       len + asym_private_bytes(alg,
-									true) ?
+		most = alg->kind == ASYM_RSA && in.len == len + asym_private_bytes(alg, true) ?
 			       CRT :
 			       PRIVATE;
 		len += asym_private_bytes(alg, most == CRT);
@@ -175,8 +163,7 @@ TEE_Result asym_import(struct session *session, TEE_Param *params)
 	TEE_MemMove(session->buffer, in.data, len);
 	empty_key(asym);
 	count = split(alg, most, session->buffer, list);
-	res = TEE_PopulateTransientObject(asym->key, list,
-					  add_curve(alg, count, list));
+	res = TEE_PopulateTransientObject(asym->key, list, add_curve(alg, count, list));
 	asym->have_key = !res;
 	TEE_MemFill(session->buffer, 0, len);
 	return res;
@@ -192,15 +179,13 @@ TEE_Result asym_generate(struct session *session, TEE_Param *params)
 	if (!asym->alg || !asym_is_private(asym->use))
 		return TEE_ERROR_BAD_STATE;
 	empty_key(asym);
-	res = TEE_GenerateKey(asym->key, asym->alg->bits, list,
-			      add_curve(asym->alg, 0, list));
+	res = TEE_GenerateKey(asym->key, asym->alg->bits, list, add_curve(asym->alg, 0, list));
 	asym->have_key = !res;
 	return res;
 }
 
 /* A number of the key, with leading zeros to len bytes. */
-static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out,
-			     size_t len)
+static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out, size_t len)
 {
 	tee_size got = len;
 	TEE_Result res = TEE_GetObjectBufferAttribute(asym->key, id, out, &got);
@@ -230,8 +215,7 @@ TEE_Result asym_public(struct session *session, TEE_Param *params)
 	while (!res && (field = next_field(asym->alg, PUBLIC, field))) {
 		size_t n = bytes_of(asym->alg, field);
 
-		res = get_number(asym, id_of(asym->alg, field),
-				 session->buffer + at, n);
+		res = get_number(asym, id_of(asym->alg, field), session->buffer + at, n);
 		at += n;
 	}
 	if (!res)
@@ -291,22 +275,17 @@ static TEE_Result take_in(const struct asym *asym, const TEE_Param *param,
 	return TEE_SUCCESS;
 }
 
-static TEE_Result derive(const struct asym *asym, uint8_t *peer, uint8_t *out,
-			 tee_size *out_len)
+static TEE_Result derive(const struct asym *asym, uint8_t *peer, uint8_t *out, tee_size *out_len)
 {
 	TEE_ObjectHandle secret = TEE_HANDLE_NULL;
 	TEE_Attribute list[ATTRIBUTES_MAX];
-	TEE_Result res =
-		TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET,
-					    8u * asym->alg->value_bytes,
-					    &secret);
+	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET,
+						     8u * asym->alg->value_bytes, &secret);
 
 	if (res)
 		return res;
-	TEE_DeriveKey(asym->operation, list,
-		      split(asym->alg, PUBLIC, peer, list), secret);
-	res = TEE_GetObjectBufferAttribute(secret, TEE_ATTR_SECRET_VALUE, out,
-					   out_len);
+	TEE_DeriveKey(asym->operation, list, split(asym->alg, PUBLIC, peer, list), secret);
+	res = TEE_GetObjectBufferAttribute(secret, TEE_ATTR_SECRET_VALUE, out, out_len);
 	TEE_FreeTransientObject(secret);
 	return res;
 }
@@ -332,8 +311,7 @@ TEE_Result asym_operate(struct session *session, TEE_Param *params)
 	if (!res && asym->use == ASYM_DERIVE)
 		res = derive(asym, in, out, &out_len);
 	else if (!res && functions[asym->use])
-		res = functions[asym->use](asym->operation, NULL, 0, in, len,
-					   out, &out_len);
+		res = functions[asym->use](asym->operation, NULL, 0, in, len, out, &out_len);
 	else if (!res)
 		res = TEE_ERROR_BAD_STATE;
 	if (!res && asym->use == ASYM_DECRYPT)
@@ -362,6 +340,5 @@ TEE_Result asym_verify(struct session *session, TEE_Param *params)
 	if (res)
 		return res;
 	TEE_MemMove(signature, given.data, given.len);
-	return TEE_AsymmetricVerifyDigest(asym->operation, NULL, 0, in, len,
-					  signature, given.len);
+	return TEE_AsymmetricVerifyDigest(asym->operation, NULL, 0, in, len, signature, given.len);
 }

@@ -28,8 +28,7 @@ static size_t key_count(const struct algorithm *alg)
 	return is_xts(alg) ? 2 : 1;
 }
 
-TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
-			   const uint8_t *data, size_t len)
+TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len)
 {
 	TEE_Attribute attribute = { 0 };
 	TEE_Result res = TEE_SUCCESS;
@@ -40,8 +39,7 @@ TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
 		res = TEE_AllocateTransientObject(type, len * 8, key);
 	if (res)
 		return res;
-	TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, (void *)data,
-			     len);
+	TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, (void *)data, len);
 	return TEE_PopulateTransientObject(*key, &attribute, 1);
 }
 
@@ -69,13 +67,11 @@ TEE_Result cipher_prepare(struct session *session, TEE_Param *params)
 	cipher_close(cipher);
 	n = key_count(alg);
 	res = TEE_AllocateOperation(&cipher->operation, alg->tee,
-				    direction == TA_BENCH_ENCRYPT ?
-					    TEE_MODE_ENCRYPT :
-					    TEE_MODE_DECRYPT,
+				    direction == TA_BENCH_ENCRYPT ? TEE_MODE_ENCRYPT :
+								    TEE_MODE_DECRYPT,
 				    alg->key_bytes * 8);
 	for (size_t i = 0; i < n && !res; i++)
-		res = TEE_AllocateTransientObject(TEE_TYPE_AES,
-						  alg->key_bytes * 8 / n,
+		res = TEE_AllocateTransientObject(TEE_TYPE_AES, alg->key_bytes * 8 / n,
 						  &cipher->keys[i]);
 	if (res) {
 		cipher_close(cipher);
@@ -113,14 +109,11 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 	if (n == 2 && !TEE_MemCompare(key, key + len, len))
 		res = TEE_ERROR_BAD_PARAMETERS;
 	for (size_t i = 0; i < n && !res; i++)
-		res = key_object_fill(&cipher->keys[i], TEE_TYPE_AES,
-				      key + i * len, len);
+		res = key_object_fill(&cipher->keys[i], TEE_TYPE_AES, key + i * len, len);
 	if (!res)
-		res = n == 2 ? TEE_SetOperationKey2(cipher->operation,
-						    cipher->keys[0],
+		res = n == 2 ? TEE_SetOperationKey2(cipher->operation, cipher->keys[0],
 						    cipher->keys[1]) :
-			       TEE_SetOperationKey(cipher->operation,
-						   cipher->keys[0]);
+			       TEE_SetOperationKey(cipher->operation, cipher->keys[0]);
 	cipher->keyed = !res;
 	for (size_t i = 0; i < n; i++)
 		TEE_ResetTransientObject(cipher->keys[i]);
@@ -138,8 +131,7 @@ static TEE_Result begin(struct cipher *cipher)
 		if (cipher->begun)
 			TEE_ResetOperation(cipher->operation);
 		cipher->begun = false;
-		res = TEE_AEInit(cipher->operation, cipher->iv, len, TAG_BITS,
-				 0, 0);
+		res = TEE_AEInit(cipher->operation, cipher->iv, len, TAG_BITS, 0, 0);
 	} else {
 		TEE_CipherInit(cipher->operation, len ? cipher->iv : NULL, len);
 	}
@@ -175,22 +167,19 @@ static bool length_ok(const struct algorithm *alg, size_t len)
 }
 
 /* Goes on with the message; there is room for len bytes at out. */
-static TEE_Result update(struct cipher *cipher, const struct input *in,
-			 uint8_t *out)
+static TEE_Result update(struct cipher *cipher, const struct input *in, uint8_t *out)
 {
 	tee_size len = in->len;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (is_xts(cipher->alg)) {
 		/* Only the last piece of a message comes out in full. */
-		res = TEE_CipherDoFinal(cipher->operation, in->data, in->len,
-					out, &len);
+		res = TEE_CipherDoFinal(cipher->operation, in->data, in->len, out, &len);
 		cipher->begun = false;
 	} else if (!in->len) {
 		return TEE_SUCCESS;
 	} else {
-		res = TEE_CipherUpdate(cipher->operation, in->data, in->len,
-				       out, &len);
+		res = TEE_CipherUpdate(cipher->operation, in->data, in->len, out, &len);
 	}
 	if (!res && len != in->len)
 		res = TEE_ERROR_GENERIC;
@@ -227,8 +216,7 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 }
 
 /* The output's length, or an error where there can be no such message. */
-static TEE_Result message_len(const struct cipher *cipher, size_t len,
-			      size_t *out_len)
+static TEE_Result message_len(const struct cipher *cipher, size_t len, size_t *out_len)
 {
 	bool ok = length_ok(cipher->alg, len);
 
@@ -248,13 +236,12 @@ static TEE_Result message_len(const struct cipher *cipher, size_t len,
  * while it is made and change it before the tag is. It would learn the tag of
  * another message, for which it can ask as well.
  */
-static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in,
-			       uint8_t *out)
+static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in, uint8_t *out)
 {
 	uint8_t tag[TAG_BYTES] = { 0 };
 	tee_size len = in->len, tag_len = TAG_BYTES;
-	TEE_Result res = TEE_AEEncryptFinal(cipher->operation, in->data,
-					    in->len, out, &len, tag, &tag_len);
+	TEE_Result res =
+		TEE_AEEncryptFinal(cipher->operation, in->data, in->len, out, &len, tag, &tag_len);
 
 	if (!res && (len != in->len || tag_len != TAG_BYTES))
 		res = TEE_ERROR_GENERIC;
@@ -264,8 +251,7 @@ static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in,
 }
 
 /* In the session's buffer; the plaintext leaves it if the tag is right. */
-static TEE_Result decrypt_aead(struct session *session, const struct input *in,
-			       uint8_t *out)
+static TEE_Result decrypt_aead(struct session *session, const struct input *in, uint8_t *out)
 {
 	uint8_t *data = session->buffer;
 	size_t len = in->len - TAG_BYTES;
@@ -273,8 +259,8 @@ static TEE_Result decrypt_aead(struct session *session, const struct input *in,
 	TEE_Result res = TEE_SUCCESS;
 
 	TEE_MemMove(data, in->data, in->len);
-	res = TEE_AEDecryptFinal(session->cipher.operation, data, len, data,
-				 &out_len, data + len, TAG_BYTES);
+	res = TEE_AEDecryptFinal(session->cipher.operation, data, len, data, &out_len, data + len,
+				 TAG_BYTES);
 	if (!res && out_len != len)
 		res = TEE_ERROR_GENERIC;
 	/* After a wrong tag the TEE still treats the message as begun. */
@@ -285,8 +271,7 @@ static TEE_Result decrypt_aead(struct session *session, const struct input *in,
 	return res;
 }
 
-static TEE_Result one_message(struct session *session, const struct input *in,
-			      uint8_t *out)
+static TEE_Result one_message(struct session *session, const struct input *in, uint8_t *out)
 {
 	struct cipher *cipher = &session->cipher;
 	TEE_Result res = begin(cipher);
@@ -296,8 +281,7 @@ static TEE_Result one_message(struct session *session, const struct input *in,
 	if (!is_aead(cipher->alg))
 		return update(cipher, in, out);
 	cipher->begun = false;
-	return cipher->encrypt ? encrypt_aead(cipher, in, out) :
-				 decrypt_aead(session, in, out);
+	return cipher->encrypt ? encrypt_aead(cipher, in, out) : decrypt_aead(session, in, out);
 }
 
 TEE_Result cipher_message(struct session *session, TEE_Param *params)

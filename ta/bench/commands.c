@@ -46,9 +46,8 @@ static TEE_Result random_fill(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_PARAMETERS;
 	for (uint32_t i = 0; i < repeat; i++) {
 		for (size_t at = 0; at < len; at += TA_BENCH_RANDOM_CHUNK) {
-			size_t chunk = len - at < TA_BENCH_RANDOM_CHUNK ?
-					       len - at :
-					       TA_BENCH_RANDOM_CHUNK;
+			size_t chunk = len - at < TA_BENCH_RANDOM_CHUNK ? len - at :
+									  TA_BENCH_RANDOM_CHUNK;
 
 			TEE_GenerateRandom(out + at, chunk);
 		}
@@ -56,8 +55,7 @@ static TEE_Result random_fill(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-static const char line[] =
-	"teemark: a line of 64 bytes, as a debug message would be ......\n";
+static const char line[] = "teemark: a line of 64 bytes, as a debug message would be ......\n";
 _Static_assert(sizeof(line) == 64 + 1, "a line is 64 bytes");
 
 /* A request that leaves the TA: a line for the console, or the time. */
@@ -89,8 +87,7 @@ static TEE_Result ask(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-static TEE_Result allocate_digest(TEE_OperationHandle *operation,
-				  const struct algorithm *alg)
+static TEE_Result allocate_digest(TEE_OperationHandle *operation, const struct algorithm *alg)
 {
 	operation_free(*operation);
 	*operation = TEE_HANDLE_NULL;
@@ -121,12 +118,10 @@ static TEE_Result digest_part(struct session *session, TEE_Param *params)
 		else if (part == TA_BENCH_DIGEST_RESET)
 			TEE_ResetOperation(operation);
 		else
-			res = operation_digest(operation, NULL, 0, digest,
-					       alg->out_bytes);
+			res = operation_digest(operation, NULL, 0, digest, alg->out_bytes);
 	}
 	if (!res)
-		res = operation_digest(operation, NULL, 0, digest,
-				       alg->out_bytes);
+		res = operation_digest(operation, NULL, 0, digest, alg->out_bytes);
 	if (!res)
 		put_output(&params[2], digest, alg->out_bytes);
 	operation_free(operation);
@@ -143,16 +138,13 @@ const struct command commands[] = {
 	ROW(CIPHER_PREPARE, cipher_prepare, VALUE_IN, NONE, NONE, NONE),
 	ROW(CIPHER_SET_KEY, cipher_set_key, MEMREF_IN, NONE, NONE, NONE),
 	ROW(CIPHER_SET_IV, cipher_set_iv, MEMREF_IN, NONE, NONE, NONE),
-	ROW(CIPHER_UPDATE, cipher_update, MEMREF_IN, MEMREF_OUT, VALUE_IN,
-	    NONE),
-	ROW(CIPHER_MESSAGE, cipher_message, MEMREF_IN, MEMREF_IN, MEMREF_OUT,
-	    VALUE_IN),
+	ROW(CIPHER_UPDATE, cipher_update, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	ROW(CIPHER_MESSAGE, cipher_message, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
 
 	ROW(MAC_SET_KEY, mac_set_key, VALUE_IN, MEMREF_IN, NONE, NONE),
 	ROW(MAC, mac_message, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
 
-	ROW(STORAGE_CREATE, storage_create, MEMREF_IN, MEMREF_IN, VALUE_IN,
-	    NONE),
+	ROW(STORAGE_CREATE, storage_create, MEMREF_IN, MEMREF_IN, VALUE_IN, NONE),
 	ROW(STORAGE_OPEN, storage_open, MEMREF_IN, VALUE_IN, VALUE_OUT, NONE),
 	ROW(STORAGE_READ, storage_read, MEMREF_OUT, VALUE_IN, NONE, NONE),
 	ROW(STORAGE_WRITE, storage_write, MEMREF_IN, VALUE_IN, NONE, NONE),
@@ -160,8 +152,7 @@ const struct command commands[] = {
 	ROW(STORAGE_TRUNCATE, storage_truncate, VALUE_IN, NONE, NONE, NONE),
 	ROW(STORAGE_DELETE, storage_delete, NONE, NONE, NONE, NONE),
 	ROW(STORAGE_CLOSE, storage_close, NONE, NONE, NONE, NONE),
-	ROW(STORAGE_FETCH, storage_fetch, MEMREF_IN, MEMREF_OUT, VALUE_IN,
-	    NONE),
+	ROW(STORAGE_FETCH, storage_fetch, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
 
 	ROW(RANDOM, random_fill, MEMREF_OUT, VALUE_IN, NONE, NONE),
 	ROW(KERNEL, kernel_run, VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),

@@ -9,8 +9,7 @@
 #include "bytes.h"
 #include "session.h"
 
-_Static_assert(KERNEL_COPY_BYTES <= sizeof(((struct session *)0)->buffer),
-	       "no room to copy to");
+_Static_assert(KERNEL_COPY_BYTES <= sizeof(((struct session *)0)->buffer), "no room to copy to");
 
 static uint64_t sha256(const uint8_t *data, size_t len)
 {
@@ -34,9 +33,7 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 	for (uint32_t i = 0; i < repeat; i++) {
 		switch (kernel) {
 		case TA_BENCH_KERNEL_MEMCPY:
-			result = kernel_memcpy(session->buffer,
-					       KERNEL_COPY_BYTES, in.data,
-					       in.len);
+			result = kernel_memcpy(session->buffer, KERNEL_COPY_BYTES, in.data, in.len);
 			break;
 		case TA_BENCH_KERNEL_MEMTOUCH:
 			result = kernel_memtouch(in.data, in.len);
@@ -54,8 +51,7 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 	/* Once a call, however often it repeats: no part of the slope. */
 	if (kernel == TA_BENCH_KERNEL_MEMCPY)
 		TEE_MemFill(session->buffer, 0,
-			    in.len < KERNEL_COPY_BYTES ? in.len :
-							 KERNEL_COPY_BYTES);
+			    in.len < KERNEL_COPY_BYTES ? in.len : KERNEL_COPY_BYTES);
 
 	params[2].value.a = (uint32_t)result;
 	params[2].value.b = (uint32_t)(result >> 32);

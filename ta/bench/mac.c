@@ -37,8 +37,7 @@ TEE_Result mac_set_key(struct session *session, TEE_Param *params)
 	TEE_MemMove(key, in.data, in.len);
 	res = key_object_fill(&object, HMAC_TYPE(alg->tee), key, in.len);
 	if (!res)
-		res = TEE_AllocateOperation(&mac->operation, alg->tee,
-					    TEE_MODE_MAC, in.len * 8);
+		res = TEE_AllocateOperation(&mac->operation, alg->tee, TEE_MODE_MAC, in.len * 8);
 	if (!res)
 		res = TEE_SetOperationKey(mac->operation, object);
 	if (!res)
@@ -69,8 +68,7 @@ TEE_Result mac_message(struct session *session, TEE_Param *params)
 		tee_size len = mac->alg->out_bytes;
 
 		TEE_MACInit(mac->operation, NULL, 0);
-		res = TEE_MACComputeFinal(mac->operation, in.data, in.len, out,
-					  &len);
+		res = TEE_MACComputeFinal(mac->operation, in.data, in.len, out, &len);
 		if (!res && len != mac->alg->out_bytes)
 			res = TEE_ERROR_GENERIC;
 	}

@@ -49,15 +49,13 @@ struct session {
 COMMAND_SESSION(struct session);
 
 /* The handlers, by the file that has them. */
-handler cipher_prepare, cipher_set_key, cipher_set_iv, cipher_update,
-	cipher_message;
+handler cipher_prepare, cipher_set_key, cipher_set_iv, cipher_update, cipher_message;
 handler mac_set_key, mac_message;
-handler storage_create, storage_open, storage_read, storage_fetch,
-	storage_write, storage_rename, storage_truncate, storage_delete,
-	storage_close;
+handler storage_create, storage_open, storage_read, storage_fetch, storage_write, storage_rename,
+	storage_truncate, storage_delete, storage_close;
 handler kernel_run;
-handler asym_says, asym_allocate, asym_import, asym_generate, asym_public,
-	asym_prepare, asym_operate, asym_verify;
+handler asym_says, asym_allocate, asym_import, asym_generate, asym_public, asym_prepare,
+	asym_operate, asym_verify;
 
 /* They free and wipe; each accepts what is closed. */
 void cipher_close(struct cipher *cipher);
@@ -70,7 +68,6 @@ void object_close(struct session *session);
  * is no handle one is allocated.
  * TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
  */
-TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type,
-			   const uint8_t *data, size_t len);
+TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len);
 
 #endif

@@ -12,9 +12,8 @@
 
 #include "session.h"
 
-#define ACCESS_ALL                                                \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
-	 TEE_DATA_FLAG_ACCESS_WRITE_META)
+#define ACCESS_ALL \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 /* A name in memory of the TA, as the TEE takes no other, and where it is. */
 struct place {
@@ -25,8 +24,7 @@ struct place {
 
 _Static_assert(TA_BENCH_ID_MAX <= TEE_OBJECT_ID_MAX_LEN, "names too long");
 
-static TEE_Result get_place(struct place *place, const TEE_Param *name,
-			    uint32_t storage)
+static TEE_Result get_place(struct place *place, const TEE_Param *name, uint32_t storage)
 {
 	static const uint32_t storages[] = {
 		[TA_BENCH_STORAGE_REE_FS] = TEE_STORAGE_PRIVATE_REE,
@@ -47,8 +45,7 @@ static TEE_Result get_place(struct place *place, const TEE_Param *name,
 /* [offset, offset + len) within the largest object */
 static bool range_ok(uint32_t offset, size_t len)
 {
-	return offset <= TA_BENCH_OBJECT_MAX &&
-	       len <= TA_BENCH_OBJECT_MAX - offset;
+	return offset <= TA_BENCH_OBJECT_MAX && len <= TA_BENCH_OBJECT_MAX - offset;
 }
 
 /* The TEE closes an object that it finds corrupt. */
@@ -77,14 +74,12 @@ TEE_Result storage_create(struct session *session, TEE_Param *params)
 		return res;
 	object_close(session);
 	return TEE_CreatePersistentObject(at.storage, at.name, at.len,
-					  ACCESS_ALL | TEE_DATA_FLAG_OVERWRITE,
-					  TEE_HANDLE_NULL, in.data, in.len,
-					  &session->object);
+					  ACCESS_ALL | TEE_DATA_FLAG_OVERWRITE, TEE_HANDLE_NULL,
+					  in.data, in.len, &session->object);
 }
 
 /* The object of that name, instead of the one that was open. */
-static TEE_Result open_named(struct session *session, const TEE_Param *name,
-			     uint32_t storage)
+static TEE_Result open_named(struct session *session, const TEE_Param *name, uint32_t storage)
 {
 	struct place at = { 0 };
 	TEE_Result res = get_place(&at, name, storage);
@@ -92,8 +87,7 @@ static TEE_Result open_named(struct session *session, const TEE_Param *name,
 	if (res)
 		return res;
 	object_close(session);
-	return TEE_OpenPersistentObject(at.storage, at.name, at.len, ACCESS_ALL,
-					&session->object);
+	return TEE_OpenPersistentObject(at.storage, at.name, at.len, ACCESS_ALL, &session->object);
 }
 
 TEE_Result storage_open(struct session *session, TEE_Param *params)
@@ -102,8 +96,7 @@ TEE_Result storage_open(struct session *session, TEE_Param *params)
 	TEE_Result res = open_named(session, &params[0], params[1].value.a);
 
 	if (!res)
-		res = result_of(session,
-				TEE_GetObjectInfo1(session->object, &info));
+		res = result_of(session, TEE_GetObjectInfo1(session->object, &info));
 	if (res)
 		return res;
 	params[2].value.a = info.dataSize;
@@ -115,8 +108,7 @@ TEE_Result storage_open(struct session *session, TEE_Param *params)
 static TEE_Result read(struct session *session, TEE_Param *param)
 {
 	tee_size count = 0;
-	TEE_Result res = TEE_ReadObjectData(session->object,
-					    param->memref.buffer,
+	TEE_Result res = TEE_ReadObjectData(session->object, param->memref.buffer,
 					    param->memref.size, &count);
 
 	if (!res)
@@ -131,9 +123,7 @@ static TEE_Result seek(struct session *session, uint32_t offset, size_t len)
 		return TEE_ERROR_BAD_STATE;
 	if (!range_ok(offset, len))
 		return TEE_ERROR_BAD_PARAMETERS;
-	return len ? TEE_SeekObjectData(session->object, offset,
-					TEE_DATA_SEEK_SET) :
-		     TEE_SUCCESS;
+	return len ? TEE_SeekObjectData(session->object, offset, TEE_DATA_SEEK_SET) : TEE_SUCCESS;
 }
 
 TEE_Result storage_read(struct session *session, TEE_Param *params)
@@ -176,8 +166,7 @@ TEE_Result storage_truncate(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_STATE;
 	if (params[0].value.a > TA_BENCH_OBJECT_MAX)
 		return TEE_ERROR_BAD_PARAMETERS;
-	return result_of(session, TEE_TruncateObjectData(session->object,
-							 params[0].value.a));
+	return result_of(session, TEE_TruncateObjectData(session->object, params[0].value.a));
 }
 
 TEE_Result storage_delete(struct session *session, TEE_Param *params)

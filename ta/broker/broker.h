@@ -58,11 +58,11 @@ extern struct broker {
 	TEE_ObjectHandle registry; /* null: nobody claimed this TA */
 	struct table table;
 	uint64_t windows[TZ_CLIENTS_MAX]; /* tz_came_before() */
-	uint32_t unsaved; /* messages since the table was stored */
+	uint32_t unsaved;                 /* messages since the table was stored */
 	struct cached cache[CACHED_KEYS];
 	uint32_t stamp;
 	uint8_t salt[TZ_NONCE_BYTES - 4]; /* of the nonces that the TA makes */
-	uint32_t nonces; /* made with it; 0: a new salt first */
+	uint32_t nonces;                  /* made with it; 0: a new salt first */
 	struct tz_statistics statistics;
 	/* Buffers of one call; nothing is left in them. */
 	uint8_t names[2 + TZ_TOPIC_MAX + TZ_RECEIVERS_MAX * (1 + TZ_ID_MAX)];
@@ -100,13 +100,11 @@ struct message {
 };
 
 /* TEE_ERROR_BAD_FORMAT: no message in that direction. */
-TEE_Result message_parse(struct input in, enum tz_direction direction,
-			 struct message *message);
+TEE_Result message_parse(struct input in, enum tz_direction direction, struct message *message);
 
 /* Begins to open or to seal. receiver: NULL, or whom it is sealed for. */
-void message_begin(struct gcm_message *gcm, const struct cached *key,
-		   const uint8_t *head, const struct text *topic,
-		   const struct record *receiver);
+void message_begin(struct gcm_message *gcm, const struct cached *key, const uint8_t *head,
+		   const struct text *topic, const struct record *receiver);
 
 /* A nonce that this TA never made before, and never makes again. */
 void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
@@ -125,8 +123,7 @@ TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES]);
  * on the curve ends the instance: OP-TEE panics.
  */
 TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
-			   const uint8_t wrapped[TZ_WRAPPED_BYTES],
-			   uint8_t key[TZ_KEY_BYTES]);
+			   const uint8_t wrapped[TZ_WRAPPED_BYTES], uint8_t key[TZ_KEY_BYTES]);
 
 /* -- policy.c: who may read or publish what, by MQTT's topic filters -------- */
 
@@ -134,8 +131,7 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 bool policy_is_valid(const char *rules, size_t len);
 
 /* May the client do this ('r': read, 'w': publish) with the topic? */
-bool policy_allows(const struct record *client, char what,
-		   const struct text *topic);
+bool policy_allows(const struct record *client, char what, const struct text *topic);
 
 /* -- clients.c: the clients as they are stored, and their expanded keys ----- */
 
@@ -154,8 +150,7 @@ TEE_Result clients_read(uint32_t row, struct record *record);
  * none), in one step. keep_seen: what was seen of the client stays known, as
  * its key is the same.
  */
-TEE_Result clients_put(const struct record *record, uint32_t old,
-		       bool keep_seen);
+TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen);
 TEE_Result clients_drop(uint32_t row);
 
 /* A new call begins: what it gets by cache_get() stays until it ends. */
@@ -165,7 +160,6 @@ void cache_begin(void);
  * The client's expanded key; the one that wasn't used for longest makes room.
  * TEE_ERROR_ITEM_NOT_FOUND: no such client.
  */
-TEE_Result cache_get(struct session *session, const struct text *id,
-		     struct cached **cached);
+TEE_Result cache_get(struct session *session, const struct text *id, struct cached **cached);
 
 #endif

@@ -12,9 +12,8 @@
 /* Messages after which the table of what was seen is stored. */
 #define SAVE_EVERY 16384u
 
-#define FLAGS                                                     \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
-	 TEE_DATA_FLAG_ACCESS_WRITE_META)
+#define FLAGS \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 static char name[] = "registry";
 
@@ -25,8 +24,7 @@ static size_t place_of(uint32_t row)
 
 static TEE_Result seek(size_t at)
 {
-	return TEE_SeekObjectData(broker.registry, (intmax_t)at,
-				  TEE_DATA_SEEK_SET);
+	return TEE_SeekObjectData(broker.registry, (intmax_t)at, TEE_DATA_SEEK_SET);
 }
 
 static TEE_Result write_at(size_t at, const void *data, size_t len)
@@ -64,15 +62,13 @@ TEE_Result clients_open(void)
 		return TEE_SUCCESS;
 	/* Windows aren't stored: every counter in one counts as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
-	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name,
-				       sizeof(name) - 1, FLAGS,
+	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
 				       &broker.registry);
 	if (res == TEE_ERROR_ITEM_NOT_FOUND)
 		return TEE_SUCCESS;
 	if (!res)
 		res = read_at(0, &broker.table, sizeof(broker.table));
-	if (!res && (broker.table.format != FORMAT ||
-		     broker.table.used > TZ_CLIENTS_MAX))
+	if (!res && (broker.table.format != FORMAT || broker.table.used > TZ_CLIENTS_MAX))
 		res = TEE_ERROR_CORRUPT_OBJECT;
 	if (res) {
 		TEE_CloseObject(broker.registry);
@@ -119,8 +115,8 @@ TEE_Result clients_read(uint32_t row, struct record *record)
 {
 	TEE_Result res = read_at(place_of(row), record, sizeof(*record));
 
-	if (!res && (!record->id_len || record->id_len > TZ_ID_MAX ||
-		     record->rules_len > TZ_RULES_MAX))
+	if (!res &&
+	    (!record->id_len || record->id_len > TZ_ID_MAX || record->rules_len > TZ_RULES_MAX))
 		res = TEE_ERROR_CORRUPT_OBJECT;
 	return res;
 }
@@ -154,8 +150,7 @@ static bool is(const struct cached *cached, const struct text *id)
 	       !TEE_MemCompare(cached->client.id, id->at, id->len);
 }
 
-static TEE_Result load(struct session *session, uint32_t row, uint32_t tag,
-		       struct cached **out)
+static TEE_Result load(struct session *session, uint32_t row, uint32_t tag, struct cached **out)
 {
 	struct cached *cached = &broker.cache[0];
 	TEE_Result res = TEE_SUCCESS;
@@ -183,16 +178,15 @@ static TEE_Result load(struct session *session, uint32_t row, uint32_t tag,
 	return TEE_SUCCESS;
 }
 
-TEE_Result cache_get(struct session *session, const struct text *id,
-		     struct cached **out)
+TEE_Result cache_get(struct session *session, const struct text *id, struct cached **out)
 {
 	uint32_t tag = tag_of(id), row = 0;
 
 	for (size_t i = 0; i < CACHED_KEYS; i++) {
 		struct cached *cached = &broker.cache[i];
 
-		if (!cached->stamp || cached->tag != tag ||
-		    cached->class != session->class || !is(cached, id))
+		if (!cached->stamp || cached->tag != tag || cached->class != session->class ||
+		    !is(cached, id))
 			continue;
 		cached->stamp = broker.stamp;
 		broker.statistics.keys_cached++;
@@ -213,15 +207,12 @@ TEE_Result cache_get(struct session *session, const struct text *id,
 static TEE_Result create(void)
 {
 	broker.table.format = FORMAT;
-	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name,
-					  sizeof(name) - 1, FLAGS,
-					  TEE_HANDLE_NULL, &broker.table,
-					  sizeof(broker.table),
+	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
+					  TEE_HANDLE_NULL, &broker.table, sizeof(broker.table),
 					  &broker.registry);
 }
 
-TEE_Result clients_put(const struct record *record, uint32_t old,
-		       bool keep_seen)
+TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen)
 {
 	struct table *table = &broker.table;
 	const struct text id = { record->id, record->id_len };

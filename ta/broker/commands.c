@@ -56,8 +56,7 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 
 	(void)session;
 	if (!res)
-		put_output(&params[0], &broker.statistics,
-			   sizeof(broker.statistics));
+		put_output(&params[0], &broker.statistics, sizeof(broker.statistics));
 	return res;
 }
 
@@ -78,15 +77,14 @@ static TEE_Result identity(struct session *session, TEE_Param *params)
  * A client as a claim or an order names it, in the TA's own memory: length of
  * the id, id, the wrapped key if there is one, rules.
  */
-static TEE_Result parse_client(struct session *session, struct text text,
-			       bool with_key, struct record *record)
+static TEE_Result parse_client(struct session *session, struct text text, bool with_key,
+			       struct record *record)
 {
 	size_t id_len = text.len ? text.at[0] : 0;
 	size_t before = 1 + id_len + (with_key ? TZ_WRAPPED_BYTES : 0);
 	const struct text id = { text.at + 1, id_len };
 
-	if (!id_len || id_len > TZ_ID_MAX || before > text.len ||
-	    text.len - before > TZ_RULES_MAX)
+	if (!id_len || id_len > TZ_ID_MAX || before > text.len || text.len - before > TZ_RULES_MAX)
 		return TEE_ERROR_BAD_FORMAT;
 	record->id_len = (uint8_t)id_len;
 	TEE_MemMove(record->id, id.at, id_len);
@@ -94,8 +92,7 @@ static TEE_Result parse_client(struct session *session, struct text text,
 	TEE_MemMove(record->rules, text.at + before, record->rules_len);
 	if (!policy_is_valid(record->rules, record->rules_len))
 		return TEE_ERROR_BAD_FORMAT;
-	return with_key ? identity_unwrap(session->class, &id, id.at + id_len,
-					  record->key) :
+	return with_key ? identity_unwrap(session->class, &id, id.at + id_len, record->key) :
 			  TEE_SUCCESS;
 }
 
@@ -112,8 +109,7 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 		return TEE_ERROR_ACCESS_DENIED;
 	if (in.len)
 		TEE_MemMove(bytes, in.data, in.len);
-	res = parse_client(session, (struct text){ bytes, in.len }, true,
-			   &record);
+	res = parse_client(session, (struct text){ bytes, in.len }, true, &record);
 	if (!res && record.rules_len)
 		res = TEE_ERROR_BAD_FORMAT;
 	if (!res)
@@ -123,8 +119,8 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 }
 
 /* The client's row, and its record with the key. */
-static TEE_Result look_up(struct session *session, const struct record *who,
-			  uint32_t *row, struct record *record)
+static TEE_Result look_up(struct session *session, const struct record *who, uint32_t *row,
+			  struct record *record)
 {
 	const struct text id = { who->id, who->id_len };
 	struct cached *cached = NULL;
@@ -137,8 +133,7 @@ static TEE_Result look_up(struct session *session, const struct record *who,
 }
 
 /* text: the order without its letter. */
-static TEE_Result obey(struct session *session, uint8_t letter,
-		       struct text text)
+static TEE_Result obey(struct session *session, uint8_t letter, struct text text)
 {
 	struct record new = { 0 }, old = { 0 };
 	uint32_t row = TZ_CLIENTS_MAX;
@@ -159,8 +154,7 @@ static TEE_Result obey(struct session *session, uint8_t letter,
 		goto out;
 	if (letter == TZ_POLICY)
 		TEE_MemMove(new.key, old.key, sizeof(new.key));
-	res = letter == TZ_REVOKE ? clients_drop(row) :
-				    clients_put(&new, row, letter == TZ_POLICY);
+	res = letter == TZ_REVOKE ? clients_drop(row) : clients_put(&new, row, letter == TZ_POLICY);
 out:
 	wipe(&new, sizeof(new));
 	wipe(&old, sizeof(old));
@@ -178,8 +172,8 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	uint8_t bytes[ORDER_MAX], tag[TZ_TAG_BYTES];
 	TEE_Result res = TEE_SUCCESS;
 
-	if (message_parse(input_of(&params[0]), TZ_ORDER, &message) ||
-	    !message.len || message.len > ORDER_MAX)
+	if (message_parse(input_of(&params[0]), TZ_ORDER, &message) || !message.len ||
+	    message.len > ORDER_MAX)
 		return TEE_ERROR_BAD_FORMAT;
 	cache_begin();
 	res = cache_get(session, &message.id, &admin);
@@ -191,8 +185,7 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	window = &broker.windows[admin->row];
 	TEE_MemMove(bytes, message.sealed, message.len);
 	message_begin(&gcm, admin, message.head, &no_topic, NULL);
-	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes,
-			    message.len);
+	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes, message.len);
 	admin->class->tag(&gcm, &admin->key, tag);
 	if (!same_tag(tag, message.tag)) {
 		res = TEE_ERROR_MAC_INVALID;
@@ -202,8 +195,7 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 		/* Stored with the change, in the one write that makes it. */
 		before = *last;
 		tz_remember(last, window, &message.is);
-		res = obey(session, bytes[0],
-			   (struct text){ bytes + 1, message.len - 1 });
+		res = obey(session, bytes[0], (struct text){ bytes + 1, message.len - 1 });
 		if (res)
 			*last = before;
 	}

@@ -27,15 +27,14 @@ static TEE_Result parse_names(struct input in, struct names *names)
 	TEE_MemMove(broker.names, in.data, in.len);
 	names->topic.len = (size_t)at[0] << 8 | at[1];
 	names->topic.at = at + 2;
-	if (!names->topic.len || names->topic.len > TZ_TOPIC_MAX ||
-	    names->topic.len > in.len - 2)
+	if (!names->topic.len || names->topic.len > TZ_TOPIC_MAX || names->topic.len > in.len - 2)
 		return TEE_ERROR_BAD_PARAMETERS;
 	at += 2 + names->topic.len;
 	for (names->count = 0; at < end; names->count++) {
 		struct text *id = &names->receivers[names->count];
 
-		if (names->count == TZ_RECEIVERS_MAX || !*at ||
-		    *at > TZ_ID_MAX || *at > end - at - 1)
+		if (names->count == TZ_RECEIVERS_MAX || !*at || *at > TZ_ID_MAX ||
+		    *at > end - at - 1)
 			return TEE_ERROR_BAD_PARAMETERS;
 		id->len = *at++;
 		id->at = at;
@@ -45,19 +44,16 @@ static TEE_Result parse_names(struct input in, struct names *names)
 }
 
 /* The key of each receiver that may have the message, and the copy's head. */
-static TEE_Result begin_copies(struct session *session,
-			       const struct message *message,
+static TEE_Result begin_copies(struct session *session, const struct message *message,
 			       const struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		struct copy *copy = &broker.copies[i];
-		TEE_Result res = cache_get(session, &names->receivers[i],
-					   &copy->receiver);
+		TEE_Result res = cache_get(session, &names->receivers[i], &copy->receiver);
 
 		if (res && res != TEE_ERROR_ITEM_NOT_FOUND)
 			return res;
-		if (res || !policy_allows(&copy->receiver->client, 'r',
-					  &names->topic)) {
+		if (res || !policy_allows(&copy->receiver->client, 'r', &names->topic)) {
 			copy->receiver = NULL;
 			broker.statistics.refused++;
 			continue;
@@ -65,43 +61,37 @@ static TEE_Result begin_copies(struct session *session,
 		TEE_MemMove(copy->head, message->head, message->head_len);
 		copy->head[3] = TZ_FROM_BROKER;
 		message_nonce(copy->head + TZ_NONCE);
-		message_begin(&copy->gcm, copy->receiver, copy->head,
-			      &names->topic, &copy->receiver->client);
+		message_begin(&copy->gcm, copy->receiver, copy->head, &names->topic,
+			      &copy->receiver->client);
 	}
 	return TEE_SUCCESS;
 }
 
 /* Opens the message, and seals what is in it: all but the tags. */
 static void pass_on(const struct cached *sender, struct gcm_message *gcm,
-		    const struct message *message, size_t copies, uint8_t *out,
-		    size_t step)
+		    const struct message *message, size_t copies, uint8_t *out, size_t step)
 {
 	for (size_t at = 0; at < message->len; at += CHUNK) {
-		size_t n = message->len - at < CHUNK ? message->len - at :
-						       CHUNK;
+		size_t n = message->len - at < CHUNK ? message->len - at : CHUNK;
 
 		sender->class->copy(broker.sealed, message->sealed + at, n);
-		sender->class->crypt(gcm, &sender->key, false, broker.sealed,
-				     broker.plain, n);
+		sender->class->crypt(gcm, &sender->key, false, broker.sealed, broker.plain, n);
 		for (size_t i = 0; i < copies; i++) {
 			struct copy *copy = &broker.copies[i];
 
 			if (!copy->receiver)
 				continue;
-			copy->receiver->class->crypt(&copy->gcm,
-						     &copy->receiver->key, true,
-						     broker.plain,
-						     broker.sealed, n);
-			sender->class->copy(out + i * step + message->head_len +
-						    at,
-					    broker.sealed, n);
+			copy->receiver->class->crypt(&copy->gcm, &copy->receiver->key, true,
+						     broker.plain, broker.sealed, n);
+			sender->class->copy(out + i * step + message->head_len + at, broker.sealed,
+					    n);
 		}
 	}
 	wipe(broker.plain, message->len < CHUNK ? message->len : CHUNK);
 }
 
-static uint32_t finish_copies(const struct message *message, size_t copies,
-			      uint8_t *out, size_t step)
+static uint32_t finish_copies(const struct message *message, size_t copies, uint8_t *out,
+			      size_t step)
 {
 	uint32_t done = 0;
 
@@ -111,11 +101,9 @@ static uint32_t finish_copies(const struct message *message, size_t copies,
 
 		if (!copy->receiver)
 			continue;
-		copy->receiver->class->tag(&copy->gcm, &copy->receiver->key,
-					   tag);
+		copy->receiver->class->tag(&copy->gcm, &copy->receiver->key, tag);
 		TEE_MemMove(at, copy->head, message->head_len);
-		TEE_MemMove(at + message->head_len + message->len, tag,
-			    TZ_TAG_BYTES);
+		TEE_MemMove(at + message->head_len + message->len, tag, TZ_TAG_BYTES);
 		broker.statistics.copies++;
 		done |= UINT32_C(1) << i;
 	}
@@ -136,10 +124,9 @@ static TEE_Result drop(enum tz_drop reason)
 	return results[reason];
 }
 
-static TEE_Result open_and_seal(struct session *session,
-				const struct message *message,
-				const struct names *names, bool fresh,
-				uint8_t *out, size_t step, uint32_t *done)
+static TEE_Result open_and_seal(struct session *session, const struct message *message,
+				const struct names *names, bool fresh, uint8_t *out, size_t step,
+				uint32_t *done)
 {
 	struct cached *sender = NULL;
 	struct gcm_message gcm;
@@ -147,8 +134,7 @@ static TEE_Result open_and_seal(struct session *session,
 	TEE_Result res = cache_get(session, &message->id, &sender);
 
 	if (res)
-		return res == TEE_ERROR_ITEM_NOT_FOUND ? drop(TZ_DROP_UNKNOWN) :
-							 res;
+		return res == TEE_ERROR_ITEM_NOT_FOUND ? drop(TZ_DROP_UNKNOWN) : res;
 	if (!policy_allows(&sender->client, 'w', &names->topic))
 		return drop(TZ_DROP_POLICY);
 	if (fresh && tz_came_before(&broker.table.rows[sender->row].last,
@@ -166,8 +152,8 @@ static TEE_Result open_and_seal(struct session *session,
 	broker.statistics.messages++;
 	if (!fresh)
 		return TEE_SUCCESS;
-	tz_remember(&broker.table.rows[sender->row].last,
-		    &broker.windows[sender->row], &message->is);
+	tz_remember(&broker.table.rows[sender->row].last, &broker.windows[sender->row],
+		    &message->is);
 	clients_count_message();
 	return TEE_SUCCESS;
 }
@@ -191,8 +177,8 @@ TEE_Result forward(struct session *session, TEE_Param *params)
 	if (res)
 		return res;
 	cache_begin();
-	res = open_and_seal(session, &message, &names, flags & TZ_FRESH,
-			    params[2].memref.buffer, step, &done);
+	res = open_and_seal(session, &message, &names, flags & TZ_FRESH, params[2].memref.buffer,
+			    step, &done);
 	params[2].memref.size = done ? names.count * step : 0;
 	params[3].value.a = done;
 	wipe(broker.copies, names.count * sizeof(broker.copies[0]));

@@ -5,35 +5,30 @@ static char name[] = "identity";
 
 #define BITS 256
 
-#define FLAGS                                                     \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
-	 TEE_DATA_FLAG_ACCESS_WRITE_META)
+#define FLAGS \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 static TEE_Result make(TEE_ObjectHandle *object)
 {
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
 	TEE_Attribute curve = { 0 };
-	TEE_Result res =
-		TEE_AllocateTransientObject(TEE_TYPE_ECDH_KEYPAIR, BITS, &pair);
+	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_ECDH_KEYPAIR, BITS, &pair);
 
 	if (res)
 		return res;
-	TEE_InitValueAttribute(&curve, TEE_ATTR_ECC_CURVE,
-			       TEE_ECC_CURVE_NIST_P256, 0);
+	TEE_InitValueAttribute(&curve, TEE_ATTR_ECC_CURVE, TEE_ECC_CURVE_NIST_P256, 0);
 	res = TEE_GenerateKey(pair, BITS, &curve, 1);
 	if (!res)
-		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name,
-						 sizeof(name) - 1, FLAGS, pair,
-						 NULL, 0, object);
+		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
+						 pair, NULL, 0, object);
 	TEE_FreeTransientObject(pair);
 	return res;
 }
 
 static TEE_Result get(TEE_ObjectHandle *object)
 {
-	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name,
-						  sizeof(name) - 1, FLAGS,
-						  object);
+	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
+						  FLAGS, object);
 
 	return res == TEE_ERROR_ITEM_NOT_FOUND ? make(object) : res;
 }
@@ -44,8 +39,7 @@ static TEE_Result coordinate(TEE_ObjectHandle object, uint32_t attribute,
 {
 	tee_size len = TZ_POINT_BYTES / 2;
 	uint8_t number[TZ_POINT_BYTES / 2];
-	TEE_Result res =
-		TEE_GetObjectBufferAttribute(object, attribute, number, &len);
+	TEE_Result res = TEE_GetObjectBufferAttribute(object, attribute, number, &len);
 
 	if (res)
 		return res;
@@ -59,8 +53,7 @@ static TEE_Result point_of(TEE_ObjectHandle pair, uint8_t point[TZ_POINT_BYTES])
 	TEE_Result res = coordinate(pair, TEE_ATTR_ECC_PUBLIC_VALUE_X, point);
 
 	return res ? res :
-		     coordinate(pair, TEE_ATTR_ECC_PUBLIC_VALUE_Y,
-				point + TZ_POINT_BYTES / 2);
+		     coordinate(pair, TEE_ATTR_ECC_PUBLIC_VALUE_Y, point + TZ_POINT_BYTES / 2);
 }
 
 TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES])
@@ -82,22 +75,19 @@ static TEE_Result agree(TEE_ObjectHandle pair, uint8_t theirs[TZ_POINT_BYTES],
 	TEE_OperationHandle ecdh = TEE_HANDLE_NULL;
 	TEE_ObjectHandle secret = TEE_HANDLE_NULL;
 	TEE_Attribute point[2];
-	TEE_Result res =
-		TEE_AllocateOperation(&ecdh, TEE_ALG_ECDH_DERIVE_SHARED_SECRET,
-				      TEE_MODE_DERIVE, BITS);
+	TEE_Result res = TEE_AllocateOperation(&ecdh, TEE_ALG_ECDH_DERIVE_SHARED_SECRET,
+					       TEE_MODE_DERIVE, BITS);
 
 	if (res)
 		return res;
 	res = TEE_SetOperationKey(ecdh, pair);
 	if (!res)
-		res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET, BITS,
-						  &secret);
+		res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET, BITS, &secret);
 	if (!res) {
-		TEE_InitRefAttribute(&point[0], TEE_ATTR_ECC_PUBLIC_VALUE_X,
-				     theirs, TZ_POINT_BYTES / 2);
-		TEE_InitRefAttribute(&point[1], TEE_ATTR_ECC_PUBLIC_VALUE_Y,
-				     theirs + TZ_POINT_BYTES / 2,
+		TEE_InitRefAttribute(&point[0], TEE_ATTR_ECC_PUBLIC_VALUE_X, theirs,
 				     TZ_POINT_BYTES / 2);
+		TEE_InitRefAttribute(&point[1], TEE_ATTR_ECC_PUBLIC_VALUE_Y,
+				     theirs + TZ_POINT_BYTES / 2, TZ_POINT_BYTES / 2);
 		TEE_DeriveKey(ecdh, point, 2, secret);
 		res = coordinate(secret, TEE_ATTR_SECRET_VALUE, x);
 		TEE_FreeTransientObject(secret);
@@ -127,8 +117,7 @@ static TEE_Result wrapping_key(struct secret *secret, uint8_t kek[32])
 		res = agree(pair, secret->theirs, secret->x);
 	TEE_CloseObject(pair);
 	if (!res)
-		res = TEE_AllocateOperation(&sha, TEE_ALG_SHA256,
-					    TEE_MODE_DIGEST, 0);
+		res = TEE_AllocateOperation(&sha, TEE_ALG_SHA256, TEE_MODE_DIGEST, 0);
 	if (!res)
 		res = operation_digest(sha, secret, sizeof(*secret), kek, 32);
 	operation_free(sha);
@@ -136,8 +125,7 @@ static TEE_Result wrapping_key(struct secret *secret, uint8_t kek[32])
 }
 
 TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
-			   const uint8_t wrapped[TZ_WRAPPED_BYTES],
-			   uint8_t key[TZ_KEY_BYTES])
+			   const uint8_t wrapped[TZ_WRAPPED_BYTES], uint8_t key[TZ_KEY_BYTES])
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
 	uint8_t kek[32], tag[TZ_TAG_BYTES];
@@ -153,8 +141,7 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 	class->set_key(&expanded, kek);
 	gcm_begin(&gcm, no_nonce);
 	class->authenticate(&gcm, &expanded, id->at, id->len);
-	class->crypt(&gcm, &expanded, false, wrapped + TZ_POINT_BYTES, key,
-		     TZ_KEY_BYTES);
+	class->crypt(&gcm, &expanded, false, wrapped + TZ_POINT_BYTES, key, TZ_KEY_BYTES);
 	class->tag(&gcm, &expanded, tag);
 	if (!same_tag(tag, wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES)) {
 		wipe(key, TZ_KEY_BYTES);

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
-TEE_Result message_parse(struct input in, enum tz_direction direction,
-			 struct message *message)
+TEE_Result message_parse(struct input in, enum tz_direction direction, struct message *message)
 {
 	uint8_t *head = message->head;
 
 	if (in.len < TZ_HEAD_MAX)
 		TEE_MemFill(head, 0, TZ_HEAD_MAX);
 	if (in.len)
-		TEE_MemMove(head, in.data,
-			    in.len < TZ_HEAD_MAX ? in.len : TZ_HEAD_MAX);
+		TEE_MemMove(head, in.data, in.len < TZ_HEAD_MAX ? in.len : TZ_HEAD_MAX);
 	message->head_len = tz_head_len(head, in.len, direction);
 	if (!message->head_len)
 		return TEE_ERROR_BAD_FORMAT;
-	message->id =
-		(struct text){ head + TZ_FIXED, message->head_len - TZ_FIXED };
+	message->id = (struct text){ head + TZ_FIXED, message->head_len - TZ_FIXED };
 	message->is.epoch = tz_get32(head + TZ_EPOCH);
 	message->is.counter = tz_get32(head + TZ_COUNTER);
 	message->sealed = in.data + message->head_len;
@@ -26,9 +23,8 @@ TEE_Result message_parse(struct input in, enum tz_direction direction,
 	return TEE_SUCCESS;
 }
 
-void message_begin(struct gcm_message *gcm, const struct cached *key,
-		   const uint8_t *head, const struct text *topic,
-		   const struct record *receiver)
+void message_begin(struct gcm_message *gcm, const struct cached *key, const uint8_t *head,
+		   const struct text *topic, const struct record *receiver)
 {
 	uint8_t all[TZ_AUTHENTICATED_MAX];
 	size_t len = tz_authenticated(all, head, topic->at, topic->len,

@@ -24,15 +24,13 @@ static bool filter_is_valid(const char *filter, size_t len)
 			return false;
 		if (filter[i] == '#' && !(first && last))
 			return false;
-		if (filter[i] == '+' &&
-		    !(first && (last || filter[i + 1] == '/')))
+		if (filter[i] == '+' && !(first && (last || filter[i + 1] == '/')))
 			return false;
 	}
 	return true;
 }
 
-static bool matches(const char *filter, size_t filter_len, const char *topic,
-		    size_t topic_len)
+static bool matches(const char *filter, size_t filter_len, const char *topic, size_t topic_len)
 {
 	size_t f = 0, t = 0;
 
@@ -51,8 +49,7 @@ static bool matches(const char *filter, size_t filter_len, const char *topic,
 		f += fn;
 		t += tn;
 		if (t == topic_len) /* "a/#" holds "a", too */
-			return f == filter_len ||
-			       (filter_len - f == 2 && filter[f + 1] == '#');
+			return f == filter_len || (filter_len - f == 2 && filter[f + 1] == '#');
 		if (f == filter_len)
 			return false;
 		f++;
@@ -74,8 +71,7 @@ bool policy_is_valid(const char *rules, size_t len)
 	return true;
 }
 
-bool policy_allows(const struct record *client, char what,
-		   const struct text *topic)
+bool policy_allows(const struct record *client, char what, const struct text *topic)
 {
 	const char *rules = client->rules;
 
@@ -83,8 +79,7 @@ bool policy_allows(const struct record *client, char what,
 		size_t n = length_to('\n', rules + at, client->rules_len - at);
 
 		if (rules[at] == what &&
-		    matches(rules + at + 2, n - 2, (const char *)topic->at,
-			    topic->len))
+		    matches(rules + at + 2, n - 2, (const char *)topic->at, topic->len))
 			return true;
 		at += n + 1;
 	}

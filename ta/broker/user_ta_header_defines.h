@@ -10,8 +10,7 @@
  * One instance: what was seen of a sender is one thing. It isn't kept alive
  * without a session, so that a new TA file is loaded with the next broker.
  */
-#define TA_FLAGS \
-	(TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
+#define TA_FLAGS (TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 
 /* The heap holds sessions and what ECDH takes; a struct broker is beside it. */
 #define TA_STACK_SIZE (8 * 1024)

@@ -7,8 +7,7 @@
  * Are there four types that exist, and nothing besides? And, where buffers are
  * touched, does each that has a size have an address?
  */
-static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS],
-		      bool touched)
+static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS], bool touched)
 {
 	for (uint32_t i = 0; i < TEE_NUM_PARAMS; i++) {
 		switch (TEE_PARAM_TYPE_GET(types, i)) {
@@ -20,8 +19,7 @@ static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS],
 		case TEE_PARAM_TYPE_MEMREF_INPUT:
 		case TEE_PARAM_TYPE_MEMREF_OUTPUT:
 		case TEE_PARAM_TYPE_MEMREF_INOUT:
-			if (touched && params[i].memref.size &&
-			    !params[i].memref.buffer)
+			if (touched && params[i].memref.size && !params[i].memref.buffer)
 				return false;
 			break;
 		default:
@@ -33,8 +31,7 @@ static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS],
 
 static uint64_t clock_read(const struct clock *clock)
 {
-	return clock->counter == TA_CLOCK_PHYSICAL ? counter_physical() :
-						     counter_virtual();
+	return clock->counter == TA_CLOCK_PHYSICAL ? counter_physical() : counter_virtual();
 }
 
 /* Timed by the session's clock: all but the command that is about the clock. */
@@ -64,8 +61,7 @@ TEE_Result command_run(struct session *session, uint32_t id, uint32_t types,
 		if (row->id != id)
 			continue;
 		res = TEE_ERROR_BAD_PARAMETERS;
-		if ((any || row->types == types) &&
-		    params_ok(types, params, !any))
+		if ((any || row->types == types) && params_ok(types, params, !any))
 			return run(row, session, params);
 	}
 	return res;

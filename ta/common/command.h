@@ -36,9 +36,8 @@ struct clock {
 /* Each TA's own; its first member is its clock: COMMAND_SESSION(). */
 struct session;
 
-#define COMMAND_SESSION(type)                                \
-	_Static_assert(__builtin_offsetof(type, clock) == 0, \
-		       "a session begins with its clock")
+#define COMMAND_SESSION(type) \
+	_Static_assert(__builtin_offsetof(type, clock) == 0, "a session begins with its clock")
 
 typedef TEE_Result handler(struct session *session, TEE_Param *params);
 
@@ -55,10 +54,9 @@ struct command {
 /* The empty call, and TA_CLOCK_CMD, which every TA has. */
 handler command_nop, command_clock_switch;
 
-#define COMMAND_CLOCK_ROW                                                  \
-	{                                                                  \
-		TA_CLOCK_CMD, TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), \
-			command_clock_switch                               \
+#define COMMAND_CLOCK_ROW                                                                       \
+	{                                                                                       \
+		TA_CLOCK_CMD, TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), command_clock_switch \
 	}
 
 /* A row with its four types; a TA's COMMAND_ID() makes the id of the name. */
@@ -125,9 +123,8 @@ static inline void operation_free(TEE_OperationHandle operation)
 }
 
 /* The digest of the operation's message, which ends with these bytes. */
-static inline TEE_Result operation_digest(TEE_OperationHandle operation,
-					  const void *data, size_t len,
-					  uint8_t *digest, size_t digest_bytes)
+static inline TEE_Result operation_digest(TEE_OperationHandle operation, const void *data,
+					  size_t len, uint8_t *digest, size_t digest_bytes)
 {
 	tee_size got = digest_bytes;
 	TEE_Result res = TEE_DigestDoFinal(operation, data, len, digest, &got);

@@ -29,16 +29,13 @@ uint32_t counter_frequency(void);
 #error "only Arm CPUs are known here: add the counter of this one"
 #endif
 
-#define COUNTER_FUNCTION(type, name, instruction)      \
-	static inline type name(void)                  \
-	{                                              \
-		uint64_t count;                        \
-                                                       \
-		__asm__ volatile("isb\n\t" instruction \
-				 : "=r"(count)         \
-				 :                     \
-				 : "memory");          \
-		return (type)count;                    \
+#define COUNTER_FUNCTION(type, name, instruction)                                   \
+	static inline type name(void)                                               \
+	{                                                                           \
+		uint64_t count;                                                     \
+                                                                                    \
+		__asm__ volatile("isb\n\t" instruction : "=r"(count) : : "memory"); \
+		return (type)count;                                                 \
 	}
 COUNTER_FUNCTION(uint64_t, counter_virtual, COUNTER_VIRTUAL)
 COUNTER_FUNCTION(uint64_t, counter_physical, COUNTER_PHYSICAL)

@@ -11,8 +11,7 @@ void TA_DestroyEntryPoint(void)
 {
 }
 
-TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
-				    TEE_Param params[TEE_NUM_PARAMS],
+TEE_Result TA_OpenSessionEntryPoint(uint32_t types, TEE_Param params[TEE_NUM_PARAMS],
 				    void **context)
 {
 	struct session *session = NULL;
@@ -38,8 +37,7 @@ void TA_CloseSessionEntryPoint(void *context)
 	TEE_Free(context);
 }
 
-TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
-				      uint32_t types,
+TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd, uint32_t types,
 				      TEE_Param params[TEE_NUM_PARAMS])
 {
 	return command_run(context, cmd, types, params);

@@ -78,8 +78,7 @@ static TEE_Result oneshot(struct session *session, TEE_Param *params)
 static TEE_Result init(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->stream;
-	TEE_Result res =
-		digest_slot_open(slot, params[0].value.a, params[0].value.b);
+	TEE_Result res = digest_slot_open(slot, params[0].value.a, params[0].value.b);
 
 	session->streaming = !res;
 	if (!res)
@@ -123,8 +122,7 @@ static TEE_Result final(struct session *session, TEE_Param *params)
 	return res;
 }
 
-static TEE_Result final_without_input(struct session *session,
-				      TEE_Param *params)
+static TEE_Result final_without_input(struct session *session, TEE_Param *params)
 {
 	params[0].memref.buffer = NULL;
 	params[0].memref.size = 0;

@@ -2,13 +2,11 @@
 #include "slot.h"
 
 /* Does this implementation have the algorithm? *class: by which code. */
-static bool find(uint32_t impl, const struct algorithm *alg,
-		 const struct digest_class **class)
+static bool find(uint32_t impl, const struct algorithm *alg, const struct digest_class **class)
 {
 	*class = NULL;
 	if (impl == TA_DIGEST_IMPL_TEE)
-		return !TEE_IsAlgorithmSupported(alg->tee,
-						 TEE_CRYPTO_ELEMENT_NONE);
+		return !TEE_IsAlgorithmSupported(alg->tee, TEE_CRYPTO_ELEMENT_NONE);
 	if (impl == TA_DIGEST_IMPL_C)
 		*class = digest_class_find(DIGEST_CODE_C, alg->id);
 	else if (impl == TA_DIGEST_IMPL_CE)
@@ -23,14 +21,12 @@ uint32_t digest_impls_present(void)
 
 	for (uint32_t impl = 0; impl <= TA_DIGEST_IMPL_CE; impl++)
 		for (size_t i = 0; i < algorithms_count; i++)
-			if (algorithms[i].class == ALG_DIGEST &&
-			    find(impl, &algorithms[i], &class))
+			if (algorithms[i].class == ALG_DIGEST && find(impl, &algorithms[i], &class))
 				mask |= 1u << impl;
 	return mask;
 }
 
-TEE_Result digest_slot_open(struct digest_slot *slot, uint32_t alg_id,
-			    uint32_t impl)
+TEE_Result digest_slot_open(struct digest_slot *slot, uint32_t alg_id, uint32_t impl)
 {
 	const struct algorithm *alg = algorithm_by_id(alg_id);
 	const struct digest_class *class = NULL;
@@ -42,8 +38,7 @@ TEE_Result digest_slot_open(struct digest_slot *slot, uint32_t alg_id,
 		return TEE_SUCCESS;
 	digest_slot_close(slot);
 	if (!class)
-		res = TEE_AllocateOperation(&slot->operation, alg->tee,
-					    TEE_MODE_DIGEST, 0);
+		res = TEE_AllocateOperation(&slot->operation, alg->tee, TEE_MODE_DIGEST, 0);
 	if (res)
 		return res;
 	slot->alg = alg;
@@ -78,8 +73,7 @@ void digest_slot_update(struct digest_slot *slot, const void *data, size_t len)
 	}
 }
 
-TEE_Result digest_slot_final(struct digest_slot *slot, const void *data,
-			     size_t len, uint8_t *out)
+TEE_Result digest_slot_final(struct digest_slot *slot, const void *data, size_t len, uint8_t *out)
 {
 	TEE_Result res = TEE_SUCCESS;
 
@@ -88,8 +82,7 @@ TEE_Result digest_slot_final(struct digest_slot *slot, const void *data,
 		slot->class->final(&slot->ctx, out);
 		return TEE_SUCCESS;
 	}
-	res = operation_digest(slot->operation, data, len, out,
-			       slot->alg->out_bytes);
+	res = operation_digest(slot->operation, data, len, out, slot->alg->out_bytes);
 	slot->begun = res != TEE_SUCCESS;
 	return res;
 }

@@ -32,8 +32,7 @@ uint32_t digest_impls_present(void);
  * open for the same is kept, with what it allocated.
  * TEE_ERROR_NOT_SUPPORTED: no such implementation, or not of this algorithm.
  */
-TEE_Result digest_slot_open(struct digest_slot *slot, uint32_t alg_id,
-			    uint32_t impl);
+TEE_Result digest_slot_open(struct digest_slot *slot, uint32_t alg_id, uint32_t impl);
 /* Frees and wipes; accepts a closed one. */
 void digest_slot_close(struct digest_slot *slot);
 
@@ -44,7 +43,6 @@ void digest_slot_update(struct digest_slot *slot, const void *data, size_t len);
  * Takes the last bytes; out is memory of the TA with out_bytes of the
  * algorithm. The message is over, whatever is returned.
  */
-TEE_Result digest_slot_final(struct digest_slot *slot, const void *data,
-			     size_t len, uint8_t *out);
+TEE_Result digest_slot_final(struct digest_slot *slot, const void *data, size_t len, uint8_t *out);
 
 #endif

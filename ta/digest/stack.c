@@ -7,8 +7,7 @@
 /* volatile: nobody but the scan ever reads what is painted. */
 void stack_paint(const struct stack_region *region)
 {
-	for (uintptr_t at = region->low; at < region->unused;
-	     at += sizeof(uint64_t))
+	for (uintptr_t at = region->low; at < region->unused; at += sizeof(uint64_t))
 		*(volatile uint64_t *)at = PAINT;
 }
 

@@ -36,8 +36,7 @@ void stack_region_find(struct stack_region *region)
 	unused = (sp - MARGIN) / sizeof(uint64_t) * sizeof(uint64_t);
 
 	/* Asks rather than dies, should another OP-TEE do it otherwise. */
-	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ |
-						TEE_MEMORY_ACCESS_WRITE |
+	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE |
 						TEE_MEMORY_ACCESS_ANY_OWNER,
 					(void *)low, top - low) != TEE_SUCCESS)
 		return;

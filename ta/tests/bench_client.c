@@ -63,57 +63,47 @@ TEE_Result call_set_iv(void *s, const uint8_t *iv, size_t len)
 	return invoke(s, TA_BENCH_CMD_CIPHER_SET_IV, 0x0005, p);
 }
 
-TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out,
-		       size_t *out_len, uint32_t repeat)
+TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out, size_t *out_len,
+		       uint32_t repeat)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len), MEMREF(out, *out_len),
-					VALUE(repeat, 0) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len), MEMREF(out, *out_len), VALUE(repeat, 0) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_CIPHER_UPDATE, 0x0165, p);
 
 	*out_len = p[1].memref.size;
 	return res;
 }
 
-TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len,
-			const uint8_t *in, size_t len, uint8_t *out,
-			size_t *out_len, uint32_t repeat)
+TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len, const uint8_t *in, size_t len,
+			uint8_t *out, size_t *out_len, uint32_t repeat)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, iv, iv_len), iv_len),
-					MEMREF(in, len), MEMREF(out, *out_len),
-					VALUE(repeat, 0) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, iv, iv_len), iv_len), MEMREF(in, len),
+					MEMREF(out, *out_len), VALUE(repeat, 0) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_CIPHER_MESSAGE, 0x1655, p);
 
 	*out_len = p[2].memref.size;
 	return res;
 }
 
-TEE_Result call_mac_set_key(void *s, uint32_t alg, const uint8_t *key,
-			    size_t len)
+TEE_Result call_mac_set_key(void *s, uint32_t alg, const uint8_t *key, size_t len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(alg, 0),
-					MEMREF(put(SMALL, key, len), len) };
+	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(alg, 0), MEMREF(put(SMALL, key, len), len) };
 
 	return invoke(s, TA_BENCH_CMD_MAC_SET_KEY, 0x0051, p);
 }
 
-TEE_Result call_mac(void *s, const uint8_t *in, size_t len, size_t *out_len,
-		    uint32_t repeat)
+TEE_Result call_mac(void *s, const uint8_t *in, size_t len, size_t *out_len, uint32_t repeat)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len), MEMREF(OUT, *out_len),
-					VALUE(repeat, 0) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(in, len), MEMREF(OUT, *out_len), VALUE(repeat, 0) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_MAC, 0x0165, p);
 
 	*out_len = p[1].memref.size;
 	return res;
 }
 
-TEE_Result call_create(void *s, const char *name, const void *data, size_t len,
-		       uint32_t storage)
+TEE_Result call_create(void *s, const char *name, const void *data, size_t len, uint32_t storage)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = {
-		MEMREF(put(SMALL, name, strlen(name)), strlen(name)),
-		MEMREF(put(IN, data, len), len), VALUE(storage, 0)
-	};
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)), strlen(name)),
+					MEMREF(put(IN, data, len), len), VALUE(storage, 0) };
 
 	return invoke(s, TA_BENCH_CMD_STORAGE_CREATE, 0x0155, p);
 }
@@ -127,9 +117,7 @@ void make_ready(void *s)
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
 	assert_int_equal(call_set_iv(s, NULL, 0), TEE_SUCCESS);
 	assert_int_equal(call_mac_set_key(s, 22, key, 32), TEE_SUCCESS);
-	assert_int_equal(call_create(s, "ready", "data", 4,
-				     TA_BENCH_STORAGE_REE_FS),
-			 TEE_SUCCESS);
+	assert_int_equal(call_create(s, "ready", "data", 4, TA_BENCH_STORAGE_REE_FS), TEE_SUCCESS);
 }
 
 FILE *open_vectors(const char *directory)

@@ -56,22 +56,18 @@ TEE_Result call_plain(void *s, uint32_t cmd);
 TEE_Result call_prepare(void *s, uint32_t alg, uint32_t direction);
 TEE_Result call_set_key(void *s, const uint8_t *key, size_t len);
 TEE_Result call_set_iv(void *s, const uint8_t *iv, size_t len);
-TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out,
-		       size_t *out_len, uint32_t repeat);
-TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len,
-			const uint8_t *in, size_t len, uint8_t *out,
-			size_t *out_len, uint32_t repeat);
+TEE_Result call_update(void *s, const uint8_t *in, size_t len, uint8_t *out, size_t *out_len,
+		       uint32_t repeat);
+TEE_Result call_message(void *s, const uint8_t *iv, size_t iv_len, const uint8_t *in, size_t len,
+			uint8_t *out, size_t *out_len, uint32_t repeat);
 
 /* MACs */
-TEE_Result call_mac_set_key(void *s, uint32_t alg, const uint8_t *key,
-			    size_t len);
+TEE_Result call_mac_set_key(void *s, uint32_t alg, const uint8_t *key, size_t len);
 /* The output goes to OUT. */
-TEE_Result call_mac(void *s, const uint8_t *in, size_t len, size_t *out_len,
-		    uint32_t repeat);
+TEE_Result call_mac(void *s, const uint8_t *in, size_t len, size_t *out_len, uint32_t repeat);
 
 /* An object of these bytes, which stays open. */
-TEE_Result call_create(void *s, const char *name, const void *data, size_t len,
-		       uint32_t storage);
+TEE_Result call_create(void *s, const char *name, const void *data, size_t len, uint32_t storage);
 
 /* A session in which every command has something to work on. */
 void make_ready(void *s);

@@ -24,8 +24,7 @@ static void begin(struct world *world)
 	must(TA_OpenSessionEntryPoint(0, none, &world->session), "open");
 }
 
-TEE_Result call(struct world *world, uint32_t cmd, uint32_t types,
-		TEE_Param params[TEE_NUM_PARAMS])
+TEE_Result call(struct world *world, uint32_t cmd, uint32_t types, TEE_Param params[TEE_NUM_PARAMS])
 {
 	return TA_InvokeCommandEntryPoint(world->session, cmd, types, params);
 }
@@ -41,15 +40,11 @@ void new_client(struct world *world, struct tz_client *client, const char *id)
 
 static void claim(struct world *world)
 {
-	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES] = { 5,   'a', 'd',
-							    'm', 'i', 'n' };
-	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { world->admin.identity,
-						      TZ_POINT_BYTES } } };
+	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES] = { 5, 'a', 'd', 'm', 'i', 'n' };
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { world->admin.identity, TZ_POINT_BYTES } } };
 
 	must(call(world, TA_BROKER_CMD_IDENTITY, 0x0006, p), "identity");
-	must(tz_wrap(&world->admin, world->admin.identity, bytes + 6, NULL) !=
-		     0,
-	     "wrap");
+	must(tz_wrap(&world->admin, world->admin.identity, bytes + 6, NULL) != 0, "wrap");
 	p[0].memref.buffer = bytes;
 	p[0].memref.size = 6 + TZ_WRAPPED_BYTES;
 	must(call(world, TA_BROKER_CMD_CLAIM, 0x0005, p), "claim");
@@ -90,18 +85,15 @@ void world_end(struct world *world)
 	must(system(line) != 0, "rm");
 }
 
-size_t make_order(struct world *world, char letter,
-		  const struct tz_client *client, const char *rules,
-		  uint8_t *out)
+size_t make_order(struct world *world, char letter, const struct tz_client *client,
+		  const char *rules, uint8_t *out)
 {
 	uint8_t plain[512] = { (uint8_t)letter, (uint8_t)strlen(client->id) };
 	size_t len = 2 + strlen(client->id);
 
 	memcpy(plain + 2, client->id, len - 2);
 	if (letter == TZ_ENROL) {
-		must(tz_wrap(client, world->admin.identity, plain + len,
-			     NULL) != 0,
-		     "wrap");
+		must(tz_wrap(client, world->admin.identity, plain + len, NULL) != 0, "wrap");
 		len += TZ_WRAPPED_BYTES;
 	}
 	if (rules) {
@@ -119,25 +111,22 @@ TEE_Result give(struct world *world, const uint8_t *sealed, size_t len)
 	return call(world, TA_BROKER_CMD_ORDER, 0x0005, p);
 }
 
-TEE_Result call_order(struct world *world, char letter,
-		      const struct tz_client *client, const char *rules)
+TEE_Result call_order(struct world *world, char letter, const struct tz_client *client,
+		      const char *rules)
 {
 	uint8_t sealed[700];
 
-	return give(world, sealed,
-		    make_order(world, letter, client, rules, sealed));
+	return give(world, sealed, make_order(world, letter, client, rules, sealed));
 }
 
-size_t seal(struct tz_client *client, const char *topic, const void *text,
-	    size_t len)
+size_t seal(struct tz_client *client, const char *topic, const void *text, size_t len)
 {
 	must(tz_seal(client, topic, text, len, message, NULL) != 0, "seal");
 	return len + TZ_OVERHEAD(strlen(client->id));
 }
 
-TEE_Result call_forward(struct world *world, const char *topic,
-			const char *receivers, size_t len, uint32_t flags,
-			uint32_t *done)
+TEE_Result call_forward(struct world *world, const char *topic, const char *receivers, size_t len,
+			uint32_t flags, uint32_t *done)
 {
 	static uint8_t names[4096];
 	uint8_t *at = names + 2 + strlen(topic);

@@ -25,24 +25,21 @@ TEE_Result call(struct world *world, uint32_t cmd, uint32_t types,
 void new_client(struct world *world, struct tz_client *client, const char *id);
 
 /* An order of the administrator; rules may be NULL. */
-size_t make_order(struct world *world, char letter,
-		  const struct tz_client *client, const char *rules,
-		  uint8_t *order);
+size_t make_order(struct world *world, char letter, const struct tz_client *client,
+		  const char *rules, uint8_t *order);
 TEE_Result give(struct world *world, const uint8_t *order, size_t len);
-TEE_Result call_order(struct world *world, char letter,
-		      const struct tz_client *client, const char *rules);
+TEE_Result call_order(struct world *world, char letter, const struct tz_client *client,
+		      const char *rules);
 
 #define ROOM (2u << 20)
 extern uint8_t message[TZ_MESSAGE_MAX + 64], output[ROOM];
 
 /* Seals text into `message`; returns its length. */
-size_t seal(struct tz_client *client, const char *topic, const void *text,
-	    size_t len);
+size_t seal(struct tz_client *client, const char *topic, const void *text, size_t len);
 
 /* receivers: ids with a comma between. *done: the bits that came back. */
-TEE_Result call_forward(struct world *world, const char *topic,
-			const char *receivers, size_t len, uint32_t flags,
-			uint32_t *done);
+TEE_Result call_forward(struct world *world, const char *topic, const char *receivers, size_t len,
+			uint32_t flags, uint32_t *done);
 
 struct tz_statistics statistics(struct world *world);
 

@@ -12,8 +12,8 @@
 uint8_t message[5000];
 uint8_t output[64];
 
-TEE_Result oneshot(struct model *model, uint32_t alg, uint32_t impl, size_t len,
-		   size_t out_len, uint32_t repeat)
+TEE_Result oneshot(struct model *model, uint32_t alg, uint32_t impl, size_t len, size_t out_len,
+		   uint32_t repeat)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = {
 		{ .value = { alg, impl } },
@@ -34,22 +34,19 @@ TEE_Result init(struct model *model, uint32_t alg, uint32_t impl)
 
 TEE_Result update(struct model *model, size_t offset, size_t len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { message + offset,
-						      len } } };
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { message + offset, len } } };
 
 	return model_invoke(model, TA_DIGEST_CMD_UPDATE, 0x0005, p);
 }
 
 TEE_Result final(struct model *model, size_t out_len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { [1] = { .memref = { output,
-							    out_len } } };
+	TEE_Param p[TEE_NUM_PARAMS] = { [1] = { .memref = { output, out_len } } };
 
 	return model_invoke(model, TA_DIGEST_CMD_FINAL, 0x0060, p);
 }
 
-TEE_Result final_with(struct model *model, size_t offset, size_t len,
-		      size_t out_len)
+TEE_Result final_with(struct model *model, size_t offset, size_t len, size_t out_len)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = {
 		{ .memref = { message + offset, len } },

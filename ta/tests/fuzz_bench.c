@@ -62,8 +62,9 @@ static uint32_t value(uint8_t byte)
 /* Lengths that mean something, and any up to 127. */
 static size_t length(uint8_t byte)
 {
-	static const size_t lengths[] = { 0,  1,  12, 15, 16,  17,   24,
-					  28, 32, 48, 64, 100, 4096, 9000 };
+	static const size_t lengths[] = {
+		0, 1, 12, 15, 16, 17, 24, 28, 32, 48, 64, 100, 4096, 9000
+	};
 
 	return byte < 128 ? lengths[byte % 14] : byte - 128u;
 }
@@ -73,8 +74,7 @@ static size_t length(uint8_t byte)
  * that of a parameter before (NULL: there is none). Returns what is to be
  * freed.
  */
-static void *make_memref(TEE_Param *param, const TEE_Param *before,
-			 struct bytes_left *in)
+static void *make_memref(TEE_Param *param, const TEE_Param *before, struct bytes_left *in)
 {
 	uint8_t fill = next(in);
 	size_t size = length(next(in));
@@ -126,9 +126,7 @@ static void call(void *session, struct bytes_left *in)
 	uint8_t which = next(in), picked = next(in);
 	const struct command *command = pick(which);
 	uint32_t id = which < 240 ? command->id : which;
-	uint32_t types = picked < 240 && command->types != ANY_TYPES ?
-				 command->types :
-				 0;
+	uint32_t types = picked < 240 && command->types != ANY_TYPES ? command->types : 0;
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 	size_t sizes[TEE_NUM_PARAMS] = { 0 };
 	void *owned[TEE_NUM_PARAMS] = { NULL };
@@ -163,32 +161,29 @@ static void call(void *session, struct bytes_left *in)
 		if (p[i].value.b == 65536)
 			p[i].value.b = 3;
 	}
-	if (id == TA_BENCH_CMD_STORAGE_TRUNCATE &&
-	    p[0].value.a == TA_BENCH_OBJECT_MAX)
+	if (id == TA_BENCH_CMD_STORAGE_TRUNCATE && p[0].value.a == TA_BENCH_OBJECT_MAX)
 		p[0].value.a = 100000;
 
 	res = TA_InvokeCommandEntryPoint(session, id, types, p);
 	memset(shim_hostile, 0, sizeof(shim_hostile));
 
 	if (!is_answer(res)) {
-		fprintf(stderr, "command %u, types 0x%04x: 0x%08x\n", id, types,
-			res);
+		fprintf(stderr, "command %u, types 0x%04x: 0x%08x\n", id, types, res);
 		abort();
 	}
 	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
 		if (!is_memref(types, i))
 			continue;
 		/* Only a size that was too small may come back larger. */
-		if (res != TEE_ERROR_SHORT_BUFFER &&
-		    p[i].memref.size > sizes[i])
+		if (res != TEE_ERROR_SHORT_BUFFER && p[i].memref.size > sizes[i])
 			abort();
 		free(owned[i]);
 	}
 }
 
 /* One call with a value and a piece of memory, in either order. */
-static void step(void *session, uint32_t id, uint32_t types, uint32_t a,
-		 uint32_t b, uint8_t *data, size_t len)
+static void step(void *session, uint32_t id, uint32_t types, uint32_t a, uint32_t b, uint8_t *data,
+		 size_t len)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 
@@ -213,12 +208,9 @@ static void make_ready(void *session, uint8_t pick)
 	const struct algorithm *alg = &algorithms[pick / 2 % algorithms_count];
 	uint8_t key[ALG_KEY_MAX_BYTES] = { 1 };
 
-	step(session, TA_BENCH_CMD_CIPHER_PREPARE, 0x0001, alg->id, pick % 2,
-	     NULL, 0);
-	step(session, TA_BENCH_CMD_CIPHER_SET_KEY, 0x0005, 0, 0, key,
-	     alg->key_bytes);
-	step(session, TA_BENCH_CMD_CIPHER_SET_IV, 0x0005, 0, 0, key,
-	     alg->iv_bytes);
+	step(session, TA_BENCH_CMD_CIPHER_PREPARE, 0x0001, alg->id, pick % 2, NULL, 0);
+	step(session, TA_BENCH_CMD_CIPHER_SET_KEY, 0x0005, 0, 0, key, alg->key_bytes);
+	step(session, TA_BENCH_CMD_CIPHER_SET_IV, 0x0005, 0, 0, key, alg->iv_bytes);
 	step(session, TA_BENCH_CMD_MAC_SET_KEY, 0x0051, 22, 0, key, 32);
 }
 
@@ -229,8 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	void *sessions[2];
 
 	for (int i = 0; i < 2; i++)
-		if (TA_OpenSessionEntryPoint(0, none, &sessions[i]) !=
-		    TEE_SUCCESS)
+		if (TA_OpenSessionEntryPoint(0, none, &sessions[i]) != TEE_SUCCESS)
 			abort();
 	make_ready(sessions[0], next(&in));
 	shim_fail_alloc = next(&in) == 1 ? next(&in) % 8 : 0;
@@ -241,8 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		TA_CloseSessionEntryPoint(sessions[i]);
 	shim_storage_clear();
 	if (shim_allocations) {
-		fprintf(stderr, "%zu allocations were left\n",
-			shim_allocations);
+		fprintf(stderr, "%zu allocations were left\n", shim_allocations);
 		abort();
 	}
 	return 0;

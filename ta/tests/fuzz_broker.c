@@ -45,9 +45,8 @@ static void any_call(struct world *w)
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 	uint8_t *owned[TEE_NUM_PARAMS] = { NULL };
 
-	static const uint16_t right[] = { 0,      0x0002, 0x0006, 0x0005,
-					  0x0005, 0x3655, 0x0006, 0x0063,
-					  0,      0 };
+	static const uint16_t right[] = { 0,      0x0002, 0x0006, 0x0005, 0x0005,
+					  0x3655, 0x0006, 0x0063, 0,      0 };
 
 	if (next() < 200)
 		types = right[cmd];

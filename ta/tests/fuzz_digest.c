@@ -32,8 +32,7 @@ static uint8_t next(struct input *in)
 
 static uint32_t right_types(uint32_t cmd, uint8_t pick)
 {
-	static const uint32_t types[] = { 0x0000, 0x0002, 0x1651, 0x0001,
-					  0x0005, 0x0065, 0x0222 };
+	static const uint32_t types[] = { 0x0000, 0x0002, 0x1651, 0x0001, 0x0005, 0x0065, 0x0222 };
 
 	if (cmd == TA_CLOCK_CMD)
 		return 0x0221;
@@ -57,8 +56,8 @@ static uint32_t value(uint8_t byte)
 	}
 }
 
-static void make_memref(TEE_Param *param, struct input *in, uint8_t *first,
-			uint8_t *memory, size_t memory_size)
+static void make_memref(TEE_Param *param, struct input *in, uint8_t *first, uint8_t *memory,
+			size_t memory_size)
 {
 	uint8_t kind = next(in);
 	size_t size = next(in);
@@ -115,8 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			uint32_t type = TEE_PARAM_TYPE_GET(types, i);
 
 			if (type >= TEE_PARAM_TYPE_MEMREF_INPUT) {
-				make_memref(&params[i], &in, memory[0],
-					    memory[i], sizeof(memory[i]));
+				make_memref(&params[i], &in, memory[0], memory[i],
+					    sizeof(memory[i]));
 			} else if (type) {
 				params[i].value.a = value(next(&in));
 				params[i].value.b = value(next(&in));

@@ -13,13 +13,13 @@
 
 #include "shim.h"
 
-#define CHECK(condition)                                                       \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			fprintf(stderr, "%s:%d: the TA broke: %s\n", __FILE__, \
-				__LINE__, #condition);                         \
-			abort();                                               \
-		}                                                              \
+#define CHECK(condition)                                                                 \
+	do {                                                                             \
+		if (!(condition)) {                                                      \
+			fprintf(stderr, "%s:%d: the TA broke: %s\n", __FILE__, __LINE__, \
+				#condition);                                             \
+			abort();                                                         \
+		}                                                                        \
 	} while (0)
 
 struct model {
@@ -44,8 +44,7 @@ struct model *model_open(void)
 
 	CHECK(model);
 	model->ctx = EVP_MD_CTX_new();
-	CHECK(TA_OpenSessionEntryPoint(0, none, &model->session) ==
-	      TEE_SUCCESS);
+	CHECK(TA_OpenSessionEntryPoint(0, none, &model->session) == TEE_SUCCESS);
 	return model;
 }
 
@@ -65,8 +64,7 @@ static bool is_memref(uint32_t types, int i)
 {
 	uint32_t type = TEE_PARAM_TYPE_GET(types, i);
 
-	return type >= TEE_PARAM_TYPE_MEMREF_INPUT &&
-	       type <= TEE_PARAM_TYPE_MEMREF_INOUT;
+	return type >= TEE_PARAM_TYPE_MEMREF_INPUT && type <= TEE_PARAM_TYPE_MEMREF_INOUT;
 }
 
 /* NULL: this implementation has no such algorithm here (x86: no ce). */
@@ -78,10 +76,7 @@ static const struct algorithm *supported(uint32_t alg_id, uint32_t impl)
 		return NULL;
 	if (impl == TA_DIGEST_IMPL_TEE)
 		return alg;
-	return impl == TA_DIGEST_IMPL_C &&
-			       digest_class_find(DIGEST_CODE_C, alg->id) ?
-		       alg :
-		       NULL;
+	return impl == TA_DIGEST_IMPL_C && digest_class_find(DIGEST_CODE_C, alg->id) ? alg : NULL;
 }
 
 static bool bad_memref(const TEE_Param *param)
@@ -98,8 +93,7 @@ struct answer {
 	size_t digest_len;
 };
 
-static void want_oneshot(struct model *model, const TEE_Param *p,
-			 struct answer *want)
+static void want_oneshot(struct model *model, const TEE_Param *p, struct answer *want)
 {
 	const struct algorithm *alg = supported(p[0].value.a, p[0].value.b);
 	uint32_t repeat = p[3].value.a;
@@ -118,40 +112,34 @@ static void want_oneshot(struct model *model, const TEE_Param *p,
 		want->res = TEE_ERROR_SHORT_BUFFER;
 		return;
 	}
-	CHECK(EVP_Digest(p[1].memref.buffer, p[1].memref.size, want->digest,
-			 NULL, EVP_get_digestbyname(alg->evp), NULL));
+	CHECK(EVP_Digest(p[1].memref.buffer, p[1].memref.size, want->digest, NULL,
+			 EVP_get_digestbyname(alg->evp), NULL));
 	want->digest_at = &p[2];
 	model->digests += repeat;
 	model->bytes += (uint64_t)repeat * p[1].memref.size;
 }
 
-static void want_init(struct model *model, const TEE_Param *p,
-		      struct answer *want)
+static void want_init(struct model *model, const TEE_Param *p, struct answer *want)
 {
 	model->alg = supported(p[0].value.a, p[0].value.b);
 	model->streaming = model->alg != NULL;
 	want->res = model->alg ? TEE_SUCCESS : TEE_ERROR_NOT_SUPPORTED;
 	if (model->alg)
-		CHECK(EVP_DigestInit_ex(model->ctx,
-					EVP_get_digestbyname(model->alg->evp),
-					NULL));
+		CHECK(EVP_DigestInit_ex(model->ctx, EVP_get_digestbyname(model->alg->evp), NULL));
 }
 
-static void want_update(struct model *model, const TEE_Param *p,
-			struct answer *want)
+static void want_update(struct model *model, const TEE_Param *p, struct answer *want)
 {
 	if (!model->streaming) {
 		want->res = TEE_ERROR_BAD_STATE;
 		return;
 	}
-	CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
-			       p[0].memref.size));
+	CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer, p[0].memref.size));
 	model->updates++;
 	model->bytes += p[0].memref.size;
 }
 
-static void want_final(struct model *model, const TEE_Param *p, bool input,
-		       struct answer *want)
+static void want_final(struct model *model, const TEE_Param *p, bool input, struct answer *want)
 {
 	if (!model->streaming) {
 		want->res = TEE_ERROR_BAD_STATE;
@@ -164,8 +152,7 @@ static void want_final(struct model *model, const TEE_Param *p, bool input,
 	}
 	model->streaming = false;
 	if (input) {
-		CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer,
-				       p[0].memref.size));
+		CHECK(EVP_DigestUpdate(model->ctx, p[0].memref.buffer, p[0].memref.size));
 		model->bytes += p[0].memref.size;
 	}
 	CHECK(EVP_DigestFinal_ex(model->ctx, want->digest, NULL));
@@ -173,8 +160,7 @@ static void want_final(struct model *model, const TEE_Param *p, bool input,
 	model->digests++;
 }
 
-static void want_clock(struct model *model, const TEE_Param *p,
-		       struct answer *want)
+static void want_clock(struct model *model, const TEE_Param *p, struct answer *want)
 {
 	if (p[0].value.a > TA_CLOCK_PHYSICAL) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
@@ -187,18 +173,14 @@ static void want_clock(struct model *model, const TEE_Param *p,
 }
 
 /* What the call must answer; takes the model's state along. */
-static void predict(struct model *model, uint32_t cmd, uint32_t types,
-		    const TEE_Param *p, struct answer *want)
+static void predict(struct model *model, uint32_t cmd, uint32_t types, const TEE_Param *p,
+		    struct answer *want)
 {
 	static const uint32_t expected[] = {
-		[TA_DIGEST_CMD_NOP] = 0,
-		[TA_DIGEST_CMD_INFO] = 0x0002,
-		[TA_DIGEST_CMD_ONESHOT] = 0x1651,
-		[TA_DIGEST_CMD_INIT] = 0x0001,
-		[TA_DIGEST_CMD_UPDATE] = 0x0005,
-		[TA_DIGEST_CMD_FINAL] = 0x0065,
-		[TA_DIGEST_CMD_STATS] = 0x0222,
-		[TA_DIGEST_CMD_HEAP] = 0x0002,
+		[TA_DIGEST_CMD_NOP] = 0,          [TA_DIGEST_CMD_INFO] = 0x0002,
+		[TA_DIGEST_CMD_ONESHOT] = 0x1651, [TA_DIGEST_CMD_INIT] = 0x0001,
+		[TA_DIGEST_CMD_UPDATE] = 0x0005,  [TA_DIGEST_CMD_FINAL] = 0x0065,
+		[TA_DIGEST_CMD_STATS] = 0x0222,   [TA_DIGEST_CMD_HEAP] = 0x0002,
 	};
 
 	if (cmd == TA_CLOCK_CMD) {
@@ -214,16 +196,14 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 	}
 	if (cmd == TA_DIGEST_CMD_NOP) {
 		for (int i = 0; i < TEE_NUM_PARAMS; i++)
-			if (TEE_PARAM_TYPE_GET(types, i) == 4 ||
-			    TEE_PARAM_TYPE_GET(types, i) > 7)
+			if (TEE_PARAM_TYPE_GET(types, i) == 4 || TEE_PARAM_TYPE_GET(types, i) > 7)
 				want->res = TEE_ERROR_BAD_PARAMETERS;
 		if (types >> 16)
 			want->res = TEE_ERROR_BAD_PARAMETERS;
 		want->ran = want->res == TEE_SUCCESS;
 		return;
 	}
-	if (types != expected[cmd] &&
-	    !(cmd == TA_DIGEST_CMD_FINAL && types == 0x0060)) {
+	if (types != expected[cmd] && !(cmd == TA_DIGEST_CMD_FINAL && types == 0x0060)) {
 		want->res = TEE_ERROR_BAD_PARAMETERS;
 		return;
 	}
@@ -255,14 +235,12 @@ static void predict(struct model *model, uint32_t cmd, uint32_t types,
 	}
 }
 
-static void check_values(const struct model *model, uint32_t cmd,
-			 const TEE_Param *p)
+static void check_values(const struct model *model, uint32_t cmd, const TEE_Param *p)
 {
 	switch (cmd) {
 	case TA_DIGEST_CMD_INFO:
 		CHECK(p[0].value.a == TA_DIGEST_ABI);
-		CHECK(p[0].value.b ==
-		      (1u << TA_DIGEST_IMPL_TEE | 1u << TA_DIGEST_IMPL_C));
+		CHECK(p[0].value.b == (1u << TA_DIGEST_IMPL_TEE | 1u << TA_DIGEST_IMPL_C));
 		break;
 	case TA_DIGEST_CMD_STATS:
 		CHECK(p[0].value.a && p[0].value.a <= p[0].value.b);
@@ -282,8 +260,7 @@ static void check_values(const struct model *model, uint32_t cmd,
 /* Two readings around a handler, and none where the clock is off. */
 static void check_clock(struct model *model, bool ran, size_t readings)
 {
-	static const uint32_t steps[] = { 0, SHIM_VIRTUAL_STEP,
-					  SHIM_PHYSICAL_STEP };
+	static const uint32_t steps[] = { 0, SHIM_VIRTUAL_STEP, SHIM_PHYSICAL_STEP };
 
 	CHECK(readings == (ran && model->clock ? 2 : 0));
 	if (ran)
@@ -294,15 +271,14 @@ static void check_clock(struct model *model, bool ran, size_t readings)
  * Each buffer ends where its allocation ends, but for one that begins where
  * one before begins: they share the larger's.
  */
-static void *copy_of(const TEE_Param *params, uint32_t types, int i,
-		     const TEE_Param *call, size_t *room)
+static void *copy_of(const TEE_Param *params, uint32_t types, int i, const TEE_Param *call,
+		     size_t *room)
 {
 	uint8_t *copy;
 
 	*room = params[i].memref.size;
 	for (int k = 0; k < TEE_NUM_PARAMS; k++) {
-		if (!is_memref(types, k) ||
-		    params[k].memref.buffer != params[i].memref.buffer)
+		if (!is_memref(types, k) || params[k].memref.buffer != params[i].memref.buffer)
 			continue;
 		if (k < i)
 			return call[k].memref.buffer;
@@ -316,8 +292,8 @@ static void *copy_of(const TEE_Param *params, uint32_t types, int i,
 }
 
 /* What a client finds in memory of which nobody else changed anything. */
-static void check_memory(const struct answer *want, const TEE_Param *given,
-			 const uint8_t *found, size_t room)
+static void check_memory(const struct answer *want, const TEE_Param *given, const uint8_t *found,
+			 size_t room)
 {
 	const uint8_t *before = given->memref.buffer;
 	size_t written = 0;
@@ -343,12 +319,10 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 	for (int i = 0; i < TEE_NUM_PARAMS; i++) {
 		if (!is_memref(types, i) || !params[i].memref.buffer)
 			continue;
-		call[i].memref.buffer =
-			copy_of(params, types, i, call, &rooms[i]);
+		call[i].memref.buffer = copy_of(params, types, i, call, &rooms[i]);
 		if (model->hostile)
-			shim_hostile[i] =
-				(struct shim_region){ call[i].memref.buffer,
-						      params[i].memref.size };
+			shim_hostile[i] = (struct shim_region){ call[i].memref.buffer,
+								params[i].memref.size };
 	}
 
 	predict(model, cmd, types, params, &want);
@@ -369,22 +343,19 @@ TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 		if (given == want.digest_at)
 			CHECK(call[i].memref.size == want.digest_len);
 		else if (res == TEE_ERROR_SHORT_BUFFER &&
-			 TEE_PARAM_TYPE_GET(types, i) ==
-				 TEE_PARAM_TYPE_MEMREF_OUTPUT)
+			 TEE_PARAM_TYPE_GET(types, i) == TEE_PARAM_TYPE_MEMREF_OUTPUT)
 			CHECK(call[i].memref.size == want.digest_len);
 		else
 			CHECK(call[i].memref.size == given->memref.size);
 		if (given->memref.buffer && !model->hostile)
-			check_memory(&want, given, call[i].memref.buffer,
-				     rooms[i]);
+			check_memory(&want, given, call[i].memref.buffer, rooms[i]);
 	}
 	for (int i = TEE_NUM_PARAMS - 1; i >= 0; i--) {
 		bool shared = false;
 
 		for (int k = 0; k < i; k++)
 			shared = shared || (is_memref(types, k) &&
-					    call[k].memref.buffer ==
-						    call[i].memref.buffer);
+					    call[k].memref.buffer == call[i].memref.buffer);
 		if (is_memref(types, i) && params[i].memref.buffer && !shared)
 			free(call[i].memref.buffer);
 	}

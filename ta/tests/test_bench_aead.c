@@ -24,8 +24,7 @@ static void test_nothing_leaves_with_a_wrong_tag(void **state)
 	put(IN, text, 100);
 	assert_int_equal(call_prepare(s, 44, 0), TEE_SUCCESS);
 	assert_int_equal(call_set_key(s, key, 32), TEE_SUCCESS);
-	assert_int_equal(call_message(s, iv, 12, IN, 100, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(s, iv, 12, IN, 100, OUT, &n, 1), TEE_SUCCESS);
 	assert_int_equal(n, 116);
 	memcpy(sealed, OUT, 116);
 
@@ -42,8 +41,7 @@ static void test_nothing_leaves_with_a_wrong_tag(void **state)
 			assert_int_equal(OUT[i], 0xee);
 		memcpy(IN, sealed, 116);
 		n = 200;
-		assert_int_equal(call_message(s, iv, 12, IN, 116, OUT, &n, 1),
-				 TEE_SUCCESS);
+		assert_int_equal(call_message(s, iv, 12, IN, 116, OUT, &n, 1), TEE_SUCCESS);
 		assert_int_equal(n, 100);
 		assert_memory_equal(OUT, text, 100);
 	}
@@ -53,8 +51,7 @@ static void test_nothing_leaves_with_a_wrong_tag(void **state)
 	assert_int_equal(call_update(s, IN, 16, OUT, &n, 1), NOT_SUPPORTED);
 	for (size_t len = 0; len < 16; len++) {
 		n = 200;
-		assert_int_equal(call_message(s, iv, 12, IN, len, OUT, &n, 1),
-				 BAD_PARAMETERS);
+		assert_int_equal(call_message(s, iv, 12, IN, len, OUT, &n, 1), BAD_PARAMETERS);
 	}
 }
 
@@ -67,22 +64,18 @@ static void test_large_aead(void **state)
 
 	assert_int_equal(call_prepare(s, 34, 0), TEE_SUCCESS);
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
-	assert_int_equal(call_message(s, iv, 12, IN, max + 1, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(s, iv, 12, IN, max + 1, OUT, &n, 1), TEE_SUCCESS);
 	n = 120 * 1024;
-	assert_int_equal(call_message(s, iv, 12, IN, max, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(s, iv, 12, IN, max, OUT, &n, 1), TEE_SUCCESS);
 	assert_int_equal(n, max + 16);
 	assert_int_equal(call_prepare(s, 34, 1), TEE_SUCCESS);
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
 	/* In place. */
-	assert_int_equal(call_message(s, iv, 12, OUT, n, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(s, iv, 12, OUT, n, OUT, &n, 1), TEE_SUCCESS);
 	assert_int_equal(n, max);
 	assert_memory_equal(IN, OUT, max);
 	n = 120 * 1024;
-	assert_int_equal(call_message(s, iv, 12, OUT, max + 17, OUT, &n, 1),
-			 BAD_PARAMETERS);
+	assert_int_equal(call_message(s, iv, 12, OUT, max + 17, OUT, &n, 1), BAD_PARAMETERS);
 }
 
 /* What an AEAD decrypted or was to decrypt is not kept. */
@@ -96,8 +89,7 @@ static void test_plaintext_is_wiped(void **state)
 	put(IN, text, 32);
 	assert_int_equal(call_prepare(s, 34, 0), TEE_SUCCESS);
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
-	assert_int_equal(call_message(s, iv, 12, IN, 32, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(s, iv, 12, IN, 32, OUT, &n, 1), TEE_SUCCESS);
 	memcpy(sealed, OUT, 48);
 	shim_secret = text;
 	shim_secret_len = 16;
@@ -121,6 +113,5 @@ int main(void)
 		TEST(test_plaintext_is_wiped),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: aead", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: aead", tests, NULL, NULL) != 0;
 }

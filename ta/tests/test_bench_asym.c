@@ -46,21 +46,19 @@ static TEE_Result import(void *s, const void *key, size_t len)
 
 static TEE_Result operate(void *s, const void *in, size_t len, size_t *out_len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(IN, in, len), len),
-					MEMREF(OUT, *out_len) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(IN, in, len), len), MEMREF(OUT, *out_len) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_ASYM_OPERATE, 0x0065, p);
 
 	*out_len = p[1].memref.size;
 	return res;
 }
 
-static TEE_Result verify(void *s, const void *in, size_t len,
-			 const void *signature, size_t signature_len)
+static TEE_Result verify(void *s, const void *in, size_t len, const void *signature,
+			 size_t signature_len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = {
-		MEMREF(put(IN, in, len), len),
-		MEMREF(put(SMALL, signature, signature_len), signature_len)
-	};
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(IN, in, len), len),
+					MEMREF(put(SMALL, signature, signature_len),
+					       signature_len) };
 
 	return invoke(s, TA_BENCH_CMD_ASYM_VERIFY, 0x0055, p);
 }
@@ -87,8 +85,7 @@ static void publish(struct published *p, const struct asym_algorithm *alg)
 	p->in_len = unhex(p->in, v->in);
 	p->result_len = unhex(p->result, v->result);
 	assert_int_equal(p->public, asym_public_bytes(alg));
-	assert_int_equal(p->whole - p->public,
-			 asym_private_bytes(alg, alg->kind == ASYM_RSA));
+	assert_int_equal(p->whole - p->public, asym_private_bytes(alg, alg->kind == ASYM_RSA));
 }
 
 static void ready(void *s, const struct published *p, uint32_t use, bool plain)
@@ -104,8 +101,7 @@ static void ready(void *s, const struct published *p, uint32_t use, bool plain)
 
 static void check_signing(void *s, const struct published *p, bool plain)
 {
-	bool one_answer = !strcmp(p->alg->padding, "pkcs1") ||
-			  !p->alg->digest_bytes;
+	bool one_answer = !strcmp(p->alg->padding, "pkcs1") || !p->alg->digest_bytes;
 	uint8_t signature[600];
 	size_t n = sizeof(signature);
 
@@ -121,21 +117,16 @@ static void check_signing(void *s, const struct published *p, bool plain)
 	assert_int_equal(verify(s, p->in, p->in_len, signature, n), BAD_STATE);
 
 	ready(s, p, ASYM_VERIFY, false);
-	assert_int_equal(verify(s, p->in, p->in_len, signature, n),
-			 TEE_SUCCESS);
-	assert_int_equal(verify(s, p->in, p->in_len, p->result, n),
-			 TEE_SUCCESS);
+	assert_int_equal(verify(s, p->in, p->in_len, signature, n), TEE_SUCCESS);
+	assert_int_equal(verify(s, p->in, p->in_len, p->result, n), TEE_SUCCESS);
 	signature[n / 2] ^= 1;
-	assert_int_equal(verify(s, p->in, p->in_len, signature, n),
-			 TEE_ERROR_SIGNATURE_INVALID);
+	assert_int_equal(verify(s, p->in, p->in_len, signature, n), TEE_ERROR_SIGNATURE_INVALID);
 	signature[n / 2] ^= 1;
 	OUT[0] = 0;
 	memcpy(OUT + 1, p->in, p->in_len);
 	OUT[1] ^= 1;
-	assert_int_equal(verify(s, OUT + 1, p->in_len, signature, n),
-			 TEE_ERROR_SIGNATURE_INVALID);
-	assert_int_equal(verify(s, p->in, p->in_len, signature, n - 1),
-			 BAD_PARAMETERS);
+	assert_int_equal(verify(s, OUT + 1, p->in_len, signature, n), TEE_ERROR_SIGNATURE_INVALID);
+	assert_int_equal(verify(s, p->in, p->in_len, signature, n - 1), BAD_PARAMETERS);
 	n = 600;
 	assert_int_equal(operate(s, p->in, p->in_len, &n), BAD_STATE);
 }
@@ -156,16 +147,13 @@ static void test_published_answers(void **state)
 			n = 600;
 			if (alg->uses & 1u << ASYM_DERIVE) {
 				ready(*state, &p, ASYM_DERIVE, false);
-				assert_int_equal(operate(*state, p.in, p.in_len,
-							 &n),
-						 TEE_SUCCESS);
+				assert_int_equal(operate(*state, p.in, p.in_len, &n), TEE_SUCCESS);
 				assert_int_equal(n, p.result_len);
 				assert_memory_equal(OUT, p.result, n);
 			}
 			if (alg->uses & 1u << ASYM_DECRYPT) {
 				ready(*state, &p, ASYM_DECRYPT, plain);
-				assert_int_equal(operate(*state, p.result,
-							 p.result_len, &n),
+				assert_int_equal(operate(*state, p.result, p.result_len, &n),
 						 TEE_SUCCESS);
 				assert_int_equal(n, p.in_len);
 				assert_memory_equal(OUT, p.in, n);
@@ -182,8 +170,7 @@ static void test_encrypt(void **state)
 
 	publish(&p, asym_by_id(RSA_OAEP));
 	ready(*state, &p, ASYM_ENCRYPT, false);
-	assert_int_equal(operate(*state, p.in, 256 - 66 + 1, &n),
-			 BAD_PARAMETERS);
+	assert_int_equal(operate(*state, p.in, 256 - 66 + 1, &n), BAD_PARAMETERS);
 	assert_int_equal(operate(*state, p.in, p.in_len, &n), TEE_SUCCESS);
 	memcpy(sealed, OUT, n);
 	ready(*state, &p, ASYM_DECRYPT, false);
@@ -211,36 +198,23 @@ static void test_generate(void **state)
 		TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(OUT, len - 1) };
 		void *s = *state;
 
-		assert_int_equal(allocate(s, ids[i],
-					  alg->uses & 1 ? ASYM_SIGN :
-							  ASYM_DERIVE),
+		assert_int_equal(allocate(s, ids[i], alg->uses & 1 ? ASYM_SIGN : ASYM_DERIVE),
 				 TEE_SUCCESS);
-		assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6, p),
-				 BAD_STATE);
+		assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6, p), BAD_STATE);
 		for (int turn = 0; turn < 2; turn++) {
-			assert_int_equal(call_plain(s,
-						    TA_BENCH_CMD_ASYM_GENERATE),
-					 TEE_SUCCESS);
+			assert_int_equal(call_plain(s, TA_BENCH_CMD_ASYM_GENERATE), TEE_SUCCESS);
 			p[0].memref.size = len - 1;
-			assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6,
-						p),
-					 SHORT_BUFFER);
+			assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6, p), SHORT_BUFFER);
 			assert_int_equal(p[0].memref.size, len);
-			assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6,
-						p),
-					 TEE_SUCCESS);
+			assert_int_equal(invoke(s, TA_BENCH_CMD_ASYM_PUBLIC, 6, p), TEE_SUCCESS);
 			if (turn)
 				assert_memory_not_equal(first, OUT, len);
 			memcpy(first, OUT, len);
 		}
-		assert_int_equal(allocate(s, ids[i],
-					  alg->uses & 1 ? ASYM_VERIFY :
-							  ASYM_DERIVE),
+		assert_int_equal(allocate(s, ids[i], alg->uses & 1 ? ASYM_VERIFY : ASYM_DERIVE),
 				 TEE_SUCCESS);
 		if (alg->uses & 1)
-			assert_int_equal(call_plain(s,
-						    TA_BENCH_CMD_ASYM_GENERATE),
-					 BAD_STATE);
+			assert_int_equal(call_plain(s, TA_BENCH_CMD_ASYM_GENERATE), BAD_STATE);
 	}
 }
 
@@ -251,8 +225,7 @@ static void test_out_of_sequence(void **state)
 	size_t n = 600;
 
 	publish(&p, asym_by_id(P256));
-	for (uint32_t cmd = TA_BENCH_CMD_ASYM_GENERATE;
-	     cmd <= TA_BENCH_CMD_ASYM_PREPARE; cmd++)
+	for (uint32_t cmd = TA_BENCH_CMD_ASYM_GENERATE; cmd <= TA_BENCH_CMD_ASYM_PREPARE; cmd++)
 		if (cmd != TA_BENCH_CMD_ASYM_PUBLIC)
 			assert_int_equal(call_plain(s, cmd), BAD_STATE);
 	assert_int_equal(import(s, p.key, p.whole), BAD_STATE);
@@ -273,8 +246,7 @@ static void test_out_of_sequence(void **state)
 	assert_int_equal(call_plain(s, TA_BENCH_CMD_ASYM_PREPARE), TEE_SUCCESS);
 	for (size_t len = 0; len < 600; len++)
 		if (len != p.in_len)
-			assert_int_equal(operate(s, IN, len, &n),
-					 BAD_PARAMETERS);
+			assert_int_equal(operate(s, IN, len, &n), BAD_PARAMETERS);
 	/* A key anew, and given anew to the operation. */
 	assert_int_equal(import(s, p.key, p.whole), TEE_SUCCESS);
 	assert_int_equal(call_plain(s, TA_BENCH_CMD_ASYM_PREPARE), TEE_SUCCESS);
@@ -289,18 +261,15 @@ static void test_says(void **state)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(P256, 0), VALUE(7, 7) };
 
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p),
-			 TEE_SUCCESS);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p), TEE_SUCCESS);
 	assert_int_equal(p[1].value.a, 1);
 	assert_int_equal(p[1].value.b, 0);
 	shim_unsupported_alg = asym_by_id(P256)->tee;
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p),
-			 TEE_SUCCESS);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p), TEE_SUCCESS);
 	assert_int_equal(p[1].value.a, 0);
 	assert_int_equal(allocate(*state, P256, ASYM_SIGN), NOT_SUPPORTED);
 	p[0].value.a = 99;
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p),
-			 NOT_SUPPORTED);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_ASYM_SAYS, 0x0021, p), NOT_SUPPORTED);
 }
 
 /* Nothing of a private key is left in what is freed; and memory may run out. */
@@ -316,8 +285,7 @@ static void test_wiped_and_out_of_memory(void **state)
 	*state = open_session();
 	for (unsigned n = 1; n < 3; n++) {
 		shim_fail_alloc = n;
-		assert_int_equal(allocate(*state, P256, ASYM_SIGN),
-				 TEE_ERROR_OUT_OF_MEMORY);
+		assert_int_equal(allocate(*state, P256, ASYM_SIGN), TEE_ERROR_OUT_OF_MEMORY);
 		shim_fail_alloc = 0;
 		assert_int_equal(import(*state, p.key, p.whole), BAD_STATE);
 	}
@@ -334,6 +302,5 @@ int main(void)
 		TEST(test_wiped_and_out_of_memory),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: asymmetric", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: asymmetric", tests, NULL, NULL) != 0;
 }

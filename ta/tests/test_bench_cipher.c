@@ -20,8 +20,7 @@
 static const char *vectors;
 
 /* Every step of one vector, in both directions, in place and not. */
-static void check_steps(void *s, const struct vector *v, bool encrypt,
-			bool in_place)
+static void check_steps(void *s, const struct vector *v, bool encrypt, bool in_place)
 {
 	const struct bytes *from = encrypt ? &v->plain : &v->cipher;
 	const struct bytes *to = encrypt ? &v->cipher : &v->plain;
@@ -34,14 +33,11 @@ static void check_steps(void *s, const struct vector *v, bool encrypt,
 	assert_int_equal(call_set_key(s, v->key.data, v->key.len), TEE_SUCCESS);
 	for (int again = 0; again < 2; again++) {
 		put(IN, from->data, from->len);
-		assert_int_equal(call_set_iv(s, v->iv.data, v->iv.len),
-				 TEE_SUCCESS);
+		assert_int_equal(call_set_iv(s, v->iv.data, v->iv.len), TEE_SUCCESS);
 		at = 0;
 		while (at < from->len) {
 			n = xts ? from->len : 16;
-			assert_int_equal(call_update(s, in + at, n, out + at,
-						     &n, 1),
-					 TEE_SUCCESS);
+			assert_int_equal(call_update(s, in + at, n, out + at, &n, 1), TEE_SUCCESS);
 			assert_int_equal(n, xts ? from->len : 16);
 			at += n;
 		}
@@ -67,8 +63,8 @@ static void check_message(void *s, const struct vector *v, bool encrypt)
 	for (uint32_t repeat = 1; repeat < 4; repeat++) {
 		memset(OUT, 0xee, 300);
 		n = 300;
-		assert_int_equal(call_message(s, v->iv.data, v->iv.len, IN,
-					      from_len, OUT, &n, repeat),
+		assert_int_equal(call_message(s, v->iv.data, v->iv.len, IN, from_len, OUT, &n,
+					      repeat),
 				 TEE_SUCCESS);
 		assert_int_equal(n, to_len);
 		assert_memory_equal(OUT, to, to_len);
@@ -76,8 +72,8 @@ static void check_message(void *s, const struct vector *v, bool encrypt)
 		if (!to_len)
 			continue;
 		n = to_len - 1;
-		assert_int_equal(call_message(s, v->iv.data, v->iv.len, IN,
-					      from_len, OUT, &n, repeat),
+		assert_int_equal(call_message(s, v->iv.data, v->iv.len, IN, from_len, OUT, &n,
+					      repeat),
 				 SHORT_BUFFER);
 		assert_int_equal(n, to_len);
 	}
@@ -118,32 +114,22 @@ static void test_repeat_begins_anew(void **state)
 			continue;
 		key[33] = 1;
 		assert_int_equal(call_prepare(*state, alg->id, 0), TEE_SUCCESS);
-		assert_int_equal(call_set_key(*state, key, alg->key_bytes),
-				 TEE_SUCCESS);
-		assert_int_equal(call_set_iv(*state, iv, alg->iv_bytes),
-				 TEE_SUCCESS);
-		assert_int_equal(call_update(*state, IN, 64, OUT, &n, 1),
-				 TEE_SUCCESS);
+		assert_int_equal(call_set_key(*state, key, alg->key_bytes), TEE_SUCCESS);
+		assert_int_equal(call_set_iv(*state, iv, alg->iv_bytes), TEE_SUCCESS);
+		assert_int_equal(call_update(*state, IN, 64, OUT, &n, 1), TEE_SUCCESS);
 		memcpy(once, OUT, 64);
 		if (alg->tee != TEE_ALG_AES_XTS) {
-			assert_int_equal(call_update(*state, IN, 64, OUT, &n,
-						     1),
-					 TEE_SUCCESS);
+			assert_int_equal(call_update(*state, IN, 64, OUT, &n, 1), TEE_SUCCESS);
 			memcpy(second, OUT, 64);
 			/* It went on, but for ECB, which has no chain. */
-			assert_int_equal(!memcmp(once, second, 64),
-					 !alg->iv_bytes);
+			assert_int_equal(!memcmp(once, second, 64), !alg->iv_bytes);
 		} else {
-			assert_int_equal(call_update(*state, IN, 64, OUT, &n,
-						     1),
-					 BAD_STATE);
+			assert_int_equal(call_update(*state, IN, 64, OUT, &n, 1), BAD_STATE);
 		}
 		for (uint32_t repeat = 2; repeat < 5; repeat++) {
 			memset(OUT, 0, 64);
 			n = 64;
-			assert_int_equal(call_update(*state, IN, 64, OUT, &n,
-						     repeat),
-					 TEE_SUCCESS);
+			assert_int_equal(call_update(*state, IN, 64, OUT, &n, repeat), TEE_SUCCESS);
 			assert_memory_equal(OUT, once, 64);
 		}
 	}
@@ -163,13 +149,10 @@ static void test_cipher_out_of_sequence(void **state)
 			continue;
 		TA_CloseSessionEntryPoint(s);
 		*state = s = open_session();
-		assert_int_equal(call_set_key(s, key, alg->key_bytes),
-				 BAD_STATE);
+		assert_int_equal(call_set_key(s, key, alg->key_bytes), BAD_STATE);
 		assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), BAD_STATE);
 		assert_int_equal(call_update(s, IN, 64, OUT, &n, 1), BAD_STATE);
-		assert_int_equal(call_message(s, iv, alg->iv_bytes, IN, 64, OUT,
-					      &n, 1),
-				 BAD_STATE);
+		assert_int_equal(call_message(s, iv, alg->iv_bytes, IN, 64, OUT, &n, 1), BAD_STATE);
 		assert_int_equal(call_prepare(s, alg->id, 2), BAD_PARAMETERS);
 		assert_int_equal(call_prepare(s, 1000, 0), NOT_SUPPORTED);
 		assert_int_equal(shim_operations_made, before);
@@ -179,34 +162,26 @@ static void test_cipher_out_of_sequence(void **state)
 		assert_int_equal(call_update(s, IN, 64, OUT, &n, 2), BAD_STATE);
 		for (size_t len = 0; len < 70; len++)
 			if (len != alg->key_bytes)
-				assert_int_equal(call_set_key(s, key, len),
-						 BAD_PARAMETERS);
-		assert_int_equal(call_set_key(s, key, alg->key_bytes),
-				 TEE_SUCCESS);
+				assert_int_equal(call_set_key(s, key, len), BAD_PARAMETERS);
+		assert_int_equal(call_set_key(s, key, alg->key_bytes), TEE_SUCCESS);
 		assert_int_equal(call_update(s, IN, 64, OUT, &n, 1), BAD_STATE);
 		assert_int_equal(call_update(s, IN, 64, OUT, &n, 2), BAD_STATE);
 		for (size_t len = 0; len < 40; len++)
 			if (len != alg->iv_bytes)
-				assert_int_equal(call_set_iv(s, iv, len),
-						 BAD_PARAMETERS);
+				assert_int_equal(call_set_iv(s, iv, len), BAD_PARAMETERS);
 		/* Over and over, in the middle of messages too. */
 		for (int j = 0; j < 3; j++) {
-			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes),
-					 TEE_SUCCESS);
+			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), TEE_SUCCESS);
 			if (j == 1)
-				assert_int_equal(call_set_iv(s, iv,
-							     alg->iv_bytes),
-						 TEE_SUCCESS);
+				assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), TEE_SUCCESS);
 			n = 64;
 			/* AEADs take whole messages alone. */
 			assert_int_equal(call_update(s, IN, 64, OUT, &n, 1),
 					 aead ? NOT_SUPPORTED : TEE_SUCCESS);
 			n = 80;
-			assert_int_equal(call_message(s, iv, alg->iv_bytes, IN,
-						      64, OUT, &n, 2),
+			assert_int_equal(call_message(s, iv, alg->iv_bytes, IN, 64, OUT, &n, 2),
 					 TEE_SUCCESS);
-			assert_int_equal(call_set_key(s, key, alg->key_bytes),
-					 TEE_SUCCESS);
+			assert_int_equal(call_set_key(s, key, alg->key_bytes), TEE_SUCCESS);
 		}
 	}
 }
@@ -223,31 +198,25 @@ static void test_lengths_of_messages(void **state)
 		if (alg->class != ALG_CIPHER && !aead)
 			continue;
 		assert_int_equal(call_prepare(s, alg->id, 0), TEE_SUCCESS);
-		assert_int_equal(call_set_key(s, key, alg->key_bytes),
-				 TEE_SUCCESS);
+		assert_int_equal(call_set_key(s, key, alg->key_bytes), TEE_SUCCESS);
 		for (size_t len = 0; len < 100; len++) {
 			bool fits = len % alg->unit_bytes == 0 &&
 				    (len || alg->tee != TEE_ALG_AES_XTS);
 			size_t n = len;
 
-			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes),
-					 TEE_SUCCESS);
+			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), TEE_SUCCESS);
 			assert_int_equal(call_update(s, IN, len, OUT, &n, 1),
 					 aead ? NOT_SUPPORTED :
 					 fits ? TEE_SUCCESS :
 						BAD_PARAMETERS);
-			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes),
-					 TEE_SUCCESS);
+			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), TEE_SUCCESS);
 			if (fits && len && !aead) {
 				n = len - 1;
-				assert_int_equal(call_update(s, IN, len, OUT,
-							     &n, 1),
-						 SHORT_BUFFER);
+				assert_int_equal(call_update(s, IN, len, OUT, &n, 1), SHORT_BUFFER);
 				assert_int_equal(n, len);
 			}
 			n = len + 16;
-			assert_int_equal(call_message(s, iv, alg->iv_bytes, IN,
-						      len, OUT, &n, 1),
+			assert_int_equal(call_message(s, iv, alg->iv_bytes, IN, len, OUT, &n, 1),
 					 fits ? TEE_SUCCESS : BAD_PARAMETERS);
 			if (fits)
 				assert_int_equal(n, len + (aead ? 16 : 0));
@@ -263,16 +232,14 @@ static void test_two_keys_that_are_one(void **state)
 		size_t len = algorithm_by_id(id)->key_bytes;
 
 		assert_int_equal(call_prepare(*state, id, 0), TEE_SUCCESS);
-		assert_int_equal(call_set_key(*state, key, len),
-				 BAD_PARAMETERS);
+		assert_int_equal(call_set_key(*state, key, len), BAD_PARAMETERS);
 		assert_int_equal(call_set_iv(*state, iv, 16), BAD_STATE);
 		key[len - 1] = 1;
 		assert_int_equal(call_set_key(*state, key, len), TEE_SUCCESS);
 		assert_int_equal(call_set_iv(*state, iv, 16), TEE_SUCCESS);
 		/* A key that is refused takes the one that was there along. */
 		key[len - 1] = 0;
-		assert_int_equal(call_set_key(*state, key, len),
-				 BAD_PARAMETERS);
+		assert_int_equal(call_set_key(*state, key, len), BAD_PARAMETERS);
 		assert_int_equal(call_set_iv(*state, iv, 16), BAD_STATE);
 	}
 }
@@ -294,10 +261,8 @@ static void test_null_memory(void **state)
 	assert_int_equal(call_prepare(s, 34, 1), TEE_SUCCESS);
 	assert_int_equal(call_set_key(s, key, 16), TEE_SUCCESS);
 	n = 16;
-	assert_int_equal(call_message(s, iv, 12, NULL, 32, OUT, &n, 1),
-			 BAD_PARAMETERS);
-	assert_int_equal(call_message(s, iv, 12, IN, 32, NULL, &n, 1),
-			 BAD_PARAMETERS);
+	assert_int_equal(call_message(s, iv, 12, NULL, 32, OUT, &n, 1), BAD_PARAMETERS);
+	assert_int_equal(call_message(s, iv, 12, IN, 32, NULL, &n, 1), BAD_PARAMETERS);
 	assert_int_equal(call_mac_set_key(s, 22, key, 32), TEE_SUCCESS);
 	n = 32;
 	assert_int_equal(call_mac(s, NULL, 16, &n, 1), BAD_PARAMETERS);
@@ -306,12 +271,9 @@ static void test_null_memory(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_published_ciphers),
-		TEST(test_repeat_begins_anew),
-		TEST(test_cipher_out_of_sequence),
-		TEST(test_lengths_of_messages),
-		TEST(test_two_keys_that_are_one),
-		TEST(test_null_memory),
+		TEST(test_published_ciphers),      TEST(test_repeat_begins_anew),
+		TEST(test_cipher_out_of_sequence), TEST(test_lengths_of_messages),
+		TEST(test_two_keys_that_are_one),  TEST(test_null_memory),
 	};
 
 	if (argc != 2) {
@@ -319,6 +281,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	vectors = argv[1];
-	return cmocka_run_group_tests_name("bench TA: cipher", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: cipher", tests, NULL, NULL) != 0;
 }

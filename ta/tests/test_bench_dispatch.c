@@ -40,8 +40,7 @@ static void test_every_parameter_type(void **state)
 				}
 				res = invoke(*state, cmd, types, p);
 				calls++;
-				accepted[cmd] += res != BAD_PARAMETERS &&
-						 res != NOT_SUPPORTED;
+				accepted[cmd] += res != BAD_PARAMETERS && res != NOT_SUPPORTED;
 			}
 		}
 	}
@@ -68,16 +67,14 @@ static void test_every_parameter_type(void **state)
 
 static void test_types_beyond_four_parameters(void **state)
 {
-	static const uint32_t high[] = { 0x10000, 0x50000, 0x80000000,
-					 0xffff0000 };
+	static const uint32_t high[] = { 0x10000, 0x50000, 0x80000000, 0xffff0000 };
 
 	for (size_t i = 0; i < 4; i++) {
 		for (uint32_t cmd = 0; cmd < CMDS; cmd++) {
 			TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 			TEE_Result res = invoke(*state, cmd, high[i], p);
 
-			assert_true(res == BAD_PARAMETERS ||
-				    res == NOT_SUPPORTED);
+			assert_true(res == BAD_PARAMETERS || res == NOT_SUPPORTED);
 		}
 	}
 }
@@ -110,27 +107,23 @@ static void test_open_with_parameters(void **state)
 
 	(void)state;
 	for (uint32_t types = 1; types < 0x20000; types++)
-		assert_int_equal(TA_OpenSessionEntryPoint(types, p, &context),
-				 BAD_PARAMETERS);
+		assert_int_equal(TA_OpenSessionEntryPoint(types, p, &context), BAD_PARAMETERS);
 	assert_null(context);
 	shim_fail_alloc = 1;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &context),
-			 TEE_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &context), TEE_ERROR_OUT_OF_MEMORY);
 }
 
 static void test_nop_and_info(void **state)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(1, 2), MEMREF(16, 1),
-					MEMREF(NULL, SIZE_MAX), VALUE(3, 4) };
+	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(1, 2), MEMREF(16, 1), MEMREF(NULL, SIZE_MAX),
+					VALUE(3, 4) };
 	TEE_Param info[TEE_NUM_PARAMS] = { 0 };
 
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_NOP, 0x1651, p),
-			 TEE_SUCCESS);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_NOP, 0x1651, p), TEE_SUCCESS);
 	assert_int_equal(p[0].value.a, 1);
 	assert_int_equal(p[3].value.b, 4);
 	assert_int_equal(p[2].memref.size, SIZE_MAX);
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_INFO, 0x0002, info),
-			 TEE_SUCCESS);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_INFO, 0x0002, info), TEE_SUCCESS);
 	assert_int_equal(info[0].value.a, TA_BENCH_ABI);
 	assert_int_equal(info[0].value.b, TA_BENCH_AE_DECRYPT_MAX);
 }
@@ -141,9 +134,7 @@ static void test_increment(void **state)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(p[0].value.a, UINT32_MAX - 1 + i);
-		assert_int_equal(invoke(*state, TA_BENCH_CMD_INCREMENT, 0x0003,
-					p),
-				 TEE_SUCCESS);
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_INCREMENT, 0x0003, p), TEE_SUCCESS);
 	}
 	assert_int_equal(p[0].value.a, 1);
 	assert_int_equal(p[0].value.b, 7);
@@ -153,22 +144,18 @@ static void test_increment(void **state)
 static void check_work(void *s, size_t len, uint32_t repeat, TEE_Result want,
 		       TEE_Result want_random)
 {
-	TEE_Param random[TEE_NUM_PARAMS] = { MEMREF(OUT, len),
-					     VALUE(repeat, 0) };
-	TEE_Param kernel[TEE_NUM_PARAMS] = { VALUE(2, repeat),
-					     MEMREF(IN, len) };
+	TEE_Param random[TEE_NUM_PARAMS] = { MEMREF(OUT, len), VALUE(repeat, 0) };
+	TEE_Param kernel[TEE_NUM_PARAMS] = { VALUE(2, repeat), MEMREF(IN, len) };
 	uint8_t iv[16] = { 0 };
 	size_t n = len;
 
 	assert_int_equal(call_update(s, IN, len, OUT, &n, repeat), want);
 	n = len;
-	assert_int_equal(call_message(s, iv, 0, IN, len, OUT, &n, repeat),
-			 want);
+	assert_int_equal(call_message(s, iv, 0, IN, len, OUT, &n, repeat), want);
 	n = 64;
 	assert_int_equal(call_mac(s, IN, len, &n, repeat), want);
 	assert_int_equal(invoke(s, TA_BENCH_CMD_KERNEL, 0x0251, kernel), want);
-	assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, random),
-			 want_random);
+	assert_int_equal(invoke(s, TA_BENCH_CMD_RANDOM, 0x0016, random), want_random);
 }
 
 static void test_bounds_of_work(void **state)
@@ -181,11 +168,9 @@ static void test_bounds_of_work(void **state)
 		check_work(s, 64, bad[i], BAD_PARAMETERS, BAD_PARAMETERS);
 	/* Up to the limit, and one beyond it, of 64 KiB and of 64 bytes. */
 	check_work(s, 64 << 10, TA_WORK_MAX >> 16, TEE_SUCCESS, BAD_PARAMETERS);
-	check_work(s, 64 << 10, (TA_WORK_MAX >> 16) + 1, BAD_PARAMETERS,
-		   BAD_PARAMETERS);
+	check_work(s, 64 << 10, (TA_WORK_MAX >> 16) + 1, BAD_PARAMETERS, BAD_PARAMETERS);
 	check_work(s, 64, TA_WORK_RANDOM_MAX >> 6, TEE_SUCCESS, TEE_SUCCESS);
-	check_work(s, 64, (TA_WORK_RANDOM_MAX >> 6) + 1, TEE_SUCCESS,
-		   BAD_PARAMETERS);
+	check_work(s, 64, (TA_WORK_RANDOM_MAX >> 6) + 1, TEE_SUCCESS, BAD_PARAMETERS);
 	/* What hung a TEE until it was switched off. */
 	check_work(s, 1 << 20, 1 << 20, BAD_PARAMETERS, BAD_PARAMETERS);
 	check_work(s, SIZE_MAX, TA_REPEAT_MAX, BAD_PARAMETERS, BAD_PARAMETERS);
@@ -194,15 +179,11 @@ static void test_bounds_of_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_parameter_type),
-		TEST(test_types_beyond_four_parameters),
-		TEST(test_unknown_commands),
-		TEST(test_open_with_parameters),
-		TEST(test_nop_and_info),
-		TEST(test_increment),
+		TEST(test_every_parameter_type), TEST(test_types_beyond_four_parameters),
+		TEST(test_unknown_commands),     TEST(test_open_with_parameters),
+		TEST(test_nop_and_info),         TEST(test_increment),
 		TEST(test_bounds_of_work),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: dispatch", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: dispatch", tests, NULL, NULL) != 0;
 }

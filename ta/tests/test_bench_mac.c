@@ -48,9 +48,7 @@ static void test_published_macs(void **state)
 		for (uint32_t repeat = 1; repeat < 4; repeat++) {
 			n = 64;
 			memset(OUT, 0, 64);
-			assert_int_equal(call_mac(s, IN, v.plain.len, &n,
-						  repeat),
-					 TEE_SUCCESS);
+			assert_int_equal(call_mac(s, IN, v.plain.len, &n, repeat), TEE_SUCCESS);
 			assert_int_equal(n, v.alg->out_bytes);
 			assert_memory_equal(OUT, v.cipher.data, n);
 		}
@@ -68,8 +66,7 @@ static void test_mac_out_of_sequence(void **state)
 	assert_int_equal(call_mac(s, IN, 10, &n, 1), BAD_STATE);
 	for (size_t i = 0; i < algorithms_count; i++)
 		if (algorithms[i].class != ALG_MAC)
-			assert_int_equal(call_mac_set_key(s, algorithms[i].id,
-							  key, 16),
+			assert_int_equal(call_mac_set_key(s, algorithms[i].id, key, 16),
 					 NOT_SUPPORTED);
 	assert_int_equal(call_mac_set_key(s, 22, key, 0), BAD_PARAMETERS);
 	assert_int_equal(call_mac_set_key(s, 22, key, 65), BAD_PARAMETERS);
@@ -78,8 +75,7 @@ static void test_mac_out_of_sequence(void **state)
 
 		assert_int_equal(res, len < 24 ? NOT_SUPPORTED : TEE_SUCCESS);
 		n = 64;
-		assert_int_equal(call_mac(s, IN, 10, &n, 1),
-				 len < 24 ? BAD_STATE : TEE_SUCCESS);
+		assert_int_equal(call_mac(s, IN, 10, &n, 1), len < 24 ? BAD_STATE : TEE_SUCCESS);
 	}
 }
 
@@ -95,6 +91,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	vectors = argv[1];
-	return cmocka_run_group_tests_name("bench TA: mac", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: mac", tests, NULL, NULL) != 0;
 }

@@ -33,14 +33,11 @@ static void test_out_of_memory(void **state)
 			} else {
 				res = call_prepare(s, alg->id, 0);
 				if (res != TEE_SUCCESS)
-					assert_int_equal(
-						call_set_key(s, key,
-							     alg->key_bytes),
-						BAD_STATE);
+					assert_int_equal(call_set_key(s, key, alg->key_bytes),
+							 BAD_STATE);
 			}
 			failures += res == TEE_ERROR_OUT_OF_MEMORY;
-			assert_true(res == TEE_SUCCESS ||
-				    res == TEE_ERROR_OUT_OF_MEMORY);
+			assert_true(res == TEE_SUCCESS || res == TEE_ERROR_OUT_OF_MEMORY);
 			shim_fail_alloc = 0;
 		}
 		shim_fail_alloc = n;
@@ -81,18 +78,13 @@ static void test_keys_are_wiped(void **state)
 			if (alg->class == ALG_DIGEST)
 				continue;
 			if (alg->class == ALG_MAC) {
-				assert_int_equal(call_mac_set_key(s, alg->id,
-								  secret, 64),
+				assert_int_equal(call_mac_set_key(s, alg->id, secret, 64),
 						 TEE_SUCCESS);
 				continue;
 			}
-			assert_int_equal(call_prepare(s, alg->id, i % 2),
-					 TEE_SUCCESS);
-			assert_int_equal(call_set_key(s, secret,
-						      alg->key_bytes),
-					 TEE_SUCCESS);
-			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes),
-					 TEE_SUCCESS);
+			assert_int_equal(call_prepare(s, alg->id, i % 2), TEE_SUCCESS);
+			assert_int_equal(call_set_key(s, secret, alg->key_bytes), TEE_SUCCESS);
+			assert_int_equal(call_set_iv(s, iv, alg->iv_bytes), TEE_SUCCESS);
 			call_update(s, IN, 64, OUT, &n, 1);
 		}
 		TA_CloseSessionEntryPoint(s);
@@ -116,8 +108,7 @@ static void test_sessions_are_apart(void **state)
 	assert_int_equal(call_prepare(a, 31, 0), TEE_SUCCESS);
 	assert_int_equal(call_set_key(a, key, 16), TEE_SUCCESS);
 	n = 64;
-	assert_int_equal(call_message(a, iv, 16, IN, 64, OUT, &n, 1),
-			 TEE_SUCCESS);
+	assert_int_equal(call_message(a, iv, 16, IN, 64, OUT, &n, 1), TEE_SUCCESS);
 	memcpy(first, OUT, 64);
 	assert_int_equal(call_prepare(b, 41, 0), TEE_SUCCESS);
 	key[31] = 7;
@@ -126,11 +117,8 @@ static void test_sessions_are_apart(void **state)
 	assert_int_equal(call_set_iv(b, iv, 16), TEE_SUCCESS);
 	for (size_t i = 0; i < 64; i += 16) {
 		n = 16;
-		assert_int_equal(call_update(a, IN + i, 16, OUT + i, &n, 1),
-				 TEE_SUCCESS);
-		assert_int_equal(call_update(b, IN + i, 16, OUT + 64 + i, &n,
-					     1),
-				 TEE_SUCCESS);
+		assert_int_equal(call_update(a, IN + i, 16, OUT + i, &n, 1), TEE_SUCCESS);
+		assert_int_equal(call_update(b, IN + i, 16, OUT + 64 + i, &n, 1), TEE_SUCCESS);
 	}
 	assert_memory_equal(OUT, first, 64);
 	assert_memory_not_equal(OUT + 64, first, 64);
@@ -146,6 +134,5 @@ int main(void)
 		TEST(test_sessions_are_apart),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: session", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: session", tests, NULL, NULL) != 0;
 }

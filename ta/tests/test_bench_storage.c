@@ -12,11 +12,9 @@
 #include "bench_client.h"
 #include "shim.h"
 
-static TEE_Result open_object(void *s, const char *name, uint32_t storage,
-			      uint32_t *size)
+static TEE_Result open_object(void *s, const char *name, uint32_t storage, uint32_t *size)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)),
-					       strlen(name)),
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)), strlen(name)),
 					VALUE(storage, 0), VALUE(77, 78) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_STORAGE_OPEN, 0x0215, p);
 
@@ -33,19 +31,16 @@ static TEE_Result read_object(void *s, size_t *len, uint32_t offset)
 	return res;
 }
 
-static TEE_Result write_object(void *s, const void *data, size_t len,
-			       uint32_t offset)
+static TEE_Result write_object(void *s, const void *data, size_t len, uint32_t offset)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(IN, data, len), len),
-					VALUE(offset, 0) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(IN, data, len), len), VALUE(offset, 0) };
 
 	return invoke(s, TA_BENCH_CMD_STORAGE_WRITE, 0x0015, p);
 }
 
 static TEE_Result rename_object(void *s, const char *name)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)),
-					       strlen(name)) };
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)), strlen(name)) };
 
 	return invoke(s, TA_BENCH_CMD_STORAGE_RENAME, 0x0005, p);
 }
@@ -80,16 +75,12 @@ static void test_storage(void **state)
 	assert_int_equal(n, 0);
 
 	/* Nobody else while it is open; afterwards with all that was done. */
-	assert_int_equal(open_object(other, "one", 0, &size),
-			 TEE_ERROR_ACCESS_CONFLICT);
-	assert_int_equal(call_create(other, "one", "", 0, 0),
-			 TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(open_object(other, "one", 0, &size), TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(call_create(other, "one", "", 0, 0), TEE_ERROR_ACCESS_CONFLICT);
 	assert_int_equal(write_object(s, "xyz", 3, 7010), TEE_SUCCESS);
 	assert_int_equal(rename_object(s, "two"), TEE_SUCCESS);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_CLOSE),
-			 TEE_SUCCESS);
-	assert_int_equal(open_object(other, "one", 0, &size),
-			 TEE_ERROR_ITEM_NOT_FOUND);
+	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_CLOSE), TEE_SUCCESS);
+	assert_int_equal(open_object(other, "one", 0, &size), TEE_ERROR_ITEM_NOT_FOUND);
 	assert_int_equal(open_object(other, "two", 0, &size), TEE_SUCCESS);
 	assert_int_equal(size, 7013);
 	n = 20;
@@ -114,10 +105,8 @@ static void test_storage(void **state)
 	n = 10;
 	assert_int_equal(read_object(s, &n, 0), TEE_SUCCESS);
 	assert_int_equal(n, 3);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE),
-			 TEE_SUCCESS);
-	assert_int_equal(open_object(s, "one", 0, &size),
-			 TEE_ERROR_ITEM_NOT_FOUND);
+	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE), TEE_SUCCESS);
+	assert_int_equal(open_object(s, "one", 0, &size), TEE_ERROR_ITEM_NOT_FOUND);
 	/* A session that ends closes. */
 	TA_CloseSessionEntryPoint(other);
 	assert_int_equal(open_object(s, "two", 0, &size), TEE_SUCCESS);
@@ -125,8 +114,7 @@ static void test_storage(void **state)
 
 static TEE_Result fetch_object(void *s, const char *name, size_t *len)
 {
-	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)),
-					       strlen(name)),
+	TEE_Param p[TEE_NUM_PARAMS] = { MEMREF(put(SMALL, name, strlen(name)), strlen(name)),
 					MEMREF(OUT, *len), VALUE(0, 0) };
 	TEE_Result res = invoke(s, TA_BENCH_CMD_STORAGE_FETCH, 0x0165, p);
 
@@ -149,8 +137,7 @@ static void test_fetch(void **state)
 		assert_int_equal(fetch_object(s, "one", &n), TEE_SUCCESS);
 		assert_int_equal(n, 5);
 		assert_memory_equal(OUT, "12345", 6);
-		assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_CLOSE),
-				 BAD_STATE);
+		assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_CLOSE), BAD_STATE);
 	}
 	n = 3;
 	assert_int_equal(fetch_object(s, "one", &n), TEE_SUCCESS);
@@ -193,14 +180,12 @@ static void test_storage_out_of_sequence(void **state)
 	assert_int_equal(open_object(s, "x", TA_BENCH_STORAGE_RPMB, &size),
 			 TEE_ERROR_ITEM_NOT_FOUND);
 	check_nothing_open(s);
-	assert_int_equal(open_object(s, "none", 0, &size),
-			 TEE_ERROR_ITEM_NOT_FOUND);
+	assert_int_equal(open_object(s, "none", 0, &size), TEE_ERROR_ITEM_NOT_FOUND);
 	assert_int_equal(size, 77);
 	name[64] = 0;
 	assert_int_equal(call_create(s, name, "1", 0, 0), TEE_SUCCESS);
 	assert_int_equal(rename_object(s, ""), BAD_PARAMETERS);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE),
-			 TEE_SUCCESS);
+	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE), TEE_SUCCESS);
 	check_nothing_open(s);
 }
 
@@ -225,23 +210,19 @@ static void test_storage_bounds(void **state)
 
 	assert_int_equal(call_create(s, "x", "123", 3, 0), TEE_SUCCESS);
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-		TEE_Param write[TEE_NUM_PARAMS] = {
-			MEMREF(IN, ranges[i].len), VALUE(ranges[i].offset, 0)
-		};
+		TEE_Param write[TEE_NUM_PARAMS] = { MEMREF(IN, ranges[i].len),
+						    VALUE(ranges[i].offset, 0) };
 		size_t n = ranges[i].len;
 
 		assert_int_equal(read_object(s, &n, ranges[i].offset),
 				 ranges[i].ok ? TEE_SUCCESS : BAD_PARAMETERS);
-		assert_int_equal(invoke(s, TA_BENCH_CMD_STORAGE_WRITE, 0x0015,
-					write),
+		assert_int_equal(invoke(s, TA_BENCH_CMD_STORAGE_WRITE, 0x0015, write),
 				 ranges[i].ok ? TEE_SUCCESS : BAD_PARAMETERS);
 	}
 	assert_int_equal(truncate_object(s, TA_BENCH_OBJECT_MAX), TEE_SUCCESS);
-	assert_int_equal(truncate_object(s, TA_BENCH_OBJECT_MAX + 1),
-			 BAD_PARAMETERS);
+	assert_int_equal(truncate_object(s, TA_BENCH_OBJECT_MAX + 1), BAD_PARAMETERS);
 	assert_int_equal(truncate_object(s, 0), TEE_SUCCESS);
-	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE),
-			 TEE_SUCCESS);
+	assert_int_equal(call_plain(s, TA_BENCH_CMD_STORAGE_DELETE), TEE_SUCCESS);
 }
 
 static void test_storage_failures(void **state)
@@ -257,8 +238,7 @@ static void test_storage_failures(void **state)
 			size_t n = 10;
 			TEE_Result res;
 
-			assert_int_equal(call_create(s, "x", "123", 3, 0),
-					 TEE_SUCCESS);
+			assert_int_equal(call_create(s, "x", "123", 3, 0), TEE_SUCCESS);
 			shim_storage_result = results[i];
 			res = op == 0 ? read_object(s, &n, 0) :
 			      op == 1 ? write_object(s, "1", 1, 0) :
@@ -270,8 +250,7 @@ static void test_storage_failures(void **state)
 			if (results[i] == TEE_ERROR_CORRUPT_OBJECT)
 				check_nothing_open(s);
 			else
-				assert_int_equal(read_object(s, &n, 0),
-						 TEE_SUCCESS);
+				assert_int_equal(read_object(s, &n, 0), TEE_SUCCESS);
 		}
 		shim_storage_result = results[i];
 		assert_int_equal(call_create(s, "x", "123", 3, 0), results[i]);
@@ -291,6 +270,5 @@ int main(void)
 		TEST(test_storage_failures),
 	};
 
-	return cmocka_run_group_tests_name("bench TA: storage", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("bench TA: storage", tests, NULL, NULL) != 0;
 }

@@ -39,14 +39,13 @@ static int teardown(void **state)
 }
 
 /* Does the client get the text from copy i of a message of that length? */
-static bool gets(struct tz_client *client, const char *topic, size_t len,
-		 unsigned int i)
+static bool gets(struct tz_client *client, const char *topic, size_t len, unsigned int i)
 {
 	static uint8_t plain[TZ_MESSAGE_MAX];
 	struct tz_opened opened;
 
-	return !tz_open(client, topic, output + i * ((len + 15) / 16 * 16), len,
-			plain, &opened, NULL) &&
+	return !tz_open(client, topic, output + i * ((len + 15) / 16 * 16), len, plain, &opened,
+			NULL) &&
 	       opened.len == LEN && !memcmp(plain, text, LEN);
 }
 
@@ -57,8 +56,7 @@ static void test_each_reader_gets_a_copy_of_its_own(void **state)
 	size_t step = (len + 15) / 16 * 16;
 	uint32_t done = 0;
 
-	assert_int_equal(call_forward(w, "tz/c", "bob,nobody,carol,alice", len,
-				      FRESH, &done),
+	assert_int_equal(call_forward(w, "tz/c", "bob,nobody,carol,alice", len, FRESH, &done),
 			 TEE_SUCCESS);
 	assert_int_equal(done, 5);
 	assert_true(gets(&w->bob, "tz/c", len, 0));
@@ -68,8 +66,7 @@ static void test_each_reader_gets_a_copy_of_its_own(void **state)
 	assert_memory_not_equal(output, output + 2 * step, len);
 	/* What the TA sealed is no message for the TA. */
 	memcpy(message, output, len);
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done),
-			 TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done), TEE_ERROR_BAD_FORMAT);
 	assert_int_equal(statistics(w).refused, 2);
 	assert_int_equal(statistics(w).copies, 2);
 }
@@ -80,8 +77,7 @@ static void test_rules_decide_who_reads_and_who_publishes(void **state)
 	uint32_t done = 0;
 	size_t len = seal(&w->alice, "tz/d", text, LEN);
 
-	assert_int_equal(call_forward(w, "tz/d", "carol", len, FRESH, &done),
-			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/d", "carol", len, FRESH, &done), TEE_SUCCESS);
 	assert_int_equal(done, 0);
 	len = seal(&w->bob, "tz/c", text, LEN);
 	assert_int_equal(call_forward(w, "tz/c", "carol", len, FRESH, &done),
@@ -89,15 +85,12 @@ static void test_rules_decide_who_reads_and_who_publishes(void **state)
 	assert_int_equal(done, 0);
 	assert_int_equal(statistics(w).dropped[TZ_DROP_POLICY], 1);
 	/* New rules hold from the next message on, and the key stays. */
-	assert_int_equal(call_order(w, TZ_POLICY, &w->carol,
-				    "r tz/d\nw tz/c\n"),
-			 TEE_SUCCESS);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->carol, "r tz/d\nw tz/c\n"), TEE_SUCCESS);
 	len = seal(&w->alice, "tz/d", text, LEN);
 	call_forward(w, "tz/d", "carol", len, FRESH, &done);
 	assert_true(gets(&w->carol, "tz/d", len, 0));
 	len = seal(&w->carol, "tz/c", text, LEN);
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
-			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done), TEE_SUCCESS);
 }
 
 /* Any bit of it, or the topic: nothing is sealed, and it may come after. */
@@ -112,22 +105,18 @@ static void test_a_changed_message_gives_nothing(void **state)
 
 		message[bit / 8] ^= 1 << bit % 8;
 		memset(output, 0xee, 2 * len);
-		assert_int_not_equal(call_forward(w, "tz/c", "bob,carol", len,
-						  FRESH, &done),
+		assert_int_not_equal(call_forward(w, "tz/c", "bob,carol", len, FRESH, &done),
 				     TEE_SUCCESS);
 		assert_int_equal(done, 0);
 		/* No tag, so that there is no message to open. */
 		memset(before, 0xee, sizeof(before));
-		assert_memory_equal(output + len - TZ_TAG_BYTES, before,
-				    TZ_TAG_BYTES);
+		assert_memory_equal(output + len - TZ_TAG_BYTES, before, TZ_TAG_BYTES);
 		message[bit / 8] ^= 1 << bit % 8;
 	}
-	assert_int_equal(call_forward(w, "tz/x", "bob", len, FRESH, &done),
-			 TEE_ERROR_MAC_INVALID);
+	assert_int_equal(call_forward(w, "tz/x", "bob", len, FRESH, &done), TEE_ERROR_MAC_INVALID);
 	assert_int_equal(call_forward(w, "tz/c", "bob", len - 1, FRESH, &done),
 			 TEE_ERROR_MAC_INVALID);
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
-			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done), TEE_SUCCESS);
 	assert_true(gets(&w->bob, "tz/c", len, 0));
 }
 
@@ -143,9 +132,8 @@ static void test_a_message_comes_once(void **state)
 		len = seal(&w->alice, "tz/c", text, LEN);
 		memcpy(sent[i], message, len);
 	}
-#define SEND(i, flags)                  \
-	(memcpy(message, sent[i], len), \
-	 call_forward(w, "tz/c", "bob", len, flags, &done))
+#define SEND(i, flags) \
+	(memcpy(message, sent[i], len), call_forward(w, "tz/c", "bob", len, flags, &done))
 	assert_int_equal(SEND(10, FRESH), TEE_SUCCESS);
 	assert_int_equal(SEND(10, FRESH), TEE_ERROR_ACCESS_CONFLICT);
 	assert_int_equal(SEND(10, 0), TEE_SUCCESS);    /* to a late reader */
@@ -166,8 +154,7 @@ static void test_a_message_comes_once(void **state)
 	strcpy(path, w->alice.path);
 	assert_int_equal(tz_client_load(&w->alice, path, NULL), 0);
 	len = seal(&w->alice, "tz/c", text, LEN);
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
-			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done), TEE_SUCCESS);
 	assert_int_equal(SEND(150, FRESH), TEE_ERROR_ACCESS_CONFLICT);
 }
 
@@ -189,16 +176,13 @@ static void test_who_is_revoked_gets_nothing_more(void **state)
 	assert_int_equal(done, 2);
 	/* Back with a new key: an old order doesn't revoke it again. */
 	new_client(w, &w->bob, "bob");
-	assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"),
-			 TEE_SUCCESS);
+	assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"), TEE_SUCCESS);
 	assert_int_equal(give(w, sealed, n), TEE_ERROR_ACCESS_CONFLICT);
 	call_forward(w, "tz/c", "bob", len, 0, &done);
 	assert_true(gets(&w->bob, "tz/c", len, 0));
 	/* A sender, too. */
-	assert_int_equal(call_order(w, TZ_REVOKE, &w->alice, NULL),
-			 TEE_SUCCESS);
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done),
-			 TEE_ERROR_ITEM_NOT_FOUND);
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->alice, NULL), TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done), TEE_ERROR_ITEM_NOT_FOUND);
 }
 
 static void test_only_the_administrator_orders(void **state)
@@ -206,28 +190,22 @@ static void test_only_the_administrator_orders(void **state)
 	struct world *w = *state;
 	struct tz_client admin = w->admin;
 	uint8_t sealed[700], other[1 + 6 + TZ_WRAPPED_BYTES] = "\6mallor";
-	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { other,
-						      sizeof(other) } } };
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { other, sizeof(other) } } };
 	size_t n = 0;
 
 	/* Claimed once, also after a restart. */
-	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p),
-			 TEE_ERROR_ACCESS_DENIED);
+	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p), TEE_ERROR_ACCESS_DENIED);
 	world_restart(w);
-	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p),
-			 TEE_ERROR_ACCESS_DENIED);
+	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p), TEE_ERROR_ACCESS_DENIED);
 	/* Alice is no administrator, whatever she calls herself. */
 	w->admin = w->alice;
 	memcpy(w->admin.identity, admin.identity, TZ_POINT_BYTES);
-	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"),
-			 TEE_ERROR_ACCESS_DENIED);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"), TEE_ERROR_ACCESS_DENIED);
 	strcpy(w->admin.id, "admin");
-	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"),
-			 TEE_ERROR_MAC_INVALID);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"), TEE_ERROR_MAC_INVALID);
 	w->admin = admin;
 	/* Nor does the administrator go by an order. */
-	assert_int_equal(call_order(w, TZ_REVOKE, &w->admin, NULL),
-			 TEE_ERROR_ACCESS_DENIED);
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->admin, NULL), TEE_ERROR_ACCESS_DENIED);
 	/* Twice the same; changed; a key that was wrapped for another id. */
 	n = make_order(w, TZ_POLICY, &w->bob, "r tz/c\n", sealed);
 	assert_int_equal(give(w, sealed, n), TEE_SUCCESS);
@@ -235,10 +213,8 @@ static void test_only_the_administrator_orders(void **state)
 	n = make_order(w, TZ_POLICY, &w->bob, "r tz/c\n", sealed);
 	sealed[n - 20] ^= 1;
 	assert_int_equal(give(w, sealed, n), TEE_ERROR_MAC_INVALID);
-	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "x tz\n"),
-			 TEE_ERROR_BAD_FORMAT);
-	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "r tz"),
-			 TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "x tz\n"), TEE_ERROR_BAD_FORMAT);
+	assert_int_equal(call_order(w, TZ_POLICY, &w->bob, "r tz"), TEE_ERROR_BAD_FORMAT);
 	assert_int_equal(call_order(w, 'X', &w->bob, ""), TEE_ERROR_BAD_FORMAT);
 	/* A message is no order, and an order no message. */
 	n = seal(&w->admin, "", "x", 1);
@@ -253,9 +229,7 @@ static void test_a_key_wrapped_for_another_client_is_refused(void **state)
 
 	new_client(w, &dave, "dave");
 	assert_int_equal(tz_wrap(&dave, w->admin.identity, plain + 5, NULL), 0);
-	assert_int_equal(tz_seal_order(&w->admin, plain, 5 + TZ_WRAPPED_BYTES,
-				       sealed, NULL),
-			 0);
+	assert_int_equal(tz_seal_order(&w->admin, plain, 5 + TZ_WRAPPED_BYTES, sealed, NULL), 0);
 	assert_int_equal(give(w, sealed, 5 + TZ_WRAPPED_BYTES + TZ_OVERHEAD(5)),
 			 TEE_ERROR_MAC_INVALID);
 }
@@ -281,8 +255,7 @@ static void test_no_nonce_comes_twice(void **state)
 		call_forward(w, "tz/c", "bob,carol,bob", len, FRESH, &done);
 		assert_int_equal(done, 7);
 		for (int i = 0; i < 3; i++)
-			memcpy(nonces[n++],
-			       output + i * ((len + 15) / 16 * 16) + TZ_NONCE,
+			memcpy(nonces[n++], output + i * ((len + 15) / 16 * 16) + TZ_NONCE,
 			       TZ_NONCE_BYTES);
 		assert_true(nonces[n - 1][0] & 0x80);
 		if (n % 999 == 0)
@@ -290,8 +263,7 @@ static void test_no_nonce_comes_twice(void **state)
 	}
 	qsort(nonces, COUNT, TZ_NONCE_BYTES, by_bytes);
 	for (n = 1; n < COUNT; n++)
-		assert_memory_not_equal(nonces[n - 1], nonces[n],
-					TZ_NONCE_BYTES);
+		assert_memory_not_equal(nonces[n - 1], nonces[n], TZ_NONCE_BYTES);
 }
 
 static void test_more_clients_than_keys_are_kept(void **state)
@@ -306,8 +278,7 @@ static void test_more_clients_than_keys_are_kept(void **state)
 	for (int i = 0; i < COUNT; i++) {
 		snprintf(id, sizeof(id), "client%d", i);
 		new_client(w, &many[i], id);
-		assert_int_equal(call_order(w, TZ_ENROL, &many[i], "r tz/#\n"),
-				 TEE_SUCCESS);
+		assert_int_equal(call_order(w, TZ_ENROL, &many[i], "r tz/#\n"), TEE_SUCCESS);
 	}
 	before = statistics(w);
 	for (int i = 0; i < COUNT; i++) {
@@ -335,8 +306,7 @@ static void test_no_secret_is_left_in_memory(void **state)
 		shim_secret = i ? key : text;
 		shim_secret_len = 16;
 		call_forward(w, "tz/c", "bob,carol", len, FRESH, &done);
-		assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"),
-				 TEE_SUCCESS);
+		assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"), TEE_SUCCESS);
 		world_restart(w);
 		shim_secret_len = 0;
 	}
@@ -349,19 +319,16 @@ static void test_storage_that_fails_changes_nothing(void **state)
 	uint32_t done = 0;
 
 	shim_storage_result = TEE_ERROR_STORAGE_NO_SPACE;
-	assert_int_equal(call_order(w, TZ_REVOKE, &w->bob, NULL),
-			 TEE_ERROR_STORAGE_NO_SPACE);
+	assert_int_equal(call_order(w, TZ_REVOKE, &w->bob, NULL), TEE_ERROR_STORAGE_NO_SPACE);
 	shim_storage_result = 0;
-	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done),
-			 TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/c", "bob", len, FRESH, &done), TEE_SUCCESS);
 	assert_true(gets(&w->bob, "tz/c", len, 0));
 }
 
 static void test_sizes(void **state)
 {
-	static const size_t sizes[] = { 0,    1,    15,    16,     17,
-					63,   64,   2047,  2048,   2049,
-					4096, 5000, 65536, 262143, 262144 };
+	static const size_t sizes[] = { 0,    1,    15,   16,   17,    63,     64,    2047,
+					2048, 2049, 4096, 5000, 65536, 262143, 262144 };
 	struct world *w = *state;
 	uint8_t *plain = malloc(262144), *back = malloc(TZ_MESSAGE_MAX);
 	char topic[TZ_TOPIC_MAX + 2];
@@ -373,37 +340,30 @@ static void test_sizes(void **state)
 		plain[i] = (uint8_t)(i * 7 + (i >> 9));
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		len = seal(&w->alice, "tz/c", plain, sizes[i]);
-		assert_int_equal(call_forward(w, "tz/c", "bob,carol", len,
-					      FRESH, &done),
+		assert_int_equal(call_forward(w, "tz/c", "bob,carol", len, FRESH, &done),
 				 TEE_SUCCESS);
 		assert_int_equal(done, 3);
-		assert_int_equal(tz_open(&w->carol, "tz/c",
-					 output + (len + 15) / 16 * 16, len,
+		assert_int_equal(tz_open(&w->carol, "tz/c", output + (len + 15) / 16 * 16, len,
 					 back, &opened, NULL),
 				 0);
 		assert_int_equal(opened.len, sizes[i]);
 		assert_memory_equal(back, plain, sizes[i]);
 		assert_false(opened.repeated);
 	}
-	assert_int_equal(tz_open(&w->carol, "tz/c",
-				 output + (len + 15) / 16 * 16, len, back,
+	assert_int_equal(tz_open(&w->carol, "tz/c", output + (len + 15) / 16 * 16, len, back,
 				 &opened, NULL),
 			 0);
 	assert_true(opened.repeated);
-	assert_int_equal(call_forward(w, "tz/c", "bob", TZ_MESSAGE_MAX + 1, 0,
-				      &done),
+	assert_int_equal(call_forward(w, "tz/c", "bob", TZ_MESSAGE_MAX + 1, 0, &done),
 			 TEE_ERROR_BAD_FORMAT);
 	/* Nine copies don't fit. */
-	assert_int_equal(call_forward(w, "tz/c",
-				      "bob,bob,bob,bob,bob,bob,bob,bob,b", len,
-				      0, &done),
+	assert_int_equal(call_forward(w, "tz/c", "bob,bob,bob,bob,bob,bob,bob,bob,b", len, 0,
+				      &done),
 			 TEE_ERROR_SHORT_BUFFER);
 	memset(topic, 'x', sizeof(topic));
 	topic[TZ_TOPIC_MAX + 1] = 0;
-	assert_int_equal(call_forward(w, topic, "bob", len, 0, &done),
-			 TEE_ERROR_BAD_PARAMETERS);
-	assert_int_equal(call_forward(w, "", "bob", len, 0, &done),
-			 TEE_ERROR_BAD_PARAMETERS);
+	assert_int_equal(call_forward(w, topic, "bob", len, 0, &done), TEE_ERROR_BAD_PARAMETERS);
+	assert_int_equal(call_forward(w, "", "bob", len, 0, &done), TEE_ERROR_BAD_PARAMETERS);
 	free(plain);
 	free(back);
 }
@@ -413,8 +373,8 @@ static bool allowed(const char *filter, const char *topic)
 	struct record client = { 0 };
 	const struct text name = { (const uint8_t *)topic, strlen(topic) };
 
-	client.rules_len = (uint8_t)snprintf(client.rules, sizeof(client.rules),
-					     "w no\nr %s\n", filter);
+	client.rules_len =
+		(uint8_t)snprintf(client.rules, sizeof(client.rules), "w no\nr %s\n", filter);
 	assert_true(policy_is_valid(client.rules, client.rules_len));
 	assert_false(policy_allows(&client, 'w', &name));
 	return policy_allows(&client, 'r', &name);
@@ -423,24 +383,19 @@ static bool allowed(const char *filter, const char *topic)
 static void test_filters(void **state)
 {
 	static const char *const yes[][2] = {
-		{ "a", "a" },           { "a/b", "a/b" },
-		{ "#", "a/b" },         { "a/#", "a" },
-		{ "a/#", "a/b/c" },     { "+", "a" },
-		{ "+/b", "a/b" },       { "a/+", "a/" },
-		{ "a/+/c", "a/b/c" },   { "+/+", "/a" },
-		{ "a/+/#", "a/b" },     { "/+", "/a" },
+		{ "a", "a" },           { "a/b", "a/b" },   { "#", "a/b" },     { "a/#", "a" },
+		{ "a/#", "a/b/c" },     { "+", "a" },       { "+/b", "a/b" },   { "a/+", "a/" },
+		{ "a/+/c", "a/b/c" },   { "+/+", "/a" },    { "a/+/#", "a/b" }, { "/+", "/a" },
 		{ "$SYS/#", "$SYS/x" }, { "a//b", "a//b" },
 	};
 	static const char *const no[][2] = {
-		{ "a", "b" },     { "a", "ab" },       { "ab", "a" },
-		{ "a/b", "a" },   { "a", "a/b" },      { "+", "a/b" },
-		{ "a/+", "a" },   { "a/#", "ab" },     { "a/+", "a/b/c" },
-		{ "#", "$SYS" },  { "+/x", "$SYS/x" }, { "a/+/#", "a" },
-		{ "a/b/#", "a" }, { "a//b", "a/b" },
+		{ "a", "b" },       { "a", "ab" },     { "ab", "a" },       { "a/b", "a" },
+		{ "a", "a/b" },     { "+", "a/b" },    { "a/+", "a" },      { "a/#", "ab" },
+		{ "a/+", "a/b/c" }, { "#", "$SYS" },   { "+/x", "$SYS/x" }, { "a/+/#", "a" },
+		{ "a/b/#", "a" },   { "a//b", "a/b" },
 	};
-	static const char *const wrong[] = { "r a",    "r \n",    "a\n",
-					     "r a#\n", "r #/a\n", "r a+\n",
-					     "r +a\n", "q a\n",   "r a\n\n" };
+	static const char *const wrong[] = { "r a",    "r \n",   "a\n",   "r a#\n", "r #/a\n",
+					     "r a+\n", "r +a\n", "q a\n", "r a\n\n" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)

@@ -21,8 +21,7 @@
 #define CLOCK  TEE_PARAM_TYPES(1, 2, 2, 0)
 #define RANDOM TEE_PARAM_TYPES(6, 1, 0, 0)
 
-static TEE_Result invoke(void *session, uint32_t cmd, uint32_t types,
-			 TEE_Param *p)
+static TEE_Result invoke(void *session, uint32_t cmd, uint32_t types, TEE_Param *p)
 {
 	return TA_InvokeCommandEntryPoint(session, cmd, types, p);
 }
@@ -62,8 +61,7 @@ static void nop(void *session)
 static TEE_Result work(void *session, size_t bytes)
 {
 	static uint8_t out[4096];
-	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { out, bytes } },
-					{ .value = { 1, 0 } } };
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { out, bytes } }, { .value = { 1, 0 } } };
 
 	return invoke(session, TA_BENCH_CMD_RANDOM, RANDOM, p);
 }
@@ -110,12 +108,10 @@ static void test_off_reads_no_counter(void **state)
 static void test_counts_handlers(void **state)
 {
 	static const uint32_t steps[] = {
-		[TA_CLOCK_VIRTUAL] = SHIM_VIRTUAL_STEP,
-		[TA_CLOCK_PHYSICAL] = SHIM_PHYSICAL_STEP
+		[TA_CLOCK_VIRTUAL] = SHIM_VIRTUAL_STEP, [TA_CLOCK_PHYSICAL] = SHIM_PHYSICAL_STEP
 	};
 
-	for (uint32_t clock = TA_CLOCK_VIRTUAL; clock <= TA_CLOCK_PHYSICAL;
-	     clock++) {
+	for (uint32_t clock = TA_CLOCK_VIRTUAL; clock <= TA_CLOCK_PHYSICAL; clock++) {
 		uint32_t hz;
 
 		clock_to(*state, clock, &hz);
@@ -123,14 +119,12 @@ static void test_counts_handlers(void **state)
 		assert_int_equal(work(*state, 1000), TEE_SUCCESS);
 		assert_int_equal(work(*state, 24), TEE_SUCCESS);
 		/* Asked again it goes on, from nothing. */
-		assert_int_equal(clock_to(*state, clock, &hz),
-				 steps[clock] * (3 + 1000 + 24));
+		assert_int_equal(clock_to(*state, clock, &hz), steps[clock] * (3 + 1000 + 24));
 		assert_int_equal(hz, SHIM_HZ);
 		assert_int_equal(clock_to(*state, clock, &hz), 0);
 		nop(*state);
 		/* The last call's time goes with the switch. */
-		assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-				 steps[clock]);
+		assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), steps[clock]);
 		assert_int_equal(hz, SHIM_HZ);
 		assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), 0);
 		assert_int_equal(hz, 0);
@@ -144,12 +138,10 @@ static void test_from_one_to_the_other(void **state)
 	shim_counters_set(5000000000);
 	clock_to(*state, TA_CLOCK_VIRTUAL, &hz);
 	nop(*state);
-	assert_int_equal(clock_to(*state, TA_CLOCK_PHYSICAL, &hz),
-			 SHIM_VIRTUAL_STEP);
+	assert_int_equal(clock_to(*state, TA_CLOCK_PHYSICAL, &hz), SHIM_VIRTUAL_STEP);
 	nop(*state);
 	nop(*state);
-	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-			 2 * SHIM_PHYSICAL_STEP);
+	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), 2 * SHIM_PHYSICAL_STEP);
 }
 
 /* A call that fails in its handler took its time; one that is refused none. */
@@ -159,13 +151,11 @@ static void test_failures(void **state)
 	uint32_t hz;
 
 	clock_to(*state, TA_CLOCK_VIRTUAL, &hz);
-	assert_int_equal(invoke(*state, TA_BENCH_CMD_STORAGE_CLOSE, 0, p),
-			 TEE_ERROR_BAD_STATE);
+	assert_int_equal(invoke(*state, TA_BENCH_CMD_STORAGE_CLOSE, 0, p), TEE_ERROR_BAD_STATE);
 	assert_int_equal(invoke(*state, TA_BENCH_CMD_STORAGE_CLOSE, 1, p),
 			 TEE_ERROR_BAD_PARAMETERS);
 	assert_int_equal(invoke(*state, 99, 0, p), TEE_ERROR_NOT_SUPPORTED);
-	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-			 SHIM_VIRTUAL_STEP);
+	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), SHIM_VIRTUAL_STEP);
 }
 
 /* A clock that there is not changes nothing, and says nothing. */
@@ -183,15 +173,13 @@ static void test_unknown_clocks(void **state)
 			{ .value = { 23, 24 } },
 		};
 
-		assert_int_equal(invoke(*state, TA_CLOCK_CMD, CLOCK, p),
-				 TEE_ERROR_BAD_PARAMETERS);
+		assert_int_equal(invoke(*state, TA_CLOCK_CMD, CLOCK, p), TEE_ERROR_BAD_PARAMETERS);
 		assert_int_equal(p[1].value.a, 21);
 		assert_int_equal(p[1].value.b, 22);
 		assert_int_equal(p[2].value.a, 23);
 		assert_int_equal(p[2].value.b, 24);
 	}
-	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-			 SHIM_PHYSICAL_STEP);
+	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), SHIM_PHYSICAL_STEP);
 }
 
 /* Ticks of 33 bits and more come out whole. */
@@ -209,15 +197,13 @@ static void test_long_times(void **state)
 			{ .value = { TIMES, 0 } },
 		};
 
-		assert_int_equal(invoke(*state, TA_BENCH_CMD_RANDOM, RANDOM, p),
-				 TEE_SUCCESS);
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_RANDOM, RANDOM, p), TEE_SUCCESS);
 		bytes += TIMES * sizeof(out);
 		if (bytes == TIMES * sizeof(out))
 			shim_counters_set(UINT64_MAX - 5); /* it wraps, too */
 	}
 	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-			 bytes * SHIM_VIRTUAL_STEP +
-				 bytes / (TIMES * 2048) * SHIM_VIRTUAL_STEP);
+			 bytes * SHIM_VIRTUAL_STEP + bytes / (TIMES * 2048) * SHIM_VIRTUAL_STEP);
 }
 
 /* All 65,536 types, with every clock. */
@@ -238,8 +224,7 @@ static void test_every_parameter_type(void **state)
 					p[i].memref.size = 64;
 			res = invoke(*state, TA_CLOCK_CMD, types, p);
 			accepted += res == TEE_SUCCESS;
-			assert_true(res == TEE_SUCCESS ||
-				    res == TEE_ERROR_BAD_PARAMETERS);
+			assert_true(res == TEE_SUCCESS || res == TEE_ERROR_BAD_PARAMETERS);
 		}
 		assert_int_equal(accepted, 1);
 	}
@@ -256,8 +241,7 @@ static void test_sessions_are_apart(void **state)
 	assert_int_equal(hz, 0);
 	nop(*state);
 	nop(other);
-	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz),
-			 SHIM_VIRTUAL_STEP);
+	assert_int_equal(clock_to(*state, TA_CLOCK_OFF, &hz), SHIM_VIRTUAL_STEP);
 	TA_CloseSessionEntryPoint(other);
 }
 

@@ -31,8 +31,7 @@ static void test_every_parameter_type(void **state)
 					p[i].memref.buffer = message;
 					p[i].memref.size = 64;
 				}
-				successes += model_invoke(model, cmd, types,
-							  p) == TEE_SUCCESS;
+				successes += model_invoke(model, cmd, types, p) == TEE_SUCCESS;
 				calls++;
 				if (streaming && cmd == TA_DIGEST_CMD_FINAL)
 					init(model, 3, TA_DIGEST_IMPL_C);
@@ -59,11 +58,9 @@ static void test_with_a_clock(void **state)
 
 	for (uint32_t clock = 0; clock < 4; clock++) {
 		assert_int_equal(clock_to(model, clock),
-				 clock < 3 ? TEE_SUCCESS :
-					     TEE_ERROR_BAD_PARAMETERS);
+				 clock < 3 ? TEE_SUCCESS : TEE_ERROR_BAD_PARAMETERS);
 		assert_int_equal(oneshot(model, 3, 0, 100, 64, 2), TEE_SUCCESS);
-		assert_int_equal(oneshot(model, 99, 0, 100, 64, 2),
-				 TEE_ERROR_NOT_SUPPORTED);
+		assert_int_equal(oneshot(model, 99, 0, 100, 64, 2), TEE_ERROR_NOT_SUPPORTED);
 		assert_int_equal(init(model, 3, 1), TEE_SUCCESS);
 		assert_int_equal(update(model, 0, 1000), TEE_SUCCESS);
 		assert_int_equal(final(model, 64), TEE_SUCCESS);
@@ -74,19 +71,15 @@ static void test_with_a_clock(void **state)
 		TEE_Param p[TEE_NUM_PARAMS] = { { .value = { 1, 1 } } };
 
 		if ((types & 15) < 5)
-			assert_int_equal(model_invoke(model, TA_CLOCK_CMD,
-						      types, p),
-					 types == 0x0221 ?
-						 TEE_SUCCESS :
-						 TEE_ERROR_BAD_PARAMETERS);
+			assert_int_equal(model_invoke(model, TA_CLOCK_CMD, types, p),
+					 types == 0x0221 ? TEE_SUCCESS : TEE_ERROR_BAD_PARAMETERS);
 	}
 	assert_int_equal(clock_to(model, TA_CLOCK_OFF), TEE_SUCCESS);
 }
 
 static void test_types_beyond_four_parameters(void **state)
 {
-	static const uint32_t high[] = { 0x10000, 0x50000, 0x80000000,
-					 0xffff0000 };
+	static const uint32_t high[] = { 0x10000, 0x50000, 0x80000000, 0xffff0000 };
 	struct model *model = *state;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -95,8 +88,7 @@ static void test_types_beyond_four_parameters(void **state)
 
 			assert_int_equal(model_invoke(model, cmd, high[i], p),
 					 TEE_ERROR_BAD_PARAMETERS);
-			assert_int_equal(model_invoke(model, cmd,
-						      high[i] | 0x0222, p),
+			assert_int_equal(model_invoke(model, cmd, high[i] | 0x0222, p),
 					 TEE_ERROR_BAD_PARAMETERS);
 		}
 	}
@@ -104,15 +96,13 @@ static void test_types_beyond_four_parameters(void **state)
 
 static void test_unknown_commands(void **state)
 {
-	static const uint32_t cmds[] = { 8,          9,          255,
-					 256,        65536,      65538,
-					 0x7fffffff, 0x80000002, UINT32_MAX };
+	static const uint32_t cmds[] = { 8,     9,          255,        256,       65536,
+					 65538, 0x7fffffff, 0x80000002, UINT32_MAX };
 
 	for (size_t i = 0; i < sizeof(cmds) / sizeof(cmds[0]); i++) {
 		TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 
-		assert_int_equal(model_invoke(*state, cmds[i], 0, p),
-				 TEE_ERROR_NOT_SUPPORTED);
+		assert_int_equal(model_invoke(*state, cmds[i], 0, p), TEE_ERROR_NOT_SUPPORTED);
 	}
 }
 
@@ -125,8 +115,7 @@ static void test_open_with_parameters(void **state)
 	for (uint32_t types = 1; types < 65536; types++)
 		assert_int_equal(TA_OpenSessionEntryPoint(types, p, &context),
 				 TEE_ERROR_BAD_PARAMETERS);
-	assert_int_equal(TA_OpenSessionEntryPoint(0x10000, p, &context),
-			 TEE_ERROR_BAD_PARAMETERS);
+	assert_int_equal(TA_OpenSessionEntryPoint(0x10000, p, &context), TEE_ERROR_BAD_PARAMETERS);
 	assert_null(context);
 }
 
@@ -143,16 +132,12 @@ static void test_nop_and_info(void **state)
 
 	/* Not through the model, which would copy the memrefs. */
 	assert_int_equal(TA_CreateEntryPoint(), TEE_SUCCESS);
-	assert_int_equal(model_invoke(model, TA_DIGEST_CMD_INFO, 0x0002, info),
-			 TEE_SUCCESS);
+	assert_int_equal(model_invoke(model, TA_DIGEST_CMD_INFO, 0x0002, info), TEE_SUCCESS);
 	{
 		void *session = NULL;
 
-		assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-				 TEE_SUCCESS);
-		assert_int_equal(TA_InvokeCommandEntryPoint(session,
-							    TA_DIGEST_CMD_NOP,
-							    0x7631, p),
+		assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
+		assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_NOP, 0x7631, p),
 				 TEE_SUCCESS);
 		TA_CloseSessionEntryPoint(session);
 	}
@@ -165,14 +150,10 @@ static void test_nop_and_info(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_parameter_type),
-		TEST(test_with_a_clock),
-		TEST(test_types_beyond_four_parameters),
-		TEST(test_unknown_commands),
-		TEST(test_open_with_parameters),
-		TEST(test_nop_and_info),
+		TEST(test_every_parameter_type),         TEST(test_with_a_clock),
+		TEST(test_types_beyond_four_parameters), TEST(test_unknown_commands),
+		TEST(test_open_with_parameters),         TEST(test_nop_and_info),
 	};
 
-	return cmocka_run_group_tests_name("digest TA: dispatch", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("digest TA: dispatch", tests, NULL, NULL) != 0;
 }

@@ -38,37 +38,28 @@ static void test_out_of_memory(void **state)
 	(void)state;
 	a_message(p, 1);
 	shim_fail_alloc = 1;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session),
-			 TEE_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_ERROR_OUT_OF_MEMORY);
 	assert_null(session);
 
 	shim_fail_alloc = 2;
 	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	/* Twice: what could not be opened is not taken for open. */
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(TA_InvokeCommandEntryPoint(session,
-							    TA_DIGEST_CMD_ONESHOT,
-							    ONESHOT, p),
+		assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_ONESHOT, ONESHOT,
+							    p),
 				 TEE_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
-						    0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT, 0x0001, p),
 			 TEE_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_UPDATE,
-						    0x0005, p + 1),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_UPDATE, 0x0005, p + 1),
 			 TEE_ERROR_BAD_STATE);
 	/* Portable code takes no memory, and there is some again later. */
 	p[0].value.b = TA_DIGEST_IMPL_C;
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_ONESHOT,
-						    ONESHOT, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_ONESHOT, ONESHOT, p),
 			 TEE_SUCCESS);
 	shim_fail_alloc = 0;
 	p[0].value.b = TA_DIGEST_IMPL_TEE;
 	p[2].memref.size = 64;
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_ONESHOT,
-						    ONESHOT, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_ONESHOT, ONESHOT, p),
 			 TEE_SUCCESS);
 	TA_CloseSessionEntryPoint(session);
 }
@@ -85,35 +76,25 @@ static void test_tee_that_fails(void **state)
 	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
 	/* In the third repetition: no digest comes out. */
 	shim_fail_do_final = 3;
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_ONESHOT,
-						    ONESHOT, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_ONESHOT, ONESHOT, p),
 			 TEE_ERROR_GENERIC);
 	for (size_t i = 0; i < sizeof(output); i++)
 		assert_int_equal(output[i], 0x11);
 	assert_int_equal(p[2].memref.size, 64);
 
 	shim_fail_do_final = 1;
-	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
-						    0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT, 0x0001, p),
 			 TEE_SUCCESS);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_FINAL, 0x0065,
-						    p + 1),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_FINAL, 0x0065, p + 1),
 			 TEE_ERROR_GENERIC);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_UPDATE,
-						    0x0005, p + 1),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_UPDATE, 0x0005, p + 1),
 			 TEE_ERROR_BAD_STATE);
 
 	/* What the failed ones took in is not in the next. */
 	shim_fail_do_final = 0;
-	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT,
-						    0x0001, p),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT, 0x0001, p),
 			 TEE_SUCCESS);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session,
-						    TA_DIGEST_CMD_FINAL, 0x0065,
-						    p + 1),
+	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_FINAL, 0x0065, p + 1),
 			 TEE_SUCCESS);
 	EVP_Digest(message, 9, want, NULL, EVP_sha256(), NULL);
 	assert_memory_equal(output, want, 32);
@@ -150,12 +131,10 @@ static void test_memory_that_changes(void **state)
 		p[2].memref.buffer = output;
 		p[2].memref.size = 64;
 		p[3].value.a = 1;
-		assert_int_equal(TA_InvokeCommandEntryPoint(session,
-							    TA_DIGEST_CMD_ONESHOT,
-							    ONESHOT, p),
+		assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_ONESHOT, ONESHOT,
+							    p),
 				 TEE_SUCCESS);
-		assert_int_equal(p[2].memref.size,
-				 algorithm_by_id(1 + i % 9)->out_bytes);
+		assert_int_equal(p[2].memref.size, algorithm_by_id(1 + i % 9)->out_bytes);
 	}
 	stop = 1;
 	pthread_join(thread, NULL);
@@ -195,6 +174,5 @@ int main(void)
 		TEST(test_stack_mark),
 	};
 
-	return cmocka_run_group_tests_name("digest TA: trouble", tests, NULL,
-					   NULL) != 0;
+	return cmocka_run_group_tests_name("digest TA: trouble", tests, NULL, NULL) != 0;
 }

@@ -20,12 +20,12 @@ enum alg_class {
 };
 
 struct algorithm {
-	uint16_t id;       /* number on the wire to the TA; never reused */
-	uint8_t class;     /* enum alg_class */
-	const char *name;  /* in case keys and on the command line */
-	const char *title; /* as people write it: "SHA-256" */
-	const char *tag; /* of digests, as in sha256sum --tag: "SHA256"; or "" */
-	uint32_t tee;    /* TEE_ALG_*, TEE Internal Core API 1.3 */
+	uint16_t id;          /* number on the wire to the TA; never reused */
+	uint8_t class;        /* enum alg_class */
+	const char *name;     /* in case keys and on the command line */
+	const char *title;    /* as people write it: "SHA-256" */
+	const char *tag;      /* of digests, as in sha256sum --tag: "SHA256"; or "" */
+	uint32_t tee;         /* TEE_ALG_*, TEE Internal Core API 1.3 */
 	const char *evp;      /* OpenSSL EVP name; of an HMAC: its digest's */
 	const char *kernel;   /* Linux crypto API name, for AF_ALG */
 	uint16_t block_bytes; /* that one application of the function takes */

@@ -25,8 +25,7 @@ union cipher_ctx {
 };
 
 /* false, and nothing done: no such cipher here. */
-bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt,
-		    const uint8_t *key);
+bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt, const uint8_t *key);
 
 /* Begins a message; one under way is dropped. iv may be NULL for ECB. */
 void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
@@ -35,8 +34,7 @@ void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
  * Goes on with the message. len: a multiple of the row's unit_bytes, 0 too.
  * in and out are the same or do not overlap.
  */
-void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out,
-		   size_t len);
+void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out, size_t len);
 
 /*
  * AEADs: the 16 bytes of the tag; who decrypts compares it with the one that

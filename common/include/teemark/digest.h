@@ -31,8 +31,8 @@ struct digest_class {
 };
 
 /* The classes that exist: these, and those of the list where there can be any. */
-extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c,
-	sha3_224_c, sha3_256_c, sha3_384_c, sha3_512_c;
+extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c, sha3_224_c,
+	sha3_256_c, sha3_384_c, sha3_512_c;
 extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL */
 
 /*
@@ -40,7 +40,6 @@ extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL *
  * can have no such instructions. Whether the CPU at hand has them is the
  * caller's question (normal world: hwcap).
  */
-const struct digest_class *digest_class_find(enum digest_code code,
-					     uint16_t alg_id);
+const struct digest_class *digest_class_find(enum digest_code code, uint16_t alg_id);
 
 #endif

@@ -31,8 +31,7 @@ struct gcm_message {
 	uint64_t authenticated, crypted;  /* bytes */
 };
 
-static inline void gcm_begin(struct gcm_message *message,
-			     const uint8_t nonce[GCM_NONCE_BYTES])
+static inline void gcm_begin(struct gcm_message *message, const uint8_t nonce[GCM_NONCE_BYTES])
 {
 	memset(message, 0, sizeof(*message));
 	memcpy(message->counter, nonce, GCM_NONCE_BYTES);
@@ -41,20 +40,17 @@ static inline void gcm_begin(struct gcm_message *message,
 
 /* One implementation; a key serves messages of the class that expanded it. */
 struct gcm_class {
-	void (*set_key)(struct gcm_key *key,
-			const uint8_t bytes[GCM_KEY_BYTES]);
+	void (*set_key)(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES]);
 	/* Once for each message, before crypt; len may be 0. */
-	void (*authenticate)(struct gcm_message *message,
-			     const struct gcm_key *key, const uint8_t *data,
-			     size_t len);
+	void (*authenticate)(struct gcm_message *message, const struct gcm_key *key,
+			     const uint8_t *data, size_t len);
 	/*
 	 * len: a multiple of 16, but for the last call. in and out are the
 	 * same or don't overlap, and nobody else writes to either: both are
 	 * read again.
 	 */
-	void (*crypt)(struct gcm_message *message, const struct gcm_key *key,
-		      bool encrypt, const uint8_t *in, uint8_t *out,
-		      size_t len);
+	void (*crypt)(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
+		      const uint8_t *in, uint8_t *out, size_t len);
 	/* From and to any addresses, at the speed of aligned ones. */
 	void (*copy)(uint8_t *out, const uint8_t *in, size_t len);
 	void (*tag)(struct gcm_message *message, const struct gcm_key *key,

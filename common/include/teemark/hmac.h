@@ -23,8 +23,8 @@ struct hmac {
  * alg_id: of a row of class ALG_MAC; a key of any length. false, and nothing
  * done: no such algorithm in this code.
  */
-bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id,
-		  const uint8_t *key, size_t key_len);
+bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, const uint8_t *key,
+		  size_t key_len);
 void hmac_begin(struct hmac *hmac);
 void hmac_update(struct hmac *hmac, const void *data, size_t len);
 /* Writes out_bytes of the algorithm's row. The key stays. */

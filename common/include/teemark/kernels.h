@@ -20,8 +20,7 @@
  * plus three times its last eight, as little-endian numbers: seen to be there.
  * It goes by 64 bytes where both addresses are multiples of 8.
  */
-uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src,
-		       size_t len);
+uint64_t kernel_memcpy(uint8_t *dst, size_t dst_len, const uint8_t *src, size_t len);
 /*
  * Sum of the first little-endian 64-bit word of every 64 bytes, of those that
  * are there in full.

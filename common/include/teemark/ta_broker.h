@@ -88,9 +88,9 @@ enum tz_order {
 
 /* Why a message was dropped. */
 enum tz_drop {
-	TZ_DROP_FORMAT,  /* TEE_ERROR_BAD_FORMAT: no message, or too long */
-	TZ_DROP_UNKNOWN, /* TEE_ERROR_ITEM_NOT_FOUND: nobody knows the sender */
-	TZ_DROP_FORGED,  /* TEE_ERROR_MAC_INVALID */
+	TZ_DROP_FORMAT,   /* TEE_ERROR_BAD_FORMAT: no message, or too long */
+	TZ_DROP_UNKNOWN,  /* TEE_ERROR_ITEM_NOT_FOUND: nobody knows the sender */
+	TZ_DROP_FORGED,   /* TEE_ERROR_MAC_INVALID */
 	TZ_DROP_REPLAYED, /* TEE_ERROR_ACCESS_CONFLICT */
 	TZ_DROP_POLICY,   /* TEE_ERROR_ACCESS_DENIED: mayn't publish there */
 	TZ_DROP_REASONS,

@@ -13,17 +13,15 @@
 #define TEEMARK_TA_SIZE_H
 
 /* kib: TA_DATA_SIZE in KiB; its decimal digits end the text of the UUID. */
-#define TA_SIZE_UUID(kib)                                                    \
-	{                                                                    \
-		0x6c1f9d34, 0x2b7a, 0x4e58,                                  \
-		{                                                            \
-			0x9d, 0x03, 0x71, 0xa4, 0xe5,                        \
-				TA_SIZE_BCD_(kib, 10000),                    \
-				TA_SIZE_BCD_(kib, 100), TA_SIZE_BCD_(kib, 1) \
-		}                                                            \
+#define TA_SIZE_UUID(kib)                                                       \
+	{                                                                       \
+		0x6c1f9d34, 0x2b7a, 0x4e58,                                     \
+		{                                                               \
+			0x9d, 0x03, 0x71, 0xa4, 0xe5, TA_SIZE_BCD_(kib, 10000), \
+				TA_SIZE_BCD_(kib, 100), TA_SIZE_BCD_(kib, 1)    \
+		}                                                               \
 	}
-#define TA_SIZE_BCD_(kib, unit) \
-	((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
+#define TA_SIZE_BCD_(kib, unit) ((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
 
 /* To print the UUID of kib, with "%06u". */
 #define TA_SIZE_UUID_FORMAT "6c1f9d34-2b7a-4e58-9d03-71a4e5%06u"

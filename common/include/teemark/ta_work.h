@@ -36,9 +36,8 @@
  */
 static inline bool ta_work_ok(uint32_t repeat, uint64_t len)
 {
-	return repeat == 1 ||
-	       (repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_MAX &&
-		repeat * len <= TA_WORK_MAX);
+	return repeat == 1 || (repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_MAX &&
+			       repeat * len <= TA_WORK_MAX);
 }
 
 /* Bound of random bytes, repeated or not. */

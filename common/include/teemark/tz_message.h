@@ -17,22 +17,19 @@ static inline void tz_put32(uint8_t *p, uint32_t x)
 
 static inline uint32_t tz_get32(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 /* Bytes of the head of a message of len bytes; 0: none in that direction. */
-static inline size_t tz_head_len(const uint8_t *head, size_t len,
-				 enum tz_direction direction)
+static inline size_t tz_head_len(const uint8_t *head, size_t len, enum tz_direction direction)
 {
 	size_t head_len = 0;
 
 	if (len < TZ_FIXED + 1 + TZ_TAG_BYTES || len > TZ_MESSAGE_MAX)
 		return 0;
 	head_len = TZ_FIXED + head[TZ_FIXED - 1];
-	if (head[0] != 'T' || head[1] != 'Z' || head[2] != TZ_VERSION ||
-	    head[3] != direction || head_len == TZ_FIXED ||
-	    head_len > TZ_HEAD_MAX || len < head_len + TZ_TAG_BYTES)
+	if (head[0] != 'T' || head[1] != 'Z' || head[2] != TZ_VERSION || head[3] != direction ||
+	    head_len == TZ_FIXED || head_len > TZ_HEAD_MAX || len < head_len + TZ_TAG_BYTES)
 		return 0;
 	return head_len;
 }
@@ -43,9 +40,8 @@ static inline size_t tz_head_len(const uint8_t *head, size_t len,
  * Puts together what is authenticated besides the ciphertext; returns its
  * length. The head is complete, topic and receiver's id no longer than allowed.
  */
-static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX],
-				      const uint8_t *head, const void *topic,
-				      size_t topic_len, const void *receiver,
+static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX], const uint8_t *head,
+				      const void *topic, size_t topic_len, const void *receiver,
 				      size_t receiver_len)
 {
 	size_t len = TZ_FIXED + head[TZ_FIXED - 1];
@@ -80,8 +76,7 @@ static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
 }
 
 /* Remembers one that did not come before. */
-static inline void tz_remember(struct tz_last *last, uint64_t *window,
-			       const struct tz_last *now)
+static inline void tz_remember(struct tz_last *last, uint64_t *window, const struct tz_last *now)
 {
 	uint32_t ahead = now->counter - last->counter;
 

@@ -63,8 +63,8 @@ static int open_session(struct session **session, struct error *err)
 }
 
 /* What the kernel calls it; NULL: random bytes. */
-static int kernel_names(const struct algorithm *alg, const char **type,
-			const char **name, struct error *err)
+static int kernel_names(const struct algorithm *alg, const char **type, const char **name,
+			struct error *err)
 {
 	static const char *const types[] = {
 		[ALG_DIGEST] = "hash",
@@ -81,11 +81,10 @@ static int kernel_names(const struct algorithm *alg, const char **type,
 			  "no kernel name is known for %s", alg->title);
 }
 
-static int no_such_driver(const char *driver, const char *name,
-			  struct error *err)
+static int no_such_driver(const char *driver, const char *name, struct error *err)
 {
-	error_skip(err, -EOPNOTSUPP, "no-driver",
-		   "the kernel has no driver \"%s\" of %s", driver, name);
+	error_skip(err, -EOPNOTSUPP, "no-driver", "the kernel has no driver \"%s\" of %s", driver,
+		   name);
 	error_hint(err,
 		   "grep -A1 '^name.*%s' /proc/crypto shows those there "
 		   "are; its module may not be loaded",
@@ -93,8 +92,8 @@ static int no_such_driver(const char *driver, const char *name,
 	return -EOPNOTSUPP;
 }
 
-static int driver_of(const struct algorithm *alg, const char *driver,
-		     struct kernel_driver *found, struct error *err)
+static int driver_of(const struct algorithm *alg, const char *driver, struct kernel_driver *found,
+		     struct error *err)
 {
 	const struct kernel_driver *one;
 	struct kernel_drivers all;
@@ -117,8 +116,7 @@ static int driver_of(const struct algorithm *alg, const char *driver,
 	return ret;
 }
 
-static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
-		      struct error *err)
+static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found, struct error *err)
 {
 	const char *type, *name;
 	int ret = kernel_names(alg, &type, &name, err);
@@ -131,8 +129,8 @@ static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
  * A driver's name binds that one. But it may compute another algorithm, so
  * the kernel's list is asked what it is.
  */
-static int bind_socket(struct session *s, const struct algorithm *alg,
-		       const char *title, struct error *err)
+static int bind_socket(struct session *s, const struct algorithm *alg, const char *title,
+		       struct error *err)
 {
 	struct kernel_driver found;
 	const char *type, *name;
@@ -155,8 +153,7 @@ static int bind_socket(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int bind_algorithm(struct session *s, const struct algorithm *alg,
-			  struct error *err)
+static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret;
 
@@ -168,8 +165,7 @@ static int bind_algorithm(struct session *s, const struct algorithm *alg,
 }
 
 /* A socket for alg with no message under way: the one at hand, or another. */
-static int use_digest(struct session *s, const struct algorithm *alg,
-		      struct error *err)
+static int use_digest(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret = 0;
 
@@ -187,9 +183,8 @@ static int use_digest(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int digest(struct session *s, const struct algorithm *alg,
-		  const struct buffer *in, size_t offset, size_t len,
-		  uint8_t *out, uint32_t repeat, struct error *err)
+static int digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
+		  size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	int ret = use_digest(s, alg, err);
 
@@ -197,18 +192,16 @@ static int digest(struct session *s, const struct algorithm *alg,
 		return ret;
 	s->sent = true; /* until the digest was fetched */
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		ret = afalg_send(&s->socket, in->data + offset, len, false,
-				 err);
+		ret = afalg_send(&s->socket, in->data + offset, len, false, err);
 		if (!ret)
-			ret = afalg_receive(&s->socket, out, alg->out_bytes,
-					    err);
+			ret = afalg_receive(&s->socket, out, alg->out_bytes, err);
 	}
 	s->sent = ret != 0;
 	return ret;
 }
 
-static int digest_update(struct session *s, const struct buffer *in,
-			 size_t offset, size_t len, struct error *err)
+static int digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			 struct error *err)
 {
 	if (!len)
 		return 0;
@@ -216,30 +209,26 @@ static int digest_update(struct session *s, const struct buffer *in,
 	return afalg_send(&s->socket, in->data + offset, len, true, err);
 }
 
-static int digest_final(struct session *s, const struct buffer *in,
-			size_t offset, size_t len, uint8_t *out,
-			struct error *err)
+static int digest_final(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			uint8_t *out, struct error *err)
 {
 	int ret;
 
 	s->sent = true;
-	ret = afalg_send(&s->socket,
-			 in && len ? in->data + offset : (uint8_t *)"",
-			 in ? len : 0, false, err);
+	ret = afalg_send(&s->socket, in && len ? in->data + offset : (uint8_t *)"", in ? len : 0,
+			 false, err);
 	if (!ret)
 		ret = afalg_receive(&s->socket, out, s->alg->out_bytes, err);
 	s->sent = ret != 0;
 	return ret;
 }
 
-static int set_key(struct session *s, const struct keyed_job *job,
-		   struct error *err)
+static int set_key(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	int ret = afalg_set_key(&s->socket, job->key, job->alg->key_bytes, err);
 
 	if (!ret && job->alg->class == ALG_AEAD &&
-	    setsockopt(s->socket.bound, SOL_ALG, ALG_SET_AEAD_AUTHSIZE, NULL,
-		       job->alg->out_bytes))
+	    setsockopt(s->socket.bound, SOL_ALG, ALG_SET_AEAD_AUTHSIZE, NULL, job->alg->out_bytes))
 		ret = error_set(err, -errno,
 				"the kernel does not take the tag's length of "
 				"%s: %s",
@@ -247,20 +236,17 @@ static int set_key(struct session *s, const struct keyed_job *job,
 	return ret ? ret : afalg_accept(&s->socket, err);
 }
 
-static int set_up(struct session *s, const struct keyed_job *job,
-		  struct error *err)
+static int set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
-	int ret = job->alg->class == ALG_DIGEST ?
-			  backend_lacks(&backend_afalg, job->alg, err) :
-			  bind_algorithm(s, job->alg, err);
+	int ret = job->alg->class == ALG_DIGEST ? backend_lacks(&backend_afalg, job->alg, err) :
+						  bind_algorithm(s, job->alg, err);
 
 	return ret ? ret : set_key(s, job, err);
 }
 
 /* A control message of the kernel's, with a number before its other bytes. */
-static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last,
-				   int type, uint32_t number, const void *more,
-				   size_t len)
+static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last, int type,
+				   uint32_t number, const void *more, size_t len)
 {
 	struct cmsghdr *c;
 
@@ -276,37 +262,30 @@ static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last,
 }
 
 /* The first piece of a cipher's message, with all that goes with it. */
-static int send_first(struct session *s, const struct keyed_job *job,
-		      size_t len, bool more, struct error *err)
+static int send_first(struct session *s, const struct keyed_job *job, size_t len, bool more,
+		      struct error *err)
 {
 	const struct algorithm *alg = job->alg;
 	struct iovec iov = { .iov_base = job->in->data, .iov_len = len };
 	union {
 		struct cmsghdr align;
 		uint8_t room[CMSG_SPACE(4) * 2 +
-			     CMSG_SPACE(sizeof(struct af_alg_iv) +
-					ALG_IV_MAX_BYTES)];
+			     CMSG_SPACE(sizeof(struct af_alg_iv) + ALG_IV_MAX_BYTES)];
 	} control = { .room = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = &control };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control };
 	struct cmsghdr *c;
 	ssize_t sent;
 
-	c = add_control(&msg, NULL, ALG_SET_OP,
-			job->decrypt ? ALG_OP_DECRYPT : ALG_OP_ENCRYPT, NULL,
-			0);
+	c = add_control(&msg, NULL, ALG_SET_OP, job->decrypt ? ALG_OP_DECRYPT : ALG_OP_ENCRYPT,
+			NULL, 0);
 	if (alg->iv_bytes)
-		c = add_control(&msg, c, ALG_SET_IV, alg->iv_bytes, job->iv,
-				alg->iv_bytes);
+		c = add_control(&msg, c, ALG_SET_IV, alg->iv_bytes, job->iv, alg->iv_bytes);
 	if (alg->class == ALG_AEAD)
 		add_control(&msg, c, ALG_SET_AEAD_ASSOCLEN, 0, NULL, 0);
 	do
 		sent = sendmsg(s->socket.op, &msg, more ? MSG_MORE : 0);
 	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)len ?
-		       0 :
-		       afalg_not_taken(&s->socket, sent, len, err);
+	return sent == (ssize_t)len ? 0 : afalg_not_taken(&s->socket, sent, len, err);
 }
 
 static bool in_one_request(const struct algorithm *alg)
@@ -314,8 +293,7 @@ static bool in_one_request(const struct algorithm *alg)
 	return alg->class == ALG_AEAD || !strcmp(alg->kernel, "xts(aes)");
 }
 
-static int cipher(struct session *s, const struct keyed_job *job,
-		  struct error *err)
+static int cipher(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	const uint8_t *in = job->in->data;
 	uint8_t *out = job->out->data;
@@ -324,9 +302,7 @@ static int cipher(struct session *s, const struct keyed_job *job,
 
 	if (job->alg->class == ALG_AEAD) {
 		ret = send_first(s, job, job->len, false, err);
-		return ret ? ret :
-			     afalg_receive(&s->socket, out,
-					   keyed_result_len(job), err);
+		return ret ? ret : afalg_receive(&s->socket, out, keyed_result_len(job), err);
 	}
 	for (size_t at = 0, n; !ret && at < job->len; at += n) {
 		bool more;
@@ -341,24 +317,20 @@ static int cipher(struct session *s, const struct keyed_job *job,
 	return ret;
 }
 
-static int mac(struct session *s, const struct keyed_job *job,
-	       struct error *err)
+static int mac(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	int ret = afalg_send(&s->socket, job->in->data, job->len, false, err);
 
-	return ret ? ret :
-		     afalg_receive(&s->socket, job->out->data,
-				   job->alg->out_bytes, err);
+	return ret ? ret : afalg_receive(&s->socket, job->out->data, job->alg->out_bytes, err);
 }
 
-static int message(struct session *s, const struct keyed_job *job,
-		   uint32_t repeat, struct error *err)
+static int message(struct session *s, const struct keyed_job *job, uint32_t repeat,
+		   struct error *err)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < repeat; i++)
-		ret = job->alg->class == ALG_MAC ? mac(s, job, err) :
-						   cipher(s, job, err);
+		ret = job->alg->class == ALG_MAC ? mac(s, job, err) : cipher(s, job, err);
 	/* What is left in the operation must not get into the next message. */
 	if (ret)
 		afalg_accept(&s->socket, NULL);
@@ -371,13 +343,12 @@ static size_t len_max(const struct session *s, const struct keyed_job *job)
 	return in_one_request(job->alg) ? REQUEST_MAX : SIZE_MAX;
 }
 
-static int step(struct session *s, const struct keyed_job *job,
-		enum keyed_step which, struct error *err)
+static int step(struct session *s, const struct keyed_job *job, enum keyed_step which,
+		struct error *err)
 {
 	if (which == KEYED_PREPARE)
 		return bind_algorithm(s, job->alg, err);
-	return which == KEYED_SET_KEY ? set_key(s, job, err) :
-					cipher(s, job, err);
+	return which == KEYED_SET_KEY ? set_key(s, job, err) : cipher(s, job, err);
 }
 
 static int start_random(struct session *s, struct error *err)
@@ -419,8 +390,8 @@ static int use_driver(struct session *s, const char *driver, struct error *err)
 	return s->random ? start_random(s, err) : 0;
 }
 
-static int draw(struct session *s, const struct buffer *out, size_t len,
-		uint32_t repeat, struct error *err)
+static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
+		struct error *err)
 {
 	int ret = 0;
 

@@ -27,8 +27,7 @@ extern const struct backend backend_c, backend_ce;
 
 static int ce_probe(struct error *err)
 {
-	static const enum cpu_feature any[] = { CPU_SHA1, CPU_SHA2, CPU_SHA3,
-						CPU_SHA512 };
+	static const enum cpu_feature any[] = { CPU_SHA1, CPU_SHA2, CPU_SHA3, CPU_SHA512 };
 
 	if (!strstr("aarch64 arm", cpu_built_for()))
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
@@ -50,22 +49,19 @@ static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 		const char *prefix;
 		enum cpu_feature feature;
 	} needs[] = {
-		{ "sha1", CPU_SHA1 },     { "sha224", CPU_SHA2 },
-		{ "sha256", CPU_SHA2 },   { "sha384", CPU_SHA512 },
-		{ "sha512", CPU_SHA512 }, { "sha3-", CPU_SHA3 },
+		{ "sha1", CPU_SHA1 },     { "sha224", CPU_SHA2 },   { "sha256", CPU_SHA2 },
+		{ "sha384", CPU_SHA512 }, { "sha512", CPU_SHA512 }, { "sha3-", CPU_SHA3 },
 	};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
-		if (strncmp(alg->name, needs[i].prefix,
-			    strlen(needs[i].prefix)))
+		if (strncmp(alg->name, needs[i].prefix, strlen(needs[i].prefix)))
 			continue;
 		if (cpu_has(needs[i].feature))
 			return 0;
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
 				  "this CPU has no instructions for %s (no %s "
 				  "in hwcap)",
-				  alg->title,
-				  cpu_feature_name(needs[i].feature));
+				  alg->title, cpu_feature_name(needs[i].feature));
 	}
 	return backend_lacks(&backend_ce, alg, err);
 }
@@ -76,13 +72,10 @@ static int code_find(const struct session *s, const struct algorithm *alg,
 	*class = digest_class_find(s->code, alg->id);
 	if (*class)
 		return 0;
-	return backend_lacks(s->code == DIGEST_CODE_C ? &backend_c :
-							&backend_ce,
-			     alg, err);
+	return backend_lacks(s->code == DIGEST_CODE_C ? &backend_c : &backend_ce, alg, err);
 }
 
-static int code_supports(struct session *s, const struct algorithm *alg,
-			 struct error *err)
+static int code_supports(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	const struct digest_class *class;
 	int ret;
@@ -93,8 +86,7 @@ static int code_supports(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int code_open(struct session **session, enum digest_code code,
-		     struct error *err)
+static int code_open(struct session **session, enum digest_code code, struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
 
@@ -127,9 +119,8 @@ static void code_close(struct session *s)
 	free(s);
 }
 
-static int code_digest(struct session *s, const struct algorithm *alg,
-		       const struct buffer *in, size_t offset, size_t len,
-		       uint8_t *out, uint32_t repeat, struct error *err)
+static int code_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
+		       size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	const struct digest_class *class;
 	int ret = code_find(s, alg, &class, err);
@@ -144,8 +135,7 @@ static int code_digest(struct session *s, const struct algorithm *alg,
 	return 0;
 }
 
-static int code_digest_init(struct session *s, const struct algorithm *alg,
-			    struct error *err)
+static int code_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret = code_supports(s, alg, err);
 
@@ -157,17 +147,16 @@ static int code_digest_init(struct session *s, const struct algorithm *alg,
 	return ret;
 }
 
-static int code_digest_update(struct session *s, const struct buffer *in,
-			      size_t offset, size_t len, struct error *err)
+static int code_digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			      struct error *err)
 {
 	(void)err;
 	s->stream->update(&s->ctx, in->data + offset, len);
 	return 0;
 }
 
-static int code_digest_final(struct session *s, const struct buffer *in,
-			     size_t offset, size_t len, uint8_t *out,
-			     struct error *err)
+static int code_digest_final(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			     uint8_t *out, struct error *err)
 {
 	(void)err;
 	if (in && len)
@@ -176,15 +165,13 @@ static int code_digest_final(struct session *s, const struct buffer *in,
 	return 0;
 }
 
-static int c_set_up(struct session *s, const struct keyed_job *job,
-		    struct error *err)
+static int c_set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	const struct algorithm *alg = job->alg;
-	bool done = alg->class == ALG_MAC ?
-			    hmac_set_key(&s->hmac, DIGEST_CODE_C, alg->id,
-					 job->key, alg->key_bytes) :
-			    cipher_set_key(&s->cipher, alg->id, !job->decrypt,
-					   job->key);
+	bool done =
+		alg->class == ALG_MAC ?
+			hmac_set_key(&s->hmac, DIGEST_CODE_C, alg->id, job->key, alg->key_bytes) :
+			cipher_set_key(&s->cipher, alg->id, !job->decrypt, job->key);
 
 	return done ? 0 : backend_lacks(&backend_c, alg, err);
 }
@@ -206,8 +193,7 @@ static bool equal(const uint8_t *a, const uint8_t *b, size_t len)
 	return !differs;
 }
 
-static int one_message(struct session *s, const struct keyed_job *job,
-		       struct error *err)
+static int one_message(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	size_t len = job->decrypt ? keyed_result_len(job) : job->len;
 	uint8_t tag[ALG_TAG_MAX_BYTES];
@@ -224,12 +210,11 @@ static int one_message(struct session *s, const struct keyed_job *job,
 	if (equal(tag, job->in->data + len, sizeof(tag)))
 		return 0;
 	memset(job->out->data, 0, len);
-	return error_set(err, -EBADMSG, "the tag of %s is wrong",
-			 job->alg->title);
+	return error_set(err, -EBADMSG, "the tag of %s is wrong", job->alg->title);
 }
 
-static int c_message(struct session *s, const struct keyed_job *job,
-		     uint32_t repeat, struct error *err)
+static int c_message(struct session *s, const struct keyed_job *job, uint32_t repeat,
+		     struct error *err)
 {
 	int ret = 0;
 
@@ -242,24 +227,22 @@ static int c_message(struct session *s, const struct keyed_job *job,
 	return ret;
 }
 
-static int c_step(struct session *s, const struct keyed_job *job,
-		  enum keyed_step step, struct error *err)
+static int c_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
+		  struct error *err)
 {
 	if (step == KEYED_SET_KEY)
 		return c_set_up(s, job, err);
 	if (step == KEYED_SET_IV)
 		cipher_begin(&s->cipher, job->iv);
 	else
-		cipher_update(&s->cipher, job->in->data, job->out->data,
-			      job->len);
+		cipher_update(&s->cipher, job->in->data, job->out->data, job->len);
 	return 0;
 }
 
-#define DIGESTS_OF_CODE                                                       \
-	.local = true, .close = code_close,                                   \
-	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \
-	.supports = code_supports, .digest = code_digest,                     \
-	.digest_init = code_digest_init, .digest_update = code_digest_update, \
+#define DIGESTS_OF_CODE                                                                     \
+	.local = true, .close = code_close, .buffer_alloc = buffer_alloc_plain,             \
+	.buffer_free = buffer_free_plain, .supports = code_supports, .digest = code_digest, \
+	.digest_init = code_digest_init, .digest_update = code_digest_update,               \
 	.digest_final = code_digest_final
 
 const struct backend backend_c = {

@@ -54,10 +54,8 @@ static struct {
 	/* Deprecated since 3.0, and may go. */
 	HMAC_CTX *(*hmac_new)(void);
 	void (*hmac_free)(HMAC_CTX *ctx);
-	int (*hmac_init)(HMAC_CTX *ctx, const void *key, int len,
-			 const EVP_MD *md, void *engine);
-	int (*hmac_update)(HMAC_CTX *ctx, const unsigned char *data,
-			   size_t len);
+	int (*hmac_init)(HMAC_CTX *ctx, const void *key, int len, const EVP_MD *md, void *engine);
+	int (*hmac_update)(HMAC_CTX *ctx, const unsigned char *data, size_t len);
 	int (*hmac_final)(HMAC_CTX *ctx, unsigned char *out, unsigned *len);
 } evp;
 
@@ -95,8 +93,7 @@ static struct shared_library libcrypto = {
 	.title = "libcrypto",
 	.skip = "no-libcrypto",
 	.hint = "install OpenSSL's library (package libssl3)",
-	.names = (const char *const[]){ "libcrypto.so.3", "libcrypto.so.1.1",
-					NULL },
+	.names = (const char *const[]){ "libcrypto.so.3", "libcrypto.so.1.1", NULL },
 	.symbols = symbols,
 };
 
@@ -184,14 +181,12 @@ static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
 	if (alg->id >= IDS || !alg->evp)
 		return NULL;
 	if (!s->mds[alg->id])
-		s->mds[alg->id] = evp.md_fetch && evp.md_free ?
-					  evp.md_fetch(NULL, alg->evp, NULL) :
-					  evp.md_by_name(alg->evp);
+		s->mds[alg->id] = evp.md_fetch && evp.md_free ? evp.md_fetch(NULL, alg->evp, NULL) :
+								evp.md_by_name(alg->evp);
 	return s->mds[alg->id];
 }
 
-static const EVP_CIPHER *find_cipher(struct session *s,
-				     const struct algorithm *alg)
+static const EVP_CIPHER *find_cipher(struct session *s, const struct algorithm *alg)
 {
 	if (alg->id >= IDS || !alg->evp)
 		return NULL;
@@ -202,24 +197,21 @@ static const EVP_CIPHER *find_cipher(struct session *s,
 	return s->ciphers[alg->id];
 }
 
-static int failed(struct error *err, const struct algorithm *alg,
-		  const char *what)
+static int failed(struct error *err, const struct algorithm *alg, const char *what)
 {
-	return error_set(err, -EIO, "libcrypto fails to %s for %s", what,
-			 alg->title);
+	return error_set(err, -EIO, "libcrypto fails to %s for %s", what, alg->title);
 }
 
-static int openssl_supports(struct session *s, const struct algorithm *alg,
-			    struct error *err)
+static int openssl_supports(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	if (alg->class == ALG_DIGEST && find_md(s, alg))
 		return 0;
 	return backend_lacks(&backend_openssl, alg, err);
 }
 
-static int openssl_digest(struct session *s, const struct algorithm *alg,
-			  const struct buffer *in, size_t offset, size_t len,
-			  uint8_t *out, uint32_t repeat, struct error *err)
+static int openssl_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
+			  size_t offset, size_t len, uint8_t *out, uint32_t repeat,
+			  struct error *err)
 {
 	const EVP_MD *md = find_md(s, alg);
 
@@ -233,8 +225,7 @@ static int openssl_digest(struct session *s, const struct algorithm *alg,
 	return 0;
 }
 
-static int openssl_digest_init(struct session *s, const struct algorithm *alg,
-			       struct error *err)
+static int openssl_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret = openssl_supports(s, alg, err);
 
@@ -246,27 +237,24 @@ static int openssl_digest_init(struct session *s, const struct algorithm *alg,
 	return 0;
 }
 
-static int openssl_digest_update(struct session *s, const struct buffer *in,
-				 size_t offset, size_t len, struct error *err)
+static int openssl_digest_update(struct session *s, const struct buffer *in, size_t offset,
+				 size_t len, struct error *err)
 {
 	if (evp.md_update(s->md_ctx, in->data + offset, len) != 1)
 		return failed(err, s->stream, "compute the digest");
 	return 0;
 }
 
-static int openssl_digest_final(struct session *s, const struct buffer *in,
-				size_t offset, size_t len, uint8_t *out,
-				struct error *err)
+static int openssl_digest_final(struct session *s, const struct buffer *in, size_t offset,
+				size_t len, uint8_t *out, struct error *err)
 {
-	if ((in && len &&
-	     evp.md_update(s->md_ctx, in->data + offset, len) != 1) ||
+	if ((in && len && evp.md_update(s->md_ctx, in->data + offset, len) != 1) ||
 	    evp.md_final(s->md_ctx, out, NULL) != 1)
 		return failed(err, s->stream, "compute the digest");
 	return 0;
 }
 
-static int set_up_mac(struct session *s, const struct keyed_job *job,
-		      struct error *err)
+static int set_up_mac(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	const EVP_MD *md = find_md(s, job->alg);
 
@@ -275,14 +263,12 @@ static int set_up_mac(struct session *s, const struct keyed_job *job,
 		return backend_lacks(&backend_openssl, job->alg, err);
 	if (!s->hmac)
 		s->hmac = evp.hmac_new();
-	if (!s->hmac || evp.hmac_init(s->hmac, job->key, job->alg->key_bytes,
-				      md, NULL) != 1)
+	if (!s->hmac || evp.hmac_init(s->hmac, job->key, job->alg->key_bytes, md, NULL) != 1)
 		return failed(err, job->alg, "set the key");
 	return 0;
 }
 
-static int prepare(struct session *s, const struct keyed_job *job,
-		   struct error *err)
+static int prepare(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	const EVP_CIPHER *cipher = find_cipher(s, job->alg);
 
@@ -298,40 +284,33 @@ static int prepare(struct session *s, const struct keyed_job *job,
 	return 0;
 }
 
-static int set_key(struct session *s, const struct keyed_job *job,
-		   struct error *err)
+static int set_key(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	return evp.init(s->ctx, NULL, NULL, job->key, NULL, -1) == 1 ?
 		       0 :
 		       failed(err, job->alg, "set the key");
 }
 
-static int set_iv(struct session *s, const struct keyed_job *job,
-		  struct error *err)
+static int set_iv(struct session *s, const struct keyed_job *job, struct error *err)
 {
-	return evp.init(s->ctx, NULL, NULL, NULL,
-			job->alg->iv_bytes ? job->iv : NULL, -1) == 1 ?
+	return evp.init(s->ctx, NULL, NULL, NULL, job->alg->iv_bytes ? job->iv : NULL, -1) == 1 ?
 		       0 :
 		       failed(err, job->alg, "set the IV");
 }
 
-static int cipher_buffer(struct session *s, const struct keyed_job *job,
-			 size_t len, struct error *err)
+static int cipher_buffer(struct session *s, const struct keyed_job *job, size_t len,
+			 struct error *err)
 {
 	int done = 0;
 
-	if (evp.update(s->ctx, job->out->data, &done, job->in->data,
-		       (int)len) != 1)
+	if (evp.update(s->ctx, job->out->data, &done, job->in->data, (int)len) != 1)
 		return failed(err, job->alg, "go on with the message");
 	if ((size_t)done != len)
-		return error_set(err, -EIO,
-				 "libcrypto returned %d of %zu bytes", done,
-				 len);
+		return error_set(err, -EIO, "libcrypto returned %d of %zu bytes", done, len);
 	return 0;
 }
 
-static int openssl_set_up(struct session *s, const struct keyed_job *job,
-			  struct error *err)
+static int openssl_set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	int ret;
 
@@ -341,8 +320,7 @@ static int openssl_set_up(struct session *s, const struct keyed_job *job,
 	return ret ? ret : set_key(s, job, err);
 }
 
-static int one_mac(struct session *s, const struct keyed_job *job,
-		   struct error *err)
+static int one_mac(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	if (evp.hmac_init(s->hmac, NULL, 0, NULL, NULL) != 1 ||
 	    evp.hmac_update(s->hmac, job->in->data, job->len) != 1 ||
@@ -351,8 +329,7 @@ static int one_mac(struct session *s, const struct keyed_job *job,
 	return 0;
 }
 
-static int one_message(struct session *s, const struct keyed_job *job,
-		       struct error *err)
+static int one_message(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	bool aead = job->alg->class == ALG_AEAD;
 	int tag = job->alg->out_bytes;
@@ -370,47 +347,42 @@ static int one_message(struct session *s, const struct keyed_job *job,
 	if (evp.final(s->ctx, job->out->data + len, &rest) != 1) {
 		if (!aead || !job->decrypt)
 			return failed(err, job->alg, "end the message");
-		return error_set(err, -EBADMSG, "the tag of %s is wrong",
-				 job->alg->title);
+		return error_set(err, -EBADMSG, "the tag of %s is wrong", job->alg->title);
 	}
-	if (aead && !job->decrypt &&
-	    evp.ctrl(s->ctx, CTRL_GET_TAG, tag, job->out->data + len) != 1)
+	if (aead && !job->decrypt && evp.ctrl(s->ctx, CTRL_GET_TAG, tag, job->out->data + len) != 1)
 		return failed(err, job->alg, "get the tag");
 	return 0;
 }
 
-static int openssl_message(struct session *s, const struct keyed_job *job,
-			   uint32_t repeat, struct error *err)
+static int openssl_message(struct session *s, const struct keyed_job *job, uint32_t repeat,
+			   struct error *err)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < repeat; i++)
-		ret = job->alg->class == ALG_MAC ? one_mac(s, job, err) :
-						   one_message(s, job, err);
+		ret = job->alg->class == ALG_MAC ? one_mac(s, job, err) : one_message(s, job, err);
 	return ret;
 }
 
-static size_t openssl_len_max(const struct session *s,
-			      const struct keyed_job *job)
+static size_t openssl_len_max(const struct session *s, const struct keyed_job *job)
 {
 	(void)s;
 	(void)job;
 	return 1u << 30; /* lengths are int */
 }
 
-static int openssl_step(struct session *s, const struct keyed_job *job,
-			enum keyed_step step, struct error *err)
+static int openssl_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
+			struct error *err)
 {
 	if (step == KEYED_PREPARE)
 		return prepare(s, job, err);
 	if (step == KEYED_SET_KEY)
 		return set_key(s, job, err);
-	return step == KEYED_SET_IV ? set_iv(s, job, err) :
-				      cipher_buffer(s, job, job->len, err);
+	return step == KEYED_SET_IV ? set_iv(s, job, err) : cipher_buffer(s, job, job->len, err);
 }
 
-static int openssl_random(struct session *s, const struct buffer *out,
-			  size_t len, uint32_t repeat, struct error *err)
+static int openssl_random(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
+			  struct error *err)
 {
 	(void)s;
 	for (uint32_t i = 0; i < repeat; i++)

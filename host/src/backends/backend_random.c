@@ -31,8 +31,7 @@ static void close_source(struct session *s)
 }
 
 /* Takes fd, of a device that is open. */
-static int new_session(struct session **session, int fd, const char *path,
-		       struct error *err)
+static int new_session(struct session **session, int fd, const char *path, struct error *err)
 {
 	struct session *s = malloc(sizeof(*s));
 
@@ -53,14 +52,13 @@ static int getrandom_open(struct session **session, struct error *err)
 	*session = NULL;
 	if (getrandom(&byte, 1, GRND_NONBLOCK) == 1)
 		return new_session(session, -1, "getrandom()", err);
-	return error_skip(err, -errno, "no-getrandom",
-			  "getrandom() gives nothing: %s", strerror(errno));
+	return error_skip(err, -errno, "no-getrandom", "getrandom() gives nothing: %s",
+			  strerror(errno));
 }
 
 static int no_device(struct error *err, const char *path, int code)
 {
-	return error_skip(err, -code, "no-device", "cannot open %s: %s", path,
-			  strerror(code));
+	return error_skip(err, -code, "no-device", "cannot open %s: %s", path, strerror(code));
 }
 
 static int urandom_open(struct session **session, struct error *err)
@@ -69,8 +67,7 @@ static int urandom_open(struct session **session, struct error *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	*session = NULL;
-	return fd < 0 ? no_device(err, path, errno) :
-			new_session(session, fd, path, err);
+	return fd < 0 ? no_device(err, path, errno) : new_session(session, fd, path, err);
 }
 
 /* Waits for the first bytes. 0, or an errno. */
@@ -118,14 +115,12 @@ static int hwrng_open(struct session **session, struct error *err)
 	if (!code)
 		return new_session(session, fd, path, err);
 	close(fd);
-	return error_skip(err, -ENODEV, "no-device", "%s gives nothing: %s",
-			  path,
-			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" :
-					      strerror(code));
+	return error_skip(err, -ENODEV, "no-device", "%s gives nothing: %s", path,
+			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" : strerror(code));
 }
 
-static int draw(struct session *s, const struct buffer *out, size_t len,
-		uint32_t repeat, struct error *err)
+static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
+		struct error *err)
 {
 	for (uint32_t i = 0; i < repeat; i++)
 		for (size_t at = 0; at < len;) {
@@ -135,12 +130,9 @@ static int draw(struct session *s, const struct buffer *out, size_t len,
 
 			/* EINTR: the run is to end */
 			if (n < 0)
-				return error_errno(err, "cannot read %s",
-						   s->path);
+				return error_errno(err, "cannot read %s", s->path);
 			if (!n)
-				return error_set(err, -EIO,
-						 "%s has come to its end",
-						 s->path);
+				return error_set(err, -EIO, "%s has come to its end", s->path);
 			at += (size_t)n;
 		}
 	return 0;
@@ -150,8 +142,7 @@ extern const struct backend backend_getrandom, backend_urandom, backend_hwrng;
 
 #define RANDOM_ALONE                                               \
 	.close = close_source, .buffer_alloc = buffer_alloc_plain, \
-	.buffer_free = buffer_free_plain, .probe = probe_always,   \
-	.random = draw
+	.buffer_free = buffer_free_plain, .probe = probe_always, .random = draw
 
 const struct backend backend_getrandom = {
 	.name = "getrandom",

@@ -56,9 +56,8 @@ static void ta_close(struct session *s)
 }
 
 /* *more: what else the TA tells of itself. */
-static int open_session(struct session **session, const struct ta_name *ta,
-			size_t small, uint32_t flags, uint32_t *more,
-			struct error *err)
+static int open_session(struct session **session, const struct ta_name *ta, size_t small,
+			uint32_t flags, uint32_t *more, struct error *err)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret;
@@ -76,12 +75,11 @@ static int open_session(struct session **session, const struct ta_name *ta,
 	return ret;
 }
 
-static int ta_open(struct session **session, enum ta_digest_impl impl,
-		   struct error *err)
+static int ta_open(struct session **session, enum ta_digest_impl impl, struct error *err)
 {
 	uint32_t impls = 0; /* bit mask of those in the TA */
-	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES,
-			       TEEC_MEM_OUTPUT, &impls, err);
+	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES, TEEC_MEM_OUTPUT,
+			       &impls, err);
 
 	if (ret)
 		return ret;
@@ -96,12 +94,11 @@ static int ta_open(struct session **session, enum ta_digest_impl impl,
 			  impl_titles[impl]);
 }
 
-static int ta_buffer_alloc(struct session *s, size_t size,
-			   struct buffer *buffer, struct error *err)
+static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer, struct error *err)
 {
 	TEEC_SharedMemory *shm;
-	int ret = tee_shm_alloc(s->ta.tee, size ? size : 1,
-				TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm, err);
+	int ret = tee_shm_alloc(s->ta.tee, size ? size : 1, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm,
+				err);
 
 	if (ret)
 		return ret;
@@ -125,12 +122,11 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
  * A reference to a part of a buffer: shared or, without priv, ordinary
  * memory. No buffer at all is an empty reference.
  */
-static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in,
-		      size_t offset, size_t len)
+static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in, size_t offset,
+		      size_t len)
 {
 	if (in && in->priv) {
-		tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, in->priv,
-			       offset, len);
+		tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, in->priv, offset, len);
 		return;
 	}
 	tee_set_type(op, i, TEEC_MEMREF_TEMP_INPUT);
@@ -140,13 +136,11 @@ static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in,
 
 static void set_out(struct session *s, TEEC_Operation *op, unsigned i)
 {
-	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_OUTPUT, s->small, 0,
-		       ALG_DIGEST_MAX_BYTES);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_OUTPUT, s->small, 0, ALG_DIGEST_MAX_BYTES);
 }
 
-static int take_out(struct session *s, const TEEC_Parameter *param,
-		    const struct algorithm *alg, uint8_t *out,
-		    struct error *err)
+static int take_out(struct session *s, const TEEC_Parameter *param, const struct algorithm *alg,
+		    uint8_t *out, struct error *err)
 {
 	if (param->memref.size != alg->out_bytes)
 		return error_set(err, -EPROTO,
@@ -157,9 +151,8 @@ static int take_out(struct session *s, const TEEC_Parameter *param,
 	return 0;
 }
 
-static int ta_digest(struct session *s, const struct algorithm *alg,
-		     const struct buffer *in, size_t offset, size_t len,
-		     uint8_t *out, uint32_t repeat, struct error *err)
+static int ta_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
+		     size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
@@ -168,26 +161,25 @@ static int ta_digest(struct session *s, const struct algorithm *alg,
 	set_input(&op, 1, in, offset, len);
 	set_out(s, &op, 2);
 	tee_set_value(&op, 3, repeat, 0);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op,
-			 "hash a message in the digest TA", err);
+	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
+			 err);
 	if (ret)
 		return ret;
 	return take_out(s, &op.params[2], alg, out, err);
 }
 
-static int ta_digest_init(struct session *s, const struct algorithm *alg,
-			  struct error *err)
+static int ta_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
 	s->alg = alg;
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op,
-			  "begin a message in the digest TA", err);
+	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA",
+			  err);
 }
 
-static int ta_digest_update(struct session *s, const struct buffer *in,
-			    size_t offset, size_t len, struct error *err)
+static int ta_digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			    struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
@@ -196,9 +188,8 @@ static int ta_digest_update(struct session *s, const struct buffer *in,
 			  "hash a piece of a message in the digest TA", err);
 }
 
-static int ta_digest_final(struct session *s, const struct buffer *in,
-			   size_t offset, size_t len, uint8_t *out,
-			   struct error *err)
+static int ta_digest_final(struct session *s, const struct buffer *in, size_t offset, size_t len,
+			   uint8_t *out, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
@@ -206,25 +197,22 @@ static int ta_digest_final(struct session *s, const struct buffer *in,
 	if (in && len)
 		set_input(&op, 0, in, offset, len);
 	set_out(s, &op, 1);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op,
-			 "end a message in the digest TA", err);
+	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA",
+			 err);
 	if (ret)
 		return ret;
 	return take_out(s, &op.params[1], s->alg, out, err);
 }
 
 /* The TEE's word, said about the algorithm. */
-static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl,
-		       struct error *err)
+static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
 {
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "no %s by %s on this board's TEE", alg->title,
-			  impl_titles[impl]);
+			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
 }
 
 /* The TA is asked, since only it knows what its TEE can do. */
-static int ta_supports(struct session *s, const struct algorithm *alg,
-		       struct error *err)
+static int ta_supports(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret;
 
@@ -261,31 +249,29 @@ static void ta_open_cost(const struct session *s, struct open_cost *cost)
 }
 
 /* Asks for a peak and a size. The reason has room for 160 characters. */
-static void ask_fact(struct session *s, uint32_t command, uint32_t types,
-		     int64_t *peak, int64_t *size, char *reason)
+static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_t *peak,
+		     int64_t *size, char *reason)
 {
 	TEEC_Operation op = { .paramTypes = types };
 	struct error err = { 0 };
-	int ret = tee_invoke(s->ta.tee, command, &op,
-			     "ask the digest TA for its memory", &err);
+	int ret = tee_invoke(s->ta.tee, command, &op, "ask the digest TA for its memory", &err);
 
 	*peak = ret ? -1 : (int64_t)op.params[0].value.a;
 	*size = ret ? -1 : (int64_t)op.params[0].value.b;
 	snprintf(reason, 160, "%.150s",
-		 ret == -EOPNOTSUPP ?
-			 "the TA's library keeps no statistics of its heap "
-			 "(OP-TEE built without CFG_WITH_STATS)" :
-			 err.what);
+		 ret == -EOPNOTSUPP ? "the TA's library keeps no statistics of its heap "
+				      "(OP-TEE built without CFG_WITH_STATS)" :
+				      err.what);
 }
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
 	ask_fact(s, TA_DIGEST_CMD_STATS,
-		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-				  TEEC_VALUE_OUTPUT, TEEC_NONE),
+		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
+				  TEEC_NONE),
 		 &facts->stack_peak, &facts->stack_size, facts->stack_reason);
-	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak,
-		 &facts->heap_size, facts->heap_reason);
+	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak, &facts->heap_size,
+		 facts->heap_reason);
 }
 
 static struct tee_session *ta_tee(struct session *s)
@@ -306,8 +292,7 @@ TA_OPEN(ta_open_ce, TA_DIGEST_IMPL_CE)
 static int bench_open(struct session **session, struct error *err)
 {
 	uint32_t most = 0;
-	int ret = open_session(session, &ta_bench_name, SMALL_BYTES,
-			       TEEC_MEM_INPUT, &most, err);
+	int ret = open_session(session, &ta_bench_name, SMALL_BYTES, TEEC_MEM_INPUT, &most, err);
 
 	if (!ret)
 		(*session)->aead_decrypt_max = most;
@@ -315,14 +300,12 @@ static int bench_open(struct session **session, struct error *err)
 }
 
 /* Puts key or IV where the TA takes it from. */
-static void put_small(struct session *s, size_t at, const uint8_t *data,
-		      size_t len)
+static void put_small(struct session *s, size_t at, const uint8_t *data, size_t len)
 {
 	memcpy((uint8_t *)s->small->buffer + at, data, len);
 }
 
-static void set_small(struct session *s, TEEC_Operation *op, unsigned i,
-		      size_t at, size_t len)
+static void set_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at, size_t len)
 {
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, s->small, at, len);
 }
@@ -331,14 +314,11 @@ static void set_small(struct session *s, TEEC_Operation *op, unsigned i,
  * Three parameters: the message, the room for its result, the repetitions.
  * Inline: all but the sizes is known to the compiler, and it is measured.
  */
-static inline void set_message(TEEC_Operation *op, unsigned first,
-			       const struct keyed_job *job, size_t out_len,
-			       uint32_t repeat)
+static inline void set_message(TEEC_Operation *op, unsigned first, const struct keyed_job *job,
+			       size_t out_len, uint32_t repeat)
 {
-	tee_set_memref(op, first, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0,
-		       job->len);
-	tee_set_memref(op, first + 1, TEEC_MEMREF_PARTIAL_OUTPUT,
-		       job->out->priv, 0, out_len);
+	tee_set_memref(op, first, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0, job->len);
+	tee_set_memref(op, first + 1, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0, out_len);
 	tee_set_value(op, first + 2, repeat, 0);
 }
 
@@ -346,18 +326,14 @@ static const struct {
 	uint32_t command;
 	const char *doing; /* for messages */
 } steps[] = {
-	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE,
-			    "prepare a cipher in the bench TA" },
-	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY,
-			    "set a key in the bench TA" },
-	[KEYED_SET_IV] = { TA_BENCH_CMD_CIPHER_SET_IV,
-			   "set an IV in the bench TA" },
+	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE, "prepare a cipher in the bench TA" },
+	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY, "set a key in the bench TA" },
+	[KEYED_SET_IV] = { TA_BENCH_CMD_CIPHER_SET_IV, "set an IV in the bench TA" },
 	[KEYED_CIPHER_BUFFER] = { TA_BENCH_CMD_CIPHER_UPDATE,
 				  "go on with a message in the bench TA" },
 };
 
-static void tee_arrange(struct session *s, const struct keyed_job *job,
-			enum keyed_step step)
+static void tee_arrange(struct session *s, const struct keyed_job *job, enum keyed_step step)
 {
 	const struct algorithm *alg = job->alg;
 	TEEC_Operation *op = &s->step;
@@ -365,9 +341,7 @@ static void tee_arrange(struct session *s, const struct keyed_job *job,
 	memset(op, 0, sizeof(*op));
 	switch (step) {
 	case KEYED_PREPARE:
-		tee_set_value(op, 0, alg->id,
-			      job->decrypt ? TA_BENCH_DECRYPT :
-					     TA_BENCH_ENCRYPT);
+		tee_set_value(op, 0, alg->id, job->decrypt ? TA_BENCH_DECRYPT : TA_BENCH_ENCRYPT);
 		break;
 	case KEYED_SET_KEY:
 		set_small(s, op, 0, AT_KEY, alg->key_bytes);
@@ -385,28 +359,25 @@ static void tee_arrange(struct session *s, const struct keyed_job *job,
 	}
 }
 
-static int tee_step(struct session *s, const struct keyed_job *job,
-		    enum keyed_step step, struct error *err)
+static int tee_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
+		    struct error *err)
 {
 	(void)job;
-	return tee_invoke(s->ta.tee, steps[step].command, &s->step,
-			  steps[step].doing, err);
+	return tee_invoke(s->ta.tee, steps[step].command, &s->step, steps[step].doing, err);
 }
 
-static int set_mac_key(struct session *s, const struct keyed_job *job,
-		       struct error *err)
+static int set_mac_key(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
 	put_small(s, AT_KEY, job->key, job->alg->key_bytes);
 	tee_set_value(&op, 0, job->alg->id, 0);
 	set_small(s, &op, 1, AT_KEY, job->alg->key_bytes);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op,
-			  steps[KEYED_SET_KEY].doing, err);
+	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op, steps[KEYED_SET_KEY].doing,
+			  err);
 }
 
-static int tee_set_up(struct session *s, const struct keyed_job *job,
-		      struct error *err)
+static int tee_set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	int ret = 0;
 
@@ -415,18 +386,15 @@ static int tee_set_up(struct session *s, const struct keyed_job *job,
 	if (job->alg->class == ALG_MAC)
 		ret = set_mac_key(s, job, err);
 	else
-		for (enum keyed_step i = KEYED_PREPARE;
-		     !ret && i <= KEYED_SET_KEY; i++) {
+		for (enum keyed_step i = KEYED_PREPARE; !ret && i <= KEYED_SET_KEY; i++) {
 			tee_arrange(s, job, i);
 			ret = tee_step(s, job, i, err);
 		}
-	return ret == -EOPNOTSUPP ?
-		       unsupported(job->alg, TA_DIGEST_IMPL_TEE, err) :
-		       ret;
+	return ret == -EOPNOTSUPP ? unsupported(job->alg, TA_DIGEST_IMPL_TEE, err) : ret;
 }
 
-static int tee_message(struct session *s, const struct keyed_job *job,
-		       uint32_t repeat, struct error *err)
+static int tee_message(struct session *s, const struct keyed_job *job, uint32_t repeat,
+		       struct error *err)
 {
 	size_t want = keyed_result_len(job);
 	bool is_mac = job->alg->class == ALG_MAC;
@@ -441,10 +409,8 @@ static int tee_message(struct session *s, const struct keyed_job *job,
 		set_message(&op, 1, job, want, repeat);
 		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
 	}
-	ret = tee_invoke(s->ta.tee,
-			 is_mac ? TA_BENCH_CMD_MAC :
-				  TA_BENCH_CMD_CIPHER_MESSAGE,
-			 &op, "send a message through the bench TA", err);
+	ret = tee_invoke(s->ta.tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
+			 "send a message through the bench TA", err);
 	if (!ret && out->memref.size != want)
 		return error_set(err, -EPROTO,
 				 "the bench TA returned %zu bytes instead of "
@@ -460,24 +426,23 @@ static size_t tee_len_max(const struct session *s, const struct keyed_job *job)
 		       SIZE_MAX;
 }
 
-static int tee_random(struct session *s, const struct buffer *out, size_t len,
-		      uint32_t repeat, struct error *err)
+static int tee_random(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
+		      struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
 	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, out->priv, 0, len);
 	tee_set_value(&op, 1, repeat, 0);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_RANDOM, &op,
-			  "draw random bytes in the bench TA", err);
+	return tee_invoke(s->ta.tee, TA_BENCH_CMD_RANDOM, &op, "draw random bytes in the bench TA",
+			  err);
 }
 
-#define DIGESTS_OF_TA                                                     \
-	.crosses = true, .probe = tee_probe, .close = ta_close,           \
-	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free,   \
-	.supports = ta_supports, .digest = ta_digest,                     \
-	.digest_init = ta_digest_init, .digest_update = ta_digest_update, \
-	.digest_final = ta_digest_final, .nop = ta_nop,                   \
-	.open_cost = ta_open_cost, .facts = ta_facts, .tee = ta_tee
+#define DIGESTS_OF_TA                                                                            \
+	.crosses = true, .probe = tee_probe, .close = ta_close, .buffer_alloc = ta_buffer_alloc, \
+	.buffer_free = ta_buffer_free, .supports = ta_supports, .digest = ta_digest,             \
+	.digest_init = ta_digest_init, .digest_update = ta_digest_update,                        \
+	.digest_final = ta_digest_final, .nop = ta_nop, .open_cost = ta_open_cost,               \
+	.facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

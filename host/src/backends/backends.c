@@ -7,9 +7,9 @@
 
 #include "backend.h"
 
-extern const struct backend backend_tee, backend_ta_c, backend_ta_ce, backend_c,
-	backend_ce, backend_openssl, backend_afalg, backend_getrandom,
-	backend_urandom, backend_hwrng, backend_pkcs11, backend_empty;
+extern const struct backend backend_tee, backend_ta_c, backend_ta_ce, backend_c, backend_ce,
+	backend_openssl, backend_afalg, backend_getrandom, backend_urandom, backend_hwrng,
+	backend_pkcs11, backend_empty;
 
 /* clang-format off */
 const struct backend *const backends[] = {
@@ -47,8 +47,7 @@ const struct backend *backend_made(size_t i)
 	return m ? &m->backend : NULL;
 }
 
-static const struct backend *make(const struct backend *of, const char *name,
-				  const char *driver)
+static const struct backend *make(const struct backend *of, const char *name, const char *driver)
 {
 	struct made *m = calloc(1, sizeof(*m)), **end = &first_made;
 
@@ -81,8 +80,7 @@ const struct backend *backend_by_name(const char *name)
 			continue;
 		if (!colon)
 			return b;
-		return b->use_driver && colon[1] &&
-				       strlen(name) < sizeof(first_made->name) ?
+		return b->use_driver && colon[1] && strlen(name) < sizeof(first_made->name) ?
 			       make(b, name, colon + 1) :
 			       NULL;
 	}
@@ -90,8 +88,8 @@ const struct backend *backend_by_name(const char *name)
 }
 
 int backend_open(const struct backend *backend,
-		 int (*open)(struct session **session, struct error *err),
-		 struct session **session, struct error *err)
+		 int (*open)(struct session **session, struct error *err), struct session **session,
+		 struct error *err)
 {
 	int ret = open(session, err);
 
@@ -104,11 +102,10 @@ int backend_open(const struct backend *backend,
 	return ret;
 }
 
-int backend_lacks(const struct backend *backend, const struct algorithm *alg,
-		  struct error *err)
+int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err)
 {
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "backend %s has no %s", backend->name, alg->title);
+	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm", "backend %s has no %s",
+			  backend->name, alg->title);
 }
 
 int probe_always(struct error *err)
@@ -132,18 +129,16 @@ size_t keyed_result_len(const struct keyed_job *job)
 	return job->len;
 }
 
-int buffer_alloc_plain(struct session *session, size_t size,
-		       struct buffer *buffer, struct error *err)
+int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,
+		       struct error *err)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	void *data = NULL;
 
 	(void)session;
 	/* Aligned as shared memory is, so that backends compare. */
-	if (posix_memalign(&data, page > 0 ? (size_t)page : 4096,
-			   size ? size : 1))
-		return error_set(err, -ENOMEM,
-				 "cannot allocate a buffer of %zu bytes", size);
+	if (posix_memalign(&data, page > 0 ? (size_t)page : 4096, size ? size : 1))
+		return error_set(err, -ENOMEM, "cannot allocate a buffer of %zu bytes", size);
 	buffer->data = data;
 	buffer->size = size;
 	buffer->priv = NULL;

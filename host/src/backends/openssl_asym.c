@@ -39,41 +39,36 @@ typedef int operate_function(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
 			     const unsigned char *in, size_t in_len);
 
 static struct {
-	EVP_PKEY_CTX *(*by_name)(void *lib, const char *name,
-				 const char *query);
+	EVP_PKEY_CTX *(*by_name)(void *lib, const char *name, const char *query);
 	EVP_PKEY_CTX *(*by_key)(void *lib, EVP_PKEY *key, const char *query);
 	void (*ctx_free)(EVP_PKEY_CTX *ctx);
 	void (*free)(EVP_PKEY *key);
 	int (*fromdata_init)(EVP_PKEY_CTX *ctx);
-	int (*fromdata)(EVP_PKEY_CTX *ctx, EVP_PKEY **key, int selection,
-			struct param *params);
+	int (*fromdata)(EVP_PKEY_CTX *ctx, EVP_PKEY **key, int selection, struct param *params);
 	int (*keygen_init)(EVP_PKEY_CTX *ctx);
 	int (*set_params)(EVP_PKEY_CTX *ctx, const struct param *params);
 	int (*generate)(EVP_PKEY_CTX *ctx, EVP_PKEY **key);
-	int (*get_bytes)(const EVP_PKEY *key, const char *name,
-			 unsigned char *out, size_t room, size_t *len);
+	int (*get_bytes)(const EVP_PKEY *key, const char *name, unsigned char *out, size_t room,
+			 size_t *len);
 	int (*get_number)(const EVP_PKEY *key, const char *name, BIGNUM **bn);
 	int (*number_bytes)(const BIGNUM *bn, unsigned char *out, int len);
 	void (*number_free)(BIGNUM *bn);
-	init_function *sign_init, *verify_init, *derive_init, *encrypt_init,
-		*decrypt_init;
+	init_function *sign_init, *verify_init, *derive_init, *encrypt_init, *decrypt_init;
 	operate_function *sign, *encrypt, *decrypt;
-	int (*verify)(EVP_PKEY_CTX *ctx, const unsigned char *signature,
-		      size_t len, const unsigned char *in, size_t in_len);
+	int (*verify)(EVP_PKEY_CTX *ctx, const unsigned char *signature, size_t len,
+		      const unsigned char *in, size_t in_len);
 	int (*set_peer)(EVP_PKEY_CTX *ctx, EVP_PKEY *peer);
 	int (*derive)(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len);
 	EVP_MD_CTX *(*md_new)(void);
 	void (*md_free)(EVP_MD_CTX *ctx);
-	int (*md_sign_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx,
-			    const char *md, void *lib, const char *query,
-			    EVP_PKEY *key, const struct param *params);
-	int (*md_verify_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx,
-			      const char *md, void *lib, const char *query,
-			      EVP_PKEY *key, const struct param *params);
-	int (*md_sign)(EVP_MD_CTX *ctx, unsigned char *out, size_t *len,
-		       const unsigned char *in, size_t in_len);
-	int (*md_verify)(EVP_MD_CTX *ctx, const unsigned char *signature,
-			 size_t len, const unsigned char *in, size_t in_len);
+	int (*md_sign_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx, const char *md, void *lib,
+			    const char *query, EVP_PKEY *key, const struct param *params);
+	int (*md_verify_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx, const char *md, void *lib,
+			      const char *query, EVP_PKEY *key, const struct param *params);
+	int (*md_sign)(EVP_MD_CTX *ctx, unsigned char *out, size_t *len, const unsigned char *in,
+		       size_t in_len);
+	int (*md_verify)(EVP_MD_CTX *ctx, const unsigned char *signature, size_t len,
+			 const unsigned char *in, size_t in_len);
 } evp;
 
 static const struct symbol symbols[] = {
@@ -164,22 +159,18 @@ void openssl_asym_close(struct openssl_asym *a)
 	free(a);
 }
 
-static int failed(struct error *err, const struct asym_job *job,
-		  const char *what)
+static int failed(struct error *err, const struct asym_job *job, const char *what)
 {
-	return error_set(err, -EIO, "libcrypto fails to %s for %s", what,
-			 job->alg->title);
+	return error_set(err, -EIO, "libcrypto fails to %s for %s", what, job->alg->title);
 }
 
 /* EdDSA signs the message itself. */
 static bool signs_message(const struct asym_job *job)
 {
-	return (job->use == ASYM_SIGN || job->use == ASYM_VERIFY) &&
-	       !job->alg->digest_bytes;
+	return (job->use == ASYM_SIGN || job->use == ASYM_VERIFY) && !job->alg->digest_bytes;
 }
 
-static void add(struct param **next, const char *key, unsigned type,
-		const void *data, size_t len)
+static void add(struct param **next, const char *key, unsigned type, const void *data, size_t len)
 {
 	*(*next)++ = (struct param){ key, type, (void *)data, len, 0 };
 }
@@ -190,8 +181,8 @@ static void add_text(struct param **next, const char *key, const char *text)
 }
 
 /* A number as asym.h has it, most significant byte first, turned about. */
-static void add_number(struct param **next, const char *key,
-		       const uint8_t *data, size_t len, uint8_t **room)
+static void add_number(struct param **next, const char *key, const uint8_t *data, size_t len,
+		       uint8_t **room)
 {
 	uint8_t *turned = *room;
 
@@ -206,13 +197,11 @@ static void add_number(struct param **next, const char *key,
 }
 
 /* The key's parts; `numbers` and `point` take what is turned about. */
-static void list_parts(const struct asym_algorithm *alg, const uint8_t *data,
-		       size_t len, struct param *next, uint8_t *numbers,
-		       uint8_t *point)
+static void list_parts(const struct asym_algorithm *alg, const uint8_t *data, size_t len,
+		       struct param *next, uint8_t *numbers, uint8_t *point)
 {
 	static const char *const factors[] = {
-		"rsa-factor1",   "rsa-factor2",      "rsa-exponent1",
-		"rsa-exponent2", "rsa-coefficient1",
+		"rsa-factor1", "rsa-factor2", "rsa-exponent1", "rsa-exponent2", "rsa-coefficient1",
 	};
 	size_t n = alg->value_bytes, at = asym_public_bytes(alg);
 
@@ -223,8 +212,7 @@ static void list_parts(const struct asym_algorithm *alg, const uint8_t *data,
 			add_number(&next, "d", data + at, n, &numbers);
 		at += n;
 		for (size_t i = 0; at < len && i < 5; i++, at += n / 2)
-			add_number(&next, factors[i], data + at, n / 2,
-				   &numbers);
+			add_number(&next, factors[i], data + at, n / 2, &numbers);
 	} else if (alg->kind == ASYM_EC) {
 		*point = POINT_UNCOMPRESSED;
 		memcpy(point + 1, data, at);
@@ -239,9 +227,8 @@ static void list_parts(const struct asym_algorithm *alg, const uint8_t *data,
 	}
 }
 
-static int make_key(struct openssl_asym *a, const struct asym_job *job,
-		    const uint8_t *data, size_t len, EVP_PKEY **key,
-		    struct error *err)
+static int make_key(struct openssl_asym *a, const struct asym_job *job, const uint8_t *data,
+		    size_t len, EVP_PKEY **key, struct error *err)
 {
 	uint8_t numbers[ASYM_PUBLIC_MAX_BYTES + ASYM_PRIVATE_MAX_BYTES];
 	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
@@ -253,14 +240,12 @@ static int make_key(struct openssl_asym *a, const struct asym_job *job,
 	*key = NULL;
 	list_parts(job->alg, data, len, params, numbers, point);
 	ok = evp.fromdata_init(a->maker) == 1 &&
-	     evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY,
-			  params) == 1;
+	     evp.fromdata(a->maker, key, private ? KEY_PAIR : PUBLIC_KEY, params) == 1;
 	memset(numbers, 0, sizeof(numbers));
 	return ok ? 0 : failed(err, job, "import a key");
 }
 
-static int allocate(struct openssl_asym *a, const struct asym_job *job,
-		    struct error *err)
+static int allocate(struct openssl_asym *a, const struct asym_job *job, struct error *err)
 {
 	drop_key(a);
 	evp.ctx_free(a->maker);
@@ -270,14 +255,11 @@ static int allocate(struct openssl_asym *a, const struct asym_job *job,
 				     "libcrypto has no %s", job->alg->title);
 }
 
-static int prepare(struct openssl_asym *a, const struct asym_job *job,
-		   struct error *err)
+static int prepare(struct openssl_asym *a, const struct asym_job *job, struct error *err)
 {
 	init_function *const init[ASYM_USES] = {
-		[ASYM_SIGN] = evp.sign_init,
-		[ASYM_VERIFY] = evp.verify_init,
-		[ASYM_DERIVE] = evp.derive_init,
-		[ASYM_ENCRYPT] = evp.encrypt_init,
+		[ASYM_SIGN] = evp.sign_init,       [ASYM_VERIFY] = evp.verify_init,
+		[ASYM_DERIVE] = evp.derive_init,   [ASYM_ENCRYPT] = evp.encrypt_init,
 		[ASYM_DECRYPT] = evp.decrypt_init,
 	};
 	const struct asym_algorithm *alg = job->alg;
@@ -299,9 +281,9 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job,
 		add_text(&next, "saltlen", "digest");
 	if (!a->ctx || init[job->use](a->ctx, params) != 1)
 		return failed(err, job, "prepare");
-	return job->use == ASYM_DERIVE ? make_key(a, job, job->in->data,
-						  job->in_len, &a->peer, err) :
-					 0;
+	return job->use == ASYM_DERIVE ?
+		       make_key(a, job, job->in->data, job->in_len, &a->peer, err) :
+		       0;
 }
 
 /* ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
@@ -323,8 +305,7 @@ static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
 static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
 {
 	uint8_t body[ASYM_IN_MAX_BYTES];
-	uint8_t *end =
-		put_integer(put_integer(body, numbers, n), numbers + n, n);
+	uint8_t *end = put_integer(put_integer(body, numbers, n), numbers + n, n);
 	size_t len = (size_t)(end - body), head = 0;
 
 	out[head++] = 0x30;
@@ -369,13 +350,10 @@ static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
 	int ok;
 
 	if (signs_message(job))
-		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
-				      NULL) == 1 &&
-		     evp.md_sign(a->md_ctx, out, &len, job->in->data,
-				 job->in_len) == 1;
+		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key, NULL) == 1 &&
+		     evp.md_sign(a->md_ctx, out, &len, job->in->data, job->in_len) == 1;
 	else
-		ok = evp.sign(a->ctx, ec ? asn1 : out, &len, job->in->data,
-			      job->in_len) == 1;
+		ok = evp.sign(a->ctx, ec ? asn1 : out, &len, job->in->data, job->in_len) == 1;
 	if (ok && ec) {
 		ok = from_asn1(out, alg->value_bytes, asn1, len);
 		len = 2u * alg->value_bytes;
@@ -384,8 +362,7 @@ static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
 	return ok ? 0 : failed(err, job, "sign");
 }
 
-static int verify(struct openssl_asym *a, const struct asym_job *job,
-		  struct error *err)
+static int verify(struct openssl_asym *a, const struct asym_job *job, struct error *err)
 {
 	const uint8_t *signature = job->out->data;
 	uint8_t asn1[ASYM_IN_MAX_BYTES];
@@ -393,21 +370,17 @@ static int verify(struct openssl_asym *a, const struct asym_job *job,
 	int ok;
 
 	if (len != job->alg->out_bytes)
-		return error_set(err, -EINVAL,
-				 "no signature of %s has %zu bytes",
-				 job->alg->title, len);
+		return error_set(err, -EINVAL, "no signature of %s has %zu bytes", job->alg->title,
+				 len);
 	if (job->alg->kind == ASYM_EC) {
 		len = to_asn1(asn1, signature, job->alg->value_bytes);
 		signature = asn1;
 	}
 	if (signs_message(job))
-		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL,
-					a->key, NULL) == 1 &&
-		     evp.md_verify(a->md_ctx, signature, len, job->in->data,
-				   job->in_len) == 1;
+		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key, NULL) == 1 &&
+		     evp.md_verify(a->md_ctx, signature, len, job->in->data, job->in_len) == 1;
 	else
-		ok = evp.verify(a->ctx, signature, len, job->in->data,
-				job->in_len) == 1;
+		ok = evp.verify(a->ctx, signature, len, job->in->data, job->in_len) == 1;
 	return ok ? 0 :
 		    error_set(err, -EBADMSG,
 			      "libcrypto refuses a signature "
@@ -415,11 +388,9 @@ static int verify(struct openssl_asym *a, const struct asym_job *job,
 			      job->alg->title);
 }
 
-static int operate(struct openssl_asym *a, struct asym_job *job,
-		   struct error *err)
+static int operate(struct openssl_asym *a, struct asym_job *job, struct error *err)
 {
-	operate_function *function = job->use == ASYM_DECRYPT ? evp.decrypt :
-								evp.encrypt;
+	operate_function *function = job->use == ASYM_DECRYPT ? evp.decrypt : evp.encrypt;
 	uint8_t *out = job->out->data;
 	size_t *len = &job->out_len;
 	int ok;
@@ -430,19 +401,16 @@ static int operate(struct openssl_asym *a, struct asym_job *job,
 		return verify(a, job, err);
 	*len = ASYM_VALUE_MAX_BYTES;
 	if (job->use == ASYM_DERIVE)
-		ok = evp.set_peer(a->ctx, a->peer) == 1 &&
-		     evp.derive(a->ctx, out, len) == 1;
+		ok = evp.set_peer(a->ctx, a->peer) == 1 && evp.derive(a->ctx, out, len) == 1;
 	else
-		ok = function(a->ctx, out, len, job->in->data, job->in_len) ==
-		     1;
+		ok = function(a->ctx, out, len, job->in->data, job->in_len) == 1;
 	return ok ? 0 :
 		    failed(err, job,
-			   job->use == ASYM_DERIVE ? "agree on a key" :
-						     "encrypt or decrypt");
+			   job->use == ASYM_DERIVE ? "agree on a key" : "encrypt or decrypt");
 }
 
-int openssl_asym_step(struct session *s, struct asym_job *job,
-		      enum asym_step step, struct error *err)
+int openssl_asym_step(struct session *s, struct asym_job *job, enum asym_step step,
+		      struct error *err)
 {
 	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 
@@ -453,12 +421,10 @@ int openssl_asym_step(struct session *s, struct asym_job *job,
 	if (step == ASYM_OPERATE)
 		return operate(a, job, err);
 	drop_ctx(a);
-	return make_key(a, job, job->in->data + ASYM_KEY_AT, job->key_len,
-			&a->key, err);
+	return make_key(a, job, job->in->data + ASYM_KEY_AT, job->key_len, &a->key, err);
 }
 
-int openssl_asym_generate(struct session *s, const struct asym_job *job,
-			  struct error *err)
+int openssl_asym_generate(struct session *s, const struct asym_job *job, struct error *err)
 {
 	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 	struct param params[PARTS_MAX] = { 0 }, *next = params;
@@ -476,8 +442,7 @@ int openssl_asym_generate(struct session *s, const struct asym_job *job,
 	return 0;
 }
 
-static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out,
-		       size_t len)
+static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out, size_t len)
 {
 	BIGNUM *number = NULL;
 	bool ok = evp.get_number(key, name, &number) == 1 &&
@@ -487,8 +452,8 @@ static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out,
 	return ok;
 }
 
-int openssl_asym_public_key(struct session *s, const struct asym_job *job,
-			    uint8_t *out, struct error *err)
+int openssl_asym_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
+			    struct error *err)
 {
 	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 	size_t n = job->alg->value_bytes, len = 0;
@@ -501,8 +466,7 @@ int openssl_asym_public_key(struct session *s, const struct asym_job *job,
 		     get_number(a->key, "e", out + n, ASYM_EXPONENT_BYTES);
 		break;
 	case ASYM_EC:
-		ok = evp.get_bytes(a->key, "pub", point, sizeof(point), &len) ==
-			     1 &&
+		ok = evp.get_bytes(a->key, "pub", point, sizeof(point), &len) == 1 &&
 		     len == 2 * n + 1;
 		if (ok)
 			memcpy(out, point + 1, 2 * n);

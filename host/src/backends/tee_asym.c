@@ -12,16 +12,12 @@ static const struct {
 	const char *doing, *refuses; /* for messages */
 } steps[ASYM_STEPS] = {
 	[ASYM_ALLOCATE] = { TA_BENCH_CMD_ASYM_ALLOCATE,
-			    "allocate an asymmetric operation in the bench TA",
-			    "allocate it" },
-	[ASYM_IMPORT] = { TA_BENCH_CMD_ASYM_IMPORT,
-			  "import an asymmetric key into the bench TA",
+			    "allocate an asymmetric operation in the bench TA", "allocate it" },
+	[ASYM_IMPORT] = { TA_BENCH_CMD_ASYM_IMPORT, "import an asymmetric key into the bench TA",
 			  "import its key" },
-	[ASYM_PREPARE] = { TA_BENCH_CMD_ASYM_PREPARE,
-			   "give a key to an operation in the bench TA",
+	[ASYM_PREPARE] = { TA_BENCH_CMD_ASYM_PREPARE, "give a key to an operation in the bench TA",
 			   "use its key" },
-	[ASYM_OPERATE] = { TA_BENCH_CMD_ASYM_OPERATE,
-			   "use an asymmetric key in the bench TA",
+	[ASYM_OPERATE] = { TA_BENCH_CMD_ASYM_OPERATE, "use an asymmetric key in the bench TA",
 			   "use its key" },
 };
 
@@ -30,8 +26,7 @@ static struct tee_session *tee_of(struct session *s)
 	return ((struct ta_session *)s)->tee;
 }
 
-int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
-		 struct error *err)
+int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step, struct error *err)
 {
 	uint32_t command = steps[step].command;
 	bool verify = step == ASYM_OPERATE && job->use == ASYM_VERIFY;
@@ -41,16 +36,13 @@ int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
 	if (step == ASYM_ALLOCATE)
 		tee_set_value(&op, 0, job->alg->id, job->use);
 	else if (step == ASYM_IMPORT)
-		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv,
-			       ASYM_KEY_AT, job->key_len);
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, ASYM_KEY_AT,
+			       job->key_len);
 	if (step == ASYM_OPERATE) {
-		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv,
-			       0, job->in_len);
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0, job->in_len);
 		tee_set_memref(&op, 1,
-			       verify ? TEEC_MEMREF_PARTIAL_INPUT :
-					TEEC_MEMREF_PARTIAL_OUTPUT,
-			       job->out->priv, 0,
-			       verify ? job->out_len : ASYM_VALUE_MAX_BYTES);
+			       verify ? TEEC_MEMREF_PARTIAL_INPUT : TEEC_MEMREF_PARTIAL_OUTPUT,
+			       job->out->priv, 0, verify ? job->out_len : ASYM_VALUE_MAX_BYTES);
 	}
 	if (verify)
 		command = TA_BENCH_CMD_ASYM_VERIFY;
@@ -60,12 +52,11 @@ int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
 	if (ret != -EOPNOTSUPP)
 		return ret;
 	return error_skip(err, ret, "unsupported-algorithm",
-			  "no %s on this board's TEE: it refuses to %s",
-			  job->alg->title, steps[step].refuses);
+			  "no %s on this board's TEE: it refuses to %s", job->alg->title,
+			  steps[step].refuses);
 }
 
-int asym_ta_generate(struct session *s, const struct asym_job *job,
-		     struct error *err)
+int asym_ta_generate(struct session *s, const struct asym_job *job, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
@@ -74,15 +65,14 @@ int asym_ta_generate(struct session *s, const struct asym_job *job,
 			  "generate a key pair in the bench TA", err);
 }
 
-int asym_ta_public_key(struct session *s, const struct asym_job *job,
-		       uint8_t *out, struct error *err)
+int asym_ta_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
+		       struct error *err)
 {
 	size_t len = asym_public_bytes(job->alg);
 	TEEC_Operation op = { 0 };
 	int ret;
 
-	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0,
-		       len);
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0, len);
 	ret = tee_invoke(tee_of(s), TA_BENCH_CMD_ASYM_PUBLIC, &op,
 			 "ask the bench TA for a public key", err);
 	if (!ret)
@@ -90,8 +80,7 @@ int asym_ta_public_key(struct session *s, const struct asym_job *job,
 	return ret;
 }
 
-int asym_ta_says(struct session *s, const struct asym_algorithm *alg,
-		 bool *says, struct error *err)
+int asym_ta_says(struct session *s, const struct asym_algorithm *alg, bool *says, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
@@ -106,6 +95,5 @@ int asym_ta_says(struct session *s, const struct asym_algorithm *alg,
 
 int asym_ta_again(struct session *s, struct error *err)
 {
-	return tee_session_again(tee_of(s), &ta_bench_name.uuid, "the bench TA",
-				 err);
+	return tee_session_again(tee_of(s), &ta_bench_name.uuid, "the bench TA", err);
 }

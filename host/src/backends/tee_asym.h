@@ -11,14 +11,12 @@ struct ta_session {
 	struct tee_session *tee;
 };
 
-int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step,
+int asym_ta_step(struct session *s, struct asym_job *job, enum asym_step step, struct error *err);
+int asym_ta_generate(struct session *s, const struct asym_job *job, struct error *err);
+int asym_ta_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
+		       struct error *err);
+int asym_ta_says(struct session *s, const struct asym_algorithm *alg, bool *says,
 		 struct error *err);
-int asym_ta_generate(struct session *s, const struct asym_job *job,
-		     struct error *err);
-int asym_ta_public_key(struct session *s, const struct asym_job *job,
-		       uint8_t *out, struct error *err);
-int asym_ta_says(struct session *s, const struct asym_algorithm *alg,
-		 bool *says, struct error *err);
 int asym_ta_again(struct session *s, struct error *err);
 
 #endif

@@ -47,8 +47,7 @@ static int bind_failed(const char *type, const char *name, struct error *err)
 				  "a security module or crypto.af_alg_restrict "
 				  "denies it",
 				  name, strerror(errno));
-	return error_errno(err, "cannot bind an AF_ALG socket to %s \"%s\"",
-			   type, name);
+	return error_errno(err, "cannot bind an AF_ALG socket to %s \"%s\"", type, name);
 }
 
 int afalg_probe(struct error *err)
@@ -61,8 +60,8 @@ int afalg_probe(struct error *err)
 	return 0;
 }
 
-int afalg_bind(struct afalg *s, const char *type, const char *name,
-	       const char *title, struct error *err)
+int afalg_bind(struct afalg *s, const char *type, const char *name, const char *title,
+	       struct error *err)
 {
 	struct sockaddr_alg sa = { .salg_family = AF_ALG };
 	long page = sysconf(_SC_PAGESIZE);
@@ -75,10 +74,8 @@ int afalg_bind(struct afalg *s, const char *type, const char *name,
 		.piece = 16 * (page > 0 ? (size_t)page : 4096),
 		.title = title,
 	};
-	if (strlen(type) >= sizeof(sa.salg_type) ||
-	    strlen(name) >= sizeof(sa.salg_name))
-		return error_set(err, -EINVAL,
-				 "\"%s\" is too long a name for AF_ALG", name);
+	if (strlen(type) >= sizeof(sa.salg_type) || strlen(name) >= sizeof(sa.salg_name))
+		return error_set(err, -EINVAL, "\"%s\" is too long a name for AF_ALG", name);
 	memcpy(sa.salg_type, type, strlen(type));
 	memcpy(sa.salg_name, name, strlen(name));
 	fd = afalg_socket(err);
@@ -100,8 +97,7 @@ static void drop_operation(struct afalg *s)
 	s->op = -1;
 }
 
-int afalg_set_key(struct afalg *s, const void *key, size_t len,
-		  struct error *err)
+int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err)
 {
 	/* The kernel takes no key while there is an operation. */
 	drop_operation(s);
@@ -109,19 +105,15 @@ int afalg_set_key(struct afalg *s, const void *key, size_t len,
 		return 0;
 	if (errno == EINVAL)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "the kernel takes no key of %zu bytes for %s",
-				  len, s->title);
-	return error_errno(err, "the kernel does not take the key of %s",
-			   s->title);
+				  "the kernel takes no key of %zu bytes for %s", len, s->title);
+	return error_errno(err, "the kernel does not take the key of %s", s->title);
 }
 
 int afalg_accept(struct afalg *s, struct error *err)
 {
 	drop_operation(s);
 	s->op = accept4(s->bound, NULL, NULL, SOCK_CLOEXEC);
-	return s->op < 0 ?
-		       error_errno(err, "cannot begin an AF_ALG operation") :
-		       0;
+	return s->op < 0 ? error_errno(err, "cannot begin an AF_ALG operation") : 0;
 }
 
 void afalg_close(struct afalg *s)
@@ -134,18 +126,14 @@ void afalg_close(struct afalg *s)
 	*s = (struct afalg){ .bound = -1, .op = -1 };
 }
 
-int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len,
-		    struct error *err)
+int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len, struct error *err)
 {
 	if (sent < 0)
-		return error_errno(err, "the kernel does not take data for %s",
-				   s->title);
-	return error_set(err, -EIO, "the kernel took %zd of %zu bytes for %s",
-			 sent, len, s->title);
+		return error_errno(err, "the kernel does not take data for %s", s->title);
+	return error_set(err, -EIO, "the kernel took %zd of %zu bytes for %s", sent, len, s->title);
 }
 
-int afalg_send(const struct afalg *s, const uint8_t *data, size_t len,
-	       bool more, struct error *err)
+int afalg_send(const struct afalg *s, const uint8_t *data, size_t len, bool more, struct error *err)
 {
 	do {
 		size_t n = len < s->piece ? len : s->piece;
@@ -163,8 +151,7 @@ int afalg_send(const struct afalg *s, const uint8_t *data, size_t len,
 	return 0;
 }
 
-int afalg_receive(const struct afalg *s, uint8_t *data, size_t len,
-		  struct error *err)
+int afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struct error *err)
 {
 	do {
 		ssize_t got = read(s->op, data, len);
@@ -172,12 +159,9 @@ int afalg_receive(const struct afalg *s, uint8_t *data, size_t len,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EBADMSG)
-			return error_set(err, -EBADMSG,
-					 "the tag of %s is wrong", s->title);
+			return error_set(err, -EBADMSG, "the tag of %s is wrong", s->title);
 		if (got < 0)
-			return error_errno(err,
-					   "the kernel returns no result of %s",
-					   s->title);
+			return error_errno(err, "the kernel returns no result of %s", s->title);
 		if (!got && len)
 			return error_set(err, -EIO,
 					 "the kernel's result of %s lacks %zu "

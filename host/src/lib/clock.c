@@ -18,8 +18,7 @@ void clock_measure(struct clock_facts *facts)
 	struct timespec res = { 0 };
 
 	clock_getres(CLOCK_MONOTONIC_RAW, &res);
-	facts->nominal_ns =
-		(uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec;
+	facts->nominal_ns = (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec;
 
 	begin = before = clock_now_ns();
 	now = begin;
@@ -35,8 +34,7 @@ void clock_measure(struct clock_facts *facts)
 	 * A fine counter steps at every reading: then the smallest step is
 	 * the cost of a reading, an upper bound of the resolution.
 	 */
-	facts->resolution_ns = smallest == UINT64_MAX ? facts->nominal_ns :
-							smallest;
+	facts->resolution_ns = smallest == UINT64_MAX ? facts->nominal_ns : smallest;
 	if (!facts->resolution_ns)
 		facts->resolution_ns = 1;
 }

@@ -8,9 +8,8 @@
 #include "cpu.h"
 
 static const char *const names[CPU_FEATURES] = {
-	[CPU_NEON] = "neon",     [CPU_AES] = "aes",   [CPU_PMULL] = "pmull",
-	[CPU_SHA1] = "sha1",     [CPU_SHA2] = "sha2", [CPU_SHA3] = "sha3",
-	[CPU_SHA512] = "sha512",
+	[CPU_NEON] = "neon", [CPU_AES] = "aes",   [CPU_PMULL] = "pmull",   [CPU_SHA1] = "sha1",
+	[CPU_SHA2] = "sha2", [CPU_SHA3] = "sha3", [CPU_SHA512] = "sha512",
 };
 
 const char *cpu_feature_name(enum cpu_feature feature)
@@ -47,6 +46,5 @@ const char *cpu_built_for(void)
 
 bool cpu_has(enum cpu_feature feature)
 {
-	return hwcaps[feature].auxv &&
-	       getauxval(hwcaps[feature].auxv) >> hwcaps[feature].bit & 1;
+	return hwcaps[feature].auxv && getauxval(hwcaps[feature].auxv) >> hwcaps[feature].bit & 1;
 }

@@ -28,8 +28,7 @@ static const struct tee_result tee_results[] = {
 	  "is tee-supplicant running, and is its storage folder writable?" },
 	{ 0xF0100005, "TEE_ERROR_UNSUPPORTED_VERSION", -EOPNOTSUPP, NULL },
 	{ 0xF0100006, "TEE_ERROR_CIPHERTEXT_INVALID", -EBADMSG, NULL },
-	{ 0xFFFF0000, "TEE_ERROR_GENERIC", -EIO,
-	  "the secure console of the board may say more" },
+	{ 0xFFFF0000, "TEE_ERROR_GENERIC", -EIO, "the secure console of the board may say more" },
 	{ 0xFFFF0001, "TEE_ERROR_ACCESS_DENIED", -EACCES, NULL },
 	{ 0xFFFF0002, "TEE_ERROR_CANCEL", -ECANCELED, NULL },
 	{ 0xFFFF0003, "TEE_ERROR_ACCESS_CONFLICT", -EBUSY, NULL },
@@ -48,8 +47,7 @@ static const struct tee_result tee_results[] = {
 	  "a smaller buffer" },
 	{ 0xFFFF000D, "TEE_ERROR_BUSY", -EBUSY,
 	  "another client holds the TEE or the TA; try again" },
-	{ 0xFFFF000E, "TEE_ERROR_COMMUNICATION", -ECOMM,
-	  "is tee-supplicant running?" },
+	{ 0xFFFF000E, "TEE_ERROR_COMMUNICATION", -ECOMM, "is tee-supplicant running?" },
 	{ 0xFFFF000F, "TEE_ERROR_SECURITY", -EKEYREJECTED,
 	  "the TA must be signed with the key that this board's OP-TEE was "
 	  "built with" },
@@ -73,8 +71,7 @@ static const struct tee_result tee_results[] = {
 /* The same result means another thing on this side of the TEE. */
 static const char *hint_for(const struct tee_result *row, uint32_t origin)
 {
-	if (row->result == OUT_OF_MEMORY &&
-	    (origin == ORIGIN_API || origin == ORIGIN_COMMS))
+	if (row->result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
 		return "the client library or the kernel's driver had no "
 		       "memory to share with the TEE: use a smaller buffer or "
 		       "fewer sessions at once";
@@ -98,8 +95,7 @@ const char *tee_result_name(uint32_t result)
 
 const char *tee_origin_name(uint32_t origin)
 {
-	static const char *const names[] = { "unknown origin", "client API",
-					     "communication", "TEE",
+	static const char *const names[] = { "unknown origin", "client API", "communication", "TEE",
 					     "trusted application" };
 
 	return names[origin < sizeof(names) / sizeof(*names) ? origin : 0];
@@ -115,11 +111,10 @@ static void put_line(char *line, size_t room, const char *text)
 }
 
 /* err may be NULL, and so may word. Returns code. */
-static int fill(struct error *err, int code, const char *word, const char *fmt,
-		va_list ap) __attribute__((format(printf, 4, 0)));
+static int fill(struct error *err, int code, const char *word, const char *fmt, va_list ap)
+	__attribute__((format(printf, 4, 0)));
 
-static int fill(struct error *err, int code, const char *word, const char *fmt,
-		va_list ap)
+static int fill(struct error *err, int code, const char *word, const char *fmt, va_list ap)
 {
 	char text[sizeof(err->what) + sizeof(err->hint)];
 	char *hint;
@@ -150,8 +145,7 @@ static void add_to_what(struct error *err, const char *fmt, ...)
 	va_end(ap);
 }
 
-int error_skip(struct error *err, int code, const char *word, const char *fmt,
-	       ...)
+int error_skip(struct error *err, int code, const char *word, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -174,8 +168,7 @@ int error_errno(struct error *err, const char *fmt, ...)
 	return -code;
 }
 
-int error_tee(struct error *err, uint32_t result, uint32_t origin,
-	      const char *fmt, ...)
+int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 {
 	const struct tee_result *row = tee_result_find(result);
 	/* A success may be reported as an error. */
@@ -189,9 +182,8 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin,
 		return code;
 	err->tee_result = result;
 	err->tee_origin = origin;
-	add_to_what(err, ": %s (0x%08x, from: %s)",
-		    row ? row->name : "an unnamed TEE result", (unsigned)result,
-		    tee_origin_name(origin));
+	add_to_what(err, ": %s (0x%08x, from: %s)", row ? row->name : "an unnamed TEE result",
+		    (unsigned)result, tee_origin_name(origin));
 	if (row && hint_for(row, origin))
 		put_line(err->hint, sizeof(err->hint), hint_for(row, origin));
 	return code;

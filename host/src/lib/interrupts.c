@@ -35,8 +35,7 @@ static size_t cpus_of(const char *header)
 	const char *end = end_of(header);
 	size_t n = 0;
 
-	for (const char *at = header; (at = strstr(at, "CPU")) && at < end;
-	     at += 3)
+	for (const char *at = header; (at = strstr(at, "CPU")) && at < end; at += 3)
 		n++;
 	return n;
 }
@@ -69,14 +68,12 @@ static void parse_line(const char *at, size_t cpus, struct interrupt_line *line)
 	for (at = skip_blank(at); at < end && n < room; at++) {
 		if (*at != ' ' && *at != '\t')
 			line->name[n++] = *at;
-		else if (skip_blank(at) < end && n + 1 < room &&
-			 line->name[n - 1] != ' ')
+		else if (skip_blank(at) < end && n + 1 < room && line->name[n - 1] != ' ')
 			line->name[n++] = ' ';
 	}
 }
 
-int interrupts_parse(const char *text, struct interrupts *now,
-		     struct error *err)
+int interrupts_parse(const char *text, struct interrupts *now, struct error *err)
 {
 	size_t cpus = cpus_of(text);
 
@@ -122,8 +119,7 @@ void interrupts_free(struct interrupts *now)
 	*now = (struct interrupts){ 0 };
 }
 
-uint64_t interrupts_since(const struct interrupts *before,
-			  const struct interrupt_line *now)
+uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now)
 {
 	for (size_t i = 0; i < before->count; i++)
 		if (!strcmp(before->list[i].line, now->line))

@@ -89,9 +89,8 @@ void kernel_drivers_free(struct kernel_drivers *drivers)
 	*drivers = (struct kernel_drivers){ 0 };
 }
 
-const struct kernel_driver *
-kernel_driver_find(const struct kernel_drivers *drivers, const char *name,
-		   const char *driver)
+const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *drivers,
+					       const char *name, const char *driver)
 {
 	for (size_t i = 0; i < drivers->count; i++)
 		if (!strcmp(drivers->list[i].name, name) &&
@@ -104,9 +103,8 @@ kernel_driver_find(const struct kernel_drivers *drivers, const char *name,
 static bool of_type(const char *type, const char *socket)
 {
 	static const char *const types[][2] = {
-		{ "shash", "hash" },        { "ahash", "hash" },
-		{ "skcipher", "skcipher" }, { "lskcipher", "skcipher" },
-		{ "aead", "aead" },         { "rng", "rng" },
+		{ "shash", "hash" },         { "ahash", "hash" }, { "skcipher", "skcipher" },
+		{ "lskcipher", "skcipher" }, { "aead", "aead" },  { "rng", "rng" },
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
@@ -133,8 +131,7 @@ static int make_instances(const char *type, const char *name, struct error *err)
 
 	if (!open || !close || close[1])
 		return 0;
-	snprintf(inner, sizeof(inner), "%.*s", (int)(close - open - 1),
-		 open + 1);
+	snprintf(inner, sizeof(inner), "%.*s", (int)(close - open - 1), open + 1);
 	try_bind(type, inner); /* loads its modules, if nothing else */
 	ret = kernel_drivers_read(&all, err);
 	if (ret)
@@ -144,8 +141,7 @@ static int make_instances(const char *type, const char *name, struct error *err)
 
 		if (strcmp(d->name, inner) || d->internal)
 			continue;
-		snprintf(made, sizeof(made), "%.*s(%s)", (int)(open - name),
-			 name, d->driver);
+		snprintf(made, sizeof(made), "%.*s(%s)", (int)(open - name), name, d->driver);
 		/* A socket's address has room for no more. */
 		if (strlen(made) < 64)
 			try_bind(type, made);
@@ -163,8 +159,8 @@ static int by_priority(const void *a, const void *b)
 	return strcmp(one->driver, other->driver);
 }
 
-int kernel_drivers_of(const char *type, const char *name,
-		      struct kernel_drivers *found, struct error *err)
+int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers *found,
+		      struct error *err)
 {
 	size_t n = 0;
 	int ret = afalg_probe(err);
@@ -182,9 +178,8 @@ int kernel_drivers_of(const char *type, const char *name,
 		const struct kernel_driver *d = &found->list[i];
 
 		/* A slash would end the backend's part of a case's key. */
-		if (!strcmp(d->name, name) && of_type(d->type, type) &&
-		    !d->internal && !strchr(d->driver, '/') &&
-		    strlen(d->driver) < 64)
+		if (!strcmp(d->name, name) && of_type(d->type, type) && !d->internal &&
+		    !strchr(d->driver, '/') && strlen(d->driver) < 64)
 			found->list[n++] = *d;
 	}
 	found->count = n;
@@ -193,8 +188,8 @@ int kernel_drivers_of(const char *type, const char *name,
 	return 0;
 }
 
-int kernel_driver_bound(const char *type, const char *name,
-			struct kernel_driver *driver, struct error *err)
+int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
+			struct error *err)
 {
 	struct kernel_drivers before = { 0 }, after = { 0 };
 	struct afalg first = { 0 }, second = { 0 };

@@ -36,8 +36,8 @@ static void load(struct shared_library *library)
 		void *symbol = dlsym(handle, s->name);
 
 		if (!symbol && !s->optional) {
-			snprintf(library->why, sizeof(library->why),
-				 "%s has no %s", *name, s->name);
+			snprintf(library->why, sizeof(library->why), "%s has no %s", *name,
+				 s->name);
 			dlclose(handle);
 			return;
 		}
@@ -60,6 +60,6 @@ int shared_library_load(struct shared_library *library, struct error *err)
 	pthread_mutex_unlock(&lock);
 	if (library->name)
 		return 0;
-	return error_skip(err, -ENOENT, library->skip, "cannot load %s: %s\n%s",
-			  library->title, library->why, library->hint);
+	return error_skip(err, -ENOENT, library->skip, "cannot load %s: %s\n%s", library->title,
+			  library->why, library->hint);
 }

@@ -30,8 +30,7 @@ struct trailer {
 	uint32_t cpu, reserved;
 };
 
-_Static_assert(sizeof(struct perf_event_header) + sizeof(struct trailer) ==
-		       RECORD_MIN,
+_Static_assert(sizeof(struct perf_event_header) + sizeof(struct trailer) == RECORD_MIN,
 	       "a ring has no more records than the list has room for");
 
 struct ring {
@@ -64,8 +63,7 @@ static int refused(int code, struct error *err)
 				  "this kernel records no context switches "
 				  "(Linux 4.3 does)");
 	if (code != -EACCES && code != -EPERM)
-		return error_skip(err, code, "no-perf",
-				  "no perf events are to be had: %s",
+		return error_skip(err, code, "no-perf", "no perf events are to be had: %s",
 				  strerror(-code));
 	if (!known || paranoid <= 2)
 		return error_skip(err, code, "no-perf",
@@ -85,8 +83,7 @@ static int open_event(struct ring *ring, int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 		.inherit = 1, /* by threads that are yet to be */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -97,15 +94,14 @@ static int open_event(struct ring *ring, int cpu)
 		.clockid = CLOCK_MONOTONIC_RAW,
 	};
 
-	ring->fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1,
-				PERF_FLAG_FD_CLOEXEC);
+	ring->fd = (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return ring->fd < 0 ? -errno : 0;
 }
 
 static int map_ring(struct ring *ring, size_t page_bytes, struct error *err)
 {
-	ring->page = mmap(NULL, page_bytes + RING_BYTES, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, ring->fd, 0);
+	ring->page = mmap(NULL, page_bytes + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  ring->fd, 0);
 	if (ring->page != MAP_FAILED)
 		return 0;
 	ring->page = NULL;
@@ -154,8 +150,7 @@ int switches_begin(struct switches **switches, struct error *err)
 		if (failed == -ENODEV) /* this CPU is off */
 			continue;
 		s->count++;
-		ret = failed ? refused(failed, err) :
-			       map_ring(ring, s->page_bytes, err);
+		ret = failed ? refused(failed, err) : map_ring(ring, s->page_bytes, err);
 	}
 	if (!s->count)
 		ret = refused(-ENODEV, err);
@@ -168,8 +163,8 @@ int switches_begin(struct switches **switches, struct error *err)
 	return 0;
 }
 
-int switches_parse(const uint8_t *data, size_t size, uint64_t head,
-		   struct switch_list *list, uint64_t *full)
+int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switch_list *list,
+		   uint64_t *full)
 {
 	struct perf_event_header header;
 	struct trailer t = { 0 };
@@ -184,8 +179,7 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		if (head - at < sizeof(header))
 			return -EPROTO;
 		memcpy(&header, data + at, sizeof(header));
-		if (header.size < RECORD_MIN || header.size > RECORD_MAX ||
-		    header.size > head - at)
+		if (header.size < RECORD_MIN || header.size > RECORD_MAX || header.size > head - at)
 			return -EPROTO;
 		at += header.size;
 		memcpy(&t, data + at - sizeof(t), sizeof(t));
@@ -196,12 +190,9 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head,
 		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
 			kind = SWITCH_IN;
 		else
-			kind = header.misc & SWITCH_OUT_PREEMPT ?
-				       SWITCH_PREEMPT :
-				       SWITCH_WAIT;
+			kind = header.misc & SWITCH_OUT_PREEMPT ? SWITCH_PREEMPT : SWITCH_WAIT;
 		list->list[list->count] =
-			(struct switch_event){ t.ns, t.tid, t.cpu, kind,
-					       (uint32_t)list->count };
+			(struct switch_event){ t.ns, t.tid, t.cpu, kind, (uint32_t)list->count };
 		list->count++;
 	}
 	if (size - head < ROOM_MIN)
@@ -219,8 +210,7 @@ static int by_time(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-void switches_settle(struct switch_list *list, uint64_t begin_ns,
-		     uint64_t end_ns)
+void switches_settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t kept = 0;
 
@@ -241,29 +231,25 @@ void switches_settle(struct switch_list *list, uint64_t begin_ns,
 	list->count = kept;
 }
 
-int switches_end(struct switches *s, struct switch_list *list,
-		 struct error *err)
+int switches_end(struct switches *s, struct switch_list *list, struct error *err)
 {
 	uint64_t begin_ns = s->begin_ns;
 	uint64_t end_ns = clock_now_ns();
 	int ret = 0;
 
 	*list = (struct switch_list){
-		.list = calloc(s->count * (RING_BYTES / RECORD_MIN),
-			       sizeof(*list->list)),
+		.list = calloc(s->count * (RING_BYTES / RECORD_MIN), sizeof(*list->list)),
 		.whole_until_ns = UINT64_MAX,
 	};
 	for (size_t i = 0; i < s->count; i++)
 		ioctl(s->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	for (size_t i = 0; i < s->count && list->list && !ret; i++) {
 		const struct ring *ring = &s->rings[i];
-		uint64_t head = __atomic_load_n(&ring->page->data_head,
-						__ATOMIC_ACQUIRE);
+		uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 		uint64_t full;
 
-		ret = switches_parse((const uint8_t *)ring->page +
-					     s->page_bytes,
-				     RING_BYTES, head, list, &full);
+		ret = switches_parse((const uint8_t *)ring->page + s->page_bytes, RING_BYTES, head,
+				     list, &full);
 		if (full < list->whole_until_ns)
 			list->whole_until_ns = full;
 	}

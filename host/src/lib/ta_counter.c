@@ -27,8 +27,7 @@ const char *ta_counter_name(enum ta_clock clock)
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
 {
 	/* The seconds apart: a product of 64 bits holds the rest. */
-	return ticks / counter->hz * 1000000000u +
-	       ticks % counter->hz * 1000000000u / counter->hz;
+	return ticks / counter->hz * 1000000000u + ticks % counter->hz * 1000000000u / counter->hz;
 }
 
 enum {
@@ -45,21 +44,19 @@ struct reading {
 	uint32_t hz;
 };
 
-static int read_in_ta(struct tee_session *tee, enum ta_clock clock,
-		      struct reading *r, struct error *err)
+static int read_in_ta(struct tee_session *tee, enum ta_clock clock, struct reading *r,
+		      struct error *err)
 {
 	TEEC_Operation op = {
-		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
-					       TEEC_VALUE_OUTPUT, TEEC_NONE,
+		.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_NONE,
 					       TEEC_NONE),
 	};
 	int ret;
 
 	r->before_ns = clock_now_ns();
 	ret = tee_invoke(tee,
-			 clock == TA_CLOCK_VIRTUAL ?
-				 TA_PROBE_CMD_COUNTER_VIRTUAL :
-				 TA_PROBE_CMD_COUNTER_PHYSICAL,
+			 clock == TA_CLOCK_VIRTUAL ? TA_PROBE_CMD_COUNTER_VIRTUAL :
+						     TA_PROBE_CMD_COUNTER_PHYSICAL,
 			 &op, "read a counter in the probe TA", err);
 	r->after_ns = clock_now_ns();
 	r->count = op.params[0].value.a | (uint64_t)op.params[0].value.b << 32;
@@ -68,8 +65,8 @@ static int read_in_ta(struct tee_session *tee, enum ta_clock clock,
 }
 
 /* Do the counter and the client's clock agree on the time between? */
-static int compare(enum ta_clock clock, const struct reading *a,
-		   const struct reading *b, struct error *err)
+static int compare(enum ta_clock clock, const struct reading *a, const struct reading *b,
+		   struct error *err)
 {
 	struct ta_counter tried = { .clock = clock, .hz = b->hz };
 	uint64_t least = b->before_ns - a->after_ns;
@@ -82,14 +79,12 @@ static int compare(enum ta_clock clock, const struct reading *a,
 				 "does not say its frequency (CNTFRQ_EL0 is 0)",
 				 ta_counter_name(clock));
 	ns = ta_counter_ns(&tried, b->count - a->count);
-	if (ns >= least - least * STEP_PERCENT / 100 &&
-	    ns <= most + most * STEP_PERCENT / 100)
+	if (ns >= least - least * STEP_PERCENT / 100 && ns <= most + most * STEP_PERCENT / 100)
 		return 0;
 	return error_set(err, -ERANGE,
 			 "%s in a TA is not in step with CLOCK_MONOTONIC_RAW: "
-			 "at %u Hz it says %" PRIu64
-			 " ns where at least %" PRIu64 " and at most %" PRIu64
-			 " have passed",
+			 "at %u Hz it says %" PRIu64 " ns where at least %" PRIu64
+			 " and at most %" PRIu64 " have passed",
 			 ta_counter_name(clock), b->hz, ns, least, most);
 }
 
@@ -99,8 +94,7 @@ static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
 	struct reading first, second = { 0 };
 	struct tee_session *tee;
-	int ret = tee_session_open(&tee, &probe_uuid, TA_PROBE_UUID_TEXT,
-				   "the probe TA", err);
+	int ret = tee_session_open(&tee, &probe_uuid, TA_PROBE_UUID_TEXT, "the probe TA", err);
 
 	if (ret)
 		return ret;
@@ -137,8 +131,7 @@ static int anybody_to_load_it(struct error *err)
 
 void ta_counter_find(struct ta_counter *counter)
 {
-	static const enum ta_clock clocks[] = { TA_CLOCK_VIRTUAL,
-						TA_CLOCK_PHYSICAL };
+	static const enum ta_clock clocks[] = { TA_CLOCK_VIRTUAL, TA_CLOCK_PHYSICAL };
 	struct error err = { 0 };
 	const char *why = err.what;
 	int ret = anybody_to_load_it(&err);
@@ -158,16 +151,14 @@ void ta_counter_find(struct ta_counter *counter)
 			      "CNTPCT_EL0";
 		/* Why the virtual one cannot be used is what matters. */
 		if (!i)
-			snprintf(counter->reason, sizeof(counter->reason), "%s",
-				 why);
+			snprintf(counter->reason, sizeof(counter->reason), "%s", why);
 		if (ret || err.skip || (err.tee_result && !dead))
 			return; /* no TA can be asked */
 	}
 }
 
-static int switch_clock(const struct ta_counter *counter,
-			struct tee_session *tee, enum ta_clock clock,
-			uint64_t *ns, struct error *err)
+static int switch_clock(const struct ta_counter *counter, struct tee_session *tee,
+			enum ta_clock clock, uint64_t *ns, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
@@ -175,8 +166,7 @@ static int switch_clock(const struct ta_counter *counter,
 	tee_set_value(&op, 0, (uint32_t)clock, 0);
 	tee_set_type(&op, 1, TEEC_VALUE_OUTPUT);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
-	ret = tee_invoke(tee, TA_CLOCK_CMD, &op, "switch the clock of a TA",
-			 err);
+	ret = tee_invoke(tee, TA_CLOCK_CMD, &op, "switch the clock of a TA", err);
 	if (ret || !ns)
 		return ret;
 	if (op.params[2].value.a != counter->hz)
@@ -184,20 +174,17 @@ static int switch_clock(const struct ta_counter *counter,
 				 "the TA's counter runs at %u Hz, and not at "
 				 "the probe TA's %u",
 				 op.params[2].value.a, counter->hz);
-	*ns = ta_counter_ns(counter,
-			    op.params[1].value.a |
-				    (uint64_t)op.params[1].value.b << 32);
+	*ns = ta_counter_ns(counter, op.params[1].value.a | (uint64_t)op.params[1].value.b << 32);
 	return 0;
 }
 
-int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
-		     struct error *err)
+int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee, struct error *err)
 {
 	return switch_clock(counter, tee, counter->clock, NULL, err);
 }
 
-int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee,
-		    uint64_t *ns, struct error *err)
+int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee, uint64_t *ns,
+		    struct error *err)
 {
 	return switch_clock(counter, tee, TA_CLOCK_OFF, ns, err);
 }

@@ -25,8 +25,8 @@ const struct ta_name ta_bench_name = {
 	.abi = TA_BENCH_ABI,
 };
 
-static int greet(const struct ta_name *ta, struct tee_session *tee,
-		 uint32_t *more, struct error *err)
+static int greet(const struct ta_name *ta, struct tee_session *tee, uint32_t *more,
+		 struct error *err)
 {
 	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
 	uint64_t begin = clock_now_ns();
@@ -47,8 +47,8 @@ static int greet(const struct ta_name *ta, struct tee_session *tee,
 			  ta->name, op.params[0].value.a, ta->abi);
 }
 
-int ta_session_open(const struct ta_name *ta, struct tee_session **tee,
-		    uint32_t *more, struct error *err)
+int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
+		    struct error *err)
 {
 	char name[32];
 	int ret;

@@ -34,8 +34,7 @@ static struct shared_library libteec = {
 	.skip = "no-libteec",
 	.hint = "install the OP-TEE client library (package libteec2, or "
 		"optee-client)",
-	.names = (const char *const[]){ "libteec.so.2", "libteec.so.1",
-					"libteec.so", NULL },
+	.names = (const char *const[]){ "libteec.so.2", "libteec.so.1", "libteec.so", NULL },
 	.symbols = symbols,
 };
 
@@ -85,9 +84,8 @@ static void *open_session(void *arg)
 	struct opening *o = arg;
 	uint64_t begin = clock_now_ns();
 	uint32_t origin = 0;
-	TEEC_Result result = api.open_session(&o->s.context, &o->s.session,
-					      &o->uuid, TEEC_LOGIN_PUBLIC, NULL,
-					      NULL, &origin);
+	TEEC_Result result = api.open_session(&o->s.context, &o->s.session, &o->uuid,
+					      TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 	bool abandoned;
 
 	pthread_mutex_lock(&o->lock);
@@ -133,8 +131,7 @@ static void look_on(struct opening *o)
  * 0 when the call came back (with whatever result), -ETIMEDOUT when not; o then
  * belongs to the thread that hangs.
  */
-static int open_session_watched(struct opening *o, unsigned seconds,
-				enum supplicant supplicant)
+static int open_session_watched(struct opening *o, unsigned seconds, enum supplicant supplicant)
 {
 	struct timespec end;
 	pthread_t thread;
@@ -177,17 +174,14 @@ static int timed_out(struct error *err, const char *name, unsigned seconds,
 			  "tee-supplicant), it loads TAs for the TEE; "
 			  "TEEMARK_TEE_TIMEOUT=SECONDS waits longer",
 			  seconds, name,
-			  supplicant == SUPPLICANT_ABSENT ?
-				  ": tee-supplicant is not running" :
-				  "");
+			  supplicant == SUPPLICANT_ABSENT ? ": tee-supplicant is not running" : "");
 }
 
-static int refused(struct error *err, const struct opening *o,
-		   const char *uuid_text, const char *name)
+static int refused(struct error *err, const struct opening *o, const char *uuid_text,
+		   const char *name)
 {
 	bool served = tee_supplicant_state() == SUPPLICANT_RUNNING;
-	int code = error_tee(err, o->result, o->origin,
-			     "cannot open a session with %s", name);
+	int code = error_tee(err, o->result, o->origin, "cannot open a session with %s", name);
 
 	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
 		error_skip_word(err, "no-ta");
@@ -213,8 +207,8 @@ static int refused(struct error *err, const struct opening *o,
 	return code;
 }
 
-int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
-		     const char *uuid_text, const char *name, struct error *err)
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *uuid_text,
+		     const char *name, struct error *err)
 {
 	pthread_condattr_t attr;
 	struct opening *o;
@@ -235,8 +229,7 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid,
 	o->s.context_ns = clock_now_ns() - begin;
 	if (res != TEEC_SUCCESS) {
 		free(o);
-		return error_tee(err, res, TEEC_ORIGIN_API,
-				 "cannot connect to the TEE");
+		return error_tee(err, res, TEEC_ORIGIN_API, "cannot connect to the TEE");
 	}
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -268,20 +261,18 @@ void tee_session_close(struct tee_session *session)
 		free_opening((struct opening *)session);
 }
 
-int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid,
-		      const char *name, struct error *err)
+int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const char *name,
+		      struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	session->api->close_session(&session->session);
-	res = session->api->open_session(&session->context, &session->session,
-					 uuid, TEEC_LOGIN_PUBLIC, NULL, NULL,
-					 &origin);
+	res = session->api->open_session(&session->context, &session->session, uuid,
+					 TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 	return res == TEEC_SUCCESS ?
 		       0 :
-		       error_tee(err, res, origin,
-				 "cannot open another session with %s", name);
+		       error_tee(err, res, origin, "cannot open another session with %s", name);
 }
 
 bool tee_uuid(const char *text, TEEC_UUID *uuid)
@@ -292,19 +283,17 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid)
 	if (strlen(text) != sizeof(pattern) - 1)
 		return false;
 	for (size_t i = 0; pattern[i]; i++)
-		if (pattern[i] == '-' ? text[i] != '-' :
-					!isxdigit((unsigned char)text[i]))
+		if (pattern[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
 			return false;
 	return sscanf(text,
 		      "%8" SCNx32 "-%4" SCNx16 "-%4" SCNx16
 		      "-%2hhx%2hhx-%2hhx%2hhx%2hhx%2hhx%2hhx%2hhx",
-		      &uuid->timeLow, &uuid->timeMid, &uuid->timeHiAndVersion,
-		      &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6],
-		      &b[7]) == 11;
+		      &uuid->timeLow, &uuid->timeMid, &uuid->timeHiAndVersion, &b[0], &b[1], &b[2],
+		      &b[3], &b[4], &b[5], &b[6], &b[7]) == 11;
 }
 
-int tee_invoke(struct tee_session *session, uint32_t command,
-	       TEEC_Operation *op, const char *doing, struct error *err)
+int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
+	       struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
@@ -315,9 +304,8 @@ int tee_invoke(struct tee_session *session, uint32_t command,
 	return error_tee(err, res, origin, "cannot %s", doing);
 }
 
-int tee_invoke_times(struct tee_session *session, uint32_t command,
-		     TEEC_Operation *op, uint32_t times, const char *doing,
-		     struct error *err)
+int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
+		     uint32_t times, const char *doing, struct error *err)
 {
 	int ret = 0;
 
@@ -326,8 +314,8 @@ int tee_invoke_times(struct tee_session *session, uint32_t command,
 	return ret;
 }
 
-int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
-		  TEEC_SharedMemory **shm, struct error *err)
+int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC_SharedMemory **shm,
+		  struct error *err)
 {
 	TEEC_SharedMemory *m = calloc(1, sizeof(*m));
 	TEEC_Result res;
@@ -341,8 +329,7 @@ int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags,
 	if (res != TEEC_SUCCESS) {
 		free(m);
 		return error_tee(err, res, TEEC_ORIGIN_API,
-				 "cannot allocate %zu bytes of shared memory",
-				 size);
+				 "cannot allocate %zu bytes of shared memory", size);
 	}
 	*shm = m;
 	return 0;

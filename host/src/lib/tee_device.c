@@ -54,8 +54,7 @@ int tee_device_open(char *path, size_t path_size, struct error *err)
 				no_permission(&denied, path);
 			continue;
 		}
-		if (!ioctl(fd, TEE_IOC_VERSION, &version) &&
-		    version.gen_caps & TEE_GEN_CAP_GP)
+		if (!ioctl(fd, TEE_IOC_VERSION, &version) && version.gen_caps & TEE_GEN_CAP_GP)
 			return fd;
 		other = true;
 		close(fd);
@@ -85,8 +84,7 @@ static char state_of(const char *pid)
 	file = fopen(path, "re");
 	if (!file)
 		return '\0';
-	if (fscanf(file, "%*d (%16[^)]) %c", comm, &state) != 2 ||
-	    strcmp(comm, "tee-supplicant"))
+	if (fscanf(file, "%*d (%16[^)]) %c", comm, &state) != 2 || strcmp(comm, "tee-supplicant"))
 		state = '\0';
 	fclose(file);
 	return state;
@@ -101,9 +99,8 @@ enum supplicant tee_supplicant_state(void)
 	if (!proc)
 		return SUPPLICANT_UNKNOWN;
 	while (found != SUPPLICANT_RUNNING && (entry = readdir(proc))) {
-		char state = isdigit((unsigned char)entry->d_name[0]) ?
-				     state_of(entry->d_name) :
-				     '\0';
+		char state = isdigit((unsigned char)entry->d_name[0]) ? state_of(entry->d_name) :
+									'\0';
 
 		if (state == 'T' || state == 't')
 			found = SUPPLICANT_STOPPED;

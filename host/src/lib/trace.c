@@ -46,8 +46,7 @@ static int open_file(const struct trace *trace, const char *name, int flags)
 }
 
 /* 0, or -1 with errno. */
-static int write_to(const struct trace *trace, const char *name,
-		    const char *text)
+static int write_to(const struct trace *trace, const char *name, const char *text)
 {
 	int fd = open_file(trace, name, O_WRONLY);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
@@ -61,8 +60,7 @@ static int enable(const struct trace *trace, const char *event)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "events/optee/optee_invoke_fn_%s/enable",
-		 event);
+	snprintf(name, sizeof(name), "events/optee/optee_invoke_fn_%s/enable", event);
 	return write_to(trace, name, "1");
 }
 
@@ -75,8 +73,7 @@ static const char *find_root(struct error *err)
 		snprintf(path, sizeof(path), "%s/instances", *root);
 		if (access(path, W_OK))
 			continue;
-		snprintf(path, sizeof(path),
-			 "%s/events/optee/optee_invoke_fn_end", *root);
+		snprintf(path, sizeof(path), "%s/events/optee/optee_invoke_fn_end", *root);
 		if (!access(path, F_OK))
 			return *root;
 		error_set(err, -EOPNOTSUPP,
@@ -108,8 +105,8 @@ static void remove_stale(const char *root)
 	while ((entry = readdir(dir))) {
 		int pid = 0, end = 0;
 
-		if (sscanf(entry->d_name, NAME "%d%n", &pid, &end) != 1 ||
-		    entry->d_name[end] || pid <= 0)
+		if (sscanf(entry->d_name, NAME "%d%n", &pid, &end) != 1 || entry->d_name[end] ||
+		    pid <= 0)
 			continue;
 		if (pid == getpid() || (kill(pid, 0) && errno == ESRCH))
 			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
@@ -141,8 +138,7 @@ static struct trace *make_instance(struct error *err)
 	}
 	remove_stale(root);
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%s",
-		 root, pid);
+	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%s", root, pid);
 	if (mkdir(trace->dir, 0700)) {
 		error_errno(err, "no trace instance");
 		free(trace);
@@ -150,8 +146,7 @@ static struct trace *make_instance(struct error *err)
 	}
 	/* event-fork: threads begun later are counted too. */
 	if (!write_to(trace, "buffer_size_kb", BUFFER_KB) &&
-	    !write_to(trace, "set_event_pid", pid) &&
-	    !write_to(trace, "options/event-fork", "1") &&
+	    !write_to(trace, "set_event_pid", pid) && !write_to(trace, "options/event-fork", "1") &&
 	    !enable(trace, "end"))
 		return trace;
 	error_set(err, -EIO, "the trace instance could not be set up");
@@ -199,8 +194,7 @@ static bool parse_event(char *line, struct event *e)
 	if (!stamp || !isdigit((unsigned char)stamp[1]))
 		return false;
 	e->ns = strtoull(stamp + 1, &point, 10) * 1000000000u;
-	if (*point != '.' || strspn(point + 1, "0123456789") != 6 ||
-	    point[7] != '\0')
+	if (*point != '.' || strspn(point + 1, "0123456789") != 6 || point[7] != '\0')
 		return false;
 	e->ns += strtoull(point + 1, NULL, 10) * TRACE_STEP_NS;
 	return true;
@@ -229,8 +223,7 @@ static uint64_t count_lost(const struct trace *trace)
 		uint64_t n;
 		FILE *f;
 
-		snprintf(path, sizeof(path), "%s/per_cpu/cpu%ld/stats",
-			 trace->dir, cpu);
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%ld/stats", trace->dir, cpu);
 		f = fopen(path, "re");
 		if (!f)
 			continue;
@@ -304,8 +297,7 @@ static void mount_for_us(void)
 	snprintf(path, sizeof(path), "%s/instances", root);
 	if (!access(path, F_OK) || access(root, F_OK) || geteuid())
 		return;
-	if (!unshare(CLONE_NEWNS) &&
-	    !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (!unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		mount("tracefs", root, "tracefs", MS_NOSUID | MS_NOEXEC, NULL);
 }
 
@@ -360,8 +352,7 @@ static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 					 "world in one call",
 					 TRACE_LEGS_MAX);
 		else
-			legs->list[legs->count++] =
-				(struct trace_leg){ leg.begin_ns, e.ns, e.ret };
+			legs->list[legs->count++] = (struct trace_leg){ leg.begin_ns, e.ns, e.ret };
 		open = e.begin;
 	}
 	if (!wrong && (ferror(f) || open))
@@ -371,8 +362,7 @@ static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 	return wrong ? error_set(err, -EPROTO, "%s", wrong) : 0;
 }
 
-int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
-		    struct error *err)
+int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err)
 {
 	uint64_t lost;
 	FILE *f;
@@ -388,8 +378,6 @@ int trace_legs_stop(struct trace *trace, struct trace_legs *legs,
 	lost = count_lost(trace);
 	if (lost)
 		return error_set(err, -ENOBUFS,
-				 "%" PRIu64
-				 " events found no room in the trace buffer",
-				 lost);
+				 "%" PRIu64 " events found no room in the trace buffer", lost);
 	return ret;
 }

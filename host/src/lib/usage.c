@@ -8,8 +8,7 @@
 
 void usage_open(struct usage_meter *meter)
 {
-	meter->schedstat_fd =
-		open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	meter->schedstat_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
 void usage_close(struct usage_meter *meter)
@@ -53,17 +52,14 @@ void usage_read(const struct usage_meter *meter, struct usage *usage)
 	struct rusage ru = { 0 };
 
 	getrusage(RUSAGE_SELF, &ru);
-	usage->user_us =
-		(int64_t)ru.ru_utime.tv_sec * 1000000 + ru.ru_utime.tv_usec;
-	usage->sys_us =
-		(int64_t)ru.ru_stime.tv_sec * 1000000 + ru.ru_stime.tv_usec;
+	usage->user_us = (int64_t)ru.ru_utime.tv_sec * 1000000 + ru.ru_utime.tv_usec;
+	usage->sys_us = (int64_t)ru.ru_stime.tv_sec * 1000000 + ru.ru_stime.tv_usec;
 	usage->nvcsw = ru.ru_nvcsw;
 	usage->nivcsw = ru.ru_nivcsw;
 	usage->runq_ns = read_runq(meter->schedstat_fd);
 }
 
-struct usage usage_between(const struct usage *before,
-			   const struct usage *after)
+struct usage usage_between(const struct usage *before, const struct usage *after)
 {
 	struct usage d = {
 		.user_us = after->user_us - before->user_us,

@@ -15,11 +15,10 @@ static const char *const step_names[ASYM_STEPS] = {
 	[ASYM_OPERATE] = "used",
 };
 
-static int take_desk(struct pool *pool, const struct backend *backend,
-		     struct desk **desk, struct error *err)
+static int take_desk(struct pool *pool, const struct backend *backend, struct desk **desk,
+		     struct error *err)
 {
-	return pool_desk(pool, backend, DESK_ASYM, ASYM_BUFFER_BYTES, desk,
-			 err);
+	return pool_desk(pool, backend, DESK_ASYM, ASYM_BUFFER_BYTES, desk, err);
 }
 
 int asym_case_parse(struct bench_case *c, struct error *err)
@@ -28,8 +27,7 @@ int asym_case_parse(struct bench_case *c, struct error *err)
 
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
-			ret = pool_reserve(c->pool, backends[i], DESK_ASYM,
-					   ASYM_BUFFER_BYTES, err);
+			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
 	/* One takes seconds on some boards: a sample is one of them. */
 	if (case_in_ta(c))
 		c->loops_max = 1;
@@ -46,25 +44,22 @@ static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 	if (!asym_is_private(use))
 		return len;
 	vector_bytes(at + len, room - len, key->private);
-	return len +
-	       asym_private_bytes(k->job.alg,
-				  k->job.alg->kind == ASYM_RSA && !k->plain);
+	return len + asym_private_bytes(k->job.alg, k->job.alg->kind == ASYM_RSA && !k->plain);
 }
 
 /*
  * One step on a desk. A TA that dies of it gets a new session, so that the
  * other cases go on; whoever was on the desk begins anew.
  */
-static int take(struct asym_case *k, struct desk *desk, struct asym_job *job,
-		enum asym_step step, struct error *err)
+static int take(struct asym_case *k, struct desk *desk, struct asym_job *job, enum asym_step step,
+		struct error *err)
 {
 	struct error why = { 0 };
 	int ret = desk->backend->asym_step(desk->session, job, step, &why);
 
 	if (!ret)
 		return 0;
-	if (why.tee_result == TEEC_ERROR_TARGET_DEAD &&
-	    desk->backend->asym_again) {
+	if (why.tee_result == TEEC_ERROR_TARGET_DEAD && desk->backend->asym_again) {
 		struct error again = { 0 };
 
 		desk->owner = NULL;
@@ -74,16 +69,15 @@ static int take(struct asym_case *k, struct desk *desk, struct asym_job *job,
 			error_skip(&why, -EHOSTDOWN, "ta-ended",
 				   "the TEE says that it has %s%s, and ends "
 				   "the TA when it is %s",
-				   k->says ? "" : "no ", job->alg->title,
-				   step_names[step]);
+				   k->says ? "" : "no ", job->alg->title, step_names[step]);
 	}
 	if (err)
 		*err = why;
 	return why.code;
 }
 
-static int lead_to(struct asym_case *k, struct desk *desk, struct asym_job *job,
-		   enum asym_step end, struct error *err)
+static int lead_to(struct asym_case *k, struct desk *desk, struct asym_job *job, enum asym_step end,
+		   struct error *err)
 {
 	int ret = 0;
 
@@ -111,12 +105,10 @@ int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 
 	if (!c->backend->asym_step)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "backend %s has no asymmetric algorithms",
-				  c->backend->name);
+				  "backend %s has no asymmetric algorithms", c->backend->name);
 	k->vector = asym_vector_of(c->asym->name);
 	if (!k->vector || !asym_key_of(k->vector))
-		return error_set(err, -ENOENT,
-				 "no published vector of %s is known",
+		return error_set(err, -ENOENT, "no published vector of %s is known",
 				 c->asym->title);
 	ret = take_desk(c->pool, c->backend, &k->desk, err);
 	if (ret)
@@ -166,8 +158,7 @@ int asym_case_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-int asym_case_run(void *state, uint32_t loops, uint32_t repeat,
-		  struct error *err)
+int asym_case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct asym_case *k = state;
 	int ret = 0;
@@ -175,8 +166,7 @@ int asym_case_run(void *state, uint32_t loops, uint32_t repeat,
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++) {
 		if (k->generate)
-			ret = k->backend->generate(k->desk->session, &k->job,
-						   err);
+			ret = k->backend->generate(k->desk->session, &k->job, err);
 		else if (k->step == ASYM_STEPS)
 			ret = lead_to(k, k->desk, &k->job, ASYM_STEPS, err);
 		else
@@ -197,8 +187,7 @@ static struct desk *other_desk(const struct asym_case *k)
 	for (size_t i = 0; backends[i]; i++) {
 		const struct backend *b = backends[i];
 
-		if (!b->asym_step || b == k->backend ||
-		    take_desk(k->pool, b, &desk, NULL))
+		if (!b->asym_step || b == k->backend || take_desk(k->pool, b, &desk, NULL))
 			continue;
 		if (!found || b->local)
 			found = desk;
@@ -210,9 +199,8 @@ static struct desk *other_desk(const struct asym_case *k)
  * An operation with the published key on a desk, whichever it is. public: that
  * key instead, or NULL. out: the result, or the signature to verify.
  */
-static int ask(struct asym_case *k, struct desk *desk, enum asym_use use,
-	       const uint8_t *public, const uint8_t *in, size_t in_len,
-	       uint8_t *out, size_t *out_len, struct error *err)
+static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const uint8_t *public,
+	       const uint8_t *in, size_t in_len, uint8_t *out, size_t *out_len, struct error *err)
 {
 	struct asym_job job = {
 		.alg = k->job.alg,
@@ -245,49 +233,44 @@ static bool is_deterministic(const struct asym_case *k)
 	const struct asym_algorithm *alg = k->job.alg;
 
 	return k->job.use == ASYM_DERIVE || k->job.use == ASYM_DECRYPT ||
-	       (k->job.use == ASYM_SIGN &&
-		(!strcmp(alg->padding, "pkcs1") || !alg->digest_bytes));
+	       (k->job.use == ASYM_SIGN && (!strcmp(alg->padding, "pkcs1") || !alg->digest_bytes));
 }
 
 static int wrong(const struct asym_case *k, const char *what, struct error *err)
 {
-	return known_answer_wrong(err, "%s of %s by backend %s", what,
-				  k->job.alg->title, k->backend->name);
+	return known_answer_wrong(err, "%s of %s by backend %s", what, k->job.alg->title,
+				  k->backend->name);
 }
 
 /* Compares with the published answer, and wipes it. */
 static int compare(struct asym_case *k, struct error *err)
 {
 	uint8_t *out = k->desk->out.data;
-	bool differs = k->job.out_len != k->want_len ||
-		       memcmp(out, k->want, k->want_len);
+	bool differs = k->job.out_len != k->want_len || memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
 	return differs ? wrong(k, "wrong result", err) : 0;
 }
 
 /* The signature in out is right, says a desk; and with a bit flipped wrong. */
-static int check_signature(struct asym_case *k, struct desk *desk,
-			   const uint8_t *public, uint8_t *signature,
-			   size_t len, bool and_flipped, struct error *err)
+static int check_signature(struct asym_case *k, struct desk *desk, const uint8_t *public,
+			   uint8_t *signature, size_t len, bool and_flipped, struct error *err)
 {
 	struct error why = { 0 };
-	int ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len,
-		      signature, &len, &why);
+	int ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len, &why);
 
 	if (ret == -EBADMSG)
 		return wrong(k, "a wrong signature", err);
 	if (!ret && and_flipped) {
 		signature[len / 2] ^= 1;
-		ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len,
-			  signature, &len, &why);
+		ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len,
+			  &why);
 		signature[len / 2] ^= 1;
 		if (!ret)
-			return known_answer_wrong(
-				err,
-				"backend %s takes a flipped bit in a signature "
-				"of %s for right",
-				desk->backend->name, k->job.alg->title);
+			return known_answer_wrong(err,
+						  "backend %s takes a flipped bit in a signature "
+						  "of %s for right",
+						  desk->backend->name, k->job.alg->title);
 		ret = ret == -EBADMSG ? 0 : ret;
 	}
 	if (ret && err)
@@ -296,16 +279,14 @@ static int check_signature(struct asym_case *k, struct desk *desk,
 }
 
 /* Decrypting an encrypted message gives the message. */
-static int check_encrypted(struct asym_case *k, struct desk *desk,
-			   uint8_t *sealed, size_t len, struct error *err)
+static int check_encrypted(struct asym_case *k, struct desk *desk, uint8_t *sealed, size_t len,
+			   struct error *err)
 {
 	uint8_t plain[ASYM_IN_MAX_BYTES];
 	size_t plain_len = 0;
-	int ret = ask(k, desk, ASYM_DECRYPT, NULL, sealed, len, plain,
-		      &plain_len, err);
+	int ret = ask(k, desk, ASYM_DECRYPT, NULL, sealed, len, plain, &plain_len, err);
 
-	if (!ret &&
-	    (plain_len != k->job.in_len || memcmp(plain, k->in, plain_len)))
+	if (!ret && (plain_len != k->job.in_len || memcmp(plain, k->in, plain_len)))
 		ret = wrong(k, "wrong ciphertext", err);
 	return ret;
 }
@@ -366,8 +347,7 @@ static int check_result(struct asym_case *k, bool first, struct error *err)
 {
 	if (k->job.use == ASYM_VERIFY)
 		return first ? refuses_flips(k, err) : 0;
-	return is_deterministic(k) ? compare(k, err) :
-				     check_by_other(k, first, err);
+	return is_deterministic(k) ? compare(k, err) : check_by_other(k, first, err);
 }
 
 /* Takes the key that was generated through its use. */
@@ -379,8 +359,7 @@ static int use_key(struct asym_case *k, struct error *err)
 }
 
 /* Two sides agree: the key that was generated, and the published one. */
-static int check_agreement(struct asym_case *k, struct desk *other,
-			   struct error *err)
+static int check_agreement(struct asym_case *k, struct desk *other, struct error *err)
 {
 	uint8_t ours[ASYM_IN_MAX_BYTES], theirs[ASYM_IN_MAX_BYTES];
 	size_t len = 0, public = asym_public_bytes(k->job.alg);
@@ -392,8 +371,7 @@ static int check_agreement(struct asym_case *k, struct desk *other,
 	if (ret)
 		return ret;
 	memcpy(ours, k->desk->out.data, k->job.out_len);
-	ret = ask(k, other, ASYM_DERIVE, NULL, k->public, public, theirs, &len,
-		  err);
+	ret = ask(k, other, ASYM_DERIVE, NULL, k->public, public, theirs, &len, err);
 	if (!ret && (len != k->job.out_len || memcmp(ours, theirs, len)))
 		ret = wrong(k, "a key pair that agrees on another secret", err);
 	return ret;
@@ -416,8 +394,7 @@ static int use_generated(struct asym_case *k, struct error *err)
 	if (ret)
 		return ret;
 	memcpy(signature, k->desk->out.data, k->job.out_len);
-	return check_signature(k, other, k->public, signature, k->job.out_len,
-			       true, err);
+	return check_signature(k, other, k->public, signature, k->job.out_len, true, err);
 }
 
 /* Another key than the last, which another backend takes for one. */
@@ -426,8 +403,7 @@ static int check_generated(struct asym_case *k, struct error *err)
 	uint8_t public[ASYM_PUBLIC_MAX_BYTES] = { 0 };
 	struct desk *other = other_desk(k);
 	size_t len = asym_public_bytes(k->job.alg);
-	int ret =
-		k->backend->public_key(k->desk->session, &k->job, public, err);
+	int ret = k->backend->public_key(k->desk->session, &k->job, public, err);
 
 	if (ret)
 		return ret;

@@ -25,7 +25,7 @@ struct asym_case {
 	size_t want_len;
 	/* The public key that was generated last. */
 	uint8_t public[ASYM_PUBLIC_MAX_BYTES];
-	bool works; /* it came back once: what ends the TA later is a failure */
+	bool works;             /* it came back once: what ends the TA later is a failure */
 	bool says_known, says;  /* what the TEE says of the algorithm */
 	const char *checked_by; /* the other backend, or NULL */
 };
@@ -36,8 +36,7 @@ int asym_case_parse(struct bench_case *c, struct error *err);
 int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err);
 /* For struct workload. */
 int asym_case_ready(void *state, uint32_t loops, struct error *err);
-int asym_case_run(void *state, uint32_t loops, uint32_t repeat,
-		  struct error *err);
+int asym_case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err);
 /*
  * The result against the published one and the other backend's opinion, which
  * must also refuse it with a bit flipped; a verification must refuse a flipped

@@ -82,8 +82,7 @@ static void find_ta(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
 	struct case_plan *plan = &run->plans[i];
-	struct tee_session *ta = c->workload->ta ? c->workload->ta(c->state) :
-						   NULL;
+	struct tee_session *ta = c->workload->ta ? c->workload->ta(c->state) : NULL;
 	uint64_t ns;
 
 	plan->in_ta = ta != NULL;
@@ -100,8 +99,7 @@ static void settle(uint64_t ns)
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
 			       .tv_nsec = (long)(ns % 1000000000u) };
 
-	while (ns && !bench_signal &&
-	       clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
+	while (ns && !bench_signal && clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
 		;
 }
 
@@ -114,25 +112,23 @@ static int report_openings(struct run *run, struct error *err)
 		struct desk *desk = &run->pool->desks[i];
 		struct open_cost cost = { 0 };
 
-		if (!desk->session || desk->use != DESK_DIGEST ||
-		    desk->reported || !desk->backend->open_cost)
+		if (!desk->session || desk->use != DESK_DIGEST || desk->reported ||
+		    !desk->backend->open_cost)
 			continue;
 		desk->reported = true;
 		desk->backend->open_cost(desk->session, &cost);
-		ret = record_opening(&run->records, desk->backend, "context",
-				     cost.context_ns, err);
+		ret = record_opening(&run->records, desk->backend, "context", cost.context_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, desk->backend,
-					     "session", cost.session_ns, err);
+			ret = record_opening(&run->records, desk->backend, "session",
+					     cost.session_ns, err);
 		if (!ret)
-			ret = record_opening(&run->records, desk->backend,
-					     "invoke", cost.invoke_ns, err);
+			ret = record_opening(&run->records, desk->backend, "invoke", cost.invoke_ns,
+					     err);
 	}
 	return ret;
 }
 
-static int drop(struct run *run, size_t i, const struct error *why,
-		struct error *err)
+static int drop(struct run *run, size_t i, const struct error *why, struct error *err)
 {
 	run->plans[i].live = false;
 	run->end.skipped += why->skip != NULL;
@@ -172,8 +168,7 @@ static bool is_longest(const struct cases *cases, const struct bench_case *c)
 		    !strcmp(other->algorithm_name, c->algorithm_name) &&
 		    !strcmp(other->backend_name, c->backend_name) &&
 		    len == before_size(c->parameters) &&
-		    !strncmp(other->parameters, c->parameters, len) &&
-		    other->bytes > c->bytes)
+		    !strncmp(other->parameters, c->parameters, len) && other->bytes > c->bytes)
 			return false;
 	}
 	return true;
@@ -185,18 +180,15 @@ static void compare_masks(struct run *run, size_t i)
 	struct case_plan *plan = &run->plans[i];
 	const char *variable, *value;
 
-	if (!c->backend || !c->backend->mask || !plan->watched.known ||
-	    !is_longest(run->cases, c))
+	if (!c->backend || !c->backend->mask || !plan->watched.known || !is_longest(run->cases, c))
 		return;
 	variable = c->backend->mask(&value);
-	masks_compare(c->key,
-		      plan->watched.calls > 4 ? plan->watched.calls / 4 : 1,
-		      variable, value, &plan->masks);
+	masks_compare(c->key, plan->watched.calls > 4 ? plan->watched.calls / 4 : 1, variable,
+		      value, &plan->masks);
 }
 
 /* First call, verification, loops. 0, or -errno with why the case is out. */
-static int get_ready(struct run *run, size_t i, struct measured *first,
-		     struct error *why)
+static int get_ready(struct run *run, size_t i, struct measured *first, struct error *why)
 {
 	struct bench_case *c = &run->cases->list[i];
 	struct case_plan *plan = &run->plans[i];
@@ -211,8 +203,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	if (ret)
 		return no_room(ret, why);
 	target = case_target(c);
-	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first,
-			   why);
+	ret = measure_once(&run->measure, &target, 1, o->repeats[0], first, why);
 	if (ret)
 		return no_room(ret, why);
 	ret = stop_check(why);
@@ -223,8 +214,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	if (ret)
 		return ret;
 	find_ta(run, i);
-	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns :
-						      run->shortest_ns;
+	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns : run->shortest_ns;
 	for (unsigned r = 0; r < o->n_repeats; r++) {
 		/* One call is all that a sample has: none to find out by. */
 		if (measure_loops_max(&target) == 1) {
@@ -232,9 +222,8 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 			plan->call_ns = first->ns;
 			continue;
 		}
-		ret = measure_calibrate(&run->measure, &target, plan->min_ns,
-					o->repeats[r], &plan->loops[r],
-					&call_ns, why);
+		ret = measure_calibrate(&run->measure, &target, plan->min_ns, o->repeats[r],
+					&plan->loops[r], &call_ns, why);
 		if (ret)
 			return ret;
 		if (o->loops)
@@ -246,9 +235,8 @@ static int get_ready(struct run *run, size_t i, struct measured *first,
 	}
 	if (c->backend && c->backend->may_offload) {
 		watch_idle(&run->idle);
-		ret = watch_calls(&run->measure, &target, o->repeats[0],
-				  plan->call_ns, &run->idle, &plan->watched,
-				  why);
+		ret = watch_calls(&run->measure, &target, o->repeats[0], plan->call_ns, &run->idle,
+				  &plan->watched, why);
 	}
 	if (!ret)
 		compare_masks(run, i);
@@ -277,8 +265,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	run->n_turns += (size_t)c->options.samples * c->options.n_repeats;
 	ret = record_first_call(&run->records, c, &first, err);
 	if (!ret)
-		ret = record_case(&run->records, c, &run->plans[i], &run->idle,
-				  err);
+		ret = record_case(&run->records, c, &run->plans[i], &run->idle, err);
 	return ret;
 }
 
@@ -288,11 +275,9 @@ static int deal_turns(struct run *run, struct error *err)
 	struct prng prng;
 	size_t n = 0;
 
-	run->turns =
-		calloc(run->n_turns ? run->n_turns : 1, sizeof(*run->turns));
+	run->turns = calloc(run->n_turns ? run->n_turns : 1, sizeof(*run->turns));
 	if (!run->turns || run->n_turns > UINT32_MAX)
-		return error_set(err, -ENOMEM, "out of memory for %zu samples",
-				 run->n_turns);
+		return error_set(err, -ENOMEM, "out of memory for %zu samples", run->n_turns);
 	for (size_t i = 0; i < run->cases->count; i++) {
 		const struct case_options *o = &run->cases->list[i].options;
 
@@ -300,8 +285,7 @@ static int deal_turns(struct run *run, struct error *err)
 			continue;
 		for (uint32_t s = 0; s < o->samples; s++)
 			for (unsigned r = 0; r < o->n_repeats; r++)
-				run->turns[n++] = (struct turn){ (uint32_t)i,
-								 (uint16_t)r };
+				run->turns[n++] = (struct turn){ (uint32_t)i, (uint16_t)r };
 	}
 	/* Fisher and Yates */
 	prng_seed(&prng, run->settings->seed);
@@ -316,8 +300,8 @@ static int deal_turns(struct run *run, struct error *err)
 }
 
 /* One sample that is long enough; -ECANCELED: a signal came. */
-static int take_sample(struct run *run, const struct turn *turn,
-		       struct measured *sample, struct error *why)
+static int take_sample(struct run *run, const struct turn *turn, struct measured *sample,
+		       struct error *why)
 {
 	struct bench_case *c = &run->cases->list[turn->c];
 	struct case_plan *plan = &run->plans[turn->c];
@@ -345,8 +329,7 @@ static int take_sample(struct run *run, const struct turn *turn,
 	for (;;) {
 		if (bench_signal)
 			return -ECANCELED;
-		ret = measure_once(&run->measure, &target, *loops, repeat,
-				   sample, why);
+		ret = measure_once(&run->measure, &target, *loops, repeat, sample, why);
 		if (!ret && c->workload->check)
 			ret = c->workload->check(c->state, why);
 		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
@@ -354,19 +337,17 @@ static int take_sample(struct run *run, const struct turn *turn,
 			return ret;
 		/* Too short to be believed. */
 		run->end.thrown_away++;
-		*loops = *loops > measure_loops_max(&target) / 2 ?
-				 measure_loops_max(&target) :
-				 *loops * 2;
+		*loops = *loops > measure_loops_max(&target) / 2 ? measure_loops_max(&target) :
+								   *loops * 2;
 	}
 }
 
-static int put_sample(struct run *run, const struct turn *turn,
-		      const struct measured *sample, struct error *err)
+static int put_sample(struct run *run, const struct turn *turn, const struct measured *sample,
+		      struct error *err)
 {
 	const struct bench_case *c = &run->cases->list[turn->c];
 	const struct case_plan *plan = &run->plans[turn->c];
-	const struct calls calls = { c, run->end.samples++,
-				     c->options.repeats[turn->r],
+	const struct calls calls = { c, run->end.samples++, c->options.repeats[turn->r],
 				     plan->loops[turn->r] };
 	int ret = record_sample(&run->records, &calls, sample, false, err);
 
@@ -406,8 +387,7 @@ enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
 #define TRACED_NS 500000000u /* what they take of a case, about */
 
 static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
-		      struct trace *trace, struct trace_legs *legs,
-		      uint64_t *ns, struct error *why)
+		      struct trace *trace, struct trace_legs *legs, uint64_t *ns, struct error *why)
 {
 	struct measure_target target = case_target(c);
 	struct measure plain = run->measure;
@@ -425,8 +405,7 @@ static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
 		ret = trace_legs_start(trace, why);
 	if (ret)
 		return ret;
-	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call,
-			   why);
+	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
 	if (!ret)
 		ret = trace_legs_stop(trace, legs, why);
 	if (!ret && c->workload->check)
@@ -435,8 +414,8 @@ static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
 	return ret;
 }
 
-static int trace_case(struct run *run, size_t i, struct trace *trace,
-		      struct trace_legs *legs, struct error *err)
+static int trace_case(struct run *run, size_t i, struct trace *trace, struct trace_legs *legs,
+		      struct error *err)
 {
 	const struct bench_case *c = &run->cases->list[i];
 	struct calls calls = { c, 0, c->options.repeats[0], 1 };
@@ -447,21 +426,18 @@ static int trace_case(struct run *run, size_t i, struct trace *trace,
 	while (!ret && calls.seq < TRACED_MOST && !bench_signal &&
 	       (calls.seq < TRACED_LEAST || spent <= TRACED_NS)) {
 		struct error why = { 0 };
-		int code =
-			trace_call(run, c, calls.seq, trace, legs, &ns, &why);
+		int code = trace_call(run, c, calls.seq, trace, legs, &ns, &why);
 
 		if (bench_signal)
 			break; /* the signal may have cut into it */
 		spent += ns;
 		if (code) {
 			calls.seq = 0;
-			return record_legs(&run->records, &calls, 0, NULL, &why,
-					   err);
+			return record_legs(&run->records, &calls, 0, NULL, &why, err);
 		}
 		/* The first comes after other cases: it is another call. */
 		if (warm) {
-			ret = record_legs(&run->records, &calls, ns, legs, NULL,
-					  err);
+			ret = record_legs(&run->records, &calls, ns, legs, NULL, err);
 			calls.seq++;
 		}
 		warm = true;
@@ -482,15 +458,13 @@ static int trace_all(struct run *run, struct error *err)
 
 	code = legs.list ? trace_legs_open(&trace, &why) :
 			   error_set(&why, -ENOMEM, "out of memory");
-	for (size_t i = 0; !ret && i < run->cases->count && !bench_signal;
-	     i++) {
+	for (size_t i = 0; !ret && i < run->cases->count && !bench_signal; i++) {
 		const struct bench_case *c = &run->cases->list[i];
 
 		if (!run->plans[i].live || !case_calls_tee(c))
 			continue;
 		calls = (struct calls){ c, 0, c->options.repeats[0], 1 };
-		ret = code ? record_legs(&run->records, &calls, 0, NULL, &why,
-					 err) :
+		ret = code ? record_legs(&run->records, &calls, 0, NULL, &why, err) :
 			     trace_case(run, i, trace, &legs, err);
 	}
 	trace_legs_close(trace);
@@ -514,9 +488,8 @@ static void find_shortest(struct run *run)
 	run->shortest_ns = 1000 * facts.resolution_ns;
 }
 
-int bench_run(const struct bench_settings *settings, struct cases *cases,
-	      struct pool *pool, struct sink *sink, struct bench_result *result,
-	      struct error *err)
+int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
+	      struct sink *sink, struct bench_result *result, struct error *err)
 {
 	struct run run = {
 		.settings = settings,
@@ -533,10 +506,9 @@ int bench_run(const struct bench_settings *settings, struct cases *cases,
 
 	memset(result, 0, sizeof(*result));
 	if (!settings->watch)
-		run.idle = (struct watched_idle){
-			.looked = true,
-			.reason = "not looked for: --no-watch was given"
-		};
+		run.idle =
+			(struct watched_idle){ .looked = true,
+					       .reason = "not looked for: --no-watch was given" };
 	usage_open(&run.meter);
 	find_shortest(&run);
 	run.end.cases = (unsigned)cases->count;

@@ -16,8 +16,7 @@ struct bench_result {
  * Parses no more: cases are checked already. 0 also when cases failed or were
  * skipped (result tells); -errno when the run could not be written.
  */
-int bench_run(const struct bench_settings *settings, struct cases *cases,
-	      struct pool *pool, struct sink *sink, struct bench_result *result,
-	      struct error *err);
+int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
+	      struct sink *sink, struct bench_result *result, struct error *err);
 
 #endif

@@ -21,17 +21,14 @@ static int lacks(const char *what, struct error *err)
 	return case_wrong(err, "call: %s is missing", what);
 }
 
-static int number(char **rest, const char *what, uint64_t max, uint64_t *value,
-		  struct error *err)
+static int number(char **rest, const char *what, uint64_t max, uint64_t *value, struct error *err)
 {
 	const char *word = next(rest, ":");
 
-	return word ? case_number(word, what, max, value, err) :
-		      lacks(what, err);
+	return word ? case_number(word, what, max, value, err) : lacks(what, err);
 }
 
-static int u32(char **rest, const char *what, uint32_t *value,
-	       struct error *err)
+static int u32(char **rest, const char *what, uint32_t *value, struct error *err)
 {
 	uint64_t n = 0;
 	int ret = number(rest, what, UINT32_MAX, &n, err);
@@ -41,14 +38,13 @@ static int u32(char **rest, const char *what, uint32_t *value,
 }
 
 /* A number, or `any`. */
-static int wanted(char **rest, const char *what, uint32_t max,
-		  struct call_number *wanted, struct error *err)
+static int wanted(char **rest, const char *what, uint32_t max, struct call_number *wanted,
+		  struct error *err)
 {
 	uint64_t n = 0;
 	int ret;
 
-	wanted->any = *rest &&
-		      (!strcmp(*rest, "any") || !strncmp(*rest, "any:", 4));
+	wanted->any = *rest && (!strcmp(*rest, "any") || !strncmp(*rest, "any:", 4));
 	if (wanted->any) {
 		next(rest, ":");
 		return 0;
@@ -64,8 +60,7 @@ static int result(char **rest, uint32_t *value, struct error *err)
 
 	if (!word)
 		return lacks("the expected result", err);
-	if (strncmp(word, "0x", 2) || strlen(word) != 10 ||
-	    strspn(word + 2, hex_digits) != 8)
+	if (strncmp(word, "0x", 2) || strlen(word) != 10 || strspn(word + 2, hex_digits) != 8)
 		return case_wrong(err,
 				  "call: the expected result is \"%.40s\", not "
 				  "0x and 8 hex digits",
@@ -115,8 +110,7 @@ static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 		const char *name = words[i].name;
 		const char *rest = name ? word + strlen(name) : NULL;
 
-		if (!name || strncmp(word, name, strlen(name)) ||
-		    (words[i].wanted && !wanted))
+		if (!name || strncmp(word, name, strlen(name)) || (words[i].wanted && !wanted))
 			continue;
 		bytes->kind = i;
 		if (i == CALL_ANY || i == CALL_MESSAGE)
@@ -147,11 +141,9 @@ static int value(struct call_param *p, char **rest, struct error *err)
 	if (!ret && p->in)
 		ret = u32(rest, "value b", &p->b, err);
 	if (!ret && p->out)
-		ret = wanted(rest, "expected value a", UINT32_MAX, &p->want_a,
-			     err);
+		ret = wanted(rest, "expected value a", UINT32_MAX, &p->want_a, err);
 	if (!ret && p->out)
-		ret = wanted(rest, "expected value b", UINT32_MAX, &p->want_b,
-			     err);
+		ret = wanted(rest, "expected value b", UINT32_MAX, &p->want_b, err);
 	return ret;
 }
 
@@ -167,8 +159,7 @@ static int content(struct call_param *p, char **rest, struct error *err)
 				  "fill-XX, hex-XX...)",
 				  word);
 	if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
-		return case_wrong(err,
-				  "call: %zu bytes of content for memory of %zu",
+		return case_wrong(err, "call: %zu bytes of content for memory of %zu",
 				  p->content.bytes, p->size);
 	return 0;
 }
@@ -189,8 +180,7 @@ static int want(struct call_param *p, char **rest, struct error *err)
 
 static int memory(struct call_param *p, char **rest, struct error *err)
 {
-	static const char *const kinds[] = { "temporary", "registered",
-					     "allocated", NULL };
+	static const char *const kinds[] = { "temporary", "registered", "allocated", NULL };
 	const char *word = next(rest, ":");
 	uint64_t size = 0;
 	int ret;
@@ -213,31 +203,23 @@ static int memory(struct call_param *p, char **rest, struct error *err)
 
 static int parameter(struct call_step *step, char *item, struct error *err)
 {
-	static const char *const types[] = { "value-in",    "value-out",
-					     "value-inout", "memory-in",
-					     "memory-out",  "memory-inout",
-					     "none",        NULL };
+	static const char *const types[] = { "value-in",  "value-out",  "value-inout",
+					     "memory-in", "memory-out", "memory-inout",
+					     "none",      NULL };
 	struct call_param *p = &step->params[step->n_params];
 	int type, ret;
 
 	if (step->n_params == CALL_PARAMS)
-		return case_wrong(err,
-				  "call: a command has more than %d parameters",
-				  CALL_PARAMS);
+		return case_wrong(err, "call: a command has more than %d parameters", CALL_PARAMS);
 	step->n_params++;
-	type = case_choice(next(&item, ":"), types, "a type of a parameter",
-			   err);
+	type = case_choice(next(&item, ":"), types, "a type of a parameter", err);
 	if (type < 0)
 		return type;
 	p->in = type < 6 && type % 3 != 1;
 	p->out = type < 6 && type % 3 != 0;
-	ret = type == 6 ? 0 :
-	      type < 3  ? value(p, &item, err) :
-			  memory(p, &item, err);
+	ret = type == 6 ? 0 : type < 3 ? value(p, &item, err) : memory(p, &item, err);
 	if (!ret && item)
-		ret = case_wrong(err,
-				 "call: \"%.40s\" is too much after a parameter",
-				 item);
+		ret = case_wrong(err, "call: \"%.40s\" is too much after a parameter", item);
 	return ret;
 }
 
@@ -252,15 +234,13 @@ static int step_word(const char *item)
 	return -1;
 }
 
-static int add_step(struct call *call, unsigned when, char *item,
-		    struct error *err)
+static int add_step(struct call *call, unsigned when, char *item, struct error *err)
 {
 	struct call_step *step = &call->steps[call->n_steps];
 	int ret;
 
 	if (call->n_steps == CALL_STEPS_MAX)
-		return case_wrong(err, "call: there are more than %d commands",
-				  CALL_STEPS_MAX);
+		return case_wrong(err, "call: there are more than %d commands", CALL_STEPS_MAX);
 	call->n_steps++;
 	step->when = when;
 	next(&item, ":");
@@ -268,9 +248,7 @@ static int add_step(struct call *call, unsigned when, char *item,
 	if (!ret)
 		ret = result(&item, &step->result, err);
 	if (!ret && item)
-		ret = case_wrong(err,
-				 "call: \"%.40s\" is too much after a command",
-				 item);
+		ret = case_wrong(err, "call: \"%.40s\" is too much after a command", item);
 	return ret;
 }
 
@@ -327,8 +305,7 @@ int call_parse(struct call *call, const char *text, struct error *err)
 
 	memset(call, 0, sizeof(*call));
 	if (strlen(text) > CALL_TEXT_MAX)
-		return case_wrong(err,
-				  "call: its description has more than %d bytes",
+		return case_wrong(err, "call: its description has more than %d bytes",
 				  CALL_TEXT_MAX);
 	rest = call->text = strdup(text);
 	if (!rest)
@@ -342,9 +319,8 @@ int call_parse(struct call *call, const char *text, struct error *err)
 		int when = step_word(item);
 
 		if (call->n_steps && last[-1].when == CALL_RUN && when >= 0)
-			ret = case_wrong(err,
-					 "call: a command after the one to "
-					 "measure");
+			ret = case_wrong(err, "call: a command after the one to "
+					      "measure");
 		else if (when >= 0)
 			ret = add_step(call, (unsigned)when, item, err);
 		else if (!call->n_steps)
@@ -352,8 +328,7 @@ int call_parse(struct call *call, const char *text, struct error *err)
 		else
 			ret = parameter(&last[-1], item, err);
 	}
-	if (!ret &&
-	    (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN))
+	if (!ret && (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN))
 		ret = lacks("the command to measure (run:COMMAND:RESULT)", err);
 	for (unsigned i = 0; !ret && i < call->n_steps; i++)
 		for (unsigned k = 0; !ret && k < CALL_PARAMS; k++)

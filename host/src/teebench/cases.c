@@ -11,8 +11,7 @@
 
 enum { OPTIONS_MAX = 5 }; /* parse_option()'s, and one of the workload's own */
 
-int parse_repeats(const char *text, struct case_options *options,
-		  struct error *err)
+int parse_repeats(const char *text, struct case_options *options, struct error *err)
 {
 	struct case_options new = *options;
 	char copy[256], *save = NULL, *item;
@@ -23,19 +22,14 @@ int parse_repeats(const char *text, struct case_options *options,
 	if (strlen(text) >= sizeof(copy))
 		return case_wrong(err, "repeat's list is too long");
 	strcpy(copy, text);
-	if (!*text || text[0] == ',' || text[strlen(text) - 1] == ',' ||
-	    strstr(text, ",,"))
-		return case_wrong(err,
-				  "repeat is \"%s\", not a list like 1,2,4,8",
-				  text);
-	for (item = strtok_r(copy, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
+	if (!*text || text[0] == ',' || text[strlen(text) - 1] == ',' || strstr(text, ",,"))
+		return case_wrong(err, "repeat is \"%s\", not a list like 1,2,4,8", text);
+	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		ret = case_number(item, "repeat", 1u << 20, &n, err);
 		if (ret)
 			return ret;
 		if (new.n_repeats == CASE_REPEATS_MAX)
-			return case_wrong(err, "repeat has more than %d values",
-					  CASE_REPEATS_MAX);
+			return case_wrong(err, "repeat has more than %d values", CASE_REPEATS_MAX);
 		if (!n || (new.n_repeats &&n <= new.repeats[new.n_repeats - 1]))
 			return case_wrong(err,
 					  "repeat is \"%s\": it must ascend "
@@ -47,8 +41,8 @@ int parse_repeats(const char *text, struct case_options *options,
 	return 0;
 }
 
-int parse_option(const char *name, const char *value,
-		 struct case_options *options, struct error *err)
+int parse_option(const char *name, const char *value, struct case_options *options,
+		 struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -83,8 +77,8 @@ int parse_option(const char *name, const char *value,
 
 static int split_key(struct bench_case *c, struct error *err)
 {
-	const char **fields[] = { &c->workload_name, &c->algorithm_name,
-				  &c->backend_name, &c->parameters };
+	const char **fields[] = { &c->workload_name, &c->algorithm_name, &c->backend_name,
+				  &c->parameters };
 	char *p = strdup(c->key);
 
 	c->parts = p;
@@ -104,8 +98,7 @@ static int split_key(struct bench_case *c, struct error *err)
 			p = slash + 1;
 		}
 		if (!**fields[i])
-			return case_wrong(err, "\"%s\" has an empty part",
-					  c->key);
+			return case_wrong(err, "\"%s\" has an empty part", c->key);
 	}
 	return 0;
 }
@@ -125,8 +118,7 @@ static int check_parts(const struct bench_case *c, struct error *err)
 	return case_wrong(err,
 			  "%s: %s takes ALGORITHM/BACKEND/%s; there is \"%s\" "
 			  "too many",
-			  c->key, c->workload_name, c->workload->parameters,
-			  extra);
+			  c->key, c->workload_name, c->workload->parameters, extra);
 }
 
 static bool was_seen(const char *const *seen, size_t n, const char *name)
@@ -147,22 +139,19 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 
 	word = strtok_r(text, blank, &save);
 	if (strlen(word) >= sizeof(c->key))
-		return case_wrong(err,
-				  "the case's key is longer than %zu bytes",
+		return case_wrong(err, "the case's key is longer than %zu bytes",
 				  sizeof(c->key) - 1);
 	for (const char *p = word; *p; p++)
 		if (!isgraph((unsigned char)*p))
-			return case_wrong(err,
-					  "the case's key has a byte that is "
-					  "not printable ASCII");
+			return case_wrong(err, "the case's key has a byte that is "
+					       "not printable ASCII");
 	strcpy(c->key, word);
 	ret = split_key(c, err);
 	if (ret)
 		return ret;
 	c->workload = workload_by_name(c->workload_name);
 	if (!c->workload)
-		return case_wrong(err, "there is no workload \"%s\"",
-				  c->workload_name);
+		return case_wrong(err, "there is no workload \"%s\"", c->workload_name);
 	ret = check_parts(c, err);
 	if (ret)
 		return ret;
@@ -170,8 +159,7 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	while ((word = strtok_r(NULL, blank, &save))) {
 		equals = strchr(word, '=');
 		if (!equals)
-			return case_wrong(err, "\"%s\" is not option=value",
-					  word);
+			return case_wrong(err, "\"%s\" is not option=value", word);
 		*equals = '\0';
 		if (was_seen(seen, n, word))
 			return case_wrong(err, "\"%s\" is there twice", word);
@@ -196,13 +184,11 @@ static void free_case(struct bench_case *c)
 	free(c->own);
 }
 
-static int append(struct cases *cases, const struct bench_case *c,
-		  struct error *err)
+static int append(struct cases *cases, const struct bench_case *c, struct error *err)
 {
 	if (cases->count == cases->room) {
 		size_t room = cases->room ? cases->room * 2 : 64;
-		struct bench_case *list =
-			realloc(cases->list, room * sizeof(*list));
+		struct bench_case *list = realloc(cases->list, room * sizeof(*list));
 
 		if (!list)
 			return no_memory(err);
@@ -224,9 +210,7 @@ static const struct bench_case *find(const struct cases *cases, const char *key)
 int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		   const struct case_options *defaults, struct error *err)
 {
-	struct bench_case c = { .line = line,
-				.options = *defaults,
-				.bytes = -1 };
+	struct bench_case c = { .line = line, .options = *defaults, .bytes = -1 };
 	const struct bench_case *twice;
 	size_t len = strcspn(text, "#\n");
 	char *copy;
@@ -247,8 +231,8 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 	}
 	twice = ret ? NULL : find(cases, c.key);
 	if (twice && twice->line)
-		ret = case_wrong(err, "\"%s\" is there twice, first in line %u",
-				 c.key, twice->line);
+		ret = case_wrong(err, "\"%s\" is there twice, first in line %u", c.key,
+				 twice->line);
 	else if (twice)
 		ret = case_wrong(err, "\"%s\" is there twice", c.key);
 	if (!ret)
@@ -283,27 +267,23 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 		}
 	}
 	if (!ret && ferror(stream))
-		ret = error_set(err, -EIO, "cannot read %s: %s", name,
-				strerror(errno));
+		ret = error_set(err, -EIO, "cannot read %s: %s", name, strerror(errno));
 	free(text);
 	return ret;
 }
 
 /* The same case with a driver instead of the asterisk. */
-static int add_driven(struct cases *to, const struct cases *from,
-		      const struct bench_case *c, const char *driver,
-		      struct error *err)
+static int add_driven(struct cases *to, const struct cases *from, const struct bench_case *c,
+		      const char *driver, struct error *err)
 {
 	int prefix = (int)(strlen(c->backend_name) - strlen(DRIVER_ANY));
-	struct bench_case one = { .line = c->line,
-				  .options = c->options,
-				  .workload = c->workload,
-				  .bytes = -1 };
+	struct bench_case one = {
+		.line = c->line, .options = c->options, .workload = c->workload, .bytes = -1
+	};
 	int ret;
 
-	if (snprintf(one.key, sizeof(one.key), "%s/%s/%.*s%s/%s",
-		     c->workload_name, c->algorithm_name, prefix,
-		     c->backend_name, driver,
+	if (snprintf(one.key, sizeof(one.key), "%s/%s/%.*s%s/%s", c->workload_name,
+		     c->algorithm_name, prefix, c->backend_name, driver,
 		     c->parameters) >= (int)sizeof(one.key) ||
 	    find(from, one.key) || find(to, one.key))
 		return 0;
@@ -316,15 +296,13 @@ static int add_driven(struct cases *to, const struct cases *from,
 }
 
 /* The drivers of a case, by its own parse(); none where it has no such thing. */
-static void find_drivers(const struct bench_case *c,
-			 struct kernel_drivers *found)
+static void find_drivers(const struct bench_case *c, struct kernel_drivers *found)
 {
 	struct bench_case copy = *c;
 	struct pool unused = { 0 };
 
 	*found = (struct kernel_drivers){ 0 };
-	if (!case_parse(&copy, &unused, NULL) && copy.backend &&
-	    copy.backend->drivers_of &&
+	if (!case_parse(&copy, &unused, NULL) && copy.backend && copy.backend->drivers_of &&
 	    copy.backend->drivers_of(copy.algorithm, found, NULL))
 		kernel_drivers_free(found);
 	pool_close(&unused);
@@ -349,8 +327,7 @@ int cases_expand(struct cases *cases, struct error *err)
 		if (of_any_driver(c))
 			find_drivers(c, &found);
 		for (size_t k = 0; !ret && k < found.count; k++)
-			ret = add_driven(&all, cases, c, found.list[k].driver,
-					 err);
+			ret = add_driven(&all, cases, c, found.list[k].driver, err);
 		if (!ret && !found.count) {
 			ret = append(&all, c, err);
 			if (!ret)

@@ -28,10 +28,9 @@ int cases_expand(struct cases *cases, struct error *err);
 void cases_free(struct cases *cases);
 
 /* "1,2,4,8": ascending, distinct, not 0. */
-int parse_repeats(const char *text, struct case_options *options,
-		  struct error *err);
+int parse_repeats(const char *text, struct case_options *options, struct error *err);
 /* One option of a case line ("samples=30"), also for the command line. */
-int parse_option(const char *name, const char *value,
-		 struct case_options *options, struct error *err);
+int parse_option(const char *name, const char *value, struct case_options *options,
+		 struct error *err);
 
 #endif

@@ -9,8 +9,7 @@
 
 static size_t room(const struct bench_case *c)
 {
-	return c->bytes > KNOWN_ANSWER_BYTES ? (size_t)c->bytes :
-					       KNOWN_ANSWER_BYTES;
+	return c->bytes > KNOWN_ANSWER_BYTES ? (size_t)c->bytes : KNOWN_ANSWER_BYTES;
 }
 
 int digest_case_parse(struct bench_case *c, struct error *err)
@@ -18,8 +17,7 @@ int digest_case_parse(struct bench_case *c, struct error *err)
 	return pool_reserve(c->pool, c->backend, DESK_DIGEST, room(c), err);
 }
 
-int digest_case_open(struct bench_case *c, enum desk_use use, size_t need,
-		     struct error *err)
+int digest_case_open(struct bench_case *c, enum desk_use use, size_t need, struct error *err)
 {
 	struct digest_case *d = c->state;
 	int ret;
@@ -45,19 +43,17 @@ int digest_case_check(void *state, struct error *err)
 	char what[64];
 	int ret;
 
-	snprintf(what, sizeof(what), "%zu bytes by backend %s", d->bytes,
-		 d->backend->name);
+	snprintf(what, sizeof(what), "%zu bytes by backend %s", d->bytes, d->backend->name);
 	ret = known_answer_compare(d->alg, d->out, d->want, what, err);
 	memset(d->out, 0, sizeof(d->out));
 	return ret;
 }
 
-int digest_case_verify_data(struct digest_case *d, const uint8_t *data,
-			    struct error *err)
+int digest_case_verify_data(struct digest_case *d, const uint8_t *data, struct error *err)
 {
 	struct error why = { 0 };
-	int ret = known_answer_digest(d->pool, d->backend, d->alg, data,
-				      d->bytes, d->want, &d->checked_by, &why);
+	int ret = known_answer_digest(d->pool, d->backend, d->alg, data, d->bytes, d->want,
+				      &d->checked_by, &why);
 
 	/* Nobody else has it: the vectors must do, and the first result. */
 	if (ret == -ENOENT) {

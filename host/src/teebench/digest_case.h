@@ -23,8 +23,7 @@ int digest_case_parse(struct bench_case *c, struct error *err);
 /*
  * For prepare(): opens the desk, whose buffers have room for `need` bytes.
  */
-int digest_case_open(struct bench_case *c, enum desk_use use, size_t need,
-		     struct error *err);
+int digest_case_open(struct bench_case *c, enum desk_use use, size_t need, struct error *err);
 
 /*
  * Is the digest right? Wipes it, so that a run that writes none does not pass
@@ -34,15 +33,13 @@ int digest_case_check(void *state, struct error *err);
 /* Of the message on the desk: by another backend, and published vectors. */
 int digest_case_verify(void *state, struct error *err);
 /* The same of other bytes. */
-int digest_case_verify_data(struct digest_case *d, const uint8_t *data,
-			    struct error *err);
+int digest_case_verify_data(struct digest_case *d, const uint8_t *data, struct error *err);
 struct tee_session *digest_case_ta(const void *state);
 void digest_case_facts(const void *state, struct json *json);
 
 /* What is left to say of a workload whose state is of that type. */
-#define DIGEST_CASE(type)                                         \
-	.state_size = sizeof(type), .verify = digest_case_verify, \
-	.check = digest_case_check, .ta = digest_case_ta,         \
-	.facts = digest_case_facts
+#define DIGEST_CASE(type)                                                                     \
+	.state_size = sizeof(type), .verify = digest_case_verify, .check = digest_case_check, \
+	.ta = digest_case_ta, .facts = digest_case_facts
 
 #endif

@@ -73,11 +73,10 @@ int direct_open(struct direct **direct, struct error *err)
 	octets(arg.uuid, &uuid);
 	ret = ask(d->fd, TEE_IOC_OPEN_SESSION, &arg, sizeof(arg));
 	if (ret)
-		error_set(err, ret, "cannot open a session through %s: %s",
-			  device, strerror(-ret));
+		error_set(err, ret, "cannot open a session through %s: %s", device, strerror(-ret));
 	else if (arg.ret)
-		ret = error_tee(err, arg.ret, arg.ret_origin,
-				"cannot open a session through %s", device);
+		ret = error_tee(err, arg.ret, arg.ret_origin, "cannot open a session through %s",
+				device);
 	if (ret) {
 		close(d->fd);
 		free(d);
@@ -109,30 +108,25 @@ static int not_refused(struct error *err, const char *why)
 }
 
 /* Another answer than the one that was to be. ret: the driver's. */
-static int wrong(const struct tee_ioctl_invoke_arg *arg, bool refused, int ret,
-		 struct error *err)
+static int wrong(const struct tee_ioctl_invoke_arg *arg, bool refused, int ret, struct error *err)
 {
 	if (refused && (ret == -EINVAL || ret == -E2BIG))
 		return not_refused(err, "its driver passes no such call on");
 	if (ret)
-		return error_set(err, ret, "cannot call the digest TA: %s",
-				 strerror(-ret));
+		return error_set(err, ret, "cannot call the digest TA: %s", strerror(-ret));
 	if (refused && arg->ret == TEEC_SUCCESS)
 		return not_refused(err, "it succeeds");
-	if (refused && (arg->ret == TEEC_ERROR_BAD_PARAMETERS ||
-			arg->ret == TEEC_ERROR_NOT_SUPPORTED))
+	if (refused &&
+	    (arg->ret == TEEC_ERROR_BAD_PARAMETERS || arg->ret == TEEC_ERROR_NOT_SUPPORTED))
 		return not_refused(err, "another part of it refuses it");
-	return error_tee(err, arg->ret, arg->ret_origin,
-			 "cannot call the digest TA");
+	return error_tee(err, arg->ret, arg->ret_origin, "cannot call the digest TA");
 }
 
-int direct_call(struct direct *d, bool refused, uint32_t times,
-		struct error *err)
+int direct_call(struct direct *d, bool refused, uint32_t times, struct error *err)
 {
 	const struct tee_ioctl_invoke_arg *arg = &d->call.arg;
 	uint32_t params = refused ? TOO_MANY : PARAMS;
-	size_t size =
-		sizeof(d->call.arg) + params * sizeof(struct tee_ioctl_param);
+	size_t size = sizeof(d->call.arg) + params * sizeof(struct tee_ioctl_param);
 
 	d->call.arg.func = TA_DIGEST_CMD_NOP;
 	d->call.arg.session = d->session;
@@ -140,10 +134,9 @@ int direct_call(struct direct *d, bool refused, uint32_t times,
 	for (uint32_t i = 0; i < times; i++) {
 		int ret = ask(d->fd, TEE_IOC_INVOKE, &d->call, size);
 
-		if (ret ||
-		    (refused ? arg->ret != TEEC_ERROR_BAD_PARAMETERS ||
-				       arg->ret_origin != TEEC_ORIGIN_TEE :
-			       arg->ret != TEEC_SUCCESS))
+		if (ret || (refused ? arg->ret != TEEC_ERROR_BAD_PARAMETERS ||
+					      arg->ret_origin != TEEC_ORIGIN_TEE :
+				      arg->ret != TEEC_SUCCESS))
 			return wrong(arg, refused, ret, err);
 	}
 	return 0;

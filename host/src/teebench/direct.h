@@ -25,7 +25,6 @@ void direct_close(struct direct *direct);
  * refuses for its parameters, is a skip `not-refused`: the TEE or its driver is
  * another.
  */
-int direct_call(struct direct *direct, bool refused, uint32_t times,
-		struct error *err);
+int direct_call(struct direct *direct, bool refused, uint32_t times, struct error *err);
 
 #endif

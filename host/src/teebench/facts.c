@@ -18,8 +18,7 @@ void facts_free(struct facts *facts)
 	memset(facts, 0, sizeof(*facts));
 }
 
-static struct fact *add(struct facts *f, const char *name, enum fact_kind kind,
-			const char *text)
+static struct fact *add(struct facts *f, const char *name, enum fact_kind kind, const char *text)
 {
 	static struct fact nowhere;
 	struct fact *fact;
@@ -50,8 +49,7 @@ void fact_unknown(struct facts *f, const char *name, const char *why)
 	add(f, name, FACT_UNKNOWN, why);
 }
 
-void fact_string(struct facts *f, const char *name, const char *value,
-		 const char *why_not)
+void fact_string(struct facts *f, const char *name, const char *value, const char *why_not)
 {
 	if (value && value[0])
 		add(f, name, FACT_STRING, value);
@@ -59,8 +57,7 @@ void fact_string(struct facts *f, const char *name, const char *value,
 		fact_unknown(f, name, why_not);
 }
 
-void fact_list(struct facts *f, const char *name, const char *lines,
-	       const char *why_not)
+void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not)
 {
 	if ((lines && lines[0]) || !why_not)
 		add(f, name, FACT_LIST, lines);
@@ -159,8 +156,7 @@ const char *cannot_read(const char *path)
 {
 	static char text[256];
 
-	snprintf(text, sizeof(text), "cannot read %s: %s", path,
-		 strerror(errno));
+	snprintf(text, sizeof(text), "cannot read %s: %s", path, strerror(errno));
 	return text;
 }
 
@@ -184,8 +180,7 @@ void lines_add(struct lines *lines, const char *fmt, ...)
 	lines->len += n;
 }
 
-void fact_file(struct facts *f, const char *name, const char *path,
-	       const char *why_not)
+void fact_file(struct facts *f, const char *name, const char *path, const char *why_not)
 {
 	char *text = read_line(path);
 
@@ -193,8 +188,7 @@ void fact_file(struct facts *f, const char *name, const char *path,
 	free(text);
 }
 
-void fact_lines(struct facts *f, const char *name, struct lines *lines,
-		const char *why_not)
+void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not)
 {
 	fact_list(f, name, lines->text, why_not);
 	free(lines->text);

@@ -42,11 +42,9 @@ struct facts {
 void facts_free(struct facts *facts);
 
 /* "" and NULL are not facts: pass why to be given instead. */
-void fact_string(struct facts *f, const char *name, const char *value,
-		 const char *why_not);
+void fact_string(struct facts *f, const char *name, const char *value, const char *why_not);
 /* Without a why_not nothing is a fact: an empty list. */
-void fact_list(struct facts *f, const char *name, const char *lines,
-	       const char *why_not);
+void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not);
 void fact_number(struct facts *f, const char *name, int64_t value);
 void fact_decimal(struct facts *f, const char *name, double value);
 void fact_bool(struct facts *f, const char *name, bool value);
@@ -74,15 +72,12 @@ struct lines {
 	char *text;
 	size_t len;
 };
-void lines_add(struct lines *lines, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The first line of a file; else why_not, NULL: that it can't be read. */
-void fact_file(struct facts *f, const char *name, const char *path,
-	       const char *why_not);
+void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
 /* fact_list(), and the lines are freed. */
-void fact_lines(struct facts *f, const char *name, struct lines *lines,
-		const char *why_not);
+void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
 /* `why` for each of the names, which a NULL ends. */
 void facts_unknown(struct facts *f, const char *const *names, const char *why);
 /* Is one of the words, which a NULL ends, in the text? */

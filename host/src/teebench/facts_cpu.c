@@ -18,23 +18,17 @@ static const struct {
 	unsigned part;
 	const char *name;
 } arm_parts[] = {
-	{ 0xc05, "Cortex-A5" },    { 0xc07, "Cortex-A7" },
-	{ 0xc08, "Cortex-A8" },    { 0xc09, "Cortex-A9" },
-	{ 0xc0d, "Cortex-A17" },   { 0xc0e, "Cortex-A17" },
-	{ 0xc0f, "Cortex-A15" },   { 0xd01, "Cortex-A32" },
-	{ 0xd02, "Cortex-A34" },   { 0xd03, "Cortex-A53" },
-	{ 0xd04, "Cortex-A35" },   { 0xd05, "Cortex-A55" },
-	{ 0xd06, "Cortex-A65" },   { 0xd07, "Cortex-A57" },
-	{ 0xd08, "Cortex-A72" },   { 0xd09, "Cortex-A73" },
-	{ 0xd0a, "Cortex-A75" },   { 0xd0b, "Cortex-A76" },
-	{ 0xd0c, "Neoverse-N1" },  { 0xd0d, "Cortex-A77" },
-	{ 0xd0e, "Cortex-A76AE" }, { 0xd40, "Neoverse-V1" },
-	{ 0xd41, "Cortex-A78" },   { 0xd42, "Cortex-A78AE" },
-	{ 0xd44, "Cortex-X1" },    { 0xd46, "Cortex-A510" },
-	{ 0xd47, "Cortex-A710" },  { 0xd48, "Cortex-X2" },
-	{ 0xd49, "Neoverse-N2" },  { 0xd4d, "Cortex-A715" },
-	{ 0xd4e, "Cortex-X3" },    { 0xd80, "Cortex-A520" },
-	{ 0xd81, "Cortex-A720" },
+	{ 0xc05, "Cortex-A5" },   { 0xc07, "Cortex-A7" },   { 0xc08, "Cortex-A8" },
+	{ 0xc09, "Cortex-A9" },   { 0xc0d, "Cortex-A17" },  { 0xc0e, "Cortex-A17" },
+	{ 0xc0f, "Cortex-A15" },  { 0xd01, "Cortex-A32" },  { 0xd02, "Cortex-A34" },
+	{ 0xd03, "Cortex-A53" },  { 0xd04, "Cortex-A35" },  { 0xd05, "Cortex-A55" },
+	{ 0xd06, "Cortex-A65" },  { 0xd07, "Cortex-A57" },  { 0xd08, "Cortex-A72" },
+	{ 0xd09, "Cortex-A73" },  { 0xd0a, "Cortex-A75" },  { 0xd0b, "Cortex-A76" },
+	{ 0xd0c, "Neoverse-N1" }, { 0xd0d, "Cortex-A77" },  { 0xd0e, "Cortex-A76AE" },
+	{ 0xd40, "Neoverse-V1" }, { 0xd41, "Cortex-A78" },  { 0xd42, "Cortex-A78AE" },
+	{ 0xd44, "Cortex-X1" },   { 0xd46, "Cortex-A510" }, { 0xd47, "Cortex-A710" },
+	{ 0xd48, "Cortex-X2" },   { 0xd49, "Neoverse-N2" }, { 0xd4d, "Cortex-A715" },
+	{ 0xd4e, "Cortex-X3" },   { 0xd80, "Cortex-A520" }, { 0xd81, "Cortex-A720" },
 };
 
 static void name_of_midr(unsigned midr, char *name, size_t size)
@@ -45,17 +39,15 @@ static void name_of_midr(unsigned midr, char *name, size_t size)
 	for (size_t i = 0; i < sizeof(arm_parts) / sizeof(*arm_parts); i++) {
 		if (implementer != 0x41 || arm_parts[i].part != part)
 			continue;
-		snprintf(name, size, "ARM %s r%up%u", arm_parts[i].name,
-			 variant, revision);
+		snprintf(name, size, "ARM %s r%up%u", arm_parts[i].name, variant, revision);
 		return;
 	}
-	snprintf(name, size, "implementer 0x%02x part 0x%03x r%up%u",
-		 implementer, part, variant, revision);
+	snprintf(name, size, "implementer 0x%02x part 0x%03x r%up%u", implementer, part, variant,
+		 revision);
 }
 
 /* The value of a line "name : value" of /proc/cpuinfo; the first such. */
-static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value,
-			  size_t size)
+static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value, size_t size)
 {
 	size_t len = strlen(name);
 
@@ -72,8 +64,7 @@ static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value,
 }
 
 /* One of its numbers. */
-static bool cpuinfo_number(const char *cpuinfo, const char *name,
-			   unsigned *number)
+static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *number)
 {
 	char text[16];
 	bool found = cpuinfo_value(cpuinfo, name, text, sizeof(text));
@@ -92,8 +83,7 @@ static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 	    !cpuinfo_number(cpuinfo, "CPU part", &part) ||
 	    !cpuinfo_number(cpuinfo, "CPU revision", &revision))
 		return false;
-	*midr = implementer << 24 | variant << 20 | 0xfu << 16 | part << 4 |
-		revision;
+	*midr = implementer << 24 | variant << 20 | 0xfu << 16 | part << 4 | revision;
 	return true;
 }
 
@@ -109,8 +99,7 @@ static void add_models(struct facts *f, const char *cpuinfo)
 	for (int cpu = 0; cpu < CPUS_MAX && n < 16; cpu++) {
 		size_t i = 0;
 
-		snprintf(path, sizeof(path),
-			 CPU_DIR "/cpu%d/regs/identification/midr_el1", cpu);
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/regs/identification/midr_el1", cpu);
 		if (!read_number(path, &value))
 			continue;
 		while (i < n && seen[i] != (unsigned)value)
@@ -124,8 +113,7 @@ static void add_models(struct facts *f, const char *cpuinfo)
 		name_of_midr(seen[i], name, sizeof(name));
 		lines_add(&models, "%s", name);
 	}
-	if (!n && cpuinfo &&
-	    cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
+	if (!n && cpuinfo && cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
 		lines_add(&models, "%s", name);
 	fact_lines(f, "models", &models,
 		   "neither midr_el1 in /sys nor /proc/cpuinfo names the CPU");
@@ -134,19 +122,16 @@ static void add_models(struct facts *f, const char *cpuinfo)
 static void add_features(struct facts *f, const char *cpuinfo)
 {
 	/* What matters for crypto on a development machine. */
-	static const char *const x86[] = { "aes",       "avx2",   "avx512f",
-					   "pclmulqdq", "sha_ni", "vaes" };
+	static const char *const x86[] = { "aes", "avx2", "avx512f", "pclmulqdq", "sha_ni", "vaes" };
 	struct lines have = { 0 };
 	char flags[4096], *word, *save = NULL;
 
 	for (int i = 0; i < CPU_FEATURES; i++)
 		if (cpu_has((enum cpu_feature)i))
-			lines_add(&have, "%s",
-				  cpu_feature_name((enum cpu_feature)i));
+			lines_add(&have, "%s", cpu_feature_name((enum cpu_feature)i));
 	if (strstr(cpu_built_for(), "x86") && cpuinfo &&
 	    cpuinfo_value(cpuinfo, "flags", flags, sizeof(flags))) {
-		for (word = strtok_r(flags, " ", &save); word;
-		     word = strtok_r(NULL, " ", &save))
+		for (word = strtok_r(flags, " ", &save); word; word = strtok_r(NULL, " ", &save))
 			for (size_t i = 0; i < sizeof(x86) / sizeof(*x86); i++)
 				if (!strcmp(word, x86[i]))
 					lines_add(&have, "%s", word);
@@ -155,8 +140,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 }
 
 /* "VALUE" when all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
-static void add_per_cpu(struct facts *f, const char *name, const char *file,
-			const char *why_not)
+static void add_per_cpu(struct facts *f, const char *name, const char *file, const char *why_not)
 {
 	struct lines each = { 0 };
 	char path[160], *first = NULL;
@@ -194,15 +178,12 @@ static void add_temperature(struct facts *f)
 	for (int zone = 0; zone < 16; zone++) {
 		char *type;
 
-		snprintf(path, sizeof(path),
-			 "/sys/class/thermal/thermal_zone%d/temp", zone);
+		snprintf(path, sizeof(path), "/sys/class/thermal/thermal_zone%d/temp", zone);
 		if (!read_number(path, &milli))
 			continue;
-		snprintf(path, sizeof(path),
-			 "/sys/class/thermal/thermal_zone%d/type", zone);
+		snprintf(path, sizeof(path), "/sys/class/thermal/thermal_zone%d/type", zone);
 		type = read_line(path);
-		lines_add(&lines, "%s %.1f °C", type ? type : "zone",
-			  (double)milli / 1000);
+		lines_add(&lines, "%s %.1f °C", type ? type : "zone", (double)milli / 1000);
 		free(type);
 	}
 	fact_lines(f, "temperature", &lines, "no thermal zone in /sys");

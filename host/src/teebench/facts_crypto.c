@@ -59,11 +59,9 @@ static void add_revision(struct facts *f, const char *device)
 {
 	static const char mark[] = "optee: revision ";
 	char path[64], *text, *line = NULL;
-	const char *why =
-		"the kernel's log no longer holds \"optee: revision\"";
+	const char *why = "the kernel's log no longer holds \"optee: revision\"";
 
-	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision",
-		 strrchr(device, '/') + 1);
+	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision", strrchr(device, '/') + 1);
 	text = read_line(path);
 	if (text && text[0]) {
 		fact_string(f, "revision", text, NULL);
@@ -115,17 +113,15 @@ void facts_of_tee(struct facts *f)
 		[SUPPLICANT_ABSENT] = "not running",
 		[SUPPLICANT_UNKNOWN] = NULL,
 	};
-	static const char *const of_device[] = { "device", "implementation",
-						 "capabilities", "revision",
-						 NULL };
+	static const char *const of_device[] = { "device", "implementation", "capabilities",
+						 "revision", NULL };
 	struct tee_ioctl_version_data version = { 0 };
 	struct error err = { 0 }, missing = { 0 };
 	char device[32];
 	int fd = tee_device_open(device, sizeof(device), &err);
 
 	fact_string(f, "libteec", tee_library_file(&missing), missing.what);
-	fact_string(f, "supplicant", supplicants[tee_supplicant_state()],
-		    "cannot read /proc");
+	fact_string(f, "supplicant", supplicants[tee_supplicant_state()], "cannot read /proc");
 	if (fd < 0) {
 		facts_unknown(f, of_device, err.what);
 		return;
@@ -135,8 +131,7 @@ void facts_of_tee(struct facts *f)
 		fact_unknown(f, "implementation", strerror(errno));
 		fact_unknown(f, "capabilities", strerror(errno));
 	} else {
-		fact_string(f, "implementation",
-			    implementation_name(version.impl_id), NULL);
+		fact_string(f, "implementation", implementation_name(version.impl_id), NULL);
 		add_capabilities(f, version.gen_caps);
 	}
 	close(fd);
@@ -147,8 +142,7 @@ void facts_of_ta_counter(struct facts *f)
 {
 	const struct ta_counter *counter = f->ta_counter;
 
-	static const char *const all[] = { "name", "hz", "resolution_ns",
-					   NULL };
+	static const char *const all[] = { "name", "hz", "resolution_ns", NULL };
 
 	if (!counter->clock) {
 		facts_unknown(f, all, counter->reason);
@@ -183,9 +177,8 @@ static void add_drivers(struct facts *f)
 		const struct kernel_driver *d = &all.list[i];
 
 		if (is_relevant(d->name))
-			lines_add(&lines, "%s %s priority %d %s module %s",
-				  d->name, d->driver, d->priority, d->type,
-				  d->module);
+			lines_add(&lines, "%s %s priority %d %s module %s", d->name, d->driver,
+				  d->priority, d->type, d->module);
 	}
 	fact_lines(f, "kernel_drivers", &lines,
 		   "/proc/crypto lists none of the algorithms measured (their "
@@ -195,12 +188,11 @@ static void add_drivers(struct facts *f)
 
 static bool names_driver(const char *line)
 {
-	static const char *const of_a_trace[] = { "WARNING", "Modules linked",
-						  "CPU: ", "+0x", NULL };
-	static const char *const words[] = {
-		"hw accel", "crypto", "accelerat", "-sham",         "-aes",
-		"-des",     "hwrng",  "caam",      "requests pump", NULL
-	};
+	static const char *const of_a_trace[] = { "WARNING", "Modules linked", "CPU: ", "+0x",
+						  NULL };
+	static const char *const words[] = { "hw accel",      "crypto", "accelerat", "-sham",
+					     "-aes",          "-des",   "hwrng",     "caam",
+					     "requests pump", NULL };
 
 	return !has_word(line, of_a_trace) && has_word(line, words);
 }
@@ -213,8 +205,8 @@ static void add_driver_log(struct facts *f)
 	struct lines found = { 0 };
 	int count = 0;
 
-	for (char *line = text ? strtok_r(text, "\n", &save) : NULL;
-	     line && count < LINES_MAX; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line && count < LINES_MAX;
+	     line = strtok_r(NULL, "\n", &save)) {
 		const char *said = strchr(line, ']'); /* after the time */
 
 		if (!said || !names_driver(said))
@@ -223,8 +215,7 @@ static void add_driver_log(struct facts *f)
 		count++;
 	}
 	fact_lines(f, "driver_log", &found,
-		   text ? "no line of the kernel's log names a crypto driver" :
-			  log_unreadable);
+		   text ? "no line of the kernel's log names a crypto driver" : log_unreadable);
 	free(text);
 }
 

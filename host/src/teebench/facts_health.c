@@ -48,11 +48,10 @@ static void put_step(char *lines, size_t room, const char *what, bool ok)
 	size_t len = strlen(lines);
 
 	if (ok)
-		snprintf(lines + len, room - len, "%s%s: ok", len ? "\n" : "",
-			 what);
+		snprintf(lines + len, room - len, "%s%s: ok", len ? "\n" : "", what);
 	else
-		snprintf(lines + len, room - len, "%s%s: %d %s",
-			 len ? "\n" : "", what, code, strerror(code));
+		snprintf(lines + len, room - len, "%s%s: %d %s", len ? "\n" : "", what, code,
+			 strerror(code));
 }
 
 static void begin(struct attempt *a, const char *type, const char *what)
@@ -103,8 +102,7 @@ static void try_socket(struct attempt *a, const char *type, const char *name)
 	strcpy((char *)sa.salg_type, type);
 	strcpy((char *)sa.salg_name, name);
 	begin(a, type, "bind");
-	if (ended(a, !bind(fd, (struct sockaddr *)&sa, sizeof(sa))) &&
-	    !strcmp(type, "hash"))
+	if (ended(a, !bind(fd, (struct sockaddr *)&sa, sizeof(sa))) && !strcmp(type, "hash"))
 		try_hash(a, name, fd);
 }
 
@@ -137,8 +135,7 @@ static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 		if (clock_now_ns() - since > PATIENCE_SECONDS * 1000000000ull) {
 			kill(child, SIGKILL);
 			for (int i = 0; i < 50; i++)
-				if (waitpid(child, NULL, WNOHANG) ||
-				    nanosleep(&pause, NULL))
+				if (waitpid(child, NULL, WNOHANG) || nanosleep(&pause, NULL))
 					break;
 			return false;
 		}
@@ -151,8 +148,8 @@ static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 /* Each step of a type of socket, up to the first that fails. */
 static void add_attempt(struct lines *lines, const char *type, const char *name)
 {
-	struct attempt *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct attempt *a =
+		mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = a == MAP_FAILED ? -1 : fork();
 	struct attempt found;
 
@@ -169,12 +166,10 @@ static void add_attempt(struct lines *lines, const char *type, const char *name)
 		if (*found.lines)
 			lines_add(lines, "%s", found.lines);
 		if (*found.step && ended_itself)
-			lines_add(lines, "%s: %d the process died in it",
-				  found.step, EIO);
+			lines_add(lines, "%s: %d the process died in it", found.step, EIO);
 		else if (*found.step)
-			lines_add(lines, "%s: %d no answer in %d s from %s",
-				  found.step, ETIMEDOUT, PATIENCE_SECONDS,
-				  *found.driver ? found.driver : "the driver");
+			lines_add(lines, "%s: %d no answer in %d s from %s", found.step, ETIMEDOUT,
+				  PATIENCE_SECONDS, *found.driver ? found.driver : "the driver");
 	}
 	if (a != MAP_FAILED)
 		munmap(a, sizeof(*a));
@@ -229,8 +224,7 @@ static void add_devices(struct facts *f)
 		snprintf(gid, sizeof(gid), "%u", (unsigned)st.st_gid);
 		user = getpwuid(st.st_uid);
 		group = getgrgid(st.st_gid);
-		lines_add(&lines, "%s %s %s %s", paths[i], mode,
-			  user ? user->pw_name : uid,
+		lines_add(&lines, "%s %s %s %s", paths[i], mode, user ? user->pw_name : uid,
 			  group ? group->gr_name : gid);
 	}
 	fact_lines(f, "devices", &lines, NULL);
@@ -250,18 +244,15 @@ static void add_modules(struct facts *f)
 	FILE *file = fopen(facts_path("/proc/modules"), "re");
 
 	while (file && getline(&line, &room, file) >= 0)
-		if (sscanf(line, "%63s", name) == 1 &&
-		    has_word(name, of_interest))
+		if (sscanf(line, "%63s", name) == 1 && has_word(name, of_interest))
 			lines_add(&loaded, "%s", name);
-	fact_lines(f, "modules", &loaded,
-		   file ? NULL : "the kernel has no modules");
+	fact_lines(f, "modules", &loaded, file ? NULL : "the kernel has no modules");
 	if (file)
 		fclose(file);
 	/* A line "kernel/crypto/af_alg.ko.xz: …" for each. */
 	file = NULL;
 	if (!uname(&u)) {
-		snprintf(path, sizeof(path), "/lib/modules/%.100s/modules.dep",
-			 u.release);
+		snprintf(path, sizeof(path), "/lib/modules/%.100s/modules.dep", u.release);
 		file = fopen(facts_path(path), "re");
 	}
 	while (file && getline(&line, &room, file) >= 0) {
@@ -277,8 +268,7 @@ static void add_modules(struct facts *f)
 			lines_add(&there, "%s", slash + 1);
 	}
 	fact_lines(f, "modules_there", &there,
-		   file ? NULL :
-			  "no list of modules for this kernel in /lib/modules");
+		   file ? NULL : "no list of modules for this kernel in /lib/modules");
 	if (file)
 		fclose(file);
 	free(line);
@@ -286,10 +276,8 @@ static void add_modules(struct facts *f)
 
 static void add_tracing(struct facts *f)
 {
-	static const char why[] =
-		"tracefs isn't mounted, or only root may read it";
-	bool debug =
-		access(facts_path("/sys/kernel/tracing/current_tracer"), R_OK);
+	static const char why[] = "tracefs isn't mounted, or only root may read it";
+	bool debug = access(facts_path("/sys/kernel/tracing/current_tracer"), R_OK);
 
 	fact_file(f, "tracer",
 		  debug ? "/sys/kernel/debug/tracing/current_tracer" :
@@ -310,15 +298,13 @@ static void add_disk(struct facts *f)
 		fact_unknown(f, "disk_free_bytes", strerror(errno));
 		return;
 	}
-	fact_number(f, "disk_free_bytes",
-		    (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
+	fact_number(f, "disk_free_bytes", (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
 }
 
 /* The environment's, as OpenSSL reads it. */
 static void add_masks(struct facts *f)
 {
-	static const char *const names[] = { "OPENSSL_armcap",
-					     "OPENSSL_ia32cap", "OPENSSL_CONF",
+	static const char *const names[] = { "OPENSSL_armcap", "OPENSSL_ia32cap", "OPENSSL_CONF",
 					     "OPENSSL_MODULES" };
 	struct lines lines = { 0 };
 
@@ -332,8 +318,7 @@ static void add_user(struct facts *f)
 {
 	const struct passwd *user = getpwuid(geteuid());
 
-	fact_string(f, "user", user ? user->pw_name : NULL,
-		    "this user has no name");
+	fact_string(f, "user", user ? user->pw_name : NULL, "this user has no name");
 	fact_bool(f, "root", geteuid() == 0);
 }
 
@@ -345,8 +330,7 @@ void facts_of_health(struct facts *f)
 	add_modules(f);
 	add_tracing(f);
 	/* Raspberry Pi's firmware says whether it slows the CPU down. */
-	fact_file(f, "throttled",
-		  "/sys/devices/platform/soc/soc:firmware/get_throttled",
+	fact_file(f, "throttled", "/sys/devices/platform/soc/soc:firmware/get_throttled",
 		  "no firmware here that tells");
 	add_disk(f);
 	add_masks(f);

@@ -16,14 +16,12 @@
 #define DEVICE_TREE "/proc/device-tree"
 
 /* A line of /proc/meminfo, in bytes. */
-static void add_meminfo(struct facts *f, const char *name, const char *text,
-			const char *of_line)
+static void add_meminfo(struct facts *f, const char *name, const char *text, const char *of_line)
 {
 	const char *line = text ? strstr(text, of_line) : NULL;
 
 	if (line)
-		fact_number(f, name,
-			    strtoll(line + strlen(of_line), NULL, 10) * 1024);
+		fact_number(f, name, strtoll(line + strlen(of_line), NULL, 10) * 1024);
 	else
 		fact_unknown(f, name, cannot_read("/proc/meminfo"));
 }
@@ -58,8 +56,7 @@ void facts_of_clock(struct facts *f)
  */
 static void add_virtual(struct facts *f, const char *compatible)
 {
-	static const char *const of_emulated[] = { "emulated",
-						   "emulated_told_by", NULL };
+	static const char *const of_emulated[] = { "emulated", "emulated_told_by", NULL };
 	bool dummy = compatible && strstr(compatible, "linux,dummy-virt");
 	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
 	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
@@ -75,9 +72,7 @@ static void add_virtual(struct facts *f, const char *compatible)
 				       "not virtual",
 			    NULL);
 	} else {
-		facts_unknown(
-			f, of_emulated,
-			"a guest cannot tell emulation from virtualization");
+		facts_unknown(f, of_emulated, "a guest cannot tell emulation from virtualization");
 	}
 	free(cpuinfo);
 	free(vendor);
@@ -99,8 +94,7 @@ void facts_of_board(struct facts *f)
 /* The kernel's configuration as text, and where it was found. */
 static char *read_config(const char *release, char *found, size_t size)
 {
-	static const char *const places[] = { "/boot/config-%s",
-					      "/lib/modules/%s/config",
+	static const char *const places[] = { "/boot/config-%s", "/lib/modules/%s/config",
 					      "/lib/modules/%s/build/.config" };
 	enum { CONFIG_MAX = 1 << 20 };
 	char *text = NULL;
@@ -134,8 +128,7 @@ static char *read_config(const char *release, char *found, size_t size)
 }
 
 /* "y", "m", a value, or "n" for what is not set. */
-static void option_value(const char *config, const char *name, char *value,
-			 size_t size)
+static void option_value(const char *config, const char *name, char *value, size_t size)
 {
 	char key[80];
 	const char *line;
@@ -152,18 +145,17 @@ static void option_value(const char *config, const char *name, char *value,
 
 static void add_options(struct facts *f, const char *release)
 {
-	char names[] =
-		"OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
-		"CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES "
-		"CRYPTO_USER CRYPTO_USER_API CRYPTO_USER_API_HASH "
-		"CRYPTO_USER_API_SKCIPHER CRYPTO_USER_API_RNG "
-		"CRYPTO_USER_API_AEAD CRYPTO_SHA256_ARM64 CRYPTO_SHA2_ARM64_CE "
-		"CRYPTO_SHA1_ARM64_CE CRYPTO_AES_ARM64_CE CRYPTO_DEV_VIRTIO "
-		"HW_RANDOM HW_RANDOM_OPTEE HZ NO_HZ_FULL NO_HZ_IDLE PREEMPT "
-		"PREEMPT_RT PREEMPT_DYNAMIC PREEMPT_VOLUNTARY PREEMPT_NONE "
-		"SCHEDSTATS SCHED_INFO CPU_FREQ ARM64_4K_PAGES ARM64_64K_PAGES "
-		"VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP "
-		"DEBUG_PREEMPT";
+	char names[] = "OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
+		       "CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES "
+		       "CRYPTO_USER CRYPTO_USER_API CRYPTO_USER_API_HASH "
+		       "CRYPTO_USER_API_SKCIPHER CRYPTO_USER_API_RNG "
+		       "CRYPTO_USER_API_AEAD CRYPTO_SHA256_ARM64 CRYPTO_SHA2_ARM64_CE "
+		       "CRYPTO_SHA1_ARM64_CE CRYPTO_AES_ARM64_CE CRYPTO_DEV_VIRTIO "
+		       "HW_RANDOM HW_RANDOM_OPTEE HZ NO_HZ_FULL NO_HZ_IDLE PREEMPT "
+		       "PREEMPT_RT PREEMPT_DYNAMIC PREEMPT_VOLUNTARY PREEMPT_NONE "
+		       "SCHEDSTATS SCHED_INFO CPU_FREQ ARM64_4K_PAGES ARM64_64K_PAGES "
+		       "VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP "
+		       "DEBUG_PREEMPT";
 	char *save = NULL;
 	struct lines lines = { 0 };
 	char found[256], value[80];
@@ -177,8 +169,7 @@ static void add_options(struct facts *f, const char *release)
 	fact_lines(f, "options", &lines,
 		   "neither /proc/config.gz nor /boot/config-RELEASE can be "
 		   "read");
-	fact_string(f, "options_from", config ? found : NULL,
-		    "there is none to be read");
+	fact_string(f, "options_from", config ? found : NULL, "there is none to be read");
 	free(config);
 }
 

@@ -57,8 +57,7 @@ static bool runs(const uint8_t *block)
 	}
 	for (unsigned value = 0; value < 2; value++)
 		for (unsigned i = 0; i < 6; i++)
-			if (count[value][i] < allowed[i].least ||
-			    count[value][i] > allowed[i].most)
+			if (count[value][i] < allowed[i].least || count[value][i] > allowed[i].most)
 				return false;
 	return true;
 }

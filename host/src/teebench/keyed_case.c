@@ -13,18 +13,15 @@ static size_t room(size_t bytes)
 	return bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
 }
 
-int keyed_case_reserve(const struct bench_case *c, size_t bytes,
-		       struct error *err)
+int keyed_case_reserve(const struct bench_case *c, size_t bytes, struct error *err)
 {
 	const struct backend *backend = c->backend;
 	size_t next = 0;
 	int ret = 0;
 
 	do
-		ret = pool_reserve(c->pool, backend, DESK_KEYED, room(bytes),
-				   err);
-	while (!ret &&
-	       (backend = known_answer_referee(c->backend, DESK_KEYED, &next)));
+		ret = pool_reserve(c->pool, backend, DESK_KEYED, room(bytes), err);
+	while (!ret && (backend = known_answer_referee(c->backend, DESK_KEYED, &next)));
 	return ret;
 }
 
@@ -33,8 +30,8 @@ int keyed_case_parse(struct bench_case *c, struct error *err)
 	return keyed_case_reserve(c, (size_t)c->bytes, err);
 }
 
-static int take_desk(struct pool *pool, const struct backend *backend,
-		     size_t len, struct desk **desk, struct error *err)
+static int take_desk(struct pool *pool, const struct backend *backend, size_t len,
+		     struct desk **desk, struct error *err)
 {
 	return pool_desk(pool, backend, DESK_KEYED, room(len), desk, err);
 }
@@ -48,8 +45,8 @@ static int set_up(struct desk *desk, struct keyed_job *job, struct error *err)
 }
 
 /* Computes a job that is set up on the desk; the result stays there. */
-static int compute(struct desk *desk, const struct keyed_job *job,
-		   const uint8_t *in, struct error *err)
+static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t *in,
+		   struct error *err)
 {
 	memcpy(desk->in.data, in, job->len);
 	return desk->backend->message(desk->session, job, 1, err);
@@ -63,16 +60,15 @@ struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job)
 
 	while ((referee = known_answer_referee(k->backend, DESK_KEYED, &next)))
 		if (!take_desk(k->pool, referee, job->len, &desk, NULL) &&
-		    (!referee->len_max ||
-		     job->len <= referee->len_max(desk->session, job)) &&
+		    (!referee->len_max || job->len <= referee->len_max(desk->session, job)) &&
 		    !set_up(desk, job, NULL))
 			return desk;
 	return NULL;
 }
 
 /* The ciphertext that is to be decrypted. */
-static int make_ciphertext(struct keyed_case *k, const uint8_t *message,
-			   size_t bytes, struct error *err)
+static int make_ciphertext(struct keyed_case *k, const uint8_t *message, size_t bytes,
+			   struct error *err)
 {
 	struct keyed_job job = k->job;
 	struct desk *desk;
@@ -117,21 +113,16 @@ static int fill(struct keyed_case *k, size_t bytes, struct error *err)
 
 static int check_length(const struct keyed_case *k, struct error *err)
 {
-	size_t max = k->backend->len_max ?
-			     k->backend->len_max(k->session, &k->job) :
-			     SIZE_MAX;
+	size_t max = k->backend->len_max ? k->backend->len_max(k->session, &k->job) : SIZE_MAX;
 
 	if (k->job.len <= max)
 		return 0;
 	return error_skip(err, -EMSGSIZE, "too-long",
-			  "backend %s %s %s of at most %zu bytes in one message",
-			  k->backend->name,
-			  k->job.decrypt ? "decrypts" : "takes",
-			  k->job.alg->title, max);
+			  "backend %s %s %s of at most %zu bytes in one message", k->backend->name,
+			  k->job.decrypt ? "decrypts" : "takes", k->job.alg->title, max);
 }
 
-int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes,
-		    struct error *err)
+int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct error *err)
 {
 	const struct algorithm *alg = c->algorithm;
 	struct keyed_case *k = c->state;
@@ -154,8 +145,7 @@ int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes,
 		.decrypt = decrypt,
 		.key = k->key,
 		.iv = k->iv,
-		.len = bytes +
-		       (decrypt && alg->class == ALG_AEAD ? alg->out_bytes : 0),
+		.len = bytes + (decrypt && alg->class == ALG_AEAD ? alg->out_bytes : 0),
 	};
 	k->want_len = keyed_result_len(&k->job);
 	ret = check_length(k, err);
@@ -218,8 +208,7 @@ int keyed_case_check(void *state, struct error *err)
 	return differs ? known_answer_wrong(err,
 					    "wrong result of %s of %zu bytes "
 					    "by backend %s",
-					    k->job.alg->title, k->job.len,
-					    k->backend->name) :
+					    k->job.alg->title, k->job.len, k->backend->name) :
 			 0;
 }
 
@@ -240,8 +229,7 @@ static int understood(struct keyed_case *k, struct error *err)
 		ret = error_set(err, -EBADMSG,
 				"backend %s decrypts otherwise what backend %s "
 				"encrypted with %s",
-				other->backend->name, k->backend->name,
-				job.alg->title);
+				other->backend->name, k->backend->name, job.alg->title);
 	return ret;
 }
 
@@ -274,9 +262,7 @@ int keyed_case_verify(void *state, struct error *err)
 		ret = keyed_case_check(k, err);
 	if (!ret && !k->job.decrypt && k->job.alg->class != ALG_MAC)
 		ret = understood(k, err);
-	return ret ? ret :
-		     known_answer_check(k->desk, k->job.alg, k->job.decrypt,
-					err);
+	return ret ? ret : known_answer_check(k->desk, k->job.alg, k->job.decrypt, err);
 }
 
 struct tee_session *keyed_case_ta(const void *state)

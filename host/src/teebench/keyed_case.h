@@ -23,18 +23,15 @@ struct keyed_case {
 };
 
 /* Reserves memory for messages of so many bytes, here and for who checks. */
-int keyed_case_reserve(const struct bench_case *c, size_t bytes,
-		       struct error *err);
+int keyed_case_reserve(const struct bench_case *c, size_t bytes, struct error *err);
 /*
  * For prepare(). bytes: of what is encrypted or authenticated, or comes of
  * decrypting.
  */
-int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes,
-		    struct error *err);
+int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct error *err);
 
 /* The desk of another backend, set up for *job; NULL: nobody can do it. */
-struct desk *keyed_case_other(const struct keyed_case *k,
-			      struct keyed_job *job);
+struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job);
 
 /* For struct workload, as the rest: BYTES, and "enc|dec" where it begins so. */
 int keyed_case_parse(struct bench_case *c, struct error *err);

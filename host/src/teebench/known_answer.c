@@ -24,9 +24,8 @@ int known_answer_wrong(struct error *err, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-int known_answer_compare(const struct algorithm *alg, const uint8_t *got,
-			 const uint8_t *want, const char *of_what,
-			 struct error *err)
+int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
+			 const char *of_what, struct error *err)
 {
 	char g[17], w[17];
 
@@ -36,21 +35,20 @@ int known_answer_compare(const struct algorithm *alg, const uint8_t *got,
 		sprintf(g + 2 * i, "%02x", got[i]);
 		sprintf(w + 2 * i, "%02x", want[i]);
 	}
-	return known_answer_wrong(err, "wrong %s of %s: %s… instead of %s…",
-				  alg->title, of_what, g, w);
+	return known_answer_wrong(err, "wrong %s of %s: %s… instead of %s…", alg->title, of_what, g,
+				  w);
 }
 
 /* Computes a short message on the desk, into out. */
-static int compute(struct desk *desk, const struct keyed_job *job,
-		   const uint8_t *message, uint8_t *out, struct error *err)
+static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
+		   uint8_t *out, struct error *err)
 {
 	const struct backend *b = desk->backend;
 	int ret;
 
 	if (job->alg->class == ALG_DIGEST) {
 		memcpy(desk->in.data, message, job->len);
-		return b->digest(desk->session, job->alg, &desk->in, 0,
-				 job->len, out, 1, err);
+		return b->digest(desk->session, job->alg, &desk->in, 0, job->len, out, 1, err);
 	}
 	ret = b->set_up(desk->session, job, err);
 	if (ret)
@@ -63,12 +61,11 @@ static int compute(struct desk *desk, const struct keyed_job *job,
 }
 
 /* No bit of the message or of its tag may be changed unseen. */
-static int tampered(struct desk *desk, const struct keyed_job *job,
-		    const uint8_t *message, struct error *err)
+static int tampered(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
+		    struct error *err)
 {
 	const size_t places[] = { 0, job->len - 1 - job->alg->out_bytes,
-				  job->len - job->alg->out_bytes,
-				  job->len - 1 };
+				  job->len - job->alg->out_bytes, job->len - 1 };
 	uint8_t altered[VECTOR_MAX], out[VECTOR_MAX];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -82,8 +79,7 @@ static int tampered(struct desk *desk, const struct keyed_job *job,
 			return known_answer_wrong(err,
 						  "backend %s takes an altered "
 						  "message of %s for whole",
-						  desk->backend->name,
-						  job->alg->title);
+						  desk->backend->name, job->alg->title);
 		if (ret != -EBADMSG) {
 			*err = refused;
 			return ret;
@@ -92,8 +88,8 @@ static int tampered(struct desk *desk, const struct keyed_job *job,
 	return 0;
 }
 
-static int check_vector(struct desk *desk, const struct algorithm *alg,
-			bool decrypt, const struct vector *v, struct error *err)
+static int check_vector(struct desk *desk, const struct algorithm *alg, bool decrypt,
+			const struct vector *v, struct error *err)
 {
 	uint8_t key[ALG_KEY_MAX_BYTES], iv[ALG_IV_MAX_BYTES];
 	uint8_t message[VECTOR_MAX], result[VECTOR_MAX], got[VECTOR_MAX];
@@ -115,29 +111,24 @@ static int check_vector(struct desk *desk, const struct algorithm *alg,
 	ret = compute(desk, &job, decrypt ? result : message, got, err);
 	if (ret)
 		return ret;
-	if (decrypt ? memcmp(got, message, message_len) :
-		      memcmp(got, result, result_len))
+	if (decrypt ? memcmp(got, message, message_len) : memcmp(got, result, result_len))
 		return known_answer_wrong(err,
 					  "backend %s %s a published message "
 					  "wrongly with %s",
-					  desk->backend->name,
-					  decrypt ? "decrypts" : "computes",
+					  desk->backend->name, decrypt ? "decrypts" : "computes",
 					  alg->title);
-	return alg->class == ALG_AEAD && decrypt ?
-		       tampered(desk, &job, result, err) :
-		       0;
+	return alg->class == ALG_AEAD && decrypt ? tampered(desk, &job, result, err) : 0;
 }
 
-int known_answer_check(struct desk *desk, const struct algorithm *alg,
-		       bool decrypt, struct error *err)
+int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decrypt,
+		       struct error *err)
 {
 	uint8_t saved[KNOWN_ANSWER_BYTES];
 	bool found = false;
 	int ret = 0;
 
 	if (desk->in.size < sizeof(saved))
-		return error_set(err, -EINVAL,
-				 "too small a buffer for known answers");
+		return error_set(err, -EINVAL, "too small a buffer for known answers");
 	if (alg->class != ALG_DIGEST)
 		desk->owner = NULL;
 	memcpy(saved, desk->in.data, sizeof(saved));
@@ -149,14 +140,12 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg,
 	}
 	memcpy(desk->in.data, saved, sizeof(saved));
 	if (!ret && !found)
-		return error_set(err, -ENOENT,
-				 "no published vector of %s is known",
-				 alg->title);
+		return error_set(err, -ENOENT, "no published vector of %s is known", alg->title);
 	return ret;
 }
 
-const struct backend *known_answer_referee(const struct backend *backend,
-					   enum desk_use use, size_t *next)
+const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
+					   size_t *next)
 {
 	size_t n = 0;
 
@@ -176,9 +165,8 @@ const struct backend *known_answer_referee(const struct backend *backend,
 }
 
 /* By the backend of a desk, in pieces. */
-static int digest_of(struct desk *desk, const struct algorithm *alg,
-		     const uint8_t *data, size_t len, uint8_t *out,
-		     struct error *err)
+static int digest_of(struct desk *desk, const struct algorithm *alg, const uint8_t *data,
+		     size_t len, uint8_t *out, struct error *err)
 {
 	const struct buffer in = { .data = (uint8_t *)data, .size = len };
 	const struct backend *b = desk->backend;
@@ -190,15 +178,12 @@ static int digest_of(struct desk *desk, const struct algorithm *alg,
 		if (!ret)
 			ret = stop_check(err);
 	}
-	return ret ? ret :
-		     b->digest_final(desk->session, &in, at, len - at, out,
-				     err);
+	return ret ? ret : b->digest_final(desk->session, &in, at, len - at, out, err);
 }
 
 int known_answer_digest(struct pool *pool, const struct backend *not_by,
-			const struct algorithm *alg, const uint8_t *data,
-			size_t len, uint8_t *out, const char **by,
-			struct error *err)
+			const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out,
+			const char **by, struct error *err)
 {
 	const struct backend *referee;
 	struct desk *desk;
@@ -206,8 +191,7 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 	int ret;
 
 	while ((referee = known_answer_referee(not_by, DESK_DIGEST, &next))) {
-		if (pool_desk(pool, referee, DESK_DIGEST, KNOWN_ANSWER_BYTES,
-			      &desk, NULL) ||
+		if (pool_desk(pool, referee, DESK_DIGEST, KNOWN_ANSWER_BYTES, &desk, NULL) ||
 		    referee->supports(desk->session, alg, NULL))
 			continue;
 		ret = known_answer_check(desk, alg, false, err);
@@ -215,7 +199,5 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 			*by = referee->name;
 		return ret ? ret : digest_of(desk, alg, data, len, out, err);
 	}
-	return error_set(err, -ENOENT,
-			 "no other backend here has %s to compare with",
-			 alg->title);
+	return error_set(err, -ENOENT, "no other backend here has %s to compare with", alg->title);
 }

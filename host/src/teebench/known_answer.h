@@ -17,8 +17,8 @@ enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
  * at least one. AEADs that decrypt must also refuse what was altered. A
  * DESK_KEYED is nobody's afterwards; the message of a DESK_DIGEST stays.
  */
-int known_answer_check(struct desk *desk, const struct algorithm *alg,
-		       bool decrypt, struct error *err);
+int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decrypt,
+		       struct error *err);
 
 /*
  * Those who may be asked for another opinion, one after another: not
@@ -26,8 +26,8 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg,
  * list, where the libraries of others are. *next begins with 0. Returns NULL
  * after the last.
  */
-const struct backend *known_answer_referee(const struct backend *backend,
-					   enum desk_use use, size_t *next);
+const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
+					   size_t *next);
 
 /*
  * The digest of len bytes of ordinary memory by another backend than `not_by`
@@ -35,16 +35,14 @@ const struct backend *known_answer_referee(const struct backend *backend,
  * its name. -ENOENT: no other backend has the algorithm.
  */
 int known_answer_digest(struct pool *pool, const struct backend *not_by,
-			const struct algorithm *alg, const uint8_t *data,
-			size_t len, uint8_t *out, const char **by,
-			struct error *err);
+			const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out,
+			const char **by, struct error *err);
 
 /* -EBADMSG with that sentence. */
 int known_answer_wrong(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Both digests are alike; else known_answer_wrong(). */
-int known_answer_compare(const struct algorithm *alg, const uint8_t *got,
-			 const uint8_t *want, const char *of_what,
-			 struct error *err);
+int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
+			 const char *of_what, struct error *err);
 
 #endif

@@ -9,14 +9,11 @@
 #include "workloads.h"
 
 /* Can this machine run the backend? By opening what it is listed for. */
-static int available(struct pool *pool, const struct backend *backend,
-		     struct error *why)
+static int available(struct pool *pool, const struct backend *backend, struct error *why)
 {
 	struct desk *desk;
 
-	return pool_desk(pool, backend,
-			 backend->open ? DESK_DIGEST : DESK_RANDOM, 0, &desk,
-			 why);
+	return pool_desk(pool, backend, backend->open ? DESK_DIGEST : DESK_RANDOM, 0, &desk, why);
 }
 
 /* Of a workload: an algorithm a line, with the backends that have it. */
@@ -36,8 +33,7 @@ static void print_rows(const struct listing *listing, const char *workload)
 		printf("  %-15s", name);
 		for (size_t k = i; k < listing->count; k++)
 			if (!strcmp(rows[k].workload, workload) &&
-			    !strcmp(rows[k].algorithm, name) &&
-			    !rows[k].why.code)
+			    !strcmp(rows[k].algorithm, name) && !rows[k].why.code)
 				printf(" %s", rows[k].backend);
 		printf("\n");
 	}
@@ -50,8 +46,7 @@ static void print_text(const struct listing *listing, struct pool *pool)
 		struct error why = { 0 };
 
 		if (!available(pool, backends[i], &why)) {
-			printf("  %-9s %s\n", backends[i]->name,
-			       backends[i]->summary);
+			printf("  %-9s %s\n", backends[i]->name, backends[i]->summary);
 			continue;
 		}
 		printf("  %-9s not here: %s\n", backends[i]->name, why.what);
@@ -59,9 +54,8 @@ static void print_text(const struct listing *listing, struct pool *pool)
 			printf("            hint: %s\n", why.hint);
 	}
 	for (size_t i = 0; workloads[i]; i++) {
-		printf("\nWorkload %s: %s (parameters: %s)\n",
-		       workloads[i]->name, workloads[i]->summary,
-		       workloads[i]->parameters);
+		printf("\nWorkload %s: %s (parameters: %s)\n", workloads[i]->name,
+		       workloads[i]->summary, workloads[i]->parameters);
 		print_rows(listing, workloads[i]->name);
 	}
 	for (size_t i = 0, any = 0; i < listing->count; i++) {
@@ -69,13 +63,12 @@ static void print_text(const struct listing *listing, struct pool *pool)
 		const struct backend *backend = backend_by_name(row->backend);
 
 		/* What a missing backend lacks was said above. */
-		if (!row->why.code ||
-		    (backend && available(pool, backend, NULL)))
+		if (!row->why.code || (backend && available(pool, backend, NULL)))
 			continue;
 		if (!any++)
 			printf("\nWhy not\n");
-		printf("  %s/%s/%s: %s\n", row->workload, row->algorithm,
-		       row->backend, row->why.what);
+		printf("  %s/%s/%s: %s\n", row->workload, row->algorithm, row->backend,
+		       row->why.what);
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "listing.h"
 
-void listing_add(struct listing *listing, const char *algorithm,
-		 const char *backend, const struct error *why)
+void listing_add(struct listing *listing, const char *algorithm, const char *backend,
+		 const struct error *why)
 {
 	struct listing_row *row;
 
@@ -29,9 +29,8 @@ void listing_add(struct listing *listing, const char *algorithm,
 		row->why = *why;
 }
 
-void listing_add_names(struct listing *listing, struct pool *pool,
-		       const struct backend *backend, enum desk_use use,
-		       const char *const *names)
+void listing_add_names(struct listing *listing, struct pool *pool, const struct backend *backend,
+		       enum desk_use use, const char *const *names)
 {
 	struct error why = { 0 };
 	struct desk *desk;
@@ -42,16 +41,14 @@ void listing_add_names(struct listing *listing, struct pool *pool,
 }
 
 /* 0: the backend of the desk has the algorithm. */
-static int has(const struct desk *desk, const struct algorithm *alg,
-	       struct error *why)
+static int has(const struct desk *desk, const struct algorithm *alg, struct error *why)
 {
 	/* Two halves that differ, as XTS wants its keys. */
 	static const uint8_t key[ALG_KEY_MAX_BYTES] = { 0, 1, 2, 3 };
 	struct keyed_job job = { .alg = alg, .key = key, .iv = key };
 
-	return alg->class == ALG_DIGEST ?
-		       desk->backend->supports(desk->session, alg, why) :
-		       desk->backend->set_up(desk->session, &job, why);
+	return alg->class == ALG_DIGEST ? desk->backend->supports(desk->session, alg, why) :
+					  desk->backend->set_up(desk->session, &job, why);
 }
 
 void listing_add_algorithms(struct listing *listing, struct pool *pool,
@@ -67,15 +64,13 @@ void listing_add_algorithms(struct listing *listing, struct pool *pool,
 		if (!(classes & 1u << alg->class) || (wanted && !wanted(alg)) ||
 		    (digest ? !backend->digest : !backend->message))
 			continue;
-		if (!pool_desk(pool, backend, digest ? DESK_DIGEST : DESK_KEYED,
-			       0, &desk, &why))
+		if (!pool_desk(pool, backend, digest ? DESK_DIGEST : DESK_KEYED, 0, &desk, &why))
 			has(desk, alg, &why);
 		listing_add(listing, alg->name, backend->name, &why);
 	}
 }
 
-void listing_add_workload(struct listing *listing, struct pool *pool,
-			  const struct workload *w)
+void listing_add_workload(struct listing *listing, struct pool *pool, const struct workload *w)
 {
 	enum desk_use use = w->desk ? w->desk : DESK_DIGEST;
 
@@ -90,10 +85,8 @@ void listing_add_workload(struct listing *listing, struct pool *pool,
 				 false)
 			continue;
 		if (w->names)
-			listing_add_names(listing, pool, backends[b], use,
-					  w->names);
+			listing_add_names(listing, pool, backends[b], use, w->names);
 		else
-			listing_add_algorithms(listing, pool, backends[b],
-					       w->classes, NULL);
+			listing_add_algorithms(listing, pool, backends[b], w->classes, NULL);
 	}
 }

@@ -21,17 +21,16 @@ struct listing {
 };
 
 /* One row; why NULL or without a code: it can. */
-void listing_add(struct listing *listing, const char *algorithm,
-		 const char *backend, const struct error *why);
+void listing_add(struct listing *listing, const char *algorithm, const char *backend,
+		 const struct error *why);
 
 /*
  * For struct workload .list: names (NULL-terminated) of one backend, which it
  * can if there is such a desk; the wanted algorithms (NULL: all) of classes
  * that a backend has at all.
  */
-void listing_add_names(struct listing *listing, struct pool *pool,
-		       const struct backend *backend, enum desk_use use,
-		       const char *const *names);
+void listing_add_names(struct listing *listing, struct pool *pool, const struct backend *backend,
+		       enum desk_use use, const char *const *names);
 void listing_add_algorithms(struct listing *listing, struct pool *pool,
 			    const struct backend *backend, unsigned classes,
 			    bool (*wanted)(const struct algorithm *alg));

@@ -62,8 +62,8 @@ static void put_fact(struct json *j, const struct fact *fact)
 	}
 }
 
-static void put_backend(struct json *j, const char *name, const char *title,
-			bool secure, bool local)
+static void put_backend(struct json *j, const char *name, const char *title, bool secure,
+			bool local)
 {
 	json_object(j, NULL);
 	json_string(j, "name", name);
@@ -80,15 +80,13 @@ static void put_names(struct json *j)
 
 	json_array(j, "backends");
 	for (size_t i = 0; backends[i]; i++)
-		put_backend(j, backends[i]->name, backends[i]->title,
-			    backends[i]->crosses, backends[i]->local);
+		put_backend(j, backends[i]->name, backends[i]->title, backends[i]->crosses,
+			    backends[i]->local);
 	for (size_t i = 0; (made = backend_made(i)); i++)
 		if (strcmp(made->driver, DRIVER_ANY))
-			put_backend(j, made->name, made->title, made->crosses,
-				    made->local);
+			put_backend(j, made->name, made->title, made->crosses, made->local);
 	for (size_t i = 0; stores[i]; i++)
-		put_backend(j, stores[i]->name, stores[i]->title,
-			    stores[i]->secure, false);
+		put_backend(j, stores[i]->name, stores[i]->title, stores[i]->secure, false);
 	json_array_end(j);
 	json_array(j, "algorithms");
 	for (size_t i = 0; i < algorithms_count; i++) {
@@ -152,8 +150,7 @@ void machine_put(struct json *j, const struct ta_counter *counter, bool health)
 	for (size_t i = 0; i < f.count; i++) {
 		if (f.list[i].kind != FACT_UNKNOWN)
 			continue;
-		snprintf(name, sizeof(name), "%s.%s", f.list[i].group,
-			 f.list[i].name);
+		snprintf(name, sizeof(name), "%s.%s", f.list[i].group, f.list[i].name);
 		json_string(j, name, f.list[i].text ? f.list[i].text : "");
 	}
 	json_object_end(j);

@@ -17,8 +17,8 @@
 #include "pool.h"
 #include "stop.h"
 
-static _Noreturn void become(const char *key, uint32_t calls, int out,
-			     const char *variable, const char *value)
+static _Noreturn void become(const char *key, uint32_t calls, int out, const char *variable,
+			     const char *value)
 {
 	char number[16];
 
@@ -29,14 +29,13 @@ static _Noreturn void become(const char *key, uint32_t calls, int out,
 	snprintf(number, sizeof(number), "%u", calls);
 	if (!stop_asked() && dup2(out, STDOUT_FILENO) >= 0 &&
 	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
-		execl("/proc/self/exe", "teebench", "--stretch", number, key,
-		      (char *)NULL);
+		execl("/proc/self/exe", "teebench", "--stretch", number, key, (char *)NULL);
 	_exit(127);
 }
 
 /* One process' stretches. False: it gave none, or not all. */
-static bool stretches_of(const char *key, uint32_t calls, const char *variable,
-			 const char *value, uint64_t *ns)
+static bool stretches_of(const char *key, uint32_t calls, const char *variable, const char *value,
+			 uint64_t *ns)
 {
 	int ends[2], status;
 	unsigned n = 0;
@@ -53,8 +52,7 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 	if (lines) {
 		unsigned long long one;
 
-		while (n < MASKS_STRETCHES && !stop_asked() &&
-		       fscanf(lines, "%llu", &one) == 1)
+		while (n < MASKS_STRETCHES && !stop_asked() && fscanf(lines, "%llu", &one) == 1)
 			ns[n++] = one;
 		fclose(lines);
 	} else {
@@ -71,22 +69,16 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable,
 		if (stop_asked())
 			kill(pid, SIGTERM);
 	}
-	return n == MASKS_STRETCHES && WIFEXITED(status) &&
-	       !WEXITSTATUS(status);
+	return n == MASKS_STRETCHES && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-void masks_compare(const char *key, uint32_t calls, const char *variable,
-		   const char *value, struct masks *m)
+void masks_compare(const char *key, uint32_t calls, const char *variable, const char *value,
+		   struct masks *m)
 {
-	*m = (struct masks){ .tried = true,
-			     .variable = variable,
-			     .value = value,
-			     .calls = calls };
+	*m = (struct masks){ .tried = true, .variable = variable, .value = value, .calls = calls };
 	for (unsigned i = 0; i < MASKS_PAIRS; i++) {
-		if (!stretches_of(key, calls, variable, NULL,
-				  m->plain_ns + m->count) ||
-		    !stretches_of(key, calls, variable, value,
-				  m->masked_ns + m->count)) {
+		if (!stretches_of(key, calls, variable, NULL, m->plain_ns + m->count) ||
+		    !stretches_of(key, calls, variable, value, m->masked_ns + m->count)) {
 			snprintf(m->reason, sizeof(m->reason),
 				 "a process that repeats the calls, with or "
 				 "without %s=%s, did not end as it should",
@@ -97,8 +89,7 @@ void masks_compare(const char *key, uint32_t calls, const char *variable,
 	}
 }
 
-static void put_times(struct json *j, const char *name, const uint64_t *ns,
-		      unsigned count)
+static void put_times(struct json *j, const char *name, const uint64_t *ns, unsigned count)
 {
 	json_array(j, name);
 	for (unsigned i = 0; i < count; i++)
@@ -124,16 +115,14 @@ void masks_put(struct json *j, const struct masks *m)
 
 static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
 {
-	const struct measure measure = { .now_ns = clock_now_ns,
-					 .stopped = stop_check };
+	const struct measure measure = { .now_ns = clock_now_ns, .stopped = stop_check };
 	const struct measure_target target = case_target(c);
 	struct measured one;
 	int ret;
 
 	if (calls > measure_loops_max(&target))
-		return case_wrong(err,
-				  "%s takes no more than %u calls in a row",
-				  c->key, measure_loops_max(&target));
+		return case_wrong(err, "%s takes no more than %u calls in a row", c->key,
+				  measure_loops_max(&target));
 	ret = measure_once(&measure, &target, 1, 1, &one, err);
 	for (unsigned i = 0; !ret && i < MASKS_STRETCHES; i++) {
 		ret = measure_once(&measure, &target, calls, 1, &one, err);
@@ -145,14 +134,11 @@ static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
 
 int masks_stretch(const char *key, const char *calls, struct error *err)
 {
-	const struct case_options defaults = { .samples = 1,
-					       .repeats = { 1 },
-					       .n_repeats = 1 };
+	const struct case_options defaults = { .samples = 1, .repeats = { 1 }, .n_repeats = 1 };
 	struct cases cases = { 0 };
 	struct pool pool = { 0 };
 	uint64_t n = 0;
-	int ret = case_number(calls, "the number of calls", MEASURE_LOOPS_MAX,
-			      &n, err);
+	int ret = case_number(calls, "the number of calls", MEASURE_LOOPS_MAX, &n, err);
 
 	if (!ret && !n)
 		ret = case_wrong(err, "the number of calls is 0");

@@ -26,8 +26,8 @@ struct masks {
 };
 
 /* Runs the case of that key in processes of this program. */
-void masks_compare(const char *key, uint32_t calls, const char *variable,
-		   const char *value, struct masks *masks);
+void masks_compare(const char *key, uint32_t calls, const char *variable, const char *value,
+		   struct masks *masks);
 /* Adds "masked" to a case's record. */
 void masks_put(struct json *j, const struct masks *masks);
 

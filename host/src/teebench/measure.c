@@ -47,14 +47,12 @@ static void align(uint64_t align_ns)
 
 uint32_t measure_loops_max(const struct measure_target *target)
 {
-	return target->loops_max && target->loops_max < MEASURE_LOOPS_MAX ?
-		       target->loops_max :
-		       MEASURE_LOOPS_MAX;
+	return target->loops_max && target->loops_max < MEASURE_LOOPS_MAX ? target->loops_max :
+									    MEASURE_LOOPS_MAX;
 }
 
-int measure_once(const struct measure *m, const struct measure_target *target,
-		 uint32_t loops, uint32_t repeat, struct measured *measured,
-		 struct error *err)
+int measure_once(const struct measure *m, const struct measure_target *target, uint32_t loops,
+		 uint32_t repeat, struct measured *measured, struct error *err)
 {
 	const struct measure_along *along = target->along;
 	struct usage before, after;
@@ -90,8 +88,7 @@ int measure_once(const struct measure *m, const struct measure_target *target,
 	measured->along_ns = 0;
 	/* Also after a failure, whose reason then stays. */
 	if (along) {
-		int stopped = along->stop(along->state, &measured->along_ns,
-					  ret ? NULL : err);
+		int stopped = along->stop(along->state, &measured->along_ns, ret ? NULL : err);
 
 		ret = ret ? ret : stopped;
 	}
@@ -108,10 +105,8 @@ static uint64_t power_of_two(uint64_t x)
 	return p;
 }
 
-int measure_calibrate(const struct measure *m,
-		      const struct measure_target *target, uint64_t min_ns,
-		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns,
-		      struct error *err)
+int measure_calibrate(const struct measure *m, const struct measure_target *target, uint64_t min_ns,
+		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns, struct error *err)
 {
 	const uint64_t goal = min_ns + min_ns / 4;
 	const uint32_t max = measure_loops_max(target);
@@ -123,11 +118,9 @@ int measure_calibrate(const struct measure *m,
 	plain.align_ns = 0;
 	plain.meter = NULL;
 	for (;;) {
-		ret = measure_once(&plain, target, (uint32_t)n, repeat, &cold,
-				   err);
+		ret = measure_once(&plain, target, (uint32_t)n, repeat, &cold, err);
 		if (!ret)
-			ret = measure_once(&plain, target, (uint32_t)n, repeat,
-					   &warm, err);
+			ret = measure_once(&plain, target, (uint32_t)n, repeat, &warm, err);
 		if (ret)
 			return ret;
 		if (warm.ns >= goal || n == max)

@@ -25,8 +25,7 @@ struct measure_along {
 
 struct measure_target {
 	/* `loops` calls of `repeat` operations each; 0 or -errno. */
-	int (*run)(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err);
+	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
 	void *state;
 	/* Before every run(), untimed; or NULL. */
 	int (*ready)(void *state, uint32_t loops, struct error *err);
@@ -57,18 +56,15 @@ struct measured {
 };
 
 /* One stretch between two readings of the clock. */
-int measure_once(const struct measure *m, const struct measure_target *target,
-		 uint32_t loops, uint32_t repeat, struct measured *measured,
-		 struct error *err);
+int measure_once(const struct measure *m, const struct measure_target *target, uint32_t loops,
+		 uint32_t repeat, struct measured *measured, struct error *err);
 
 /*
  * How many loops make a sample of at least min_ns, with a quarter to spare: a
  * power of two, so that small differences in speed do not change it. Warms
  * the path up on the way. call_ns: what one call took.
  */
-int measure_calibrate(const struct measure *m,
-		      const struct measure_target *target, uint64_t min_ns,
-		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns,
-		      struct error *err);
+int measure_calibrate(const struct measure *m, const struct measure_target *target, uint64_t min_ns,
+		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns, struct error *err);
 
 #endif

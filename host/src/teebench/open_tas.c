@@ -27,8 +27,7 @@ int open_tas(char **uuids, struct error *err)
 
 	for (size_t i = 0; uuids[i]; i++)
 		if (!tee_uuid(uuids[i], &uuid))
-			return error_set(err, -EINVAL, "'%s' is no UUID",
-					 uuids[i]);
+			return error_set(err, -EINVAL, "'%s' is no UUID", uuids[i]);
 	for (size_t i = 0; uuids[i]; i++) {
 		struct error why = { 0 };
 

@@ -15,8 +15,7 @@ struct token_info {
 	char time[16];
 };
 
-static const char our_label[LABEL_BYTES + 1] =
-	"teemark                         ";
+static const char our_label[LABEL_BYTES + 1] = "teemark                         ";
 /* They guard keys that are published or thrown away. */
 static const char so_pin[] = "teemark-so", user_pin[] = "teemark-user";
 
@@ -50,9 +49,7 @@ void pkcs11_module(const char *file)
 
 int pkcs11_failed(struct error *err, const char *what, ck result)
 {
-	return error_set(err, -EIO,
-			 "the PKCS #11 module fails to %s: CKR 0x%lx", what,
-			 result);
+	return error_set(err, -EIO, "the PKCS #11 module fails to %s: CKR 0x%lx", what, result);
 }
 
 /* Ours by its label; else one that nobody has initialised. */
@@ -72,8 +69,7 @@ static int find_slot(bool *ours, struct error *err)
 			continue;
 		*ours = info.flags & CKF_TOKEN_INITIALIZED &&
 			!memcmp(info.label, our_label, LABEL_BYTES);
-		if (*ours ||
-		    (!found && !(info.flags & CKF_TOKEN_INITIALIZED))) {
+		if (*ours || (!found && !(info.flags & CKF_TOKEN_INITIALIZED))) {
 			token.slot = list[i];
 			found = true;
 		}
@@ -128,8 +124,7 @@ static int make_token(struct error *err)
 	if (!res)
 		res = p11.open(token.slot, flags, NULL, NULL, &token.session);
 	if (!res)
-		res = p11.login(token.session, CKU_USER, user_pin,
-				strlen(user_pin));
+		res = p11.login(token.session, CKU_USER, user_pin, strlen(user_pin));
 	if (res)
 		ret = pkcs11_failed(err, "make a token called teemark", res);
 out:

@@ -22,13 +22,13 @@ static void find(void *function, const char *name)
 	memcpy(function, &symbol, sizeof(symbol));
 }
 
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-			       TEEC_Operation *op, uint32_t *origin);
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-			       TEEC_Operation *op, uint32_t *origin)
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
+			       uint32_t *origin);
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
+			       uint32_t *origin)
 {
-	static TEEC_Result (*real)(TEEC_Session * session, uint32_t command,
-				   TEEC_Operation * op, uint32_t * origin);
+	static TEEC_Result (*real)(TEEC_Session * session, uint32_t command, TEEC_Operation * op,
+				   uint32_t * origin);
 	uint64_t begin;
 	TEEC_Result res;
 
@@ -41,22 +41,21 @@ TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 	return res;
 }
 
-#define MEMORY(name)                                                     \
-	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm); \
-	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm)  \
-	{                                                                \
-		static TEEC_Result (*real)(TEEC_Context * context,       \
-					   TEEC_SharedMemory * shm);     \
-		uint64_t begin;                                          \
-		TEEC_Result res;                                         \
-                                                                         \
-		if (!real)                                               \
-			find(&real, #name);                              \
-		begin = clock_now_ns();                                  \
-		res = real(context, shm);                                \
-		pkcs11_layers.memory_ns += clock_now_ns() - begin;       \
-		pkcs11_layers.allocations++;                             \
-		return res;                                              \
+#define MEMORY(name)                                                                         \
+	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm);                     \
+	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm)                      \
+	{                                                                                    \
+		static TEEC_Result (*real)(TEEC_Context * context, TEEC_SharedMemory * shm); \
+		uint64_t begin;                                                              \
+		TEEC_Result res;                                                             \
+                                                                                             \
+		if (!real)                                                                   \
+			find(&real, #name);                                                  \
+		begin = clock_now_ns();                                                      \
+		res = real(context, shm);                                                    \
+		pkcs11_layers.memory_ns += clock_now_ns() - begin;                           \
+		pkcs11_layers.allocations++;                                                 \
+		return res;                                                                  \
 	}
 
 MEMORY(TEEC_AllocateSharedMemory)

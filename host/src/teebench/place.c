@@ -24,8 +24,8 @@ int place_probe(struct error *err)
 	if (!access(place_directory(), W_OK | X_OK))
 		return 0;
 	code = -errno;
-	error_skip(err, code, "no-directory", "cannot write to folder %s: %s",
-		   place_directory(), strerror(-code));
+	error_skip(err, code, "no-directory", "cannot write to folder %s: %s", place_directory(),
+		   strerror(-code));
 	error_hint(err, "name another: TEEMARK_DIR=/some/folder");
 	return code;
 }
@@ -33,9 +33,7 @@ int place_probe(struct error *err)
 int place_open(struct error *err)
 {
 	int ret = place_probe(err);
-	int dir = ret ? ret :
-			open(place_directory(),
-			     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = ret ? ret : open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return ret || dir >= 0 ? dir : place_failed(err, "reach the folder of");
 }
@@ -44,12 +42,11 @@ int place_failed(struct error *err, const char *what)
 {
 	int code = -errno;
 
-	return error_set(err, code, "cannot %s a file in %s: %s", what,
-			 place_directory(), strerror(-code));
+	return error_set(err, code, "cannot %s a file in %s: %s", what, place_directory(),
+			 strerror(-code));
 }
 
-ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at,
-		   struct error *err)
+ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err)
 {
 	size_t done = 0;
 
@@ -68,8 +65,7 @@ ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at,
 	return (ssize_t)done;
 }
 
-int place_write(int fd, const uint8_t *data, size_t len, off_t at,
-		struct error *err)
+int place_write(int fd, const uint8_t *data, size_t len, off_t at, struct error *err)
 {
 	for (size_t done = 0; done < len;) {
 		size_t want = len - done < PIECE ? len - done : PIECE;

@@ -24,10 +24,8 @@ int place_failed(struct error *err, const char *what);
  * Up to len bytes of a file from `at` on, in pieces between which a signal can
  * end it (-ECANCELED). Returns the bytes that there were.
  */
-ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at,
-		   struct error *err);
+ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err);
 /* All len bytes; 0. */
-int place_write(int fd, const uint8_t *data, size_t len, off_t at,
-		struct error *err);
+int place_write(int fd, const uint8_t *data, size_t len, off_t at, struct error *err);
 
 #endif

@@ -38,8 +38,7 @@ void pool_message(uint8_t *data, size_t len)
 	}
 }
 
-static struct desk *find(struct pool *pool, const struct backend *backend,
-			 enum desk_use use)
+static struct desk *find(struct pool *pool, const struct backend *backend, enum desk_use use)
 {
 	struct desk *desk = pool->desks;
 
@@ -59,8 +58,8 @@ static int too_many(struct error *err)
 	return error_set(err, -ENOMEM, "too many kinds of sessions");
 }
 
-int pool_reserve(struct pool *pool, const struct backend *backend,
-		 enum desk_use use, size_t size, struct error *err)
+int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use use, size_t size,
+		 struct error *err)
 {
 	struct desk *desk = find(pool, backend, use);
 
@@ -84,12 +83,9 @@ static int open_desk(struct desk *desk, struct error *err)
 
 	if (!open[uses[desk->use].by])
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "backend %s has nothing of the kind",
-				  b->name);
+				  "backend %s has nothing of the kind", b->name);
 	ret = b->probe(err);
-	return ret ? ret :
-		     backend_open(b, open[uses[desk->use].by], &desk->session,
-				  err);
+	return ret ? ret : backend_open(b, open[uses[desk->use].by], &desk->session, err);
 }
 
 static void drop(struct desk *desk, struct buffer *buffer)
@@ -98,12 +94,10 @@ static void drop(struct desk *desk, struct buffer *buffer)
 		desk->backend->buffer_free(desk->session, buffer);
 }
 
-static int alloc(struct desk *desk, bool wanted, size_t size,
-		 struct buffer *buffer, struct error *err)
+static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buffer,
+		 struct error *err)
 {
-	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer,
-						    err) :
-			0;
+	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer, err) : 0;
 }
 
 /* Buffers of that size instead of the desk's; after an error those stay. */
@@ -140,13 +134,11 @@ static bool has_room(const struct desk *desk, size_t need)
 	const struct buffer *some = uses[desk->use].in ? &desk->in : &desk->out;
 
 	need += uses[desk->use].room;
-	return some->data ? some->size >= need :
-			    !uses[desk->use].in && !uses[desk->use].out;
+	return some->data ? some->size >= need : !uses[desk->use].in && !uses[desk->use].out;
 }
 
-int pool_desk(struct pool *pool, const struct backend *backend,
-	      enum desk_use use, size_t need, struct desk **result,
-	      struct error *err)
+int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use use, size_t need,
+	      struct desk **result, struct error *err)
 {
 	struct desk *desk = find(pool, backend, use);
 
@@ -162,8 +154,7 @@ int pool_desk(struct pool *pool, const struct backend *backend,
 	if (desk->session && !has_room(desk, need))
 		take_buffers(desk, need, &desk->memory_error);
 	if (!desk->session || !has_room(desk, need)) {
-		const struct error *why = desk->session ? &desk->memory_error :
-							  &desk->error;
+		const struct error *why = desk->session ? &desk->memory_error : &desk->error;
 
 		if (err)
 			*err = *why;

@@ -51,17 +51,16 @@ struct pool {
  * Before anything is opened: this desk will need buffers of that size, and for
  * a DESK_KEYED room for a tag after the message, or a MAC longer than it.
  */
-int pool_reserve(struct pool *pool, const struct backend *backend,
-		 enum desk_use use, size_t size, struct error *err);
+int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use use, size_t size,
+		 struct error *err);
 
 /*
  * Opens the desk at the first call; the same answer ever after. Its buffers are
  * of the largest size reserved, and where there is no memory for that of `need`
  * bytes or more. Their data move when they grow for another case.
  */
-int pool_desk(struct pool *pool, const struct backend *backend,
-	      enum desk_use use, size_t need, struct desk **desk,
-	      struct error *err);
+int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use use, size_t need,
+	      struct desk **desk, struct error *err);
 
 /* The session with the TA behind a desk; NULL: no TA computes. */
 struct tee_session *desk_ta(const struct desk *desk);

@@ -31,10 +31,8 @@ static void put_error(struct json *j, const struct error *why)
 
 	json_string(j, "reason", why->what);
 	json_string_or_null(j, "hint", why->hint);
-	json_string_or_null(j, "tee_result",
-			    of_tee ? tee_result_name(why->tee_result) : NULL);
-	json_string_or_null(j, "tee_origin",
-			    of_tee ? tee_origin_name(why->tee_origin) : NULL);
+	json_string_or_null(j, "tee_result", of_tee ? tee_result_name(why->tee_result) : NULL);
+	json_string_or_null(j, "tee_origin", of_tee ? tee_origin_name(why->tee_origin) : NULL);
 }
 
 int record_machine(struct records *r, const struct bench_settings *settings,
@@ -62,8 +60,8 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	return end(r, err);
 }
 
-static void begin_first(struct records *r, const char *key, const char *backend,
-			const char *what, uint64_t ns)
+static void begin_first(struct records *r, const char *key, const char *backend, const char *what,
+			uint64_t ns)
 {
 	struct json *j = &r->json;
 
@@ -75,15 +73,15 @@ static void begin_first(struct records *r, const char *key, const char *backend,
 	json_string(j, "source", "client-clock");
 }
 
-int record_opening(struct records *r, const struct backend *backend,
-		   const char *what, uint64_t ns, struct error *err)
+int record_opening(struct records *r, const struct backend *backend, const char *what, uint64_t ns,
+		   struct error *err)
 {
 	begin_first(r, NULL, backend->name, what, ns);
 	return end(r, err);
 }
 
-int record_first_call(struct records *r, const struct bench_case *c,
-		      const struct measured *m, struct error *err)
+int record_first_call(struct records *r, const struct bench_case *c, const struct measured *m,
+		      struct error *err)
 {
 	begin_first(r, c->key, c->backend_name, "call", m->ns);
 	put_usage(&r->json, &m->usage);
@@ -98,8 +96,7 @@ static void put_driver(struct json *j, const struct bench_case *c)
 
 	if (!c->backend || !c->backend->driver_of)
 		return;
-	if (c->backend->driver_of(c->algorithm, c->backend->driver, &driver,
-				  &why)) {
+	if (c->backend->driver_of(c->algorithm, c->backend->driver, &driver, &why)) {
 		json_null(j, "kernel_driver");
 		return;
 	}
@@ -112,8 +109,7 @@ static void put_driver(struct json *j, const struct bench_case *c)
 	json_object_end(j);
 }
 
-static void put_u32s(struct json *j, const char *name, const uint32_t *list,
-		     unsigned count)
+static void put_u32s(struct json *j, const char *name, const uint32_t *list, unsigned count)
 {
 	json_array(j, name);
 	for (unsigned i = 0; i < count; i++)
@@ -121,9 +117,8 @@ static void put_u32s(struct json *j, const char *name, const uint32_t *list,
 	json_array_end(j);
 }
 
-int record_case(struct records *r, const struct bench_case *c,
-		const struct case_plan *plan, const struct watched_idle *idle,
-		struct error *err)
+int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,
+		const struct watched_idle *idle, struct error *err)
 {
 	struct json *j = &r->json;
 
@@ -155,8 +150,8 @@ int record_case(struct records *r, const struct bench_case *c,
 	return end(r, err);
 }
 
-int record_out(struct records *r, const struct bench_case *c,
-	       const struct error *why, struct error *err)
+int record_out(struct records *r, const struct bench_case *c, const struct error *why,
+	       struct error *err)
 {
 	begin(r, why->skip ? "skip" : "fail");
 	json_string(&r->json, "case", c->key);
@@ -166,8 +161,7 @@ int record_out(struct records *r, const struct bench_case *c,
 	return end(r, err);
 }
 
-static void begin_calls(struct records *r, const char *type,
-			const struct calls *calls)
+static void begin_calls(struct records *r, const char *type, const struct calls *calls)
 {
 	begin(r, type);
 	json_string(&r->json, "case", calls->c->key);
@@ -175,8 +169,8 @@ static void begin_calls(struct records *r, const char *type,
 	json_u64(&r->json, "repeat", calls->repeat);
 }
 
-int record_sample(struct records *r, const struct calls *calls,
-		  const struct measured *m, bool by_ta, struct error *err)
+int record_sample(struct records *r, const struct calls *calls, const struct measured *m,
+		  bool by_ta, struct error *err)
 {
 	struct json *j = &r->json;
 
@@ -190,15 +184,13 @@ int record_sample(struct records *r, const struct calls *calls,
 }
 
 int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
-		const struct trace_legs *legs, const struct error *why,
-		struct error *err)
+		const struct trace_legs *legs, const struct error *why, struct error *err)
 {
 	struct json *j = &r->json;
 
 	begin_calls(r, "legs", calls);
 	json_u64(j, "resolution_ns", TRACE_STEP_NS);
-	json_string(j, "source",
-		    "tracepoints optee:optee_invoke_fn_begin, _end");
+	json_string(j, "source", "tracepoints optee:optee_invoke_fn_begin, _end");
 	if (!legs) {
 		json_null(j, "ns");
 		json_null(j, "legs");
@@ -220,8 +212,7 @@ int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
 	return end(r, err);
 }
 
-int record_end(struct records *r, const struct end_facts *facts,
-	       struct error *err)
+int record_end(struct records *r, const struct end_facts *facts, struct error *err)
 {
 	struct json *j = &r->json;
 

@@ -7,8 +7,7 @@
 #include "trace.h"
 
 int rpcs_count(struct rpcs *rpcs,
-	       int (*run)(void *state, uint32_t loops, uint32_t repeat,
-			  struct error *err),
+	       int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err),
 	       void *state, uint32_t calls, struct error *err)
 {
 	struct trace_counts counts = { .reason = "out of memory" };
@@ -18,17 +17,16 @@ int rpcs_count(struct rpcs *rpcs,
 	memset(rpcs, 0, sizeof(*rpcs));
 	trace_end(trace, &counts);
 	if (!counts.known) {
-		snprintf(rpcs->reason, sizeof(rpcs->reason), "%s",
-			 counts.reason);
+		snprintf(rpcs->reason, sizeof(rpcs->reason), "%s", counts.reason);
 	} else if (counts.lost) {
 		snprintf(rpcs->reason, sizeof(rpcs->reason),
 			 "%llu events found no room in the trace buffer",
 			 (unsigned long long)counts.lost);
 	} else {
 		rpcs->known = true;
-		rpcs->per_call = (double)(counts.alloc + counts.free +
-					  counts.command + counts.other) /
-				 calls;
+		rpcs->per_call =
+			(double)(counts.alloc + counts.free + counts.command + counts.other) /
+			calls;
 	}
 	return ret;
 }

@@ -22,8 +22,7 @@ struct rpcs {
 
 /* Counts those of run(state, calls, 1). -errno: run() failed. */
 int rpcs_count(struct rpcs *rpcs,
-	       int (*run)(void *state, uint32_t loops, uint32_t repeat,
-			  struct error *err),
+	       int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err),
 	       void *state, uint32_t calls, struct error *err);
 
 /* "rpcs_per_call", null where it is not known, with its source or reason. */

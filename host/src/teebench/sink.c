@@ -13,12 +13,10 @@ static const char *where(const struct sink *sink)
 	return sink->partial ? sink->partial : "standard output";
 }
 
-static int fail(struct sink *sink, int code, const char *what,
-		struct error *err)
+static int fail(struct sink *sink, int code, const char *what, struct error *err)
 {
 	sink->code = -code;
-	error_set(err, -code, "cannot %s %s: %s", what, where(sink),
-		  strerror(code));
+	error_set(err, -code, "cannot %s %s: %s", what, where(sink), strerror(code));
 	if (code == ENOSPC || code == EDQUOT)
 		error_hint(err, "make room, or write elsewhere with --output");
 	return -code;
@@ -36,13 +34,12 @@ int sink_open(struct sink *sink, const char *path, struct error *err)
 
 		sink->fd = -1;
 		sink->path = strdup(path);
-		if (!sink->path || asprintf(&sink->partial, "%s%s", path,
-					    special ? "" : ".partial") < 0) {
+		if (!sink->path ||
+		    asprintf(&sink->partial, "%s%s", path, special ? "" : ".partial") < 0) {
 			sink->partial = NULL;
 			return fail(sink, ENOMEM, "open", err);
 		}
-		sink->fd = open(sink->partial,
-				O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		sink->fd = open(sink->partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (sink->fd < 0)
 			return fail(sink, errno, "create", err);
 		sink->regular = !special;
@@ -52,8 +49,7 @@ int sink_open(struct sink *sink, const char *path, struct error *err)
 	return 0;
 }
 
-static int write_all(struct sink *sink, const char *text, size_t len,
-		     struct error *err)
+static int write_all(struct sink *sink, const char *text, size_t len, struct error *err)
 {
 	size_t done = 0;
 
@@ -76,8 +72,7 @@ static int write_all(struct sink *sink, const char *text, size_t len,
 }
 
 /* A json writer serves as the buffer: its text grows and is reused. */
-static int keep(struct sink *sink, const char *text, size_t len,
-		struct error *err)
+static int keep(struct sink *sink, const char *text, size_t len, struct error *err)
 {
 	struct json *held = &sink->held;
 
@@ -100,8 +95,8 @@ int sink_record(struct sink *sink, struct json *record, struct error *err)
 	int ret;
 
 	if (sink->code)
-		return error_set(err, sink->code, "cannot write to %s: %s",
-				 where(sink), strerror(-sink->code));
+		return error_set(err, sink->code, "cannot write to %s: %s", where(sink),
+				 strerror(-sink->code));
 	if (record->failed || !record->text)
 		return fail(sink, ENOMEM, "make a record for", err);
 	/* The terminating NUL's place holds the newline meanwhile. */

@@ -12,7 +12,5 @@ bool stop_asked(void)
 
 int stop_check(struct error *err)
 {
-	return bench_signal ?
-		       error_set(err, -ECANCELED, "a signal ended the run") :
-		       0;
+	return bench_signal ? error_set(err, -ECANCELED, "a signal ended the run") : 0;
 }

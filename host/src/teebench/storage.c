@@ -7,19 +7,15 @@
 #include "storage.h"
 
 const char *const storage_ops[] = {
-	[STORAGE_CREATE] = "create",
-	[STORAGE_OPEN] = "open",
-	[STORAGE_READ] = "read",
-	[STORAGE_WRITE] = "write",
-	[STORAGE_RENAME] = "rename",
-	[STORAGE_TRUNCATE] = "truncate",
-	[STORAGE_DELETE] = "delete",
-	[STORAGE_OPEN_READ_CLOSE] = "open-read-close",
+	[STORAGE_CREATE] = "create", [STORAGE_OPEN] = "open",
+	[STORAGE_READ] = "read",     [STORAGE_WRITE] = "write",
+	[STORAGE_RENAME] = "rename", [STORAGE_TRUNCATE] = "truncate",
+	[STORAGE_DELETE] = "delete", [STORAGE_OPEN_READ_CLOSE] = "open-read-close",
 	[STORAGE_OPS] = NULL,
 };
 
-int storage_begin(struct object *o, const struct bench_case *c,
-		  const struct store *store, struct error *err)
+int storage_begin(struct object *o, const struct bench_case *c, const struct store *store,
+		  struct error *err)
 {
 	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
 
@@ -29,8 +25,7 @@ int storage_begin(struct object *o, const struct bench_case *c,
 	/* By the key: a run that was killed leaves what the next removes. */
 	for (const char *p = c->key; *p; p++)
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
-	snprintf(o->name, sizeof(o->name), "teemark-%016llx",
-		 (unsigned long long)hash);
+	snprintf(o->name, sizeof(o->name), "teemark-%016llx", (unsigned long long)hash);
 	o->data = malloc(o->bytes);
 	if (!o->data)
 		return no_memory(err);
@@ -70,8 +65,8 @@ int storage_ready(void *state, uint32_t loops, struct error *err)
 /* -EBADMSG: what was found wrong with what the operation stored. */
 static int wrong(struct error *err, const struct object *o, const char *what)
 {
-	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s",
-			 storage_ops[o->op], o->bytes, what);
+	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s", storage_ops[o->op],
+			 o->bytes, what);
 }
 
 /* Object i holds the first len of our bytes, and no more. */

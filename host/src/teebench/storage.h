@@ -41,8 +41,7 @@ struct store {
 	/* For parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
 	/* Can it store here, as far as can be told without storing? */
-	int (*probe)(const struct store *store, struct pool *pool,
-		     struct error *err);
+	int (*probe)(const struct store *store, struct pool *pool, struct error *err);
 	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
 	const char *(*lacks)(enum storage_op op);
 	/* What becomes of a case once it is parsed. */
@@ -58,8 +57,7 @@ struct store {
 	int (*make)(struct object *o, uint32_t count, struct error *err);
 	int (*shut)(struct object *o, struct error *err);
 	int (*hold)(struct object *o, struct error *err);
-	int (*read_back)(struct object *o, uint32_t i, size_t *len,
-			 struct error *err);
+	int (*read_back)(struct object *o, uint32_t i, size_t *len, struct error *err);
 	int (*is_there)(struct object *o, uint32_t i, struct error *err);
 };
 
@@ -69,8 +67,8 @@ extern const struct store *const stores[];
 extern const char *const storage_ops[];
 
 /* For a store's prepare(): what the case is to do, and its bytes. */
-int storage_begin(struct object *o, const struct bench_case *c,
-		  const struct store *store, struct error *err);
+int storage_begin(struct object *o, const struct bench_case *c, const struct store *store,
+		  struct error *err);
 
 /* For struct workload: by the store's steps. */
 int storage_ready(void *state, uint32_t loops, struct error *err);

@@ -27,11 +27,9 @@ struct files {
 };
 
 /* Of file i; or of the only one, under its other name. */
-static const char *path_of(const struct files *f, uint32_t i, bool renamed,
-			   char path[PATH_BYTES])
+static const char *path_of(const struct files *f, uint32_t i, bool renamed, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s-%u%s", f->o.name, i,
-		 renamed ? "-renamed" : "");
+	snprintf(path, PATH_BYTES, "%s-%u%s", f->o.name, i, renamed ? "-renamed" : "");
 	return path;
 }
 
@@ -41,12 +39,11 @@ static int sync_it(const struct files *f, int fd, struct error *err)
 	return f->sync && fsync(fd) ? place_failed(err, "sync") : 0;
 }
 
-static int create(struct files *f, uint32_t i, bool keep_open,
-		  struct error *err)
+static int create(struct files *f, uint32_t i, bool keep_open, struct error *err)
 {
 	char path[PATH_BYTES];
-	int fd = openat(f->dir, path_of(f, i, false, path),
-			O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+	int fd = openat(f->dir, path_of(f, i, false, path), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC,
+			0600);
 	int ret;
 
 	if (fd < 0)
@@ -109,8 +106,7 @@ static int hold(struct object *o, struct error *err)
 }
 
 /* The whole file of that name, to ->back. */
-static int fetch(struct files *f, const char *path, size_t *len,
-		 struct error *err)
+static int fetch(struct files *f, const char *path, size_t *len, struct error *err)
 {
 	int fd = openat(f->dir, path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -130,8 +126,7 @@ static int fetch(struct files *f, const char *path, size_t *len,
 	return ret;
 }
 
-static int read_back(struct object *o, uint32_t i, size_t *len,
-		     struct error *err)
+static int read_back(struct object *o, uint32_t i, size_t *len, struct error *err)
 {
 	struct files *f = (struct files *)o;
 	char path[PATH_BYTES];
@@ -145,8 +140,7 @@ static int is_there(struct object *o, uint32_t i, struct error *err)
 	char path[PATH_BYTES];
 
 	(void)err;
-	return faccessat(f->dir, path_of(f, i, false, path), F_OK, 0) ? -errno :
-									0;
+	return faccessat(f->dir, path_of(f, i, false, path), F_OK, 0) ? -errno : 0;
 }
 
 static int run_once(struct files *f, uint32_t i, struct error *err)
@@ -158,8 +152,7 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 	case STORAGE_CREATE:
 		return create(f, i, false, err);
 	case STORAGE_OPEN:
-		f->fds[i] = openat(f->dir, path_of(f, 0, false, path),
-				   O_RDWR | O_CLOEXEC);
+		f->fds[i] = openat(f->dir, path_of(f, 0, false, path), O_RDWR | O_CLOEXEC);
 		return f->fds[i] < 0 ? place_failed(err, "open") : 0;
 	case STORAGE_READ:
 		n = place_read(f->fds[0], f->o.back, f->o.bytes, 0, err);
@@ -189,8 +182,7 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 	return fetch(f, path_of(f, 0, false, path), NULL, err);
 }
 
-static int file_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int file_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	int ret = 0;
 
@@ -213,8 +205,7 @@ static void file_teardown(void *state)
 	free(f->o.back);
 }
 
-static int file_probe(const struct store *store, struct pool *pool,
-		      struct error *err)
+static int file_probe(const struct store *store, struct pool *pool, struct error *err)
 {
 	(void)store;
 	(void)pool;
@@ -255,11 +246,9 @@ static const struct workload file_workload = {
 	.teardown = file_teardown,
 };
 
-#define FILES                                                       \
-	.made_max = FILES_MAX, .probe = file_probe,                 \
-	.workload = &file_workload, .forget = forget, .make = make, \
-	.shut = shut, .hold = hold, .read_back = read_back,         \
-	.is_there = is_there
+#define FILES                                                                                     \
+	.made_max = FILES_MAX, .probe = file_probe, .workload = &file_workload, .forget = forget, \
+	.make = make, .shut = shut, .hold = hold, .read_back = read_back, .is_there = is_there
 
 const struct store storage_file = {
 	.name = "file",

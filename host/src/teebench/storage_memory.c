@@ -56,8 +56,7 @@ static int leave(struct object *o, struct error *err)
 	return 0;
 }
 
-static int read_back(struct object *o, uint32_t i, size_t *len,
-		     struct error *err)
+static int read_back(struct object *o, uint32_t i, size_t *len, struct error *err)
 {
 	(void)err;
 	memcpy(o->back, ((struct arrays *)o)->made[i], o->bytes);
@@ -78,8 +77,7 @@ static void copy(void *to, const void *from, size_t bytes)
 	__asm__ volatile("" : : "r"(to) : "memory");
 }
 
-static int memory_run(void *state, uint32_t loops, uint32_t repeat,
-		      struct error *err)
+static int memory_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct arrays *a = state;
 	int ret = 0;
@@ -111,8 +109,7 @@ static void memory_teardown(void *state)
 
 static const char *memory_lacks(enum storage_op op)
 {
-	return op == STORAGE_OPEN || op == STORAGE_RENAME ||
-			       op == STORAGE_TRUNCATE ?
+	return op == STORAGE_OPEN || op == STORAGE_RENAME || op == STORAGE_TRUNCATE ?
 		       "an array in memory has no name to open or change, and "
 		       "keeps its size" :
 		       NULL;
@@ -135,8 +132,7 @@ static int memory_prepare(struct bench_case *c, struct error *err)
 	return ret ? ret : create(c->state, 0, err);
 }
 
-static int memory_probe(const struct store *store, struct pool *pool,
-			struct error *err)
+static int memory_probe(const struct store *store, struct pool *pool, struct error *err)
 {
 	(void)store;
 	(void)pool;

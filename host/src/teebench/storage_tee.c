@@ -52,8 +52,7 @@ static size_t name_at(size_t bytes)
 
 static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 {
-	return pool_reserve(pool, ta_backend(), DESK_STORAGE,
-			    name_at(bytes) + NAME_BYTES, err);
+	return pool_reserve(pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES, err);
 }
 
 /* What can be told without opening anything. */
@@ -80,14 +79,12 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 	return ret;
 }
 
-static int tee_probe_store(const struct store *store, struct pool *pool,
-			   struct error *err)
+static int tee_probe_store(const struct store *store, struct pool *pool, struct error *err)
 {
 	struct desk *desk;
 	int ret = can_store(store == &storage_rpmb, pool, err);
 
-	return ret ? ret :
-		     pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
+	return ret ? ret : pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
 }
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
@@ -95,20 +92,17 @@ static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 	size_t at = name_at(o->o.bytes), len = strlen(o->names[name]);
 
 	memcpy(o->desk->in.data + at, o->names[name], len);
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, at,
-		       len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, at, len);
 }
 
 static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
 {
 	memcpy(o->desk->in.data, o->o.data, o->o.bytes);
-	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0,
-		       o->o.bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0, o->o.bytes);
 }
 
 /* The parameters of an operation of the object that it leads to. */
-static void arrange(struct tee_object *o, enum storage_op what,
-		    TEEC_Operation *op)
+static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *op)
 {
 	uint32_t half = (uint32_t)(o->o.bytes / 2);
 	bool fetch = what == STORAGE_OPEN_READ_CLOSE;
@@ -129,8 +123,8 @@ static void arrange(struct tee_object *o, enum storage_op what,
 	case STORAGE_OPEN_READ_CLOSE:
 		if (fetch)
 			set_name(o, op, o->name);
-		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT,
-			       o->desk->out.priv, 0, o->o.bytes);
+		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
+			       o->o.bytes);
 		tee_set_value(op, fetch + 1, fetch ? o->storage : 0, 0);
 		break;
 	case STORAGE_WRITE:
@@ -154,8 +148,7 @@ static void set_state(struct tee_object *o, bool open)
 }
 
 /* The call itself, and what then is open. */
-static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op,
-		struct error *err)
+static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, struct error *err)
 {
 	static const struct {
 		uint32_t command;
@@ -163,12 +156,9 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op,
 	} calls[] = {
 		[STORAGE_CREATE] = { TA_BENCH_CMD_STORAGE_CREATE,
 				     "create an object of the bench TA" },
-		[STORAGE_OPEN] = { TA_BENCH_CMD_STORAGE_OPEN,
-				   "open an object of the bench TA" },
-		[STORAGE_READ] = { TA_BENCH_CMD_STORAGE_READ,
-				   "read an object of the bench TA" },
-		[STORAGE_WRITE] = { TA_BENCH_CMD_STORAGE_WRITE,
-				    "write an object of the bench TA" },
+		[STORAGE_OPEN] = { TA_BENCH_CMD_STORAGE_OPEN, "open an object of the bench TA" },
+		[STORAGE_READ] = { TA_BENCH_CMD_STORAGE_READ, "read an object of the bench TA" },
+		[STORAGE_WRITE] = { TA_BENCH_CMD_STORAGE_WRITE, "write an object of the bench TA" },
 		[STORAGE_RENAME] = { TA_BENCH_CMD_STORAGE_RENAME,
 				     "rename an object of the bench TA" },
 		[STORAGE_TRUNCATE] = { TA_BENCH_CMD_STORAGE_TRUNCATE,
@@ -178,20 +168,17 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op,
 		[STORAGE_OPEN_READ_CLOSE] = { TA_BENCH_CMD_STORAGE_FETCH,
 					      "open, read and close an object "
 					      "of the bench TA" },
-		[STORAGE_OPS] = { TA_BENCH_CMD_STORAGE_CLOSE,
-				  "close an object of the bench TA" },
+		[STORAGE_OPS] = { TA_BENCH_CMD_STORAGE_CLOSE, "close an object of the bench TA" },
 	};
 	int ret;
 
-	if (what == STORAGE_OPEN || what == STORAGE_OPEN_READ_CLOSE ||
-	    what == STORAGE_OPS)
+	if (what == STORAGE_OPEN || what == STORAGE_OPEN_READ_CLOSE || what == STORAGE_OPS)
 		set_state(o, false);
 	if (what == STORAGE_RENAME) {
 		o->name = !o->name;
 		set_name(o, op, o->name);
 	}
-	ret = tee_invoke(desk_ta(o->desk), calls[what].command, op,
-			 calls[what].doing, err);
+	ret = tee_invoke(desk_ta(o->desk), calls[what].command, op, calls[what].doing, err);
 	if (ret)
 		return ret;
 	if (what == STORAGE_CREATE || what == STORAGE_OPEN) {
@@ -268,8 +255,7 @@ static int make(struct object *o, uint32_t count, struct error *err)
 	return take(of(o), STORAGE_CREATE, err);
 }
 
-static int read_back(struct object *object, uint32_t i, size_t *len,
-		     struct error *err)
+static int read_back(struct object *object, uint32_t i, size_t *len, struct error *err)
 {
 	struct tee_object *o = of(object);
 	int ret = shut(object, err);
@@ -294,8 +280,7 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int tee_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err)
+static int tee_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct tee_object *o = state;
 	int ret = 0;
@@ -316,8 +301,7 @@ static int tee_check(void *state, struct error *err)
 	struct tee_object *o = state;
 	int ret = storage_check(state, err);
 
-	if (ret && o->o.op == STORAGE_TRUNCATE && err &&
-	    err->tee_result == RESULT_CORRUPT_OBJECT) {
+	if (ret && o->o.op == STORAGE_TRUNCATE && err && err->tee_result == RESULT_CORRUPT_OBJECT) {
 		o->exists = false;
 		ret = error_skip(err, -EIO, "tee-defect",
 				 "this TEE destroys an object of %zu bytes "
@@ -381,8 +365,7 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 		ret = storage_begin(&o->o, c, &storage_ree_fs, err);
 	if (!ret)
 		ret = pool_desk(c->pool, ta_backend(), DESK_STORAGE,
-				name_at(o->o.bytes) + NAME_BYTES, &o->desk,
-				err);
+				name_at(o->o.bytes) + NAME_BYTES, &o->desk, err);
 	if (ret)
 		return ret;
 	o->storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
@@ -399,9 +382,8 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 		ret = make(&o->o, 1, err);
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "tee-memory");
-		error_hint(err,
-			   "OP-TEE's heap has no room for the hash tree of an "
-			   "object of this size (CFG_CORE_HEAP_SIZE)");
+		error_hint(err, "OP-TEE's heap has no room for the hash tree of an "
+				"object of this size (CFG_CORE_HEAP_SIZE)");
 	} else if (ret && rpmb && err && err->tee_result) {
 		error_skip_word(err, "no-rpmb");
 		error_hint(err, "this TEE keeps nothing in an RPMB partition: "
@@ -422,11 +404,10 @@ static const struct workload tee_workload = {
 	.teardown = tee_teardown,
 };
 
-#define OBJECTS                                                                \
-	.secure = true, .made_max = 1, .reserve = tee_reserve,                 \
-	.probe = tee_probe_store, .workload = &tee_workload, .forget = forget, \
-	.make = make, .shut = shut, .hold = hold, .read_back = read_back,      \
-	.is_there = is_there
+#define OBJECTS                                                                                \
+	.secure = true, .made_max = 1, .reserve = tee_reserve, .probe = tee_probe_store,       \
+	.workload = &tee_workload, .forget = forget, .make = make, .shut = shut, .hold = hold, \
+	.read_back = read_back, .is_there = is_there
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",

@@ -15,15 +15,12 @@ static int map_plain(struct tee_memory *m, struct error *err)
 	void *memory;
 
 	m->mapped = (size + unit - 1) / unit * unit;
-	memory = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, m->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-		return error_set(err, -ENOMEM, "no memory for %zu bytes",
-				 m->size);
+		return error_set(err, -ENOMEM, "no memory for %zu bytes", m->size);
 	m->plain = m->data = memory;
 	pool_message(m->data, m->size);
-	if (m->kind == MEMORY_READ_ONLY &&
-	    mprotect(m->plain, m->mapped, PROT_READ))
+	if (m->kind == MEMORY_READ_ONLY && mprotect(m->plain, m->mapped, PROT_READ))
 		return error_set(err, -errno, "mprotect: %s", strerror(errno));
 	return 0;
 }
@@ -32,13 +29,11 @@ void tee_memory_blame_size(const struct tee_memory *m, struct error *err)
 {
 	TEEC_SharedMemory page = { .size = 4096, .flags = TEEC_MEM_INPUT };
 
-	if (!err || err->tee_result != TEEC_ERROR_GENERIC ||
-	    err->tee_origin != TEEC_ORIGIN_API || m->size <= page.size)
+	if (!err || err->tee_result != TEEC_ERROR_GENERIC || err->tee_origin != TEEC_ORIGIN_API ||
+	    m->size <= page.size)
 		return;
 	page.buffer = aligned_alloc(page.size, page.size);
-	if (page.buffer &&
-	    m->tee->api->register_memory(&m->tee->context, &page) ==
-		    TEEC_SUCCESS) {
+	if (page.buffer && m->tee->api->register_memory(&m->tee->context, &page) == TEEC_SUCCESS) {
 		m->tee->api->release_memory(&page);
 		error_skip_word(err, "no-memory");
 		error_hint(err, "the TEE's driver shares a page, but not as "
@@ -60,21 +55,18 @@ int tee_memory_make(struct tee_memory *m, struct error *err)
 		if (ret || m->kind == MEMORY_TEMPORARY)
 			return ret;
 	}
-	m->shm =
-		(TEEC_SharedMemory){ .buffer = m->plain,
-				     .size = m->size ? m->size : 4096,
-				     .flags = (m->in ? TEEC_MEM_INPUT : 0u) |
-					      (m->out ? TEEC_MEM_OUTPUT : 0u) };
-	res = allocated ?
-		      m->tee->api->allocate_memory(&m->tee->context, &m->shm) :
-		      m->tee->api->register_memory(&m->tee->context, &m->shm);
+	m->shm = (TEEC_SharedMemory){ .buffer = m->plain,
+				      .size = m->size ? m->size : 4096,
+				      .flags = (m->in ? TEEC_MEM_INPUT : 0u) |
+					       (m->out ? TEEC_MEM_OUTPUT : 0u) };
+	res = allocated ? m->tee->api->allocate_memory(&m->tee->context, &m->shm) :
+			  m->tee->api->register_memory(&m->tee->context, &m->shm);
 	if (res == TEEC_ERROR_NOT_SUPPORTED)
 		return error_skip(err, -EOPNOTSUPP, "no-registering",
 				  "the TEE's driver cannot register memory of "
 				  "a client");
 	if (res != TEEC_SUCCESS) {
-		ret = error_tee(err, res, TEEC_ORIGIN_API,
-				"cannot %s %zu bytes of shared memory",
+		ret = error_tee(err, res, TEEC_ORIGIN_API, "cannot %s %zu bytes of shared memory",
 				allocated ? "allocate" : "register", m->size);
 		tee_memory_blame_size(m, err);
 		return ret;
@@ -97,12 +89,10 @@ void tee_memory_drop(struct tee_memory *m)
 	m->plain = m->data = NULL;
 }
 
-void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i,
-		    bool in, bool out)
+void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i, bool in, bool out)
 {
 	static const uint32_t types[2][3] = {
-		{ TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT,
-		  TEEC_MEMREF_TEMP_INOUT },
+		{ TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT, TEEC_MEMREF_TEMP_INOUT },
 		{ TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEMREF_PARTIAL_OUTPUT,
 		  TEEC_MEMREF_PARTIAL_INOUT },
 	};

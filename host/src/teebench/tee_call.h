@@ -15,14 +15,12 @@ struct tee_call {
 };
 
 /* For struct workload. */
-static inline int tee_call_run(void *state, uint32_t loops, uint32_t repeat,
-			       struct error *err)
+static inline int tee_call_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct tee_call *s = state;
 
 	(void)repeat;
-	return tee_invoke_times(s->tee, s->command, &s->op, loops, s->doing,
-				err);
+	return tee_invoke_times(s->tee, s->command, &s->op, loops, s->doing, err);
 }
 
 /* Memory of a parameter, by how the client makes it. */
@@ -49,8 +47,7 @@ struct tee_memory {
 int tee_memory_make(struct tee_memory *m, struct error *err);
 void tee_memory_drop(struct tee_memory *m);
 /* Parameter `i` of op becomes this memory, with these of its directions. */
-void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i,
-		    bool in, bool out);
+void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i, bool in, bool out);
 /*
  * Is the size to blame? Memory that the TEE's driver cannot pin or map comes
  * back from libteec as TEEC_ERROR_GENERIC, without a word of its reason; so

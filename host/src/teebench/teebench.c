@@ -98,8 +98,7 @@ static const struct choice {
 } choices[] = {
 	{ "cases", 'c', TEXT, ARGUMENT(cases_path), 0, 0 },
 	{ "output", 'o', TEXT, ARGUMENT(output), 0, 0 },
-	{ "samples", 0, CASE_OPTION, 0, 0,
-	  0 }, /* case lines call them the same */
+	{ "samples", 0, CASE_OPTION, 0, 0, 0 }, /* case lines call them the same */
 	{ "min-us", 0, CASE_OPTION, 0, 0, 0 },
 	{ "repeat", 0, CASE_OPTION, 0, 0, 0 },
 	{ "loops", 0, CASE_OPTION, 0, 0, 0 },
@@ -153,8 +152,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < ENDING; i++) {
 		sigaddset(&sa.sa_mask, ending[i]);
 		/* What nohup or a shell had ignored stays so. */
-		caught[i] = !sigaction(ending[i], NULL, &old) &&
-			    old.sa_handler != SIG_IGN;
+		caught[i] = !sigaction(ending[i], NULL, &old) && old.sa_handler != SIG_IGN;
 	}
 	for (size_t i = 0; i < ENDING; i++)
 		if (caught[i])
@@ -172,8 +170,7 @@ static int complain(const struct error *err, int status)
 	return status;
 }
 
-static int set_number(const struct choice *c, uint64_t *number,
-		      struct error *err)
+static int set_number(const struct choice *c, uint64_t *number, struct error *err)
 {
 	char what[32];
 	int ret;
@@ -199,9 +196,8 @@ static int take(const struct choice *c, struct arguments *a, struct error *err)
 	case NUMBER:
 		return set_number(c, at, err);
 	case CASE_OPTION:
-		return parse_option(strcmp(c->name, "min-us") ? c->name :
-								"min_us",
-				    optarg, &a->settings.defaults, err);
+		return parse_option(strcmp(c->name, "min-us") ? c->name : "min_us", optarg,
+				    &a->settings.defaults, err);
 	case MODULE:
 		pkcs11_module(optarg);
 		break;
@@ -225,8 +221,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 	for (size_t k = 0; k < CHOICES; k++)
 		options[k] =
 			(struct option){ choices[k].name,
-					 choices[k].kind != FLAG &&
-						 choices[k].kind != NO_FLAG &&
+					 choices[k].kind != FLAG && choices[k].kind != NO_FLAG &&
 						 choices[k].kind < HELP,
 					 NULL, choices[k].letter };
 	for (;;) {
@@ -252,8 +247,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 	return -1;
 }
 
-static int collect_cases(const struct arguments *a, char **keys,
-			 struct cases *cases, struct error *err)
+static int collect_cases(const struct arguments *a, char **keys, struct cases *cases,
+			 struct error *err)
 {
 	const struct case_options *defaults = &a->settings.defaults;
 	FILE *stream = stdin;
@@ -268,8 +263,7 @@ static int collect_cases(const struct arguments *a, char **keys,
 		name = a->cases_path;
 		stream = fopen(name, "re");
 		if (!stream)
-			return error_set(err, -errno, "cannot read %s: %s",
-					 name, strerror(errno));
+			return error_set(err, -errno, "cannot read %s: %s", name, strerror(errno));
 	} else if (!a->cases_path && isatty(STDIN_FILENO)) {
 		error_set(err, -EINVAL, "no cases are given");
 		error_hint(err, "teebench oneshot/sha256/c/4096, or --cases "
@@ -289,8 +283,7 @@ static int collect_cases(const struct arguments *a, char **keys,
 }
 
 /* The workloads' own checks: everything wrong is found before measuring. */
-static int check_cases(struct cases *cases, struct pool *pool,
-		       struct error *err)
+static int check_cases(struct cases *cases, struct pool *pool, struct error *err)
 {
 	for (size_t i = 0; i < cases->count; i++) {
 		struct bench_case *c = &cases->list[i];
@@ -300,8 +293,8 @@ static int check_cases(struct cases *cases, struct pool *pool,
 		if (!ret)
 			continue;
 		if (c->line)
-			error_set(err, ret, "%s:%u: %s: %s", cases->name,
-				  c->line, c->key, why.what);
+			error_set(err, ret, "%s:%u: %s: %s", cases->name, c->line, c->key,
+				  why.what);
 		else
 			error_set(err, ret, "%s: %s", c->key, why.what);
 		if (why.hint[0])
@@ -320,11 +313,9 @@ static int run(const struct arguments *a, char **keys)
 	struct error err = { 0 }, closing = { 0 };
 	int status = 0;
 
-	if (collect_cases(a, keys, &cases, &err) ||
-	    (!a->check && cases_expand(&cases, &err)) ||
+	if (collect_cases(a, keys, &cases, &err) || (!a->check && cases_expand(&cases, &err)) ||
 	    check_cases(&cases, &pool, &err)) {
-		status = complain(&err,
-				  err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
+		status = complain(&err, err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);
 		goto out;
 	}
 	if (a->check)
@@ -379,8 +370,7 @@ static int do_what_is_asked(const struct arguments *a, char **words)
 	int ret;
 
 	if (a->list || a->machine) {
-		ret = a->list ? list_print(a->allow_rpmb, &err) :
-				machine_print(&err);
+		ret = a->list ? list_print(a->allow_rpmb, &err) : machine_print(&err);
 		return ret ? complain(&err, EXIT_FAIL) : 0;
 	}
 	if (a->stretch)
@@ -413,8 +403,7 @@ int main(int argc, char **argv)
 
 	/* Text went through stdio; records did not. */
 	if (fflush(stdout) || ferror(stdout)) {
-		error_set(&err, -errno, "cannot write to standard output: %s",
-			  strerror(errno));
+		error_set(&err, -errno, "cannot write to standard output: %s", strerror(errno));
 		return complain(&err, EXIT_FAIL);
 	}
 	return status;

@@ -53,8 +53,7 @@ void watch_idle(struct watched_idle *idle)
 		interrupts_free(&before);
 	}
 	if (err.code)
-		snprintf(idle->reason, sizeof(idle->reason), "%.159s",
-			 err.what);
+		snprintf(idle->reason, sizeof(idle->reason), "%.159s", err.what);
 }
 
 static uint64_t count_of(const struct interrupts *raised, const char *line)
@@ -66,8 +65,7 @@ static uint64_t count_of(const struct interrupts *raised, const char *line)
 }
 
 /* Is there a line that rises with the calls, as an idle machine's does not? */
-static bool shows_something(const struct watched *w,
-			    const struct watched_idle *idle)
+static bool shows_something(const struct watched *w, const struct watched_idle *idle)
 {
 	for (size_t i = 0; i < w->raised.count; i++) {
 		const struct interrupt_line *line = &w->raised.list[i];
@@ -92,11 +90,9 @@ int64_t watch_others_ns(const char *folder)
 		ssize_t len;
 		int fd;
 
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    atoi(entry->d_name) == getpid())
+		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
 			continue;
-		snprintf(path, sizeof(path), "%s/%s/schedstat", folder,
-			 entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s/schedstat", folder, entry->d_name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
@@ -114,9 +110,8 @@ int64_t watch_others_ns(const char *folder)
 }
 
 /* One stretch; with_others: the CPU time of everybody else, too. */
-static int look(const struct measure *m, const struct measure_target *target,
-		uint32_t repeat, bool with_others, struct watched *w,
-		struct error *err)
+static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
+		bool with_others, struct watched *w, struct error *err)
 {
 	struct measure plain = *m;
 	struct interrupts before;
@@ -145,8 +140,7 @@ static int look(const struct measure *m, const struct measure_target *target,
 
 static uint32_t calls_in(uint64_t ns, uint64_t call_ns)
 {
-	return !call_ns || ns / call_ns > CALLS_MAX ? CALLS_MAX :
-						      (uint32_t)(ns / call_ns);
+	return !call_ns || ns / call_ns > CALLS_MAX ? CALLS_MAX : (uint32_t)(ns / call_ns);
 }
 
 static uint32_t choose_calls(uint64_t call_ns, uint32_t max)
@@ -161,16 +155,14 @@ static uint32_t choose_calls(uint64_t call_ns, uint32_t max)
 	return calls ? calls : 1;
 }
 
-int watch_calls(const struct measure *m, const struct measure_target *target,
-		uint32_t repeat, uint64_t call_ns,
-		const struct watched_idle *idle, struct watched *w,
+int watch_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
+		uint64_t call_ns, const struct watched_idle *idle, struct watched *w,
 		struct error *err)
 {
 	uint32_t max = measure_loops_max(target);
 	int ret;
 
-	*w = (struct watched){ .calls = choose_calls(call_ns, max),
-			       .others_ns = -1 };
+	*w = (struct watched){ .calls = choose_calls(call_ns, max), .others_ns = -1 };
 	if (idle->reason[0])
 		return 0;
 	ret = look(m, target, repeat, false, w, err);
@@ -185,14 +177,12 @@ int watch_calls(const struct measure *m, const struct measure_target *target,
 	return ret;
 }
 
-void watch_put(struct json *j, const struct watched *w,
-	       const struct watched_idle *idle)
+void watch_put(struct json *j, const struct watched *w, const struct watched_idle *idle)
 {
 	if (!w->known) {
 		json_null(j, "watched");
 		json_string(j, "watched_reason",
-			    idle->reason[0] ? idle->reason :
-					      "cannot read /proc/interrupts");
+			    idle->reason[0] ? idle->reason : "cannot read /proc/interrupts");
 		return;
 	}
 	json_object(j, "watched");

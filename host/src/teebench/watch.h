@@ -36,13 +36,11 @@ struct watched {
 /* Sleeps for a moment, at the first call. */
 void watch_idle(struct watched_idle *idle);
 /* call_ns: what a call takes, about. 0, or what the case's run() returned. */
-int watch_calls(const struct measure *m, const struct measure_target *target,
-		uint32_t repeat, uint64_t call_ns,
-		const struct watched_idle *idle, struct watched *watched,
+int watch_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
+		uint64_t call_ns, const struct watched_idle *idle, struct watched *watched,
 		struct error *err);
 /* Adds "watched" to a case's record. */
-void watch_put(struct json *j, const struct watched *watched,
-	       const struct watched_idle *idle);
+void watch_put(struct json *j, const struct watched *watched, const struct watched_idle *idle);
 void watch_free(struct watched *watched);
 
 /*

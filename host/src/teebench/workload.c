@@ -9,8 +9,8 @@
 
 #include "workload.h"
 
-int case_number(const char *text, const char *what, uint64_t max,
-		uint64_t *value, struct error *err)
+int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
+		struct error *err)
 {
 	bool too_large = false;
 	uint64_t n = 0;
@@ -33,8 +33,7 @@ int case_number(const char *text, const char *what, uint64_t max,
 	*value = n;
 	return 0;
 bad:
-	return case_wrong(err, "%s is \"%s\", not a decimal number", what,
-			  text);
+	return case_wrong(err, "%s is \"%s\", not a decimal number", what, text);
 }
 
 int case_wrong(struct error *err, const char *fmt, ...)
@@ -53,8 +52,7 @@ int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-int case_choice(const char *text, const char *const *names, const char *what,
-		struct error *err)
+int case_choice(const char *text, const char *const *names, const char *what, struct error *err)
 {
 	char all[160] = "";
 	size_t len = 0;
@@ -63,8 +61,8 @@ int case_choice(const char *text, const char *const *names, const char *what,
 		if (!strcmp(names[i], text))
 			return i;
 	for (size_t i = 0; names[i] && len < sizeof(all); i++)
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
-					i ? ", " : "", names[i]);
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
+					names[i]);
 	return case_wrong(err, "\"%s\" is not %s (%s)", text, what, all);
 }
 
@@ -110,13 +108,11 @@ static int parse_backend(struct bench_case *c, struct error *err)
 				  "\"%s\"",
 				  c->workload_name, only, c->backend_name);
 	c->backend = backend_by_name(c->backend_name);
-	return c->backend ? 0 :
-			    case_wrong(err, "there is no backend \"%s\"",
-				       c->backend_name);
+	return c->backend ? 0 : case_wrong(err, "there is no backend \"%s\"", c->backend_name);
 }
 
-static int parse_number(struct bench_case *c, const char *what,
-			const char *text, uint64_t *number, struct error *err)
+static int parse_number(struct bench_case *c, const char *what, const char *text, uint64_t *number,
+			struct error *err)
 {
 	const struct workload *w = c->workload;
 	int ret = case_number(text, what, w->most, number, err);
@@ -130,8 +126,8 @@ static int parse_number(struct bench_case *c, const char *what,
 }
 
 /* One part, by its alternatives; both texts are cut to pieces. */
-static int parse_part(struct bench_case *c, char *syntax, const char *text,
-		      struct case_part *part, struct error *err)
+static int parse_part(struct bench_case *c, char *syntax, const char *text, struct case_part *part,
+		      struct error *err)
 {
 	const struct workload *w = c->workload;
 	char *save = NULL, *word = strtok_r(syntax, "|", &save);
@@ -145,14 +141,13 @@ static int parse_part(struct bench_case *c, char *syntax, const char *text,
 	}
 	for (size_t i = 0; word && i < 2 && w->terms[i].name; i++)
 		if (!strcmp(word, w->terms[i].name)) {
-			part->word =
-				case_choice(text, w->terms[i].words, word, err);
+			part->word = case_choice(text, w->terms[i].words, word, err);
 			return part->word < 0 ? part->word : 0;
 		}
 	part->word = -1;
 	return word ? parse_number(c, word, text, &part->number, err) :
-		      case_wrong(err, "%s takes the parameters %s, not \"%s\"",
-				 w->name, w->parameters, c->parameters);
+		      case_wrong(err, "%s takes the parameters %s, not \"%s\"", w->name,
+				 w->parameters, c->parameters);
 }
 
 static int parse_parameters(struct bench_case *c, struct error *err)
@@ -168,17 +163,14 @@ static int parse_parameters(struct bench_case *c, struct error *err)
 		char *form = strsep(&syntax_rest, "/");
 
 		if (!rest)
-			return case_wrong(err, "\"%s\" is not %s",
-					  c->parameters, w->parameters);
+			return case_wrong(err, "\"%s\" is not %s", c->parameters, w->parameters);
 		ret = parse_part(c, form, strsep(&rest, "/"), &c->part[i], err);
 	}
 	if (ret || !w->blocks || !c->algorithm ||
 	    (c->bytes > 0 && c->bytes % c->algorithm->unit_bytes == 0))
 		return ret;
-	return case_wrong(err,
-			  "a message of %s has a multiple of %u bytes, not %lld",
-			  c->algorithm->title, c->algorithm->unit_bytes,
-			  (long long)c->bytes);
+	return case_wrong(err, "a message of %s has a multiple of %u bytes, not %lld",
+			  c->algorithm->title, c->algorithm->unit_bytes, (long long)c->bytes);
 }
 
 /* Of a case that a TA computes: may one call do so much? */
@@ -189,8 +181,7 @@ static int check_work(const struct bench_case *c, struct error *err)
 	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
 
 	if (!case_in_ta(c) ||
-	    (c->workload->draws ? ta_work_random_ok(most, bytes) :
-				  ta_work_ok(most, bytes)))
+	    (c->workload->draws ? ta_work_random_ok(most, bytes) : ta_work_ok(most, bytes)))
 		return 0;
 	if (c->workload->draws) {
 		case_wrong(err,
@@ -229,8 +220,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 	if (!ret)
 		ret = parse_parameters(c, err);
 	if (!ret && w->desk)
-		ret = pool_reserve(pool, c->backend, w->desk, desk_room(c),
-				   err);
+		ret = pool_reserve(pool, c->backend, w->desk, desk_room(c), err);
 	if (!ret && w->parse)
 		ret = w->parse(c, err);
 	return ret ? ret : check_work(c, err);
@@ -268,8 +258,7 @@ int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 	if (!c->state)
 		return no_memory(err);
 	if (w->desk)
-		ret = pool_desk(pool, c->backend, w->desk, desk_room(c),
-				&c->desk, err);
+		ret = pool_desk(pool, c->backend, w->desk, desk_room(c), &c->desk, err);
 	return ret ? ret : w->prepare(c, err);
 }
 

@@ -153,8 +153,7 @@ struct workload {
 	 * The thing itself, `loops` calls of `repeat` operations each.
 	 * Nothing but that: no I/O, no allocation.
 	 */
-	int (*run)(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err);
+	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
 
 	/*
 	 * Is the result right, against an answer known from elsewhere? Comes
@@ -186,17 +185,15 @@ struct workload {
 };
 
 /* A decimal number without sign, leading zeros or suffix, at most max. */
-int case_number(const char *text, const char *what, uint64_t max,
-		uint64_t *value, struct error *err);
+int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
+		struct error *err);
 /*
  * The index of text in a NULL-terminated list, or -EINVAL: "TEXT" is not WHAT,
  * with all that are.
  */
-int case_choice(const char *text, const char *const *names, const char *what,
-		struct error *err);
+int case_choice(const char *text, const char *const *names, const char *what, struct error *err);
 /* -EINVAL with the sentence. */
-int case_wrong(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int case_wrong(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int no_memory(struct error *err); /* -ENOMEM with the sentence */
 
 /*

@@ -40,16 +40,15 @@ static int ask_check(void *state, struct error *err)
 	uint32_t done = a->call.op.params[1].value.a;
 
 	a->call.op.params[1].value.a = ~a->times;
-	return done == a->times ? 0 :
-				  error_set(err, -EBADMSG,
-					    "the TA did it %u times, not %u",
-					    done, a->times);
+	return done == a->times ?
+		       0 :
+		       error_set(err, -EBADMSG, "the TA did it %u times, not %u", done, a->times);
 }
 
-#define ASK                                                                 \
-	.most = TA_BENCH_ASK_MAX, .backend = "tee", .desk = DESK_SAME_CODE, \
-	.state_size = sizeof(struct ask), .prepare = ask_prepare,           \
-	.run = tee_call_run, .verify = ask_check, .check = ask_check
+#define ASK                                                                            \
+	.most = TA_BENCH_ASK_MAX, .backend = "tee", .desk = DESK_SAME_CODE,            \
+	.state_size = sizeof(struct ask), .prepare = ask_prepare, .run = tee_call_run, \
+	.verify = ask_check, .check = ask_check
 
 const struct workload workload_log = {
 	.name = "log",

@@ -17,29 +17,24 @@
 #include "listing.h"
 
 static const char *const use_names[] = {
-	[ASYM_SIGN] = "sign",       [ASYM_VERIFY] = "verify",
-	[ASYM_DERIVE] = "derive",   [ASYM_ENCRYPT] = "encrypt",
-	[ASYM_DECRYPT] = "decrypt", NULL,
+	[ASYM_SIGN] = "sign",       [ASYM_VERIFY] = "verify",   [ASYM_DERIVE] = "derive",
+	[ASYM_ENCRYPT] = "encrypt", [ASYM_DECRYPT] = "decrypt", NULL,
 };
 static const char *const step_words[] = {
-	[ASYM_ALLOCATE] = "allocate", [ASYM_IMPORT] = "import",
-	[ASYM_PREPARE] = "prepare",   [ASYM_OPERATE] = "operate",
-	[ASYM_STEPS] = "whole",       NULL,
+	[ASYM_ALLOCATE] = "allocate", [ASYM_IMPORT] = "import", [ASYM_PREPARE] = "prepare",
+	[ASYM_OPERATE] = "operate",   [ASYM_STEPS] = "whole",   NULL,
 };
 
-static int need_use(const struct bench_case *c, enum asym_use use,
-		    struct error *err)
+static int need_use(const struct bench_case *c, enum asym_use use, struct error *err)
 {
 	if (c->asym->uses & 1u << use)
 		return 0;
-	return case_wrong(err, "%s does not %s", c->asym->title,
-			  use_names[use]);
+	return case_wrong(err, "%s does not %s", c->asym->title, use_names[use]);
 }
 
 static enum asym_use use_of(const struct bench_case *c)
 {
-	return (enum asym_use)case_choice(c->workload_name, use_names, "",
-					  NULL);
+	return (enum asym_use)case_choice(c->workload_name, use_names, "", NULL);
 }
 
 static int operation_parse(struct bench_case *c, struct error *err)
@@ -124,13 +119,11 @@ static void asym_list(struct listing *listing, struct pool *pool)
 		for (size_t a = 0; a < asym_algorithms_count; a++) {
 			const struct asym_algorithm *alg = &asym_algorithms[a];
 			/* keygen and key-steps are of all uses. */
-			enum asym_use any = use < 0 ? private_use(alg) :
-						      (enum asym_use)use;
+			enum asym_use any = use < 0 ? private_use(alg) : (enum asym_use)use;
 			struct asym_case k = { .step = ASYM_OPERATE };
-			struct bench_case c = { .asym = alg,
-						.backend = backends[b],
-						.pool = pool,
-						.state = &k };
+			struct bench_case c = {
+				.asym = alg, .backend = backends[b], .pool = pool, .state = &k
+			};
 			struct error why = { 0 };
 
 			if (!(alg->uses & 1u << any))
@@ -138,23 +131,18 @@ static void asym_list(struct listing *listing, struct pool *pool)
 			if (!asym_case_open(&c, any, &why))
 				asym_case_ready(&k, 1, &why);
 			asym_case_teardown(&k);
-			listing_add(listing, alg->name, backends[b]->name,
-				    &why);
+			listing_add(listing, alg->name, backends[b]->name, &why);
 		}
 	}
 }
 
-#define OF_ASYM                                                           \
-	.asym = true,                                                     \
-	.terms = { { "USE", use_names }, { "STEP", step_words } },        \
-	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, \
-	.run = asym_case_run, .verify = asym_case_verify,                 \
-	.check = asym_case_check, .ta = asym_case_ta,                     \
-	.facts = asym_case_facts, .teardown = asym_case_teardown,         \
-	.list = asym_list
+#define OF_ASYM                                                                                 \
+	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },                \
+	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, .run = asym_case_run, \
+	.verify = asym_case_verify, .check = asym_case_check, .ta = asym_case_ta,               \
+	.facts = asym_case_facts, .teardown = asym_case_teardown, .list = asym_list
 
-#define OPERATION \
-	.parse = operation_parse, .prepare = operation_prepare, OF_ASYM
+#define OPERATION .parse = operation_parse, .prepare = operation_prepare, OF_ASYM
 
 const struct workload workload_sign = {
 	.name = "sign",

@@ -84,8 +84,7 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 	if (!ret && has_steps(&call, CALL_BEFORE))
 		c->loops_max = 1;
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
-		const struct call_param *p =
-			&call.steps[call.n_steps - 1].params[i];
+		const struct call_param *p = &call.steps[call.n_steps - 1].params[i];
 
 		if (p->type == CALL_MEMORY && p->in && p->out)
 			c->loops_max = 1;
@@ -108,19 +107,16 @@ static int sit(struct call_case *s, struct error *err)
 		if (!other->users) {
 			seat = seat ? seat : other;
 		} else if (shared && other->shared &&
-			   !memcmp(&other->uuid, &s->call.uuid,
-				   sizeof(other->uuid))) {
+			   !memcmp(&other->uuid, &s->call.uuid, sizeof(other->uuid))) {
 			seat = other;
 			break;
 		}
 	}
 	if (!seat)
-		return error_set(err, -ENOMEM, "more than %d sessions",
-				 SEATS_MAX);
+		return error_set(err, -ENOMEM, "more than %d sessions", SEATS_MAX);
 	if (!seat->users) {
 		memset(seat, 0, sizeof(*seat));
-		ret = tee_session_open(&seat->tee, &s->call.uuid,
-				       s->call.uuid_text, s->name, err);
+		ret = tee_session_open(&seat->tee, &s->call.uuid, s->call.uuid_text, s->name, err);
 		if (ret)
 			return ret;
 		seat->uuid = s->call.uuid;
@@ -158,12 +154,10 @@ static void fill(const struct call_bytes *bytes, uint8_t *data, size_t size)
 static int room_for(size_t size, uint8_t **room, struct error *err)
 {
 	*room = malloc(size ? size : 1);
-	return *room ? 0 :
-		       error_set(err, -ENOMEM, "no memory for %zu bytes", size);
+	return *room ? 0 : error_set(err, -ENOMEM, "no memory for %zu bytes", size);
 }
 
-static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy,
-		   struct error *err)
+static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy, struct error *err)
 {
 	int ret = room_for(size, copy, err);
 
@@ -173,8 +167,7 @@ static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy,
 }
 
 /* What parameter i of a step is to hold after the call. */
-static int make_wanted(struct call_case *s, struct step *step, unsigned i,
-		       struct error *err)
+static int make_wanted(struct call_case *s, struct step *step, unsigned i, struct error *err)
 {
 	const struct call_param *p = &step->is->params[i];
 	const struct call_bytes *want = &p->want;
@@ -191,16 +184,13 @@ static int make_wanted(struct call_case *s, struct step *step, unsigned i,
 	if (ret)
 		return ret;
 	if (want->kind == CALL_DIGEST)
-		return known_answer_digest(s->pool, NULL, want->algorithm,
-					   of->content,
-					   step->is->params[want->of].size,
-					   m->want, NULL, err);
+		return known_answer_digest(s->pool, NULL, want->algorithm, of->content,
+					   step->is->params[want->of].size, m->want, NULL, err);
 	memcpy(m->want, of->content, m->want_bytes);
 	return 0;
 }
 
-static int make_memory(struct call_case *s, struct step *step, unsigned i,
-		       struct error *err)
+static int make_memory(struct call_case *s, struct step *step, unsigned i, struct error *err)
 {
 	const struct call_param *p = &step->is->params[i];
 	struct memory *m = &step->memory[i];
@@ -224,8 +214,7 @@ static int make_memory(struct call_case *s, struct step *step, unsigned i,
 
 static int make_step(struct call_case *s, struct step *step, struct error *err)
 {
-	static const uint32_t types[] = { TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT,
-					  TEEC_VALUE_INOUT };
+	static const uint32_t types[] = { TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_INOUT };
 	int ret = 0;
 
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
@@ -269,14 +258,13 @@ static void refresh(struct step *step)
 /* "set-up command 3": what a message begins with. */
 static void name_step(const struct step *step, char *text, size_t room)
 {
-	static const char *const whens[] = { "set-up command", "command before",
-					     "command" };
+	static const char *const whens[] = { "set-up command", "command before", "command" };
 
 	snprintf(text, room, "%s %u", whens[step->is->when], step->is->command);
 }
 
-static int refused(struct call_case *s, const struct step *step,
-		   TEEC_Result res, uint32_t origin, struct error *err)
+static int refused(struct call_case *s, const struct step *step, TEEC_Result res, uint32_t origin,
+		   struct error *err)
 {
 	const char *expected = tee_result_name(step->is->result);
 	char name[40];
@@ -289,14 +277,12 @@ static int refused(struct call_case *s, const struct step *step,
 		return error_set(err, -EBADMSG,
 				 "%s succeeded, where the result %s (0x%08x) "
 				 "is expected",
-				 name, expected ? expected : "without a name",
-				 step->is->result);
+				 name, expected ? expected : "without a name", step->is->result);
 	if (step->is->result != TEEC_SUCCESS)
 		ret = error_tee(err, res, origin,
 				"%s doesn't return %s (0x%08x) from the "
 				"trusted application",
-				name, expected ? expected : "a result",
-				step->is->result);
+				name, expected ? expected : "a result", step->is->result);
 	else
 		ret = error_tee(err, res, origin, "%s failed", name);
 	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
@@ -308,44 +294,39 @@ static int refused(struct call_case *s, const struct step *step,
 	return ret;
 }
 
-static inline int invoke(struct call_case *s, struct step *step,
-			 struct error *err)
+static inline int invoke(struct call_case *s, struct step *step, struct error *err)
 {
 	struct tee_session *tee = s->seat->tee;
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	step->done = step->op;
-	res = tee->api->invoke(&tee->session, step->is->command, &step->done,
-			       &origin);
-	if (res == step->is->result &&
-	    (res == TEEC_SUCCESS || origin == TEEC_ORIGIN_TRUSTED_APP))
+	res = tee->api->invoke(&tee->session, step->is->command, &step->done, &origin);
+	if (res == step->is->result && (res == TEEC_SUCCESS || origin == TEEC_ORIGIN_TRUSTED_APP))
 		return 0;
 	return refused(s, step, res, origin, err);
 }
 
 static int check_number(const char *name, unsigned i, const char *what,
-			const struct call_number *want, uint64_t got,
-			struct error *err)
+			const struct call_number *want, uint64_t got, struct error *err)
 {
 	if (want->any || want->value == got)
 		return 0;
-	return error_set(err, -EBADMSG, "%s: %s of p%u is %llu, not %u", name,
-			 what, i, (unsigned long long)got, want->value);
+	return error_set(err, -EBADMSG, "%s: %s of p%u is %llu, not %u", name, what, i,
+			 (unsigned long long)got, want->value);
 }
 
 /* What has the right digest once is compared byte for byte from then on. */
 static int check_sha256(struct pool *pool, const char *name, unsigned i,
-			const struct call_bytes *want, struct memory *m,
-			size_t bytes, struct error *err)
+			const struct call_bytes *want, struct memory *m, size_t bytes,
+			struct error *err)
 {
 	const struct algorithm *sha256 = algorithm_by_name("sha256");
 	uint8_t wanted[CALL_SHA256_BYTES], got[ALG_DIGEST_MAX_BYTES];
 	char text[2 * CALL_SHA256_BYTES + 1];
 	int ret;
 
-	ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got,
-				  NULL, err);
+	ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got, NULL, err);
 	if (ret)
 		return ret;
 	vector_bytes(wanted, sizeof(wanted), want->hex);
@@ -364,35 +345,32 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 	return 0;
 }
 
-static int check_memory(struct call_case *s, struct step *step, unsigned i,
-			const char *name, struct error *err)
+static int check_memory(struct call_case *s, struct step *step, unsigned i, const char *name,
+			struct error *err)
 {
 	const struct call_param *p = &step->is->params[i];
 	struct memory *m = &step->memory[i];
-	size_t bytes = p->memory == CALL_TEMPORARY ?
-			       step->done.params[i].tmpref.size :
-			       step->done.params[i].memref.size;
+	size_t bytes = p->memory == CALL_TEMPORARY ? step->done.params[i].tmpref.size :
+						     step->done.params[i].memref.size;
 	size_t k = 0;
 	int ret = check_number(name, i, "the size", &p->want_size, bytes, err);
 
 	if (ret || p->want.kind == CALL_ANY)
 		return ret;
 	if (bytes > p->size)
-		return error_set(err, -EBADMSG,
-				 "%s: p%u has %zu bytes, and room for %zu",
-				 name, i, bytes, p->size);
+		return error_set(err, -EBADMSG, "%s: p%u has %zu bytes, and room for %zu", name, i,
+				 bytes, p->size);
 	if (!m->want)
 		return check_sha256(s->pool, name, i, &p->want, m, bytes, err);
 	if (bytes != m->want_bytes)
-		return error_set(err, -EBADMSG,
-				 "%s: p%u has %zu bytes, not %zu", name, i,
-				 bytes, m->want_bytes);
+		return error_set(err, -EBADMSG, "%s: p%u has %zu bytes, not %zu", name, i, bytes,
+				 m->want_bytes);
 	if (!bytes || !memcmp(m->is.data, m->want, bytes))
 		return 0;
 	while (m->is.data[k] == m->want[k])
 		k++;
-	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x",
-			 name, k, i, m->is.data[k], m->want[k]);
+	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x", name, k, i,
+			 m->is.data[k], m->want[k]);
 }
 
 static int check_step(struct call_case *s, struct step *step, struct error *err)
@@ -413,8 +391,7 @@ static int check_step(struct call_case *s, struct step *step, struct error *err)
 		}
 		ret = check_number(name, i, "value a", &p->want_a, v->a, err);
 		if (!ret)
-			ret = check_number(name, i, "value b", &p->want_b, v->b,
-					   err);
+			ret = check_number(name, i, "value b", &p->want_b, v->b, err);
 	}
 	return ret;
 }
@@ -468,8 +445,7 @@ static int call_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int call_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int call_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct call_case *s = state;
 	struct step *step = timed(s);
@@ -503,11 +479,9 @@ static void call_facts(const void *state, struct json *json)
 		if (!p->out)
 			continue;
 		snprintf(name, sizeof(name), "p%u", i);
-		if (memory ? p->want.kind == CALL_ANY :
-			     p->want_a.any && p->want_b.any)
+		if (memory ? p->want.kind == CALL_ANY : p->want_a.any && p->want_b.any)
 			json_string(json, NULL, name);
-		snprintf(name, sizeof(name), "p%u.%c", i,
-			 p->want_a.any ? 'a' : 'b');
+		snprintf(name, sizeof(name), "p%u.%c", i, p->want_a.any ? 'a' : 'b');
 		if (!memory && p->want_a.any != p->want_b.any)
 			json_string(json, NULL, name);
 	}

@@ -51,8 +51,7 @@ static void arrange(const struct keyed_case *k, enum keyed_step step)
 }
 
 /* A step that the backend has not at all is left out. */
-static int take(const struct keyed_case *k, enum keyed_step step,
-		struct error *err)
+static int take(const struct keyed_case *k, enum keyed_step step, struct error *err)
 {
 	if (k->backend->no_step[step])
 		return 0;
@@ -96,8 +95,7 @@ static int steps_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int run_whole(const struct keyed_case *k, uint32_t loops,
-		     struct error *err)
+static int run_whole(const struct keyed_case *k, uint32_t loops, struct error *err)
 {
 	int ret = 0;
 
@@ -107,8 +105,7 @@ static int run_whole(const struct keyed_case *k, uint32_t loops,
 	return ret;
 }
 
-static int steps_run(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int steps_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct steps *s = state;
 	const struct keyed_case *k = &s->k;
@@ -155,8 +152,7 @@ static int steps_verify(void *state, struct error *err)
 static void steps_list(struct listing *listing, struct pool *pool)
 {
 	for (size_t b = 0; backends[b]; b++)
-		listing_add_algorithms(listing, pool, backends[b],
-				       1u << ALG_CIPHER, goes_on);
+		listing_add_algorithms(listing, pool, backends[b], 1u << ALG_CIPHER, goes_on);
 }
 
 const struct workload workload_cipher_steps = {

@@ -30,8 +30,7 @@ static int copy_prepare(struct bench_case *c, struct error *err)
 	return 0;
 }
 
-static int copy_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int copy_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct copy *s = state;
 
@@ -52,8 +51,7 @@ static int copy_check(void *state, struct error *err)
 	int differs = memcmp(s->to.data, s->from.data, s->from.size);
 
 	memset(s->to.data, 0, s->to.size);
-	return differs ? error_set(err, -EBADMSG, "memcpy() copied wrongly") :
-			 0;
+	return differs ? error_set(err, -EBADMSG, "memcpy() copied wrongly") : 0;
 }
 
 static void copy_teardown(void *state)

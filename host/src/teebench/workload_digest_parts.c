@@ -31,12 +31,10 @@ static int part_prepare(struct bench_case *c, struct error *err)
 	d->alg = c->algorithm;
 	d->part = (uint32_t)c->part[0].word;
 	d->desk = c->desk;
-	return known_answer_digest(c->pool, c->backend, d->alg, nothing, 0,
-				   d->want, NULL, err);
+	return known_answer_digest(c->pool, c->backend, d->alg, nothing, 0, d->want, NULL, err);
 }
 
-static int part_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int part_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct digest_part *d = state;
 	int ret = 0;
@@ -46,11 +44,10 @@ static int part_run(void *state, uint32_t loops, uint32_t repeat,
 
 		tee_set_value(&op, 0, d->alg->id, d->part);
 		tee_set_value(&op, 1, repeat, 0);
-		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT,
-			       d->desk->out.priv, 0, d->alg->out_bytes);
-		ret = tee_invoke(desk_ta(d->desk), TA_BENCH_CMD_DIGEST_PART,
-				 &op, "take a digest apart in the bench TA",
-				 err);
+		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, d->desk->out.priv, 0,
+			       d->alg->out_bytes);
+		ret = tee_invoke(desk_ta(d->desk), TA_BENCH_CMD_DIGEST_PART, &op,
+				 "take a digest apart in the bench TA", err);
 	}
 	if (ret == -EOPNOTSUPP)
 		error_skip_word(err, "unsupported-algorithm");
@@ -63,8 +60,7 @@ static int part_check(void *state, struct error *err)
 	bool differs = memcmp(d->desk->out.data, d->want, d->alg->out_bytes);
 
 	memset(d->desk->out.data, 0, d->alg->out_bytes);
-	return differs ? error_set(err, -EBADMSG,
-				   "the %s of the empty message is wrong",
+	return differs ? error_set(err, -EBADMSG, "the %s of the empty message is wrong",
 				   d->alg->title) :
 			 0;
 }

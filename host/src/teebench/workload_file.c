@@ -55,8 +55,7 @@ static int file_parse(struct bench_case *c, struct error *err)
 {
 	c->algorithm = algorithm_of(names[c->name]);
 	if (c->algorithm->class == ALG_DIGEST)
-		return pool_reserve(c->pool, c->backend, DESK_PIECES, PIECE,
-				    err);
+		return pool_reserve(c->pool, c->backend, DESK_PIECES, PIECE, err);
 	c->workload = &crypt_workload;
 	if (c->bytes <= 0 || c->bytes % c->algorithm->unit_bytes)
 		return case_wrong(err, "a file has a multiple of %u bytes",
@@ -65,8 +64,7 @@ static int file_parse(struct bench_case *c, struct error *err)
 }
 
 /* The bytes of a piece. */
-static int read_piece(int fd, uint8_t *data, size_t len, size_t at,
-		      struct error *err)
+static int read_piece(int fd, uint8_t *data, size_t len, size_t at, struct error *err)
 {
 	ssize_t n = place_read(fd, data, len, (off_t)at, err);
 
@@ -84,8 +82,7 @@ static int open_from(const struct files *f, const char *name, struct error *err)
 
 static int open_to(const struct files *f, const char *name, struct error *err)
 {
-	int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			0600);
+	int fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	return fd < 0 ? place_failed(err, "create") : fd;
 }
@@ -107,8 +104,7 @@ static int make_file(const struct files *f, const char *name, struct error *err)
 }
 
 /* All bytes of a file, no more and no fewer; the caller frees them. */
-static int read_file(const struct files *f, const char *name, uint8_t **data,
-		     struct error *err)
+static int read_file(const struct files *f, const char *name, uint8_t **data, struct error *err)
 {
 	int fd = open_from(f, name, err);
 	int ret = fd < 0 ? fd : 0;
@@ -126,12 +122,11 @@ static int read_file(const struct files *f, const char *name, uint8_t **data,
 }
 
 /* The folder of the files, and their names, which no other process has. */
-static int open_files(struct files *f, const struct bench_case *c,
-		      struct error *err)
+static int open_files(struct files *f, const struct bench_case *c, struct error *err)
 {
 	f->bytes = (size_t)c->bytes;
-	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu-%d",
-		 c->algorithm_name, c->backend_name, f->bytes, (int)getpid());
+	snprintf(f->from, sizeof(f->from), "teemark-%s-%s-%zu-%d", c->algorithm_name,
+		 c->backend_name, f->bytes, (int)getpid());
 	snprintf(f->to, sizeof(f->to), "%.56s.out", f->from);
 	f->dir = place_open(err);
 	f->open = f->dir >= 0;
@@ -173,12 +168,10 @@ static int hash(struct hashing *h, int from, struct error *err)
 		if (!ret)
 			ret = b->digest_update(h->d.session, in, 0, n, err);
 	}
-	return ret ? ret :
-		     b->digest_final(h->d.session, NULL, 0, 0, h->d.out, err);
+	return ret ? ret : b->digest_final(h->d.session, NULL, 0, 0, h->d.out, err);
 }
 
-static int hash_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int hash_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct hashing *h = state;
 	int ret = 0;
@@ -258,9 +251,8 @@ const struct workload workload_file = {
  * CBC's own chain goes on from piece to piece: the next IV is the last block
  * of ciphertext. The desk is set up for the job.
  */
-static int crypt_pieces(const struct files *f, struct desk *desk,
-			const struct keyed_job *job, int from, int to,
-			struct error *err)
+static int crypt_pieces(const struct files *f, struct desk *desk, const struct keyed_job *job,
+			int from, int to, struct error *err)
 {
 	struct keyed_job piece = *job;
 	uint8_t chain[ALG_IV_MAX_BYTES];
@@ -269,8 +261,7 @@ static int crypt_pieces(const struct files *f, struct desk *desk,
 	memcpy(chain, job->iv, sizeof(chain));
 	piece.iv = chain;
 	for (size_t at = 0; !ret && at < f->bytes; at += piece.len) {
-		const struct buffer *ciphertext = job->decrypt ? job->in :
-								 job->out;
+		const struct buffer *ciphertext = job->decrypt ? job->in : job->out;
 
 		ret = stop_check(err);
 		if (ret)
@@ -278,20 +269,17 @@ static int crypt_pieces(const struct files *f, struct desk *desk,
 		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
 		ret = read_piece(from, job->in->data, piece.len, at, err);
 		if (!ret)
-			ret = desk->backend->message(desk->session, &piece, 1,
-						     err);
+			ret = desk->backend->message(desk->session, &piece, 1, err);
 		if (!ret)
-			ret = place_write(to, job->out->data, piece.len,
-					  (off_t)at, err);
+			ret = place_write(to, job->out->data, piece.len, (off_t)at, err);
 		memcpy(chain, ciphertext->data + piece.len - job->alg->iv_bytes,
 		       job->alg->iv_bytes);
 	}
 	return ret;
 }
 
-static int crypt_files(const struct files *f, struct desk *desk,
-		       const struct keyed_job *job, const char *from_name,
-		       const char *to_name, struct error *err)
+static int crypt_files(const struct files *f, struct desk *desk, const struct keyed_job *job,
+		       const char *from_name, const char *to_name, struct error *err)
 {
 	int from = open_from(f, from_name, err);
 	int to, ret;
@@ -340,33 +328,26 @@ static int crypt_prepare(struct bench_case *c, struct error *err)
 	int ret = open_files(&state->files, c, err);
 
 	if (!ret)
-		ret = keyed_case_open(c, decrypt,
-				      c->bytes < PIECE ? (size_t)c->bytes :
-							 PIECE,
-				      err);
+		ret = keyed_case_open(c, decrypt, c->bytes < PIECE ? (size_t)c->bytes : PIECE, err);
 	if (!ret)
-		ret = decrypt ?
-			      make_ciphertext(state, err) :
-			      make_file(&state->files, state->files.from, err);
+		ret = decrypt ? make_ciphertext(state, err) :
+				make_file(&state->files, state->files.from, err);
 	return ret;
 }
 
-static int crypt_run(void *state, uint32_t loops, uint32_t repeat,
-		     struct error *err)
+static int crypt_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct crypting *c = state;
 	int ret = 0;
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = crypt_files(&c->files, c->k.desk, &c->k.job,
-				  c->files.from, c->files.to, err);
+		ret = crypt_files(&c->files, c->k.desk, &c->k.job, c->files.from, c->files.to, err);
 	return ret;
 }
 
 /* The file of that name holds these bytes, and no others. */
-static int holds(const struct crypting *c, const char *name,
-		 const uint8_t *want, struct error *err)
+static int holds(const struct crypting *c, const char *name, const uint8_t *want, struct error *err)
 {
 	uint8_t *got;
 	int ret = read_file(&c->files, name, &got, err);
@@ -375,8 +356,7 @@ static int holds(const struct crypting *c, const char *name,
 		ret = known_answer_wrong(err,
 					 "%s of a file by backend %s gives "
 					 "other bytes than it should",
-					 c->k.job.alg->title,
-					 c->k.backend->name);
+					 c->k.job.alg->title, c->k.backend->name);
 	free(got);
 	return ret;
 }
@@ -391,8 +371,8 @@ static int crypt_check(void *state, struct error *err)
 }
 
 /* Is what lies in `name` the message, once another backend decrypted it? */
-static int understood(struct crypting *c, const char *name,
-		      const uint8_t *message, struct error *err)
+static int understood(struct crypting *c, const char *name, const uint8_t *message,
+		      struct error *err)
 {
 	struct keyed_job job = c->k.job;
 	char plain[NAME_BYTES + 8];
@@ -423,8 +403,7 @@ static int crypt_verify(void *state, struct error *err)
 	if (!message)
 		return no_memory(err);
 	pool_message(message, c->files.bytes);
-	ret = understood(c, decrypt ? c->files.from : c->files.to, message,
-			 err);
+	ret = understood(c, decrypt ? c->files.from : c->files.to, message, err);
 	if (!ret && !decrypt)
 		ret = read_file(&c->files, c->files.to, &c->want, err);
 	if (decrypt)

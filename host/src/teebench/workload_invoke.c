@@ -18,7 +18,7 @@
 enum { MEMREF_BYTES = 64 };
 
 struct invoke {
-	struct tee_call call; /* kinds with a parameter; else tee is NULL */
+	struct tee_call call;          /* kinds with a parameter; else tee is NULL */
 	const struct backend *backend; /* kind "none" */
 	struct session *session;
 	struct direct *direct; /* kinds "direct" and "refused" */
@@ -27,16 +27,7 @@ struct invoke {
 	uint32_t value; /* that the last call should have left */
 };
 
-enum {
-	NONE,
-	VALUES,
-	MEMREF_IN,
-	MEMREF_OUT,
-	MEMREF_INOUT,
-	INCREMENT,
-	DIRECT,
-	REFUSED
-};
+enum { NONE, VALUES, MEMREF_IN, MEMREF_OUT, MEMREF_INOUT, INCREMENT, DIRECT, REFUSED };
 
 static const char *const kinds[] = {
 	[NONE] = "none",
@@ -66,8 +57,7 @@ static int no_call(const struct bench_case *c, struct error *err)
 	return error_skip(err, -EOPNOTSUPP, "no-call",
 			  "backend %s is not called across a border: there is "
 			  "no empty call%s to it",
-			  c->backend->name,
-			  c->name == NONE ? "" : " with parameters");
+			  c->backend->name, c->name == NONE ? "" : " with parameters");
 }
 
 /* The parameter that a kind is about. */
@@ -78,8 +68,7 @@ static int set_parameter(struct invoke *in, int kind, struct error *err)
 	} memrefs[] = {
 		[MEMREF_IN] = { TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEM_INPUT },
 		[MEMREF_OUT] = { TEEC_MEMREF_PARTIAL_OUTPUT, TEEC_MEM_OUTPUT },
-		[MEMREF_INOUT] = { TEEC_MEMREF_PARTIAL_INOUT,
-				   TEEC_MEM_INPUT | TEEC_MEM_OUTPUT },
+		[MEMREF_INOUT] = { TEEC_MEMREF_PARTIAL_INOUT, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT },
 	};
 	TEEC_Operation *op = &in->call.op;
 	int ret;
@@ -90,8 +79,7 @@ static int set_parameter(struct invoke *in, int kind, struct error *err)
 		tee_set_type(op, 0, TEEC_VALUE_INOUT);
 		return 0;
 	}
-	ret = tee_shm_alloc(in->call.tee, MEMREF_BYTES, memrefs[kind].flags,
-			    &in->shm, err);
+	ret = tee_shm_alloc(in->call.tee, MEMREF_BYTES, memrefs[kind].flags, &in->shm, err);
 	if (ret)
 		return ret;
 	pool_message(in->shm->buffer, MEMREF_BYTES);
@@ -105,8 +93,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	struct desk *desk;
 	int ret;
 
-	if (!c->backend->nop ||
-	    (c->name != NONE && strcmp(c->backend->name, "tee")))
+	if (!c->backend->nop || (c->name != NONE && strcmp(c->backend->name, "tee")))
 		return no_call(c, err);
 	/* Opens a session with the TA, and says why where none can be had. */
 	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &desk, err);
@@ -131,8 +118,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	return set_parameter(in, c->name, err);
 }
 
-static int invoke_run(void *state, uint32_t loops, uint32_t repeat,
-		      struct error *err)
+static int invoke_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct invoke *in = state;
 
@@ -183,12 +169,9 @@ static void invoke_list(struct listing *listing, struct pool *pool)
 	/* Only those that are called across a border, and nothing. */
 	for (size_t b = 0; backends[b]; b++)
 		if (backends[b]->nop)
-			listing_add_names(listing, pool, backends[b],
-					  DESK_DIGEST,
-					  (const char *const[]){ "none",
-								 NULL });
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST,
-			  kinds + 1);
+			listing_add_names(listing, pool, backends[b], DESK_DIGEST,
+					  (const char *const[]){ "none", NULL });
+	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST, kinds + 1);
 }
 
 const struct workload workload_invoke = {

@@ -33,8 +33,7 @@ static int oneshot_prepare(struct bench_case *c, struct error *err)
 	return digest_case_open(c, DESK_DIGEST, 0, err);
 }
 
-static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
-		       struct error *err)
+static int oneshot_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct digest_case *d = state;
 	int ret = 0;
@@ -45,8 +44,8 @@ static int oneshot_run(void *state, uint32_t loops, uint32_t repeat,
 		loops = 1;
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = d->backend->digest(d->session, d->alg, &d->desk->in, 0,
-					 d->bytes, d->out, repeat, err);
+		ret = d->backend->digest(d->session, d->alg, &d->desk->in, 0, d->bytes, d->out,
+					 repeat, err);
 	return ret;
 }
 
@@ -78,13 +77,11 @@ static int stream_once(struct stream *s, struct error *err)
 	for (; !ret && bytes - at > s->chunk; at += s->chunk)
 		ret = b->digest_update(s->d.session, in, at, s->chunk, err);
 	if (!ret)
-		ret = b->digest_final(s->d.session, in, at, bytes - at,
-				      s->d.out, err);
+		ret = b->digest_final(s->d.session, in, at, bytes - at, s->d.out, err);
 	return ret;
 }
 
-static int stream_run(void *state, uint32_t loops, uint32_t repeat,
-		      struct error *err)
+static int stream_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	int ret = 0;
 

@@ -40,18 +40,7 @@ static const char *const names[] = {
  * some modules want; SP 800-38A, F.2.1.
  */
 static const struct action {
-	enum {
-		INFO,
-		RANDOM,
-		DIGEST,
-		HMAC,
-		ENCRYPT,
-		SIGN_INIT,
-		SIGN,
-		VERIFY,
-		PAIR,
-		FIND
-	} what;
+	enum { INFO, RANDOM, DIGEST, HMAC, ENCRYPT, SIGN_INIT, SIGN, VERIFY, PAIR, FIND } what;
 	unsigned objects; /* to be found */
 	bool in_token;    /* the key pair */
 	const char *message, *answer, *secret;
@@ -59,15 +48,13 @@ static const struct action {
 	{ .what = INFO },
 	{ .what = RANDOM },
 	{ DIGEST, 0, false, "616263",
-	  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-	  NULL },
+	  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", NULL },
 	{ HMAC, 0, false,
 	  "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"
 	  "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd",
 	  "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
 	  "0102030405060708090a0b0c0d0e0f1011121314151617181900000000000000" },
-	{ ENCRYPT, 0, false, "6bc1bee22e409f96e93d7e117393172a",
-	  "7649abac8119b246cee98e9b12e9197d",
+	{ ENCRYPT, 0, false, "6bc1bee22e409f96e93d7e117393172a", "7649abac8119b246cee98e9b12e9197d",
 	  "2b7e151628aed2a6abf7158809cf4f3c" },
 	{ .what = SIGN_INIT },
 	{ .what = SIGN },
@@ -114,8 +101,8 @@ static ck make_pair(struct p11_case *k, unsigned char *in_token)
 					  { CKA_TOKEN, in_token, 1 } };
 	struct ck_mechanism how = { CKM_EC_KEY_PAIR_GEN, NULL, 0 };
 
-	return p11.generate_pair(k->session, &how, public, 3, private, 3,
-				 &k->public_key, &k->private_key);
+	return p11.generate_pair(k->session, &how, public, 3, private, 3, &k->public_key,
+				 &k->private_key);
 }
 
 static void drop_pair(struct p11_case *k)
@@ -152,12 +139,8 @@ static ck make_things(struct p11_case *k)
 	else
 		k->in_len = 32;
 	if (is->secret)
-		return make_secret(k,
-				   is->what == HMAC ? CKK_GENERIC_SECRET :
-						      CKK_AES,
-				   value,
-				   vector_bytes(value, sizeof(value),
-						is->secret));
+		return make_secret(k, is->what == HMAC ? CKK_GENERIC_SECRET : CKK_AES, value,
+				   vector_bytes(value, sizeof(value), is->secret));
 	if (is->what == SIGN_INIT || is->what == SIGN || is->what == VERIFY) {
 		memset(k->in, 0x5a, k->in_len);
 		res = make_pair(k, &no);
@@ -204,9 +187,7 @@ static ck verify(struct p11_case *k)
 	struct ck_mechanism how = { CKM_ECDSA, NULL, 0 };
 	ck res = p11.verify_init(k->session, &how, k->public_key);
 
-	return res ? res :
-		     p11.verify(k->session, k->in, k->in_len, k->out,
-				SIGNATURE_BYTES);
+	return res ? res : p11.verify(k->session, k->in, k->in_len, k->out, SIGNATURE_BYTES);
 }
 
 static ck find_all(struct p11_case *k)
@@ -237,9 +218,7 @@ static ck call_once(struct p11_case *k)
 	case DIGEST:
 		k->out_len = sizeof(k->out);
 		res = p11.digest_init(k->session, &sha);
-		return res ? res :
-			     p11.digest(k->session, k->in, k->in_len, k->out,
-					&k->out_len);
+		return res ? res : p11.digest(k->session, k->in, k->in_len, k->out, &k->out_len);
 	case HMAC:
 		return sign(k, CKM_SHA256_HMAC, k->secret);
 	case ENCRYPT:
@@ -247,9 +226,7 @@ static ck call_once(struct p11_case *k)
 			iv[i] = i;
 		k->out_len = sizeof(k->out);
 		res = p11.encrypt_init(k->session, &cbc, k->secret);
-		return res ? res :
-			     p11.encrypt(k->session, k->in, k->in_len, k->out,
-					 &k->out_len);
+		return res ? res : p11.encrypt(k->session, k->in, k->in_len, k->out, &k->out_len);
 	case SIGN_INIT:
 	case SIGN:
 		return sign(k, CKM_ECDSA, k->private_key);
@@ -283,8 +260,7 @@ static int p11_ready(void *state, uint32_t loops, struct error *err)
 	return res ? pkcs11_failed(err, "sign", res) : 0;
 }
 
-static int p11_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err)
+static int p11_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct p11_case *k = state;
 	ck res = 0;
@@ -318,8 +294,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 	/* An OCTET STRING with an uncompressed point. */
 	if (res || want.len != 67 || point[2] != 4)
 		return pkcs11_failed(err, "tell a public key", res);
-	if (pool_desk(k->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk,
-		      NULL))
+	if (pool_desk(k->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
 		return 0;
 	desk->owner = NULL;
 	job.in = &desk->in;
@@ -328,8 +303,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 	memcpy(desk->in.data + ASYM_KEY_AT, point + 3, 64);
 	memcpy(desk->out.data, k->out, SIGNATURE_BYTES);
 	for (int i = 0; !ret && i < ASYM_STEPS; i++)
-		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i,
-					 err);
+		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i, err);
 	if (ret)
 		return known_answer_wrong(err, "a wrong signature by the PKCS "
 					       "#11 module");
@@ -347,10 +321,8 @@ static int p11_check(void *state, struct error *err)
 		size_t len = vector_bytes(want, sizeof(want), k->is->answer);
 
 		if (k->out_len != len || memcmp(k->out, want, len))
-			return known_answer_wrong(
-				err,
-				"wrong result of %s by the PKCS #11 module",
-				names[k->is - actions]);
+			return known_answer_wrong(err, "wrong result of %s by the PKCS #11 module",
+						  names[k->is - actions]);
 		memset(k->out, 0, len);
 	}
 	res = k->is->what == SIGN_INIT ? end_signing(k) : 0;
@@ -380,13 +352,10 @@ static int take_layers(struct p11_case *k, struct error *err)
 		if (!ret)
 			ret = p11_run(k, 1, 1, err);
 		k->total_ns += clock_now_ns() - begin;
-		k->layers.invoke_ns +=
-			pkcs11_layers.invoke_ns - before.invoke_ns;
-		k->layers.memory_ns +=
-			pkcs11_layers.memory_ns - before.memory_ns;
+		k->layers.invoke_ns += pkcs11_layers.invoke_ns - before.invoke_ns;
+		k->layers.memory_ns += pkcs11_layers.memory_ns - before.memory_ns;
 		k->layers.invokes += pkcs11_layers.invokes - before.invokes;
-		k->layers.allocations +=
-			pkcs11_layers.allocations - before.allocations;
+		k->layers.allocations += pkcs11_layers.allocations - before.allocations;
 		if (!ret)
 			ret = p11_check(k, err);
 	}
@@ -402,18 +371,16 @@ static int p11_verify(void *state, struct error *err)
 	if (!ret && (k->is->what == PAIR)) {
 		memset(k->in, 0x5a, k->in_len);
 		res = sign(k, CKM_ECDSA, k->private_key);
-		ret = res ? pkcs11_failed(err, "sign", res) :
-			    check_signature(k, err);
+		ret = res ? pkcs11_failed(err, "sign", res) : check_signature(k, err);
 	}
 	if (!ret && k->is->what == VERIFY) {
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		res = verify(k);
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		if (res != CKR_SIGNATURE_INVALID)
-			ret = known_answer_wrong(err,
-						 "a flipped bit is taken for a "
-						 "right signature by the PKCS "
-						 "#11 module");
+			ret = known_answer_wrong(err, "a flipped bit is taken for a "
+						      "right signature by the PKCS "
+						      "#11 module");
 	}
 	return ret ? ret : take_layers(k, err);
 }

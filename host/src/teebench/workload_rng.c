@@ -45,8 +45,7 @@ static int test_blocks(struct rng *r, struct error *err)
 	uint64_t begin = clock_now_ns();
 	unsigned bound;
 
-	while (r->blocks < BLOCKS_MAX && clock_now_ns() - begin < TEST_NS &&
-	       !stop_asked()) {
+	while (r->blocks < BLOCKS_MAX && clock_now_ns() - begin < TEST_NS && !stop_asked()) {
 		int ret = draw(r, FIPS140_BYTES, err);
 
 		if (ret)
@@ -66,8 +65,7 @@ static int test_blocks(struct rng *r, struct error *err)
 }
 
 /* A draw that takes long is repeated: others may have had the CPU meanwhile. */
-static int time_draw(struct rng *r, size_t len, uint64_t *best,
-		     struct error *err)
+static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *err)
 {
 	enum { DRAWS = 3 };
 	int ret = 0;
@@ -91,8 +89,7 @@ static int time_draw(struct rng *r, size_t len, uint64_t *best,
  * costs, and the first one what seeding does: more is drawn until it takes long,
  * or is all of a sample.
  */
-static int check_rate(struct rng *r, const struct bench_case *c,
-		      struct error *err)
+static int check_rate(struct rng *r, const struct bench_case *c, struct error *err)
 {
 	size_t len = r->bytes < 64 ? r->bytes : 64;
 	uint64_t ns = 1;
@@ -107,15 +104,13 @@ static int check_rate(struct rng *r, const struct bench_case *c,
 	}
 	if (ret || stop_asked())
 		return ret;
-	all = (double)ns / (double)len * (double)r->bytes *
-	      (c->options.samples + 6);
+	all = (double)ns / (double)len * (double)r->bytes * (c->options.samples + 6);
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu "
 			  "bytes would take %.0f s",
-			  r->backend->name,
-			  (double)len * 1e9 / (double)(ns ? ns : 1),
+			  r->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
 			  c->options.samples, r->bytes, all / 1e9);
 }
 
@@ -144,15 +139,13 @@ static int rng_ready(void *state, uint32_t loops, struct error *err)
 	return 0;
 }
 
-static int rng_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err)
+static int rng_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct rng *r = state;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = r->backend->random(r->session, &r->desk->out, r->bytes,
-					 repeat, err);
+		ret = r->backend->random(r->session, &r->desk->out, r->bytes, repeat, err);
 	return ret;
 }
 
@@ -165,10 +158,9 @@ static int rng_check(void *state, struct error *err)
 
 	memcpy(r->before, data, r->bytes);
 	if (!memcmp(data, data + 1, r->bytes - 1))
-		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x",
-				 r->backend->name, r->bytes, data[0]);
-	return again ? error_set(err, -EBADMSG,
-				 "%s gave the same %zu bytes twice",
+		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x", r->backend->name,
+				 r->bytes, data[0]);
+	return again ? error_set(err, -EBADMSG, "%s gave the same %zu bytes twice",
 				 r->backend->name, r->bytes) :
 		       0;
 }

@@ -54,9 +54,9 @@ static int same_parse(struct bench_case *c, struct error *err)
 				  "the same code runs in backends c and ta-c, "
 				  "not in \"%s\"",
 				  c->backend_name);
-	return in_ta(c) ? pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE,
-				       (size_t)c->bytes, err) :
-			  0;
+	return in_ta(c) ?
+		       pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE, (size_t)c->bytes, err) :
+		       0;
 }
 
 static uint64_t sha256(const struct same_code *s)
@@ -77,8 +77,7 @@ static uint64_t run_here(const struct same_code *s)
 {
 	switch ((enum ta_bench_kernel)s->kernel) {
 	case TA_BENCH_KERNEL_MEMCPY:
-		return kernel_memcpy(s->copy.data, KERNEL_COPY_BYTES,
-				     s->in.data, s->bytes);
+		return kernel_memcpy(s->copy.data, KERNEL_COPY_BYTES, s->in.data, s->bytes);
 	case TA_BENCH_KERNEL_MEMTOUCH:
 		return kernel_memtouch(s->in.data, s->bytes);
 	case TA_BENCH_KERNEL_INTLOOP:
@@ -96,38 +95,32 @@ static int same_prepare(struct bench_case *c, struct error *err)
 
 	s->kernel = (uint32_t)c->name;
 	s->bytes = (size_t)c->bytes;
-	s->sha256 = digest_class_find(DIGEST_CODE_C,
-				      algorithm_by_name("sha256")->id);
+	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
 	ret = buffer_alloc_plain(NULL, s->bytes, &s->in, err);
 	if (!ret)
-		ret = buffer_alloc_plain(NULL, KERNEL_COPY_BYTES, &s->copy,
-					 err);
+		ret = buffer_alloc_plain(NULL, KERNEL_COPY_BYTES, &s->copy, err);
 	if (ret)
 		return ret;
 	pool_message(s->in.data, s->bytes);
-	return in_ta(c) ? pool_desk(c->pool, ta_backend(), DESK_SAME_CODE,
-				    s->bytes, &s->desk, err) :
-			  0;
+	return in_ta(c) ?
+		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, s->bytes, &s->desk, err) :
+		       0;
 }
 
-static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
-		  struct error *err)
+static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
 
 	tee_set_value(&op, 0, s->kernel, repeat);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->desk->in.priv, 0,
-		       s->bytes);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->desk->in.priv, 0, s->bytes);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
-	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op,
-			 "run code in the bench TA", err);
+	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op, "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
 	return ret;
 }
 
-static int same_run(void *state, uint32_t loops, uint32_t repeat,
-		    struct error *err)
+static int same_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct same_code *s = state;
 	int ret = 0;
@@ -153,12 +146,9 @@ static int same_check(void *state, struct error *err)
 	s->result = ~s->want;
 	if (result == s->want)
 		return 0;
-	return error_set(err, -EBADMSG,
-			 "%s of %zu bytes gives %016llx in %s, and %016llx here",
-			 kernels[s->kernel], s->bytes,
-			 (unsigned long long)result,
-			 s->desk ? "the TA" : "a run",
-			 (unsigned long long)s->want);
+	return error_set(err, -EBADMSG, "%s of %zu bytes gives %016llx in %s, and %016llx here",
+			 kernels[s->kernel], s->bytes, (unsigned long long)result,
+			 s->desk ? "the TA" : "a run", (unsigned long long)s->want);
 }
 
 /* What code that is written otherwise comes to, byte by byte. */
@@ -174,8 +164,7 @@ static uint64_t expected(const struct same_code *s)
 		p += n - tail;
 		for (size_t i = 0; i < 8 && i < tail; i++) {
 			first |= (uint64_t)p[i] << 8 * i;
-			last |= (uint64_t)p[tail < 8 ? i : tail - 8 + i]
-				<< 8 * i;
+			last |= (uint64_t)p[tail < 8 ? i : tail - 8 + i] << 8 * i;
 		}
 		return first + 3 * last;
 	case TA_BENCH_KERNEL_MEMTOUCH:

@@ -58,12 +58,10 @@ static int sit(const struct ta *ta, struct seat *seat, struct error *err)
 
 	if (seat->open)
 		return 0;
-	res = lender->api->open_session(&lender->context, &seat->session,
-					&ta->uuid, TEEC_LOGIN_PUBLIC, NULL,
-					NULL, &origin);
+	res = lender->api->open_session(&lender->context, &seat->session, &ta->uuid,
+					TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 	if (res != TEEC_SUCCESS)
-		return error_tee(err, res, origin,
-				 "cannot open a session with the TA");
+		return error_tee(err, res, origin, "cannot open a session with the TA");
 	seat->open = true;
 	return 0;
 }
@@ -113,8 +111,7 @@ static int session_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int session_run(void *state, uint32_t loops, uint32_t repeat,
-		       struct error *err)
+static int session_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct steps *s = state;
 
@@ -130,8 +127,7 @@ static int nop(const struct ta *ta, struct seat *seat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
-	TEEC_Result res =
-		lender->api->invoke(&seat->session, ta->nop, &op, &origin);
+	TEEC_Result res = lender->api->invoke(&seat->session, ta->nop, &op, &origin);
 
 	return res == TEEC_SUCCESS ? 0 :
 				     error_tee(err, res, origin,

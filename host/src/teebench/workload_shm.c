@@ -67,8 +67,7 @@ static int claim(struct shm *s, struct error *err)
 	s->desk->owner = s;
 	ret = tee_memory_make(&s->memory, err);
 	if (!ret)
-		tee_memory_set(&s->memory, &s->call.op, 0, s->memory.in,
-			       s->memory.out);
+		tee_memory_set(&s->memory, &s->call.op, 0, s->memory.in, s->memory.out);
 	return ret;
 }
 
@@ -95,8 +94,7 @@ static int shm_ready(void *state, uint32_t loops, struct error *err)
 	return claim(state, err);
 }
 
-static int shm_run(void *state, uint32_t loops, uint32_t repeat,
-		   struct error *err)
+static int shm_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct shm *s = state;
 	int ret;
@@ -125,20 +123,19 @@ static int cross(struct shm *s, bool out, struct error *err)
 	if (out) {
 		tee_memory_set(&plain, &op, 1, true, false);
 		tee_memory_set(&s->memory, &op, 2, false, true);
-		ret = known_answer_digest(s->pool, NULL, alg, other,
-					  sizeof(other), want, NULL, err);
+		ret = known_answer_digest(s->pool, NULL, alg, other, sizeof(other), want, NULL,
+					  err);
 	} else {
 		tee_memory_set(&s->memory, &op, 1, true, false);
 		tee_memory_set(&plain, &op, 2, false, true);
-		ret = known_answer_digest(s->pool, NULL, alg, s->memory.data,
-					  s->memory.size, want, NULL, err);
+		ret = known_answer_digest(s->pool, NULL, alg, s->memory.data, s->memory.size, want,
+					  NULL, err);
 	}
 	if (!ret)
 		ret = tee_invoke(s->call.tee, TA_DIGEST_CMD_ONESHOT, &op,
 				 "hash through a shared buffer", err);
 	if (!ret)
-		ret = known_answer_compare(alg, out ? s->memory.data : other,
-					   want,
+		ret = known_answer_compare(alg, out ? s->memory.data : other, want,
 					   out ? "a buffer that comes back" :
 						 "a buffer that crosses",
 					   err);
@@ -172,10 +169,8 @@ static int shm_verify(void *state, struct error *err)
 		ret = cross(s, false, err);
 	if (!ret && s->memory.out)
 		ret = cross(s, true, err);
-	if (!ret && s->memory.kind == MEMORY_READ_ONLY &&
-	    s->memory.shm.buffer != s->memory.plain)
-		ret = error_set(err, -EPROTO,
-				"registering moved the buffer of the client");
+	if (!ret && s->memory.kind == MEMORY_READ_ONLY && s->memory.shm.buffer != s->memory.plain)
+		ret = error_set(err, -EPROTO, "registering moved the buffer of the client");
 	return ret;
 }
 

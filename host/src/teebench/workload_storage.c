@@ -13,12 +13,11 @@
 #include "listing.h"
 #include "storage.h"
 
-extern const struct store storage_ree_fs, storage_rpmb, storage_memory,
-	storage_file, storage_file_fsync;
+extern const struct store storage_ree_fs, storage_rpmb, storage_memory, storage_file,
+	storage_file_fsync;
 
 const struct store *const stores[] = {
-	&storage_ree_fs, &storage_rpmb,       &storage_memory,
-	&storage_file,   &storage_file_fsync, NULL,
+	&storage_ree_fs, &storage_rpmb, &storage_memory, &storage_file, &storage_file_fsync, NULL,
 };
 
 static int storage_parse(struct bench_case *c, struct error *err)
@@ -28,15 +27,12 @@ static int storage_parse(struct bench_case *c, struct error *err)
 	while (*store && strcmp((*store)->name, c->backend_name))
 		store++;
 	if (!*store)
-		return case_wrong(err, "there is no storage \"%s\"",
-				  c->backend_name);
-	if (c->name == STORAGE_CREATE || c->name == STORAGE_OPEN ||
-	    c->name == STORAGE_TRUNCATE || c->name == STORAGE_DELETE)
+		return case_wrong(err, "there is no storage \"%s\"", c->backend_name);
+	if (c->name == STORAGE_CREATE || c->name == STORAGE_OPEN || c->name == STORAGE_TRUNCATE ||
+	    c->name == STORAGE_DELETE)
 		c->loops_max = (*store)->made_max;
 	c->workload = (*store)->workload;
-	return (*store)->reserve ?
-		       (*store)->reserve(c->pool, (size_t)c->bytes, err) :
-		       0;
+	return (*store)->reserve ? (*store)->reserve(c->pool, (size_t)c->bytes, err) : 0;
 }
 
 static void storage_list(struct listing *listing, struct pool *pool)
@@ -48,12 +44,10 @@ static void storage_list(struct listing *listing, struct pool *pool)
 		s->probe(s, pool, &why);
 		for (int op = 0; op < STORAGE_OPS; op++) {
 			struct error here = why;
-			const char *lacks =
-				s->lacks ? s->lacks((enum storage_op)op) : NULL;
+			const char *lacks = s->lacks ? s->lacks((enum storage_op)op) : NULL;
 
 			if (lacks)
-				error_skip(&here, -EOPNOTSUPP, "no-step", "%s",
-					   lacks);
+				error_skip(&here, -EOPNOTSUPP, "no-step", "%s", lacks);
 			listing_add(listing, storage_ops[op], s->name, &here);
 		}
 	}

@@ -15,8 +15,7 @@ static const char *const names[] = {
 	"32", "256", "1024", "4096", "8192", NULL,
 };
 
-_Static_assert(sizeof(sizes) / sizeof(*sizes) ==
-		       sizeof(names) / sizeof(*names) - 1,
+_Static_assert(sizeof(sizes) / sizeof(*sizes) == sizeof(names) / sizeof(*names) - 1,
 	       "a size without a name");
 
 static int size_prepare(struct bench_case *c, struct error *err)
@@ -49,8 +48,7 @@ static int size_verify(void *state, struct error *err)
 	struct tee_call *s = state;
 	struct error refused = { 0 };
 
-	if (tee_invoke(s->tee, TA_SIZE_CMD_NOP + 1, &s->op, "test", &refused) !=
-	    -EOPNOTSUPP)
+	if (tee_invoke(s->tee, TA_SIZE_CMD_NOP + 1, &s->op, "test", &refused) != -EOPNOTSUPP)
 		return error_set(err, -EPROTO,
 				 "what answers is not the size TA: it takes a "
 				 "command that there is not");

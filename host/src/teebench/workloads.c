@@ -3,16 +3,15 @@
 
 #include "workloads.h"
 
-extern const struct workload workload_invoke, workload_shm, workload_session,
-	workload_ta_size, workload_call;
+extern const struct workload workload_invoke, workload_shm, workload_session, workload_ta_size,
+	workload_call;
 extern const struct workload workload_oneshot, workload_stream;
 extern const struct workload workload_digest_parts;
 extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
-extern const struct workload workload_sign, workload_verify, workload_derive,
-	workload_encrypt, workload_decrypt, workload_keygen, workload_key_steps,
-	workload_pkcs11;
+extern const struct workload workload_sign, workload_verify, workload_derive, workload_encrypt,
+	workload_decrypt, workload_keygen, workload_key_steps, workload_pkcs11;
 extern const struct workload workload_log, workload_time;
 
 /* clang-format off */

@@ -13,8 +13,7 @@ static int explain(const struct error *err)
 	return err->code;
 }
 
-int command_begin(struct command *command, const struct options *opt,
-		  size_t jobs)
+int command_begin(struct command *command, const struct options *opt, size_t jobs)
 {
 	struct run_settings settings = opt->run;
 	struct error err = { 0 };
@@ -69,8 +68,7 @@ void command_complain(struct command *command, const struct message *m)
 	complain_error(m->err.skip ? NULL : m->name, &m->err);
 }
 
-int command_line(const struct command *command, const struct message *m,
-		 const char *verdict)
+int command_line(const struct command *command, const struct message *m, const char *verdict)
 {
 	const struct options *opt = command->opt;
 	int ret;
@@ -78,8 +76,7 @@ int command_line(const struct command *command, const struct message *m,
 	if (opt->report.kind == REPORT_JSON)
 		return 0;
 	ret = verdict ? result_print(stdout, m->name, verdict) :
-			line_print(stdout, &opt->style, m->name, m->alg,
-				   m->digest);
+			line_print(stdout, &opt->style, m->name, m->alg, m->digest);
 	/* A signal in the midst of a write is no failure of it. */
 	if (ret && stop_by_signal())
 		return -EINTR;

@@ -38,8 +38,7 @@ struct check {
 };
 
 /* 0 or -errno. */
-static int open_list(struct list *list, const struct options *opt,
-		     const char *name)
+static int open_list(struct list *list, const struct options *opt, const char *name)
 {
 	memset(list, 0, sizeof(*list));
 	list->format.untagged = opt->alg;
@@ -73,11 +72,8 @@ static enum line next_line(struct list *list, struct list_entry *entry)
 	if (read == LIST_END)
 		return LINE_NONE;
 	/* A list from standard input can't be hashed while it is read. */
-	return read == LIST_LINE &&
-			       list_parse(&list->format, list->line, len,
-					  entry) &&
-			       !(list->in == stdin &&
-				 !strcmp(entry->name, "-")) ?
+	return read == LIST_LINE && list_parse(&list->format, list->line, len, entry) &&
+			       !(list->in == stdin && !strcmp(entry->name, "-")) ?
 		       LINE_PROPER :
 		       LINE_IMPROPER;
 }
@@ -179,20 +175,17 @@ static bool summarize(const struct options *opt, const struct list *list)
 	};
 
 	if (list->read_error) {
-		complain_name(list->name, "read error: %s",
-			      strerror(list->read_error));
+		complain_name(list->name, "read error: %s", strerror(list->read_error));
 		return false;
 	}
 	if (!list->proper) {
-		complain_name(list->name,
-			      "no properly formatted checksum lines found");
+		complain_name(list->name, "no properly formatted checksum lines found");
 		return false;
 	}
 	for (size_t i = 0; !opt->status && i < 3; i++)
 		if (rows[i].count)
 			complain("WARNING: %" PRIu64 " %s", rows[i].count,
-				 rows[i].count == 1 ? rows[i].one :
-						      rows[i].many);
+				 rows[i].count == 1 ? rows[i].one : rows[i].many);
 	if (!opt->status && opt->ignore_missing && !list->matched)
 		complain_name(list->name, "no file was verified");
 	return list->matched && !list->mismatched && !list->unreadable &&
@@ -220,8 +213,7 @@ static int check_list(struct check *check, const char *name)
 }
 
 /* Returns true if the list comes from a pipe, or a line of it names one. */
-static bool list_has_pipes(struct list *list, const struct options *opt,
-			   const char *name)
+static bool list_has_pipes(struct list *list, const struct options *opt, const char *name)
 {
 	struct list_entry entry;
 	bool found = false;

@@ -21,15 +21,14 @@ struct command {
 	const struct options *opt;
 	struct run run;
 	struct report *report; /* may be NULL */
-	bool failed; /* a file could not be hashed, did not match … */
+	bool failed;           /* a file could not be hashed, did not match … */
 };
 
 /*
  * jobs: how many files can be hashed at a time. Returns 0, or -errno after
  * having said why.
  */
-int command_begin(struct command *command, const struct options *opt,
-		  size_t jobs);
+int command_begin(struct command *command, const struct options *opt, size_t jobs);
 /* Hashes; 0, or -errno after having said why. */
 int command_work(struct command *command, const struct work *work);
 /* ret: of the last of these two. */
@@ -41,7 +40,6 @@ void command_complain(struct command *command, const struct message *m);
  * A line on stdout, unless a report takes its place: of a check with a verdict,
  * or of a digest if that is NULL. Returns 0, or -errno after having said why.
  */
-int command_line(const struct command *command, const struct message *m,
-		 const char *verdict);
+int command_line(const struct command *command, const struct message *m, const char *verdict);
 
 #endif

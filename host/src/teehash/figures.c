@@ -68,22 +68,20 @@ void print_value(FILE *out, const char *unit, double value)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(rows[i].unit, unit) && value >= rows[i].least) {
-			fprintf(out, "%.*f%s", rows[i].digits,
-				value / rows[i].divisor, rows[i].shown);
+			fprintf(out, "%.*f%s", rows[i].digits, value / rows[i].divisor,
+				rows[i].shown);
 			return;
 		}
 	fprintf(out, "%.0f", value); /* a count */
 }
 
-static void figure(struct sheet *s, const char *key, const char *title,
-		   const char *unit, double value, const char *why,
-		   const char *resolution, const char *source, ...)
+static void figure(struct sheet *s, const char *key, const char *title, const char *unit,
+		   double value, const char *why, const char *resolution, const char *source, ...)
 	__attribute__((format(printf, 8, 9)));
 
 /* why: there is no such figure. One that is not finite divides by nothing. */
-static void figure(struct sheet *s, const char *key, const char *title,
-		   const char *unit, double value, const char *why,
-		   const char *resolution, const char *source, ...)
+static void figure(struct sheet *s, const char *key, const char *title, const char *unit,
+		   double value, const char *why, const char *resolution, const char *source, ...)
 {
 	char text[384];
 	va_list args;
@@ -118,8 +116,8 @@ static void figure(struct sheet *s, const char *key, const char *title,
 }
 
 /* What is counted is exact. */
-static void count(struct sheet *s, const char *key, const char *title,
-		  uint64_t value, const char *source)
+static void count(struct sheet *s, const char *key, const char *title, uint64_t value,
+		  const char *source)
 {
 	figure(s, key, title, "count", (double)value, NULL, "1", "%s", source);
 }
@@ -157,9 +155,8 @@ static const char *not_counted(const struct findings *f)
 {
 	if (!f->has_tee || counted(f))
 		return NULL;
-	return f->counter.clock == TA_CLOCK_OFF ?
-		       f->counter.reason :
-		       "a session that counted itself was lost";
+	return f->counter.clock == TA_CLOCK_OFF ? f->counter.reason :
+						  "a session that counted itself was lost";
 }
 
 static double cpu_ns(const struct findings *f)
@@ -175,38 +172,34 @@ static void write_host(struct sheet *s, const struct findings *f)
 	const struct page_cache *cache = &all->cache;
 
 	group(s, "host", "Normal world");
-	figure(s, "total_time", "total time", "ns", (double)f->total_ns, NULL,
-	       s->tick, "client clock, CLOCK_MONOTONIC_RAW");
-	figure(s, "file_read_time", "time in read()", "ns",
-	       (double)all->read_ns, NULL, s->tick,
+	figure(s, "total_time", "total time", "ns", (double)f->total_ns, NULL, s->tick,
+	       "client clock, CLOCK_MONOTONIC_RAW");
+	figure(s, "file_read_time", "time in read()", "ns", (double)all->read_ns, NULL, s->tick,
 	       "client clock around read(), whichever thread");
 	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(f), NULL, "1 us",
 	       "%s; time in the TEE counts, as system time", rusage);
-	figure(s, "user_time", "of it in user mode", "ns",
-	       (double)usage->user_us * 1000, NULL, rusage_step, rusage);
+	figure(s, "user_time", "of it in user mode", "ns", (double)usage->user_us * 1000, NULL,
+	       rusage_step, rusage);
 	figure(s, "system_time", "of it in the kernel and the TEE", "ns",
 	       (double)usage->sys_us * 1000, NULL, rusage_step, rusage);
 	figure(s, "run_queue_wait", "ready, but another ran", "ns",
-	       (double)usage->runq_ns + (double)f->run.runq_ns +
-		       (double)sessions->reader_runq_ns,
+	       (double)usage->runq_ns + (double)f->run.runq_ns + (double)sessions->reader_runq_ns,
 	       usage->runq_ns < 0 || f->run.runq_ns < 0 ?
 		       "this kernel has no schedstat (CONFIG_SCHED_INFO)" :
 		       NULL,
 	       "1 ns", "/proc/thread-self/schedstat, all threads");
-	count(s, "context_switches", "context switches",
-	      (uint64_t)(usage->nvcsw + usage->nivcsw), rusage);
+	count(s, "context_switches", "context switches", (uint64_t)(usage->nvcsw + usage->nivcsw),
+	      rusage);
 	count(s, "voluntary_context_switches", "of them voluntary (it waited)",
 	      (uint64_t)usage->nvcsw, rusage);
-	count(s, "involuntary_context_switches", "of them involuntary",
-	      (uint64_t)usage->nivcsw, rusage);
-	figure(s, "peak_memory", "peak resident memory", "bytes",
-	       (double)f->peak_bytes,
-	       f->peak_bytes < 0 ? "/proc/self/status has no VmHWM" : NULL,
-	       "1 page", "VmHWM of /proc/self/status");
+	count(s, "involuntary_context_switches", "of them involuntary", (uint64_t)usage->nivcsw,
+	      rusage);
+	figure(s, "peak_memory", "peak resident memory", "bytes", (double)f->peak_bytes,
+	       f->peak_bytes < 0 ? "/proc/self/status has no VmHWM" : NULL, "1 page",
+	       "VmHWM of /proc/self/status");
 	figure(s, "buffer_memory", "of it buffers, all sessions", "bytes",
-	       (double)sessions->buffer_bytes, NULL, "1 byte",
-	       "%u slots of %zu bytes a session", sessions->slots,
-	       sessions->chunk);
+	       (double)sessions->buffer_bytes, NULL, "1 byte", "%u slots of %zu bytes a session",
+	       sessions->slots, sessions->chunk);
 	figure(s, "page_cache_before", "cached before it was read", "percent",
 	       100.0 * (double)cache->cached / (double)cache->pages,
 	       cache->pages    ? NULL :
@@ -214,16 +207,15 @@ static void write_host(struct sheet *s, const struct findings *f)
 	       !cache->reason  ? "no file was opened" :
 				 cache->reason,
 	       "1 page",
-	       "mincore(), %" PRId64 " of %" PRId64 " pages, %" PRIu64
-	       " of %" PRIu64 " files",
+	       "mincore(), %" PRId64 " of %" PRId64 " pages, %" PRIu64 " of %" PRIu64 " files",
 	       cache->cached, cache->pages, f->totals.asked, f->totals.files);
 	count(s, "reads", "calls of read()", all->reads, "counted");
 	group_end(s);
 }
 
-static void write_peak(struct sheet *s, const struct findings *f,
-		       const char *key, const char *title, int64_t peak,
-		       int64_t size, const char *why, const char *source)
+static void write_peak(struct sheet *s, const struct findings *f, const char *key,
+		       const char *title, int64_t peak, int64_t size, const char *why,
+		       const char *source)
 {
 	if (!f->has_tee)
 		why = "no Trusted Application is involved";
@@ -231,8 +223,8 @@ static void write_peak(struct sheet *s, const struct findings *f,
 		why = f->why;
 	else if (peak >= 0)
 		why = NULL;
-	figure(s, key, title, "bytes", (double)peak, why, "1 byte",
-	       "%s; of %" PRId64, source, size);
+	figure(s, key, title, "bytes", (double)peak, why, "1 byte", "%s; of %" PRId64, source,
+	       size);
 }
 
 static void write_switches(struct sheet *s, const struct findings *f)
@@ -242,8 +234,7 @@ static void write_switches(struct sheet *s, const struct findings *f)
 	const char *why = NULL;
 	char lost[64];
 
-	snprintf(lost, sizeof(lost),
-		 "%" PRIu64 " events found no room in the trace buffer",
+	snprintf(lost, sizeof(lost), "%" PRIu64 " events found no room in the trace buffer",
 		 c->lost);
 	if (!f->has_tee)
 		why = "no call leaves the normal world";
@@ -251,15 +242,15 @@ static void write_switches(struct sheet *s, const struct findings *f)
 		why = c->reason;
 	else if (c->lost)
 		why = lost;
-	figure(s, "world_switches", "returns from the secure world", "count",
-	       (double)c->returns, why, "1", source);
+	figure(s, "world_switches", "returns from the secure world", "count", (double)c->returns,
+	       why, "1", source);
 	figure(s, "rpc_count", "requests of the TEE (RPC)", "count",
 	       (double)(c->alloc + c->free + c->command + c->other), why, "1",
-	       "%s, TA load included: %" PRIu64 " commands, %" PRIu64
-	       " memory wanted, %" PRIu64 " given back, %" PRIu64 " other",
+	       "%s, TA load included: %" PRIu64 " commands, %" PRIu64 " memory wanted, %" PRIu64
+	       " given back, %" PRIu64 " other",
 	       source, c->command, c->alloc, c->free, c->other);
-	figure(s, "secure_interruptions", "interrupts taken while in the TEE",
-	       "count", (double)c->interrupts, why, "1", source);
+	figure(s, "secure_interruptions", "interrupts taken while in the TEE", "count",
+	       (double)c->interrupts, why, "1", source);
 }
 
 static void write_compute(struct sheet *s, const struct findings *f)
@@ -268,13 +259,11 @@ static void write_compute(struct sheet *s, const struct findings *f)
 
 	snprintf(step, sizeof(step), "%.1f ns a command", 1e9 / f->counter.hz);
 	if (f->has_tee)
-		figure(s, "hash_compute_time", "time in the TA", "ns",
-		       compute_ns(f), not_counted(f), step,
-		       "%s, read by the TA around its commands",
+		figure(s, "hash_compute_time", "time in the TA", "ns", compute_ns(f),
+		       not_counted(f), step, "%s, read by the TA around its commands",
 		       ta_counter_name(f->counter.clock));
 	else
-		figure(s, "hash_compute_time", "time computing", "ns",
-		       compute_ns(f), NULL, s->tick,
+		figure(s, "hash_compute_time", "time computing", "ns", compute_ns(f), NULL, s->tick,
 		       "client clock around the calls");
 }
 
@@ -286,28 +275,25 @@ static void write_tee(struct sheet *s, const struct findings *f)
 
 	group(s, "tee", "TEE");
 	count(s, "invoke_count",
-	      f->has_tee ? "calls into the TEE for the files" :
-			   "calls of the backend",
-	      all->calls, "counted; opening the session not included");
-	count(s, "hash_operations", "digests finished",
-	      f->totals.files - f->totals.failed, "counted");
-	figure(s, "hashed_bytes", "bytes of these", "bytes",
-	       (double)f->totals.good.bytes, NULL, "1 byte", "counted");
+	      f->has_tee ? "calls into the TEE for the files" : "calls of the backend", all->calls,
+	      "counted; opening the session not included");
+	count(s, "hash_operations", "digests finished", f->totals.files - f->totals.failed,
+	      "counted");
+	figure(s, "hashed_bytes", "bytes of these", "bytes", (double)f->totals.good.bytes, NULL,
+	       "1 byte", "counted");
 	write_compute(s, f);
 	figure(s, "tee_time",
-	       f->has_tee ? "time in calls into the TEE" :
-			    "time in calls of the backend",
-	       "ns", (double)all->call_ns, NULL, s->tick,
+	       f->has_tee ? "time in calls into the TEE" : "time in calls of the backend", "ns",
+	       (double)all->call_ns, NULL, s->tick,
 	       "client clock around each call, crossing included");
 	figure(s, "ree_time", "time outside of calls", "ns",
-	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL,
-	       s->tick, "workers' time less time in calls");
-	write_peak(s, f, "ta_heap_high_water", "heap high-water",
-		   facts->heap_peak, facts->heap_size, facts->heap_reason,
+	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL, s->tick,
+	       "workers' time less time in calls");
+	write_peak(s, f, "ta_heap_high_water", "heap high-water", facts->heap_peak,
+		   facts->heap_size, facts->heap_reason,
 		   "the heap statistics of the TA's library, first session");
-	write_peak(s, f, "ta_stack_high_water", "stack high-water",
-		   facts->stack_peak, facts->stack_size, facts->stack_reason,
-		   "the TA's painted stack, first session");
+	write_peak(s, f, "ta_stack_high_water", "stack high-water", facts->stack_peak,
+		   facts->stack_size, facts->stack_reason, "the TA's painted stack, first session");
 	write_switches(s, f);
 	count(s, "secure_storage_accesses", "accesses to secure storage", 0,
 	      "by its code: the digest TA opens no storage object");
@@ -322,8 +308,7 @@ static void write_first(struct sheet *s, const struct findings *f)
 		uint64_t ns;
 	} rows[] = {
 		{ "context_open", "connecting to the TEE", of->context_ns },
-		{ "session_open", "opening a session: TA load",
-		  of->session_ns },
+		{ "session_open", "opening a session: TA load", of->session_ns },
 		{ "first_invoke", "first call", of->first_call_ns },
 		{ "buffer_alloc", "allocating the buffers", of->buffer_ns },
 		{ "open_all", "all of opening", of->open_ns },
@@ -351,15 +336,13 @@ static void write_derived(struct sheet *s, const struct findings *f)
 
 	group(s, "derived", "Derived");
 	figure(s, "hash_rate", "first byte read to digest", "bytes/s",
-	       (double)good->bytes / (double)good->hash_ns * 1e9, NULL,
-	       as_parts,
+	       (double)good->bytes / (double)good->hash_ns * 1e9, NULL, as_parts,
 	       "bytes by the time from the first read() to the digest");
 	figure(s, "time_per_operation", "total time per digest", "ns",
-	       total / (double)(f->totals.files - f->totals.failed), NULL,
-	       as_parts, "total time by digests finished");
-	figure(s, "latency_per_call", "mean time of a call", "ns",
-	       calls / (double)all->calls, NULL, as_parts,
-	       "time in calls by calls, hashing included");
+	       total / (double)(f->totals.files - f->totals.failed), NULL, as_parts,
+	       "total time by digests finished");
+	figure(s, "latency_per_call", "mean time of a call", "ns", calls / (double)all->calls, NULL,
+	       as_parts, "time in calls by calls, hashing included");
 	figure(s, "empty_call", "an empty call", "ns", (double)f->nop_ns,
 	       f->nop_ns ? NULL :
 	       f->why    ? f->why :
@@ -367,27 +350,21 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	       s->tick, "client clock, median of %d after the work", NOPS);
 	figure(s, "overhead_per_call", "of a call not computing", "ns",
 	       (calls - compute) / (double)all->calls,
-	       f->has_tee ? not_counted(f) : "not a call into another world",
-	       as_parts, "time in calls less computing, by calls");
-	figure(s, "cpu_utilization", "CPU utilisation", "percent",
-	       100 * cpu_ns(f) / total, NULL, as_parts,
-	       "CPU time by total time; 100 %% is one CPU");
-	figure(s, "io_to_compute_ratio", "reading to computing", "ratio",
-	       read / compute, not_counted(f), as_parts,
-	       "time in read() by time computing");
+	       f->has_tee ? not_counted(f) : "not a call into another world", as_parts,
+	       "time in calls less computing, by calls");
+	figure(s, "cpu_utilization", "CPU utilisation", "percent", 100 * cpu_ns(f) / total, NULL,
+	       as_parts, "CPU time by total time; 100 %% is one CPU");
+	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
+	       not_counted(f), as_parts, "time in read() by time computing");
 	why = NULL;
 	if (f->run.sessions.slots < 2)
 		why = "no reader thread: what the kernel reads ahead meanwhile "
 		      "shows as short reads";
 	else if (!f->totals.streams)
-		why = f->totals.failed < f->totals.files ?
-			      "every file went in one call" :
-			      "no file was hashed";
+		why = f->totals.failed < f->totals.files ? "every file went in one call" :
+							   "no file was hashed";
 	figure(s, "overlap", "read while a call was under way", "percent",
-	       100 *
-		       fmax(read - (double)all->inline_ns -
-				    (double)all->wait_ns,
-			    0) /
+	       100 * fmax(read - (double)all->inline_ns - (double)all->wait_ns, 0) /
 		       fmin(read, calls),
 	       why, as_parts,
 	       "reader thread's time less waiting for it, by the shorter of "
@@ -395,12 +372,11 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	group_end(s);
 }
 
-static void write_part(struct sheet *s, const char *key, const char *title,
-		       int64_t ns, uint64_t whole)
+static void write_part(struct sheet *s, const char *key, const char *title, int64_t ns,
+		       uint64_t whole)
 {
 	if (s->text) {
-		fprintf(s->text, "  %-48s %12.3f ms %6.2f %%\n", title,
-			(double)ns / 1e6,
+		fprintf(s->text, "  %-48s %12.3f ms %6.2f %%\n", title, (double)ns / 1e6,
 			whole ? 100.0 * (double)ns / (double)whole : 0.0);
 		return;
 	}
@@ -420,15 +396,12 @@ static void write_parts(struct sheet *s, const struct findings *f)
 		uint64_t ns;
 	} parts[] = {
 		{ "startup", "before the first file", f->startup_ns },
-		{ "open_session", "library, session, TA load, buffers",
-		  f->run.sessions.open_ns },
+		{ "open_session", "library, session, TA load, buffers", f->run.sessions.open_ns },
 		{ "open_files", "opening files", all->open_ns },
 		{ "setup", "larger buffer, new session", all->setup_ns },
-		{ "read", "reading, in the thread that hashes",
-		  all->inline_ns },
+		{ "read", "reading, in the thread that hashes", all->inline_ns },
 		{ "wait", "waiting for the reader thread", all->wait_ns },
-		{ "between", "between files: lists, output, waiting for work",
-		  f->run.idle_ns },
+		{ "between", "between files: lists, output, waiting for work", f->run.idle_ns },
 		{ "calls", "calls that hash", all->call_ns },
 	};
 	uint64_t whole = f->startup_ns + f->run.work_ns;
@@ -436,8 +409,7 @@ static void write_parts(struct sheet *s, const struct findings *f)
 	double compute = compute_ns(f);
 
 	if (s->text) {
-		fputs("\nWhere the time went (sum over the workers)\n",
-		      s->text);
+		fputs("\nWhere the time went (sum over the workers)\n", s->text);
 	} else {
 		json_object(s->json, "breakdown");
 		json_string(s->json, "of", "the workers' time, summed");
@@ -445,13 +417,12 @@ static void write_parts(struct sheet *s, const struct findings *f)
 		json_array(s->json, "parts");
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		write_part(s, parts[i].key, parts[i].title,
-			   (int64_t)parts[i].ns, whole);
+		write_part(s, parts[i].key, parts[i].title, (int64_t)parts[i].ns, whole);
 		rest -= (int64_t)parts[i].ns;
 	}
 	if (s->text && f->has_tee && !isnan(compute))
-		fprintf(s->text, "  %-48s %12.3f ms%s\n", "  of them in the TA",
-			compute / 1e6, counted(f) ? "" : " (estimate)");
+		fprintf(s->text, "  %-48s %12.3f ms%s\n", "  of them in the TA", compute / 1e6,
+			counted(f) ? "" : " (estimate)");
 	write_part(s, "unexplained", "unexplained rest", rest, whole);
 	if (s->text) {
 		write_part(s, "", "sum", (int64_t)whole, whole);
@@ -463,8 +434,7 @@ static void write_parts(struct sheet *s, const struct findings *f)
 
 void figures_write(struct sheet *s, const struct findings *f)
 {
-	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns",
-		 f->clock.resolution_ns);
+	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns", f->clock.resolution_ns);
 	write_host(s, f);
 	write_tee(s, f);
 	write_first(s, f);

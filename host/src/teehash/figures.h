@@ -24,8 +24,8 @@ struct findings {
 	struct usage usage;
 	int64_t peak_bytes; /* -1: not known */
 	struct run_stats run;
-	uint64_t nop_ns; /* an empty call after the work, median; 0: none */
-	const char *why; /* no session was asked for it, and the facts */
+	uint64_t nop_ns;            /* an empty call after the work, median; 0: none */
+	const char *why;            /* no session was asked for it, and the facts */
 	struct session_facts facts; /* without `why` */
 	struct trace_counts switches;
 	struct clock_facts clock;

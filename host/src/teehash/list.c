@@ -14,8 +14,7 @@ static bool unescape(char *name)
 	for (; *name; name++) {
 		const char *escape = NULL;
 
-		if (*name == '\\' &&
-		    (!*++name || !(escape = strchr(from, *name))))
+		if (*name == '\\' && (!*++name || !(escape = strchr(from, *name))))
 			return false;
 		*end++ = escape ? to[escape - from] : *name;
 	}
@@ -36,8 +35,7 @@ static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 }
 
 /* After "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
-static bool parse_tagged(char *rest, const char *end, bool escaped,
-			 struct list_entry *entry)
+static bool parse_tagged(char *rest, const char *end, bool escaped, struct list_entry *entry)
 {
 	char *close = memrchr(rest, ')', (size_t)(end - rest));
 
@@ -57,8 +55,7 @@ static bool parse_tagged(char *rest, const char *end, bool escaped,
 	return parse_digest(entry, rest, (size_t)(end - rest));
 }
 
-static bool parse_untagged(struct list_format *format, char *line,
-			   const char *end, bool escaped,
+static bool parse_untagged(struct list_format *format, char *line, const char *end, bool escaped,
 			   struct list_entry *entry)
 {
 	size_t len = strspn(line, digits);
@@ -73,8 +70,7 @@ static bool parse_untagged(struct list_format *format, char *line,
 	 * don't mix, so that a name that begins with a space can't be passed
 	 * off as another.
 	 */
-	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') &&
-	    rest + 1 < end) {
+	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') && rest + 1 < end) {
 		format->seen = LIST_STANDARD;
 		rest++;
 	} else if (format->seen == LIST_STANDARD) {
@@ -88,8 +84,7 @@ static bool parse_untagged(struct list_format *format, char *line,
 	return rest < end;
 }
 
-bool list_parse(struct list_format *format, char *line, size_t length,
-		struct list_entry *entry)
+bool list_parse(struct list_format *format, char *line, size_t length, struct list_entry *entry)
 {
 	const char *end = line + length;
 	bool escaped = false;

@@ -34,8 +34,7 @@ struct list_format {
  * Parses a line, which it changes. Returns false if it is improper. A name ends
  * at a NUL, as for sha256sum.
  */
-bool list_parse(struct list_format *format, char *line, size_t length,
-		struct list_entry *entry);
+bool list_parse(struct list_format *format, char *line, size_t length, struct list_entry *entry);
 
 enum list_read {
 	LIST_LINE,

@@ -18,8 +18,7 @@ static int fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null",
-			 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			return -EBADF;
 	return 0;
 }
@@ -89,8 +88,7 @@ static enum status close_stdout(enum status status)
 
 int main(int argc, char **argv)
 {
-	static const char no_report[] =
-		"teehash: interrupted: no report is written\n";
+	static const char no_report[] = "teehash: interrupted: no report is written\n";
 	struct error err = { 0 };
 	struct options opt;
 	enum status status = STATUS_USAGE;

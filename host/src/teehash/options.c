@@ -93,12 +93,10 @@ static const struct row rows[] = {
 	{ "cold", FLAG, .at = AT(run.stream.cold) },
 	{ "help", COMMAND, .min = COMMAND_HELP },
 	{ "ignore-missing", FLAG, .at = AT(ignore_missing), .check = true },
-	{ "jobs", NUMBER, .letter = 'j', .at = AT(run.jobs), .min = 1,
-	  .max = RUN_JOBS_MAX },
+	{ "jobs", NUMBER, .letter = 'j', .at = AT(run.jobs), .min = 1, .max = RUN_JOBS_MAX },
 	{ "list", COMMAND, .min = COMMAND_LIST },
 	{ "mode", WORD, .at = AT(run.stream.mode), .words = hash_modes },
-	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit),
-	  .max = ONESHOT_LIMIT_MAX },
+	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit), .max = ONESHOT_LIMIT_MAX },
 	{ "quiet", VERBOSITY, .at = AT(quiet), .check = true },
 	{ "reader", WORD, .at = AT(run.reader), .words = reader_kinds },
 	{ "report", WORD, .at = AT(report.kind), .words = report_kinds },
@@ -144,12 +142,10 @@ static void size_text(char text[24], uint64_t size)
 
 	for (; size && size % 1024 == 0 && units[n]; n++)
 		size /= 1024;
-	snprintf(text, 24, "%" PRIu64 "%s", size,
-		 (char[2]){ n ? units[n - 1] : '\0' });
+	snprintf(text, 24, "%" PRIu64 "%s", size, (char[2]){ n ? units[n - 1] : '\0' });
 }
 
-static int parse_bounded(const struct row *row, const char *text, size_t *value,
-			 struct error *err)
+static int parse_bounded(const struct row *row, const char *text, size_t *value, struct error *err)
 {
 	bool size = row->kind == SIZE;
 	char least[24], most[24];
@@ -161,12 +157,9 @@ static int parse_bounded(const struct row *row, const char *text, size_t *value,
 	}
 	size_text(least, row->min);
 	size_text(most, row->max);
-	return error_set(err, -EINVAL,
-			 "--%s takes a %s from %s to %s%s, not '%s'", row->name,
+	return error_set(err, -EINVAL, "--%s takes a %s from %s to %s%s, not '%s'", row->name,
 			 size ? "size" : "number", least, most,
-			 size ? ", in bytes or with K, M or G (times 1024)" :
-				"",
-			 text);
+			 size ? ", in bytes or with K, M or G (times 1024)" : "", text);
 }
 
 /* A list of names at the end of a sentence. */
@@ -177,36 +170,31 @@ static void add_name(struct error *err, const char *name)
 	snprintf(err->what + len, sizeof(err->what) - len, " %s", name);
 }
 
-static int parse_word(const struct row *row, const char *text, int *value,
-		      struct error *err)
+static int parse_word(const struct row *row, const char *text, int *value, struct error *err)
 {
 	for (*value = 0; row->words[*value]; ++*value)
 		if (!strcmp(row->words[*value], text))
 			return 0;
-	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", row->name,
-		  text);
+	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", row->name, text);
 	for (int i = 0; row->words[i]; i++)
 		add_name(err, row->words[i]);
 	return -EINVAL;
 }
 
-static int parse_algorithm(struct options *opt, const char *text,
-			   struct error *err)
+static int parse_algorithm(struct options *opt, const char *text, struct error *err)
 {
 	opt->alg = algorithm_by_name(text);
 	opt->alg_given = true;
 	if (opt->alg && opt->alg->class == ALG_DIGEST)
 		return 0;
-	error_set(err, -EINVAL,
-		  "no digest algorithm is called '%s'; there are:", text);
+	error_set(err, -EINVAL, "no digest algorithm is called '%s'; there are:", text);
 	for (size_t i = 0; i < algorithms_count; i++)
 		if (algorithms[i].class == ALG_DIGEST)
 			add_name(err, algorithms[i].name);
 	return -EINVAL;
 }
 
-static int parse_backend(struct options *opt, const char *text,
-			 struct error *err)
+static int parse_backend(struct options *opt, const char *text, struct error *err)
 {
 	opt->run.session.backend = backend_by_name(text);
 	if (opt->run.session.backend && opt->run.session.backend->digest)
@@ -219,8 +207,7 @@ static int parse_backend(struct options *opt, const char *text,
 }
 
 /* 0, or -EINVAL with the reason. text: NULL without one. */
-static int take(struct options *opt, const struct row *row, const char *text,
-		struct error *err)
+static int take(struct options *opt, const struct row *row, const char *text, struct error *err)
 {
 	void *at = (char *)opt + row->at;
 
@@ -265,20 +252,17 @@ static int check_combinations(const struct options *opt, struct error *err)
 		bool wrong;
 		const char *why;
 	} rules[] = {
-		{ opt->style.tag && opt->mark == MARK_TEXT,
-		  "--tag does not support --text mode" },
-		{ check && opt->style.zero,
-		  "the --zero option is not supported when verifying "
-		  "checksums" },
+		{ opt->style.tag && opt->mark == MARK_TEXT, "--tag does not support --text mode" },
+		{ check && opt->style.zero, "the --zero option is not supported when verifying "
+					    "checksums" },
 		{ check && opt->style.tag,
 		  "the --tag option is meaningless when verifying checksums" },
-		{ check && marked,
-		  "the --binary and --text options are meaningless when "
-		  "verifying checksums" },
+		{ check && marked, "the --binary and --text options are meaningless when "
+				   "verifying checksums" },
 		{ opt->report.timeline && opt->report.kind != REPORT_JSON,
 		  "--timeline is meaningful only with --report=json" },
-		{ opt->report.timeline && (check || opt->names_count != 1 ||
-					   !strcmp(opt->names[0], "-")),
+		{ opt->report.timeline &&
+			  (check || opt->names_count != 1 || !strcmp(opt->names[0], "-")),
 		  "--timeline is for hashing one named file: not for --check, "
 		  "several files or standard input" },
 	};

@@ -50,7 +50,6 @@ extern const char options_help[];
  * 0 or -EINVAL with the reason; with none where getopt has printed it already.
  * The values point into argv.
  */
-int options_parse(struct options *opt, int argc, char **argv,
-		  struct error *err);
+int options_parse(struct options *opt, int argc, char **argv, struct error *err);
 
 #endif

@@ -79,8 +79,7 @@ static size_t printable(const char *s)
 	unsigned char c = (unsigned char)s[0];
 
 	/* C0, DEL, and C1 as encoded in UTF-8. */
-	if (c < 0x20 || c == 0x7f ||
-	    (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0))
+	if (c < 0x20 || c == 0x7f || (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0))
 		return 0;
 	return len;
 }

@@ -35,8 +35,7 @@ void name_print_safe(FILE *out, const char *name);
  * "teehash: NAME: …\n" on stderr, without NAME if it is NULL. What would upset
  * a terminal in NAME is escaped.
  */
-void complain_name(const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void complain_name(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define complain(...) complain_name(NULL, __VA_ARGS__)
 /*
  * The same from an error; name may be NULL. Its hint follows, unless it is the

@@ -17,9 +17,8 @@ static void *reader_main(void *arg)
 			;
 		if (atomic_load(&r->source->given_up))
 			break;
-		r->slot[i].ret = source_fill(r->source, r->base + i * r->chunk,
-					     r->chunk, &r->slot[i].len,
-					     &r->slot[i].eof);
+		r->slot[i].ret = source_fill(r->source, r->base + i * r->chunk, r->chunk,
+					     &r->slot[i].len, &r->slot[i].eof);
 		over = r->slot[i].ret || r->slot[i].eof;
 		sem_post(&r->filled);
 	}
@@ -35,9 +34,7 @@ int reader_start(struct reader *r, struct error *err)
 	sem_init(&r->empty, 0, READER_SLOTS - 1);
 	sem_init(&r->filled, 0, 0);
 	ret = thread_start(&r->thread, reader_main, r);
-	return ret ? error_set(err, -ret, "cannot start a reader thread: %s",
-			       strerror(ret)) :
-		     0;
+	return ret ? error_set(err, -ret, "cannot start a reader thread: %s", strerror(ret)) : 0;
 }
 
 int reader_next(struct reader *r, unsigned int *slot, size_t *len, bool *eof)

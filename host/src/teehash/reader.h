@@ -41,8 +41,7 @@ int reader_start(struct reader *reader, struct error *err);
  * Gives the slot back that the caller has, and waits for the next. 0, -EINTR
  * when told to stop, or the -errno of read().
  */
-int reader_next(struct reader *reader, unsigned int *slot, size_t *len,
-		bool *eof);
+int reader_next(struct reader *reader, unsigned int *slot, size_t *len, bool *eof);
 /* The thread has ended when this returns. */
 void reader_stop(struct reader *reader);
 

@@ -62,8 +62,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 		r->out = open_memstream(&r->text, &r->len);
 	if (settings->timeline)
 		r->timeline = calloc(1, sizeof(*r->timeline));
-	if ((settings->kind == REPORT_TEXT && !r->out) ||
-	    (settings->timeline && !r->timeline)) {
+	if ((settings->kind == REPORT_TEXT && !r->out) || (settings->timeline && !r->timeline)) {
 		report_free(r);
 		*report = NULL;
 		return error_set(err, -ENOMEM, "out of memory");
@@ -102,8 +101,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	}
 	fputs(": ", out);
 	print_value(out, "bytes", (double)s->bytes);
-	fprintf(out, ", %s, %" PRIu64 " calls, read ", hash_ways[s->way],
-		s->calls);
+	fprintf(out, ", %s, %" PRIu64 " calls, read ", hash_ways[s->way], s->calls);
 	print_value(out, "ns", (double)s->read_ns);
 	fputs(", in calls ", out);
 	print_value(out, "ns", (double)s->call_ns);
@@ -111,8 +109,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	print_value(out, "ns", (double)s->total_ns);
 	if (s->cache.pages > 0)
 		fprintf(out, ", %.0f %% was cached",
-			100.0 * (double)s->cache.cached /
-				(double)s->cache.pages);
+			100.0 * (double)s->cache.cached / (double)s->cache.pages);
 	fprintf(out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
 }
 
@@ -134,19 +131,16 @@ static void json_name(struct json *j, const char *name)
 	free(hex);
 }
 
-static void json_file(struct json *j, const struct message *m,
-		      const char *verdict)
+static void json_file(struct json *j, const struct message *m, const char *verdict)
 {
 	const struct file_stats *s = &m->stats;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{ "bytes", s->bytes },     { "total_ns", s->total_ns },
-		{ "open_ns", s->open_ns }, { "hash_ns", s->hash_ns },
-		{ "read_ns", s->read_ns }, { "wait_ns", s->wait_ns },
-		{ "call_ns", s->call_ns }, { "calls", s->calls },
-		{ "reads", s->reads },
+		{ "bytes", s->bytes },     { "total_ns", s->total_ns }, { "open_ns", s->open_ns },
+		{ "hash_ns", s->hash_ns }, { "read_ns", s->read_ns },   { "wait_ns", s->wait_ns },
+		{ "call_ns", s->call_ns }, { "calls", s->calls },       { "reads", s->reads },
 	};
 	char hex[HEX_MAX];
 
@@ -165,8 +159,7 @@ static void json_file(struct json *j, const struct message *m,
 	if (s->cache.pages < 0) {
 		json_null(j, "cached");
 		json_null(j, "pages");
-		json_string(j, "reason",
-			    s->cache.reason ? s->cache.reason : "not opened");
+		json_string(j, "reason", s->cache.reason ? s->cache.reason : "not opened");
 	} else {
 		json_i64(j, "cached", s->cache.cached);
 		json_i64(j, "pages", s->cache.pages);
@@ -234,20 +227,16 @@ void report_measure(struct report *r, struct hash_session *session)
 	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 
-static void json_end(struct json *j, const struct findings *f,
-		     const struct timeline *timeline)
+static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)
 {
 	const struct run_settings *settings = f->settings;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{ "workers", f->run.workers },
-		{ "chunk", f->run.sessions.chunk },
-		{ "slots", f->run.sessions.slots },
-		{ "files_total", f->totals.files },
-		{ "files_failed", f->totals.failed },
-		{ "files_oneshot", f->totals.oneshots },
+		{ "workers", f->run.workers },         { "chunk", f->run.sessions.chunk },
+		{ "slots", f->run.sessions.slots },    { "files_total", f->totals.files },
+		{ "files_failed", f->totals.failed },  { "files_oneshot", f->totals.oneshots },
 		{ "files_stream", f->totals.streams },
 	};
 
@@ -267,13 +256,11 @@ static void json_end(struct json *j, const struct findings *f,
 static void text_end(FILE *out, const struct findings *f)
 {
 	fprintf(out,
-		"\n%" PRIu64 " files, %" PRIu64 " failed, %" PRIu64
-		" in one call, %" PRIu64
+		"\n%" PRIu64 " files, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
 		" streamed; backend %s, mode %s, %u worker%s\n",
-		f->totals.files, f->totals.failed, f->totals.oneshots,
-		f->totals.streams, f->settings->session.backend->name,
-		hash_modes[f->settings->stream.mode], f->run.workers,
-		f->run.workers == 1 ? "" : "s");
+		f->totals.files, f->totals.failed, f->totals.oneshots, f->totals.streams,
+		f->settings->session.backend->name, hash_modes[f->settings->stream.mode],
+		f->run.workers, f->run.workers == 1 ? "" : "s");
 	figures_write(&(struct sheet){ .text = out }, f);
 }
 
@@ -306,8 +293,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 		return 0;
 	if (stop_asked())
 		return error_set(err, -EINTR, "interrupted");
-	return error_set(err, -errno, "%s: %s",
-			 r->out ? "cannot write the report" : "write error",
+	return error_set(err, -errno, "%s: %s", r->out ? "cannot write the report" : "write error",
 			 strerror(errno));
 }
 

@@ -33,16 +33,14 @@ struct report;
 int report_begin(struct report **report, const struct report_settings *settings,
 		 struct run_settings *run, struct error *err);
 /* verdict: "OK", "FAILED", …; NULL when not checking. */
-void report_file(struct report *report, const struct message *m,
-		 const char *verdict);
+void report_file(struct report *report, const struct message *m, const char *verdict);
 /*
  * The work is done. Asks the session, if there is one; these extra measurements
  * are in no total.
  */
 void report_measure(struct report *report, struct hash_session *session);
 /* The sessions are closed. 0, -EINTR when told to stop, or -errno. */
-int report_write(struct report *report, const struct run *run,
-		 struct error *err);
+int report_write(struct report *report, const struct run *run, struct error *err);
 /* Frees; what was not written never is. report_file() and this accept NULL. */
 void report_free(struct report *report);
 

@@ -132,8 +132,7 @@ static int start_pool(struct run *r, struct error *err)
 	}
 	if (!started) {
 		free(p);
-		return error_set(err, -ret, "cannot start a thread: %s",
-				 strerror(ret));
+		return error_set(err, -ret, "cannot start a thread: %s", strerror(ret));
 	}
 	r->pool = p;
 	p->started = started;
@@ -160,8 +159,7 @@ static struct message *wait_for_oldest(struct pool *p)
 	return &place->m;
 }
 
-static int work_together(struct pool *p, const struct work *work,
-			 const struct message *first)
+static int work_together(struct pool *p, const struct work *work, const struct message *first)
 {
 	int more = 1;
 	int failed = 0;
@@ -174,8 +172,7 @@ static int work_together(struct pool *p, const struct work *work,
 		while (more > 0 && p->tail - p->head < 4 * p->count) {
 			struct message m = { 0 };
 
-			more = stop_asked() ? -EINTR :
-					      work->next(work->ctx, &m);
+			more = stop_asked() ? -EINTR : work->next(work->ctx, &m);
 			if (more > 0)
 				add_message(p, &m);
 		}
@@ -226,8 +223,7 @@ static int add_session(struct run *r, const struct algorithm *alg)
 
 	if (ret)
 		return ret;
-	if (r->settings.jobs > 1 && session_is_starved(s, alg, &err) &&
-	    r->opened) {
+	if (r->settings.jobs > 1 && session_is_starved(s, alg, &err) && r->opened) {
 		session_close(s);
 		r->shortage = err;
 		return -ENOMEM;
@@ -236,8 +232,7 @@ static int add_session(struct run *r, const struct algorithm *alg)
 	return 0;
 }
 
-static int open_sessions(struct run *r, const struct algorithm *alg,
-			 struct error *err)
+static int open_sessions(struct run *r, const struct algorithm *alg, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 	int ret = 0;

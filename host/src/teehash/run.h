@@ -45,10 +45,10 @@ struct run_stats {
 	unsigned int workers; /* sessions that did the work */
 	uint64_t begin_ns;    /* client's clock */
 	uint64_t end_ns;
-	uint64_t close_ns; /* closing the sessions, after end_ns */
-	uint64_t work_ns; /* begin … end of each, opening the session included */
-	uint64_t idle_ns; /* of these: waited for a message */
-	int64_t runq_ns;  /* ready, but another ran; -1: not known */
+	uint64_t close_ns;             /* closing the sessions, after end_ns */
+	uint64_t work_ns;              /* begin … end of each, opening the session included */
+	uint64_t idle_ns;              /* of these: waited for a message */
+	int64_t runq_ns;               /* ready, but another ran; -1: not known */
 	struct session_stats sessions; /* sums; chunk and slots of the first */
 };
 

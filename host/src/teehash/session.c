@@ -40,9 +40,8 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 	int ret;
 
 	drop_buffer(s);
-	ret = (s->settings->plain ?
-		       buffer_alloc_plain :
-		       b->buffer_alloc)(s->open, size, &s->buffer, err);
+	ret = (s->settings->plain ? buffer_alloc_plain : b->buffer_alloc)(s->open, size, &s->buffer,
+									  err);
 	s->stats.buffer_ns += clock_now_ns() - begin;
 	if (ret)
 		memset(&s->buffer, 0, sizeof(s->buffer));
@@ -56,8 +55,7 @@ static int get_slots(struct hash_session *s, struct error *err)
 {
 	int ret = get_buffer(s, s->stats.slots * s->chunk, err);
 
-	while (ret == -ENOMEM && !s->settings->chunk &&
-	       s->chunk > CHUNK_FLOOR) {
+	while (ret == -ENOMEM && !s->settings->chunk && s->chunk > CHUNK_FLOOR) {
 		s->chunk /= 2;
 		ret = get_buffer(s, s->stats.slots * s->chunk, err);
 	}
@@ -72,8 +70,7 @@ static void start_counting(struct hash_session *s)
 	if (!settings->counter)
 		return;
 	s->counting = settings->backend->tee &&
-		      !ta_counter_start(settings->counter,
-					settings->backend->tee(s->open), NULL);
+		      !ta_counter_start(settings->counter, settings->backend->tee(s->open), NULL);
 	if (!s->counting)
 		s->stats.uncounted++;
 }
@@ -88,8 +85,7 @@ void session_settle(struct hash_session *s)
 	s->counting = false;
 	/* What a TA that died had counted is lost. */
 	if (s->broken ||
-	    ta_counter_stop(settings->counter, settings->backend->tee(s->open),
-			    &ns, NULL))
+	    ta_counter_stop(settings->counter, settings->backend->tee(s->open), &ns, NULL))
 		s->stats.uncounted++;
 	s->stats.inside_ns += ns;
 }
@@ -109,8 +105,7 @@ int session_ensure(struct hash_session *s, struct error *err)
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = backend_open(s->settings->backend, s->settings->backend->open,
-			   &s->open, err);
+	ret = backend_open(s->settings->backend, s->settings->backend->open, &s->open, err);
 	if (ret)
 		return ret;
 	s->stats.sessions++;
@@ -123,8 +118,8 @@ int session_ensure(struct hash_session *s, struct error *err)
 	return ret;
 }
 
-int session_open(struct hash_session **session,
-		 const struct session_settings *settings, struct error *err)
+int session_open(struct hash_session **session, const struct session_settings *settings,
+		 struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 	struct hash_session *s = calloc(1, sizeof(*s));
@@ -168,14 +163,12 @@ void session_close(struct hash_session *session)
 	MARKER_CLOSE();
 	shut(session);
 	MARKER_END();
-	timeline_add(session->settings->timeline, TIMELINE_CLOSE, begin,
-		     clock_now_ns());
+	timeline_add(session->settings->timeline, TIMELINE_CLOSE, begin, clock_now_ns());
 	MARKER_DISARM();
 	free(session);
 }
 
-int session_grow(struct hash_session *s, size_t size, size_t keep,
-		 struct error *err)
+int session_grow(struct hash_session *s, size_t size, size_t keep, struct error *err)
 {
 	uint8_t *kept = keep ? malloc(keep) : NULL;
 	struct error unused;
@@ -195,8 +188,8 @@ int session_grow(struct hash_session *s, size_t size, size_t keep,
 }
 
 /* After a call: its time, and whether the session survived it. */
-static int account(struct hash_session *s, const struct algorithm *alg,
-		   uint64_t begin, int ret, struct error *err)
+static int account(struct hash_session *s, const struct algorithm *alg, uint64_t begin, int ret,
+		   struct error *err)
 {
 	uint64_t end = clock_now_ns();
 	uint64_t ns = end - begin;
@@ -217,44 +210,37 @@ static int account(struct hash_session *s, const struct algorithm *alg,
 	return ret;
 }
 
-int session_digest(struct hash_session *s, const struct algorithm *alg,
-		   size_t len, uint8_t *out, struct error *err)
+int session_digest(struct hash_session *s, const struct algorithm *alg, size_t len, uint8_t *out,
+		   struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 
 	return account(s, alg, begin,
-		       s->settings->backend->digest(s->open, alg, &s->buffer, 0,
-						    len, out, 1, err),
+		       s->settings->backend->digest(s->open, alg, &s->buffer, 0, len, out, 1, err),
 		       err);
 }
 
-int session_begin(struct hash_session *s, const struct algorithm *alg,
-		  struct error *err)
+int session_begin(struct hash_session *s, const struct algorithm *alg, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 
-	return account(s, alg, begin,
-		       s->settings->backend->digest_init(s->open, alg, err),
-		       err);
+	return account(s, alg, begin, s->settings->backend->digest_init(s->open, alg, err), err);
 }
 
-int session_piece(struct hash_session *s, const struct algorithm *alg,
-		  size_t offset, size_t len, uint8_t *out, struct error *err)
+int session_piece(struct hash_session *s, const struct algorithm *alg, size_t offset, size_t len,
+		  uint8_t *out, struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
-	int ret = out ? b->digest_final(s->open, &s->buffer, offset, len, out,
-					err) :
+	int ret = out ? b->digest_final(s->open, &s->buffer, offset, len, out, err) :
 			b->digest_update(s->open, &s->buffer, offset, len, err);
 
 	return account(s, alg, begin, ret, err);
 }
 
-bool session_take_less(struct hash_session *s, size_t len,
-		       const struct error *err)
+bool session_take_less(struct hash_session *s, size_t len, const struct error *err)
 {
-	if (!error_tee_memory(err) || len <= CHUNK_FLOOR ||
-	    (s->settings->chunk && len <= s->chunk))
+	if (!error_tee_memory(err) || len <= CHUNK_FLOOR || (s->settings->chunk && len <= s->chunk))
 		return false;
 	s->most = len / 2 / PAGE * PAGE;
 	if (s->most < CHUNK_FLOOR)
@@ -264,8 +250,7 @@ bool session_take_less(struct hash_session *s, size_t len,
 	return true;
 }
 
-bool session_is_starved(struct hash_session *s, const struct algorithm *alg,
-			struct error *err)
+bool session_is_starved(struct hash_session *s, const struct algorithm *alg, struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint8_t out[ALG_DIGEST_MAX_BYTES];

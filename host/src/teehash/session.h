@@ -22,8 +22,8 @@
 
 struct session_settings {
 	const struct backend *backend;
-	size_t chunk; /* of a call of a stream; 0: a default, which may shrink */
-	bool plain;   /* ordinary memory, passed as a temporary reference */
+	size_t chunk;  /* of a call of a stream; 0: a default, which may shrink */
+	bool plain;    /* ordinary memory, passed as a temporary reference */
 	bool threaded; /* with a reader thread */
 	/* Time inside the TA is counted with it; NULL: is not counted. */
 	const struct ta_counter *counter;
@@ -62,8 +62,8 @@ struct hash_session {
 };
 
 /* 0, or -errno with the reason; then there is nothing to close. */
-int session_open(struct hash_session **session,
-		 const struct session_settings *settings, struct error *err);
+int session_open(struct hash_session **session, const struct session_settings *settings,
+		 struct error *err);
 void session_close(struct hash_session *session);
 
 /* Ends the TA's counting of the time inside: stats is complete then. */
@@ -76,20 +76,18 @@ int session_ensure(struct hash_session *session, struct error *err);
  * A buffer of at least size bytes that begins with the first `keep` bytes of
  * the present one. On failure the slots are back, or the session is broken.
  */
-int session_grow(struct hash_session *session, size_t size, size_t keep,
-		 struct error *err);
+int session_grow(struct hash_session *session, size_t size, size_t keep, struct error *err);
 
 /*
  * A message in one call, out of the buffer's beginning; or in pieces of the
  * buffer. 0, or -errno with the reason.
  */
-int session_digest(struct hash_session *session, const struct algorithm *alg,
-		   size_t len, uint8_t *out, struct error *err);
-int session_begin(struct hash_session *session, const struct algorithm *alg,
-		  struct error *err);
+int session_digest(struct hash_session *session, const struct algorithm *alg, size_t len,
+		   uint8_t *out, struct error *err);
+int session_begin(struct hash_session *session, const struct algorithm *alg, struct error *err);
 /* out: of the last piece; NULL: others follow. */
-int session_piece(struct hash_session *session, const struct algorithm *alg,
-		  size_t offset, size_t len, uint8_t *out, struct error *err);
+int session_piece(struct hash_session *session, const struct algorithm *alg, size_t offset,
+		  size_t len, uint8_t *out, struct error *err);
 
 /*
  * A TEE may have memory for a buffer and none to map it for a call, which it
@@ -97,14 +95,13 @@ int session_piece(struct hash_session *session, const struct algorithm *alg,
  * refused like that and are worth another try, less at a time. What the user
  * asked for is not made smaller.
  */
-bool session_take_less(struct hash_session *session, size_t len,
-		       const struct error *err);
+bool session_take_less(struct hash_session *session, size_t len, const struct error *err);
 
 /*
  * Returns true if the TEE has no memory for what a first message needs, in one
  * call and as a stream. It is tried: a session that isn't starved keeps it.
  */
-bool session_is_starved(struct hash_session *session,
-			const struct algorithm *alg, struct error *err);
+bool session_is_starved(struct hash_session *session, const struct algorithm *alg,
+			struct error *err);
 
 #endif

@@ -40,8 +40,7 @@ static __attribute__((noreturn)) void leave(void)
 	const char *words = last_words;
 
 	/* A terminal that is stopped must not keep the program. */
-	if (words && poll(&room, 1, 0) == 1 &&
-	    write(STDERR_FILENO, words, strlen(words)) < 0)
+	if (words && poll(&room, 1, 0) == 1 && write(STDERR_FILENO, words, strlen(words)) < 0)
 		errno = 0;
 	signals_die_of(first);
 }
@@ -65,8 +64,7 @@ static void on_signal(int number)
 
 void signals_setup(void)
 {
-	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP,
-				       SIGPIPE };
+	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	/*

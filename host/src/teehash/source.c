@@ -26,8 +26,7 @@ int source_open(struct source *source, const char *name, struct error *err)
 	} else {
 		/* Opening a FIFO waits for its other end. */
 		do
-			source->fd =
-				open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+			source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !stop_asked());
 		source->owned = source->fd >= 0;
 	}
@@ -69,8 +68,7 @@ uint64_t source_size(const struct source *source)
 {
 	uint64_t size = (uint64_t)source->before.st_size;
 
-	return source->regular && size > source->start ? size - source->start :
-							 0;
+	return source->regular && size > source->start ? size - source->start : 0;
 }
 
 static bool told_to_stop(const struct source *source)
@@ -96,8 +94,7 @@ static bool wait_for_data(const struct source *source)
 	return false;
 }
 
-int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
-		bool *eof)
+int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof)
 {
 	uint64_t begin = clock_now_ns();
 	size_t n = 0;
@@ -151,8 +148,8 @@ int source_error(const struct source *source, int code, struct error *err)
 {
 	if (code == -EINTR)
 		return error_set(err, code, "interrupted");
-	return error_set(err, code, "read error after %" PRIu64 " bytes: %s",
-			 source->bytes, strerror(-code));
+	return error_set(err, code, "read error after %" PRIu64 " bytes: %s", source->bytes,
+			 strerror(-code));
 }
 
 int source_unchanged(const struct source *source, struct error *err)
@@ -162,8 +159,7 @@ int source_unchanged(const struct source *source, struct error *err)
 	if (!source->regular)
 		return 0;
 	if (fstat(source->fd, &now))
-		return error_set(err, -errno, "cannot ask for its size: %s",
-				 strerror(errno));
+		return error_set(err, -errno, "cannot ask for its size: %s", strerror(errno));
 	if (now.st_size == source->before.st_size &&
 	    now.st_mtim.tv_sec == source->before.st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == source->before.st_mtim.tv_nsec)
@@ -188,17 +184,15 @@ void source_drop_cache(const struct source *source)
 void source_will_need(const struct source *source, size_t len)
 {
 	if (source->regular)
-		posix_fadvise(source->fd,
-			      (off_t)(source->start + source->bytes),
-			      (off_t)len, POSIX_FADV_WILLNEED);
+		posix_fadvise(source->fd, (off_t)(source->start + source->bytes), (off_t)len,
+			      POSIX_FADV_WILLNEED);
 }
 
 /* mincore() takes a vector of a byte a page; this much at a time. */
 enum { WINDOW_PAGES = 16384 };
 
 /* Counts the cached pages of a window. Returns -1 if the kernel won't tell. */
-static int64_t cached_pages(int fd, uint64_t at, uint64_t len, uint64_t pages,
-			    unsigned char *seen)
+static int64_t cached_pages(int fd, uint64_t at, uint64_t len, uint64_t pages, unsigned char *seen)
 {
 	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)at);
 	int64_t cached = 0;
@@ -232,8 +226,7 @@ void source_ask_cache(const struct source *source, struct page_cache *cache)
 
 		if (len > size - at)
 			len = size - at;
-		cached = cached_pages(source->fd, at, len,
-				      (len + page - 1) / page, seen);
+		cached = cached_pages(source->fd, at, len, (len + page - 1) / page, seen);
 		if (cached < 0)
 			cache->reason = "the file system has no mincore()";
 		cache->cached += cached;

@@ -49,8 +49,7 @@ uint64_t source_size(const struct source *source);
  * Fills buf up to size bytes; *eof says that the end was reached. 0, -EINTR
  * when told to stop, or the -errno of read().
  */
-int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len,
-		bool *eof);
+int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof);
 /*
  * Looks whether there is more, by reading one byte: the next source_fill()
  * begins with it.

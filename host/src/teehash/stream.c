@@ -52,8 +52,8 @@ static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 		size_t most = s->chunk < s->most ? s->chunk : s->most;
 		size_t n = len < most ? len : most;
 
-		ret = session_piece(s, st->m->alg, offset, n,
-				    last && n == len ? st->out : NULL, err);
+		ret = session_piece(s, st->m->alg, offset, n, last && n == len ? st->out : NULL,
+				    err);
 		if (ret && !session_take_less(s, n, err))
 			return ret;
 		if (!ret && n == len)
@@ -74,14 +74,12 @@ static int hash_last(struct stream *st, size_t offset, size_t len)
 }
 
 /* Reads into the buffer from `offset` on. */
-static int fill(struct stream *st, size_t offset, size_t size, size_t *len,
-		bool *eof)
+static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool *eof)
 {
 	struct timeline *timeline = st->session->settings->timeline;
 	uint64_t before = st->source.read_ns;
 	uint64_t begin = timeline ? clock_now_ns() : 0;
-	int ret = source_fill(&st->source, st->session->buffer.data + offset,
-			      size, len, eof);
+	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof);
 
 	st->m->stats.inline_ns += st->source.read_ns - before;
 	if (timeline)
@@ -134,9 +132,7 @@ static int stream_inline(struct stream *st, size_t len)
 static int stream_threaded(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
-	struct reader reader = { .source = &st->source,
-				 .base = s->buffer.data,
-				 .chunk = s->chunk };
+	struct reader reader = { .source = &st->source, .base = s->buffer.data, .chunk = s->chunk };
 	unsigned int slot = 0;
 	uint64_t begin, end;
 	bool eof = false;
@@ -184,8 +180,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 		if (ret)
 			return ret;
 	}
-	return s->settings->threaded ? stream_threaded(st, len) :
-				       stream_inline(st, len);
+	return s->settings->threaded ? stream_threaded(st, len) : stream_inline(st, len);
 }
 
 static int grow(struct stream *st, size_t size, size_t keep)
@@ -239,8 +234,7 @@ static int too_long(struct stream *st)
 
 	if (ret)
 		return ret;
-	return error_set(&st->m->err, -EFBIG,
-			 "more than the %zu bytes of --oneshot-limit",
+	return error_set(&st->m->err, -EFBIG, "more than the %zu bytes of --oneshot-limit",
 			 st->settings->oneshot_limit);
 }
 
@@ -267,8 +261,7 @@ static int hash_source(struct stream *st)
 		MARKER_LAST();
 		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
 		MARKER_END();
-		if (!ret || mode == MODE_ONESHOT ||
-		    !session_take_less(s, len, &st->m->err))
+		if (!ret || mode == MODE_ONESHOT || !session_take_less(s, len, &st->m->err))
 			return ret;
 	} else if (mode == MODE_ONESHOT) {
 		return too_long(st);
@@ -306,8 +299,8 @@ static int hash_opened(struct stream *st)
 	return ret;
 }
 
-void stream_hash(struct hash_session *session,
-		 const struct stream_settings *settings, struct message *m)
+void stream_hash(struct hash_session *session, const struct stream_settings *settings,
+		 struct message *m)
 {
 	struct stream st = { session, settings, m, { .fd = -1 }, { 0 } };
 	struct file_stats *stats = &m->stats;

@@ -70,7 +70,7 @@ struct message {
  * -EINTR when told to stop, -ESTALE when the file changed meanwhile. After a
  * failure of the backend the next message gets a new session.
  */
-void stream_hash(struct hash_session *session,
-		 const struct stream_settings *settings, struct message *m);
+void stream_hash(struct hash_session *session, const struct stream_settings *settings,
+		 struct message *m);
 
 #endif

@@ -6,8 +6,7 @@
 #include <signal.h>
 
 /* Starts a thread that gets no signal: they are for the one that prints. */
-static inline int thread_start(pthread_t *thread, void *(*work)(void *),
-			       void *arg)
+static inline int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
 {
 	sigset_t all, old;
 	int ret;

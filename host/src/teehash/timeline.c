@@ -8,9 +8,8 @@
 #include "timeline.h"
 
 static const char *const step_names[] = {
-	[TIMELINE_OPEN] = "open",     [TIMELINE_READ] = "read",
-	[TIMELINE_WAIT] = "wait",     [TIMELINE_HASH] = "hash",
-	[TIMELINE_REPORT] = "report", [TIMELINE_CLOSE] = "close",
+	[TIMELINE_OPEN] = "open", [TIMELINE_READ] = "read",     [TIMELINE_WAIT] = "wait",
+	[TIMELINE_HASH] = "hash", [TIMELINE_REPORT] = "report", [TIMELINE_CLOSE] = "close",
 };
 
 static const char *const kind_names[] = {
@@ -28,8 +27,7 @@ void timeline_begin(struct timeline *t)
 	t->begin_ns = clock_now_ns();
 }
 
-void timeline_add(struct timeline *t, enum timeline_step step,
-		  uint64_t begin_ns, uint64_t end_ns)
+void timeline_add(struct timeline *t, enum timeline_step step, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (!t || !t->switches)
 		return;
@@ -38,8 +36,7 @@ void timeline_add(struct timeline *t, enum timeline_step step,
 			t->full_ns = begin_ns;
 		return;
 	}
-	t->stretches[t->count++] =
-		(struct stretch){ step, { begin_ns, end_ns } };
+	t->stretches[t->count++] = (struct stretch){ step, { begin_ns, end_ns } };
 }
 
 void timeline_end(struct timeline *t)
@@ -60,12 +57,10 @@ void timeline_free(struct timeline *t)
 }
 
 /* Times since the beginning. */
-static void put_times(struct json *json, const struct timeline *t,
-		      const uint64_t *ns, size_t count)
+static void put_times(struct json *json, const struct timeline *t, const uint64_t *ns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		json_u64(json, NULL,
-			 ns[i] > t->begin_ns ? ns[i] - t->begin_ns : 0);
+		json_u64(json, NULL, ns[i] > t->begin_ns ? ns[i] - t->begin_ns : 0);
 }
 
 static void put_steps(struct json *json, const struct timeline *t)
@@ -85,8 +80,7 @@ static void put_switches(struct json *json, const struct timeline *t)
 	const struct switch_event *e = t->events.list;
 
 	json_array(json, "switches");
-	for (size_t i = 0; i < t->events.count && e->ns <= t->end_ns;
-	     i++, e++) {
+	for (size_t i = 0; i < t->events.count && e->ns <= t->end_ns; i++, e++) {
 		json_array(json, NULL);
 		put_times(json, t, &e->ns, 1);
 		json_u64(json, NULL, e->tid);
@@ -106,16 +100,14 @@ void timeline_json(struct json *json, const struct timeline *t)
 	if (until > t->end_ns)
 		until = t->end_ns;
 	json_object(json, "timeline");
-	json_string_or_null(json, "reason",
-			    t->events.list ? NULL : t->why.what);
+	json_string_or_null(json, "reason", t->events.list ? NULL : t->why.what);
 	json_string_or_null(json, "hint", t->events.list ? NULL : t->why.hint);
 	if (t->events.list) {
 		json_string(json, "source",
 			    "PERF_RECORD_SWITCH of perf_event_open(), all "
 			    "threads; steps by the client's clock");
 		json_u64(json, "ns", t->end_ns - t->begin_ns);
-		json_u64(json, "whole_until_ns",
-			 until > t->begin_ns ? until - t->begin_ns : 0);
+		json_u64(json, "whole_until_ns", until > t->begin_ns ? until - t->begin_ns : 0);
 		json_u64(json, "thread", t->tid);
 		put_steps(json, t);
 		put_switches(json, t);

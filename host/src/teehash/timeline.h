@@ -39,8 +39,8 @@ struct timeline {
 
 void timeline_begin(struct timeline *timeline);
 /* A stretch is over. May be given NULL. */
-void timeline_add(struct timeline *timeline, enum timeline_step step,
-		  uint64_t begin_ns, uint64_t end_ns);
+void timeline_add(struct timeline *timeline, enum timeline_step step, uint64_t begin_ns,
+		  uint64_t end_ns);
 void timeline_end(struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 

@@ -56,8 +56,7 @@ static uint64_t tas[KINDS];
  */
 static void *real(const char *name)
 {
-	static const char *const files[] = { "libteec.so.2", "libteec.so.1",
-					     "libteec.so" };
+	static const char *const files[] = { "libteec.so.2", "libteec.so.1", "libteec.so" };
 	void *found = dlsym(RTLD_NEXT, name);
 
 	for (size_t i = 0; !found && i < 3; i++) {
@@ -102,8 +101,7 @@ static void keep_maps(void)
 	ssize_t n;
 	int to;
 
-	snprintf(path, sizeof(path), "%s.maps.%u", getenv("TEEMARK_WATCH"),
-		 pid);
+	snprintf(path, sizeof(path), "%s.maps.%u", getenv("TEEMARK_WATCH"), pid);
 	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	while (from >= 0 && to >= 0 && (n = read(from, text, sizeof(text))) > 0)
 		if (write(to, text, (size_t)n) != n)
@@ -149,9 +147,8 @@ static void keep_operation(struct watch_call *call, const TEEC_Operation *op)
 
 		if (type >= TEEC_MEMREF_WHOLE && p->memref.parent) {
 			call->params[i].memory = (uintptr_t)p->memref.parent;
-			call->params[i].size = type == TEEC_MEMREF_WHOLE ?
-						       p->memref.parent->size :
-						       p->memref.size;
+			call->params[i].size = type == TEEC_MEMREF_WHOLE ? p->memref.parent->size :
+									   p->memref.size;
 		} else if (type >= TEEC_MEMREF_TEMP_INPUT) {
 			call->params[i].size = p->tmpref.size;
 		}
@@ -163,13 +160,11 @@ static bool take_window(void)
 {
 	uint64_t free_ = 0, me = (uint64_t)getpid();
 
-	if (atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner,
-					   &free_, me))
+	if (atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner, &free_, me))
 		return true;
 	/* A process that died in its window doesn't keep others from theirs. */
 	return kill((pid_t)free_, 0) && errno == ESRCH &&
-	       atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner,
-					      &free_, me);
+	       atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner, &free_, me);
 }
 
 static unsigned slot(uint64_t key)
@@ -188,8 +183,7 @@ static bool worth_keeping(const struct watch_call *call, uint64_t ns)
 		memcpy(ta, call->uuid, sizeof(*ta));
 	key = *ta ^ (uint64_t)call->command << 8 ^ (call->function + 1);
 	at = slot(key);
-	for (unsigned i = 0; i < KINDS && kinds[at].key != key && kinds[at].key;
-	     i++)
+	for (unsigned i = 0; i < KINDS && kinds[at].key != key && kinds[at].key; i++)
 		at = (at + 1) % KINDS;
 	kind = &kinds[at];
 	kind->key = key;
@@ -209,8 +203,8 @@ struct watched {
 };
 
 /* All that begins a call; handle: what it is about. */
-static struct watched begin(struct watch_call *call, const void *handle,
-			    uint32_t command, const TEEC_Operation *op)
+static struct watched begin(struct watch_call *call, const void *handle, uint32_t command,
+			    const TEEC_Operation *op)
 {
 	struct watched w = { call, false };
 
@@ -218,8 +212,7 @@ static struct watched begin(struct watch_call *call, const void *handle,
 		call->handle = (uintptr_t)handle;
 		call->command = command;
 		keep_operation(call, op);
-		w.window = tracing && call->function <= WATCH_INVOKE &&
-			   take_window();
+		w.window = tracing && call->function <= WATCH_INVOKE && take_window();
 		call->begin_ns = now_ns();
 	}
 	depth++;
@@ -228,8 +221,7 @@ static struct watched begin(struct watch_call *call, const void *handle,
 	return w;
 }
 
-static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where,
-		       uint32_t *origin)
+static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where, uint32_t *origin)
 {
 	struct watch_call *call = w.call;
 
@@ -254,15 +246,12 @@ static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where,
 
 #define NEW_CALL(function) new_call(function, __builtin_return_address(0))
 
-EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context,
-				    TEEC_Session *session,
-				    const TEEC_UUID *uuid, uint32_t method,
-				    const void *data, TEEC_Operation *op,
-				    uint32_t *origin)
+EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
+				    const TEEC_UUID *uuid, uint32_t method, const void *data,
+				    TEEC_Operation *op, uint32_t *origin)
 {
-	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *,
-				   const TEEC_UUID *, uint32_t, const void *,
-				   TEEC_Operation *, uint32_t *);
+	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *, const TEEC_UUID *, uint32_t,
+				   const void *, TEEC_Operation *, uint32_t *);
 	struct watch_call *call = NEW_CALL(WATCH_OPEN);
 	uint32_t where = 0;
 	struct watched w;
@@ -288,11 +277,10 @@ EXPORT void TEEC_CloseSession(TEEC_Session *session)
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
-EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-				      TEEC_Operation *op, uint32_t *origin)
+EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
+				      uint32_t *origin)
 {
-	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *,
-				   uint32_t *);
+	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *, uint32_t *);
 	struct watch_call *call = NEW_CALL(WATCH_INVOKE);
 	uint32_t where = 0;
 	struct watched w;
@@ -304,9 +292,8 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 	return end(w, result, where, origin);
 }
 
-static TEEC_Result
-share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
-      TEEC_Context *context, TEEC_SharedMemory *memory, struct watch_call *call)
+static TEEC_Result share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
+			 TEEC_Context *context, TEEC_SharedMemory *memory, struct watch_call *call)
 {
 	struct watched w;
 
@@ -316,8 +303,7 @@ share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *),
 	return end(w, next(context, memory), 0, NULL);
 }
 
-EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
-					     TEEC_SharedMemory *memory)
+EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context, TEEC_SharedMemory *memory)
 {
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
@@ -325,8 +311,7 @@ EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context,
 	return share(next, context, memory, NEW_CALL(WATCH_REGISTER));
 }
 
-EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context,
-					     TEEC_SharedMemory *memory)
+EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context, TEEC_SharedMemory *memory)
 {
 	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
 
@@ -377,8 +362,7 @@ static __attribute__((constructor)) void watch_begin(void)
 	void *map = MAP_FAILED;
 
 	if (fd >= 0 && !fstat(fd, &st) && st.st_size > (off_t)sizeof(*head))
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-			   MAP_SHARED, fd, 0);
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (map == MAP_FAILED)

@@ -55,8 +55,7 @@ static void check_param(const struct call_param *p)
 		abort();
 	if (!p->out || p->want.kind == CALL_ANY || p->want.kind == CALL_SHA256)
 		return;
-	if (p->want_size.any || p->want_size.value > p->size ||
-	    p->want.of >= CALL_PARAMS)
+	if (p->want_size.any || p->want_size.value > p->size || p->want.of >= CALL_PARAMS)
 		abort();
 }
 

@@ -17,8 +17,7 @@ static void check(struct bench_case *c, struct pool *pool)
 	/* What is refused says why; nothing is opened for it. */
 	if ((ret != 0) != (why.what[0] != '\0') || c->state)
 		abort();
-	if (!c->options.n_repeats || c->options.n_repeats > CASE_REPEATS_MAX ||
-	    !c->options.samples)
+	if (!c->options.n_repeats || c->options.n_repeats > CASE_REPEATS_MAX || !c->options.samples)
 		abort();
 }
 

@@ -41,8 +41,7 @@ static size_t left;
 
 static bool of_kernel(const char *path)
 {
-	return input &&
-	       (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5));
+	return input && (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5));
 }
 
 /* A file of the kernel's, for a reader; -1: there is none. */
@@ -62,8 +61,7 @@ static int make_file(void)
 	left -= 2;
 	len = len < left ? len : left;
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (fd < 0 || write(fd, input, len) != (ssize_t)len ||
-	    lseek(fd, 0, SEEK_SET))
+	if (fd < 0 || write(fd, input, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
 		abort();
 	input += len;
 	left -= len;
@@ -76,8 +74,7 @@ int __wrap_open(const char *path, int flags, ...)
 	va_list args;
 
 	if (of_kernel(path))
-		return flags & O_WRONLY ? __real_open("/dev/null", O_WRONLY) :
-					  make_file();
+		return flags & O_WRONLY ? __real_open("/dev/null", O_WRONLY) : make_file();
 	va_start(args, flags);
 	if (flags & O_CREAT)
 		mode = va_arg(args, mode_t);
@@ -132,8 +129,7 @@ static void fuzz_legs(void)
 
 	if (trace_legs_open(&trace, &err))
 		return;
-	if (!trace_legs_start(trace, &err) &&
-	    !trace_legs_stop(trace, &legs, &err))
+	if (!trace_legs_start(trace, &err) && !trace_legs_stop(trace, &legs, &err))
 		for (size_t i = 0; i < legs.count; i++)
 			if (list[i].begin_ns > list[i].end_ns)
 				abort();

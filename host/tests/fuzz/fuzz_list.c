@@ -38,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    (format.only && entry.alg != format.only))
 			abort();
 		/* In the line, and no longer than it. */
-		if (entry.name < line || entry.name > line + len ||
-		    strlen(entry.name) > len)
+		if (entry.name < line || entry.name > line + len || strlen(entry.name) > len)
 			abort();
 	}
 	fclose(in);

@@ -18,8 +18,7 @@ static void take_block(size_t i, const uint8_t *from)
 	/* Few places, so that some are returned to, and vectors among them. */
 	blocks[i].instructions = 1 + (from[0] & MOST);
 	table[i] = (struct table_block){
-		.address = 4 * (uint64_t)(from[1] & 63) +
-			   (from[0] & 0x80 ? 0x800 : 0),
+		.address = 4 * (uint64_t)(from[1] & 63) + (from[0] & 0x80 ? 0x800 : 0),
 		.function = from[0] >> 3 & 7,
 		.domain = from[2] % DOMAINS,
 		.kind = (from[2] >> 4) % KINDS,
@@ -66,8 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	follow(&steps);
 	for (size_t i = 0; i < walk.n_nodes; i++) {
 		counted += walk.nodes[i].self;
-		if (walk.nodes[i].parent != NO_NODE &&
-		    walk.nodes[i].parent >= i)
+		if (walk.nodes[i].parent != NO_NODE && walk.nodes[i].parent >= i)
 			abort();
 	}
 	if (counted != stepped)

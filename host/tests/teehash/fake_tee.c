@@ -95,9 +95,8 @@ EXPORT void TEEC_FinalizeContext(TEEC_Context *ctx)
 	(void)ctx;
 }
 
-EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session,
-				    const TEEC_UUID *uuid, uint32_t method,
-				    const void *data, TEEC_Operation *op,
+EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *ctx, TEEC_Session *session, const TEEC_UUID *uuid,
+				    uint32_t method, const void *data, TEEC_Operation *op,
 				    uint32_t *origin)
 {
 	static const TEEC_UUID digest = TA_DIGEST_UUID;
@@ -162,8 +161,7 @@ static bool refused(void)
 	return sequence && n < strlen(sequence) && sequence[n] == '1';
 }
 
-EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *ctx,
-					     TEEC_SharedMemory *shm)
+EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *ctx, TEEC_SharedMemory *shm)
 {
 	long most = setting("FAKE_ALLOC", 0);
 
@@ -175,8 +173,7 @@ EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *ctx,
 	return shm->buffer ? TEEC_SUCCESS : TEEC_ERROR_OUT_OF_MEMORY;
 }
 
-EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *ctx,
-					     TEEC_SharedMemory *shm)
+EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *ctx, TEEC_SharedMemory *shm)
 {
 	(void)ctx;
 	(void)shm;
@@ -276,8 +273,8 @@ static bool too_large(const TEEC_Operation *op)
 	return false;
 }
 
-EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
-				      TEEC_Operation *op, uint32_t *origin)
+EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
+				      uint32_t *origin)
 {
 	struct instance *i = *place(session);
 	TEEC_Result result = TEEC_SUCCESS;
@@ -286,13 +283,12 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 
 	*origin = TEEC_ORIGIN_TRUSTED_APP;
 	note("call %u\n", command);
-	if (i->dead || (command >= TA_DIGEST_CMD_ONESHOT &&
-			command <= TA_DIGEST_CMD_FINAL && dies(i))) {
+	if (i->dead ||
+	    (command >= TA_DIGEST_CMD_ONESHOT && command <= TA_DIGEST_CMD_FINAL && dies(i))) {
 		*origin = TEEC_ORIGIN_TEE;
 		return TARGET_DEAD;
 	}
-	if (command >= TA_DIGEST_CMD_ONESHOT &&
-	    command <= TA_DIGEST_CMD_FINAL && crowded())
+	if (command >= TA_DIGEST_CMD_ONESHOT && command <= TA_DIGEST_CMD_FINAL && crowded())
 		return TEEC_ERROR_OUT_OF_MEMORY;
 	if (too_large(op)) {
 		i->dead = getenv("FAKE_FATAL");
@@ -306,8 +302,7 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command,
 		op->params[0].value.b = 7;
 		return TEEC_SUCCESS;
 	case TA_DIGEST_CMD_ONESHOT:
-		for (uint32_t n = 0; !result && n < op->params[3].value.a;
-		     n++) {
+		for (uint32_t n = 0; !result && n < op->params[3].value.a; n++) {
 			result = begin(i, op);
 			data = data_of(op, 1, &len);
 			if (!result)

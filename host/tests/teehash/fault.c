@@ -24,8 +24,7 @@ static void change(int fd, const char *what)
 	rw = open(path, O_WRONLY | O_APPEND);
 	if (rw < 0)
 		abort();
-	if (!strcmp(what, "truncate") ? ftruncate(rw, 10) :
-					(write(rw, "more", 4) != 4))
+	if (!strcmp(what, "truncate") ? ftruncate(rw, 10) : (write(rw, "more", 4) != 4))
 		abort();
 	close(rw);
 }
@@ -69,11 +68,9 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 	return 0;
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-		   void *(*run)(void *), void *arg)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
-	static int (*real)(pthread_t *, const pthread_attr_t *,
-			   void *(*)(void *), void *);
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 	void *symbol;
 
 	if (getenv("FAULT_THREADS"))

@@ -40,11 +40,9 @@ static bool lacks(struct run *run, const struct algorithm *alg)
 	return true;
 }
 
-static void digest(struct run *run, const struct algorithm *alg, size_t len,
-		   uint8_t *out)
+static void digest(struct run *run, const struct algorithm *alg, size_t len, uint8_t *out)
 {
-	if (run->backend->digest(run->session, alg, &run->buffer, 0, len, out,
-				 1, &run->err))
+	if (run->backend->digest(run->session, alg, &run->buffer, 0, len, out, 1, &run->err))
 		fail(run, alg->name, "failed:");
 }
 
@@ -59,8 +57,8 @@ static bool hex_decode(uint8_t *bytes, size_t len, const char *hex)
 }
 
 /* In one call, and again as a stream in two pieces. */
-static void example(struct run *run, const struct algorithm *alg,
-		    const char *repeat, const char *message, const char *hex)
+static void example(struct run *run, const struct algorithm *alg, const char *repeat,
+		    const char *message, const char *hex)
 {
 	uint8_t expected[ALG_DIGEST_MAX_BYTES];
 	uint8_t out[ALG_DIGEST_MAX_BYTES];
@@ -80,10 +78,9 @@ static void example(struct run *run, const struct algorithm *alg,
 		fail(run, alg->name, "a wrong digest");
 	half = len / 2;
 	if (run->backend->digest_init(run->session, alg, &run->err) ||
-	    run->backend->digest_update(run->session, &run->buffer, 0, half,
-					&run->err) ||
-	    run->backend->digest_final(run->session, &run->buffer, half,
-				       len - half, out, &run->err))
+	    run->backend->digest_update(run->session, &run->buffer, 0, half, &run->err) ||
+	    run->backend->digest_final(run->session, &run->buffer, half, len - half, out,
+				       &run->err))
 		fail(run, alg->name, "failed:");
 	if (memcmp(out, expected, alg->out_bytes))
 		fail(run, alg->name, "a wrong digest of a stream");
@@ -91,8 +88,7 @@ static void example(struct run *run, const struct algorithm *alg,
 }
 
 /* SHAVS 6.4: three digests are the next message; SHA3VS 6.2.3: one. */
-static void checkpoint(struct run *run, const struct algorithm *alg,
-		       uint8_t *seed)
+static void checkpoint(struct run *run, const struct algorithm *alg, uint8_t *seed)
 {
 	bool sha3 = !strncmp(alg->name, "sha3-", 5);
 	size_t n = alg->out_bytes;
@@ -108,8 +104,8 @@ static void checkpoint(struct run *run, const struct algorithm *alg,
 	}
 }
 
-static void monte_carlo(struct run *run, const struct algorithm *alg,
-			const char *const hex[3], unsigned int checkpoints)
+static void monte_carlo(struct run *run, const struct algorithm *alg, const char *const hex[3],
+			unsigned int checkpoints)
 {
 	uint8_t value[3][ALG_DIGEST_MAX_BYTES];
 
@@ -120,12 +116,10 @@ static void monte_carlo(struct run *run, const struct algorithm *alg,
 	for (unsigned int i = 0; i < checkpoints; i++) {
 		checkpoint(run, alg, value[0]);
 		if ((i == 0 && memcmp(value[0], value[1], alg->out_bytes)) ||
-		    (i == CHECKPOINTS - 1 &&
-		     memcmp(value[0], value[2], alg->out_bytes)))
+		    (i == CHECKPOINTS - 1 && memcmp(value[0], value[2], alg->out_bytes)))
 			fail(run, alg->name, "a wrong checkpoint");
 	}
-	printf("%s %s monte-carlo %u\n", run->backend->name, alg->name,
-	       checkpoints);
+	printf("%s %s monte-carlo %u\n", run->backend->name, alg->name, checkpoints);
 }
 
 int main(int argc, char **argv)
@@ -143,8 +137,7 @@ int main(int argc, char **argv)
 	if (!run.backend || !file)
 		return 2;
 	if (run.backend->open(&run.session, &run.err) ||
-	    run.backend->buffer_alloc(run.session, MESSAGE_MAX, &run.buffer,
-				      &run.err))
+	    run.backend->buffer_alloc(run.session, MESSAGE_MAX, &run.buffer, &run.err))
 		fail(&run, "", "not here:");
 	while (fgets(line, sizeof(line), file)) {
 		const struct algorithm *alg;
@@ -163,8 +156,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[2], "examples"))
 			example(&run, alg, word[1], word[2], word[3]);
 		else
-			monte_carlo(&run, alg, (const char *const *)word + 1,
-				    checkpoints);
+			monte_carlo(&run, alg, (const char *const *)word + 1, checkpoints);
 	}
 	fclose(file);
 	run.backend->buffer_free(run.session, &run.buffer);

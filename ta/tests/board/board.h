@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 /* Exit status 2: the test could not be made. */
-__attribute__((noreturn, format(printf, 1, 2))) static inline void
-die(const char *format, ...)
+__attribute__((noreturn, format(printf, 1, 2))) static inline void die(const char *format, ...)
 {
 	va_list args;
 

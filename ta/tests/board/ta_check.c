@@ -30,8 +30,7 @@ static TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid)
 {
 	uint32_t origin = 0;
 
-	return TEEC_OpenSession(&context, session, &uuid, TEEC_LOGIN_PUBLIC,
-				NULL, NULL, &origin);
+	return TEEC_OpenSession(&context, session, &uuid, TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 }
 
 static void must_open(TEEC_Session *session, TEEC_UUID uuid)
@@ -42,8 +41,7 @@ static void must_open(TEEC_Session *session, TEEC_UUID uuid)
 		die("opening a session: 0x%08x", res);
 }
 
-static TEEC_Result invoke(TEEC_Session *session, uint32_t cmd,
-			  TEEC_Operation *op)
+static TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, TEEC_Operation *op)
 {
 	uint32_t origin = 0;
 
@@ -55,13 +53,11 @@ static int kill_a_probe(void)
 {
 	int died = 0;
 
-	for (uint32_t cmd = TA_PROBE_CMD_COUNTER_VIRTUAL;
-	     cmd <= TA_PROBE_CMD_COUNTER_PHYSICAL; cmd++) {
-		TEEC_Operation op = {
-			.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
-						       TEEC_VALUE_OUTPUT,
-						       TEEC_NONE, TEEC_NONE)
-		};
+	for (uint32_t cmd = TA_PROBE_CMD_COUNTER_VIRTUAL; cmd <= TA_PROBE_CMD_COUNTER_PHYSICAL;
+	     cmd++) {
+		TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
+								     TEEC_VALUE_OUTPUT, TEEC_NONE,
+								     TEEC_NONE) };
 		TEEC_Session session;
 
 		must_open(&session, (TEEC_UUID)TA_PROBE_UUID);
@@ -74,10 +70,9 @@ static int kill_a_probe(void)
 static int check_apart(void)
 {
 	static const uint8_t abc[32] = {
-		0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea,
-		0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23,
-		0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c,
-		0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
+		0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40,
+		0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17,
+		0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
 	};
 	uint8_t digest[32] = { 0 };
 	TEEC_Session session;
@@ -85,14 +80,12 @@ static int check_apart(void)
 	int died = 0;
 
 	must_open(&session, (TEEC_UUID)TA_DIGEST_UUID);
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE, TEEC_NONE,
-					 TEEC_NONE);
+	op.paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_NONE, TEEC_NONE, TEEC_NONE);
 	op.params[0].value.a = 3;
 	op.params[0].value.b = TA_DIGEST_IMPL_TEE;
 	if (invoke(&session, TA_DIGEST_CMD_INIT, &op) != TEEC_SUCCESS)
 		die("INIT failed");
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_NONE,
-					 TEEC_NONE, TEEC_NONE);
+	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_NONE, TEEC_NONE, TEEC_NONE);
 	op.params[0].tmpref.buffer = (void *)"ab";
 	op.params[0].tmpref.size = 2;
 	if (invoke(&session, TA_DIGEST_CMD_UPDATE, &op) != TEEC_SUCCESS)
@@ -100,8 +93,7 @@ static int check_apart(void)
 
 	died = kill_a_probe();
 
-	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT,
-					 TEEC_MEMREF_TEMP_OUTPUT, TEEC_NONE,
+	op.paramTypes = TEEC_PARAM_TYPES(TEEC_MEMREF_TEMP_INPUT, TEEC_MEMREF_TEMP_OUTPUT, TEEC_NONE,
 					 TEEC_NONE);
 	op.params[0].tmpref.buffer = (void *)"c";
 	op.params[0].tmpref.size = 1;
@@ -155,13 +147,10 @@ static int show_probes(void)
 	return 0;
 }
 
-static TEEC_Result get_stats(TEEC_Session *session, uint32_t *used,
-			     uint32_t *size)
+static TEEC_Result get_stats(TEEC_Session *session, uint32_t *used, uint32_t *size)
 {
-	TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT,
-							     TEEC_VALUE_OUTPUT,
-							     TEEC_VALUE_OUTPUT,
-							     TEEC_NONE) };
+	TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
+							     TEEC_VALUE_OUTPUT, TEEC_NONE) };
 	TEEC_Result res = invoke(session, TA_DIGEST_CMD_STATS, &op);
 
 	*used = op.params[0].value.a;
@@ -179,10 +168,8 @@ static int show_stack(void)
 			uint8_t digest[64];
 			TEEC_Operation op = {
 				.paramTypes =
-					TEEC_PARAM_TYPES(TEEC_VALUE_INPUT,
-							 TEEC_MEMREF_TEMP_INPUT,
-							 TEEC_MEMREF_TEMP_OUTPUT,
-							 TEEC_VALUE_INPUT),
+					TEEC_PARAM_TYPES(TEEC_VALUE_INPUT, TEEC_MEMREF_TEMP_INPUT,
+							 TEEC_MEMREF_TEMP_OUTPUT, TEEC_VALUE_INPUT),
 			};
 			TEEC_Session session;
 			TEEC_Result res;
@@ -198,15 +185,14 @@ static int show_stack(void)
 			op.params[3].value.a = 2;
 			must_open(&session, (TEEC_UUID)TA_DIGEST_UUID);
 			res = invoke(&session, TA_DIGEST_CMD_ONESHOT, &op);
-			if (res != TEEC_SUCCESS &&
-			    res != TEEC_ERROR_NOT_SUPPORTED)
+			if (res != TEEC_SUCCESS && res != TEEC_ERROR_NOT_SUPPORTED)
 				die("%s: 0x%08x", algorithms[i].name, res);
 			if (get_stats(&session, &used, &size) != TEEC_SUCCESS)
 				die("STATS failed");
 			TEEC_CloseSession(&session);
 			if (res == TEEC_SUCCESS)
-				printf("%s impl %u: %u of %u bytes\n",
-				       algorithms[i].name, impl, used, size);
+				printf("%s impl %u: %u of %u bytes\n", algorithms[i].name, impl,
+				       used, size);
 			if (used > most)
 				most = used;
 		}
@@ -229,8 +215,7 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "types") && atoi(argv[3]) > 0)
 		return check_types(argv[2], atoi(argv[3]));
-	for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(*checks);
-	     i++) {
+	for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(*checks); i++) {
 		int status;
 
 		if (strcmp(argv[1], checks[i].name))

@@ -67,8 +67,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		int status;
 
-		if (argc != 2 + checks[i].args ||
-		    strcmp(argv[1], checks[i].name))
+		if (argc != 2 + checks[i].args || strcmp(argv[1], checks[i].name))
 			continue;
 		if (TEEC_InitializeContext(NULL, &context))
 			die("no TEE");

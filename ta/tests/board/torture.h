@@ -42,25 +42,19 @@ extern _Thread_local TEEC_SharedMemory *shared;
 
 TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid);
 /* params: four, of which types says what they are. */
-TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types,
-		   TEEC_Parameter *params);
+TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types, TEEC_Parameter *params);
 
 #define INVOKE(session, cmd, types, ...) \
 	invoke((session), (cmd), (types), (TEEC_Parameter[4]){ __VA_ARGS__ })
 
 /* Of the bench TA. */
-TEEC_Result prepare(TEEC_Session *s, const struct algorithm *alg, bool encrypt,
-		    const uint8_t *key);
-TEEC_Result message(TEEC_Session *s, const struct algorithm *alg,
-		    const uint8_t *iv, const uint8_t *in, size_t len,
-		    uint8_t *out, size_t *out_len, uint32_t repeat);
-TEEC_Result set_iv(TEEC_Session *s, const struct algorithm *alg,
-		   const uint8_t *iv);
-TEEC_Result update(TEEC_Session *s, const uint8_t *in, uint8_t *out,
-		   size_t len);
-TEEC_Result mac(TEEC_Session *s, const struct algorithm *alg,
-		const uint8_t *key, size_t key_len, const uint8_t *data,
-		size_t len, uint8_t *out);
+TEEC_Result prepare(TEEC_Session *s, const struct algorithm *alg, bool encrypt, const uint8_t *key);
+TEEC_Result message(TEEC_Session *s, const struct algorithm *alg, const uint8_t *iv,
+		    const uint8_t *in, size_t len, uint8_t *out, size_t *out_len, uint32_t repeat);
+TEEC_Result set_iv(TEEC_Session *s, const struct algorithm *alg, const uint8_t *iv);
+TEEC_Result update(TEEC_Session *s, const uint8_t *in, uint8_t *out, size_t len);
+TEEC_Result mac(TEEC_Session *s, const struct algorithm *alg, const uint8_t *key, size_t key_len,
+		const uint8_t *data, size_t len, uint8_t *out);
 
 /* Each: the arguments that follow its name; the exit status. */
 int check_vectors(char **argv);

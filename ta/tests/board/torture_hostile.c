@@ -56,9 +56,7 @@ static TEEC_Parameter part(struct hostile *h)
 					  48, 64, 256, 512, 1024, 2000, 4096 };
 	size_t len = lengths[next(h) % 14];
 
-	return (TEEC_Parameter){
-		.memref = { &h->memory, len, next(h) % (2 * QUIET - len + 1) }
-	};
+	return (TEEC_Parameter){ .memref = { &h->memory, len, next(h) % (2 * QUIET - len + 1) } };
 }
 
 /* TARGET_DEAD above all is none. */
@@ -66,13 +64,11 @@ static bool is_answer(TEEC_Result res)
 {
 	return res == TEEC_SUCCESS || res == TEEC_ERROR_BAD_PARAMETERS ||
 	       res == TEEC_ERROR_NOT_SUPPORTED || res == TEEC_ERROR_BAD_STATE ||
-	       res == TEEC_ERROR_SHORT_BUFFER ||
-	       res == TEEC_ERROR_ACCESS_CONFLICT ||
+	       res == TEEC_ERROR_SHORT_BUFFER || res == TEEC_ERROR_ACCESS_CONFLICT ||
 	       res == TEE_ERROR_MAC_INVALID;
 }
 
-static void call(struct hostile *h, TEEC_Session *s, uint32_t cmd,
-		 uint32_t types)
+static void call(struct hostile *h, TEEC_Session *s, uint32_t cmd, uint32_t types)
 {
 	TEEC_Operation op = { .paramTypes = types };
 	TEEC_Result res;
@@ -102,49 +98,32 @@ static void call_anything(struct hostile *h)
 		bool of_digest;
 		uint32_t cmd, types;
 	} all[] = {
-		{ true, TA_DIGEST_CMD_ONESHOT,
-		  TYPES(VALUE, PART_IN, PART_OUT, VALUE) },
+		{ true, TA_DIGEST_CMD_ONESHOT, TYPES(VALUE, PART_IN, PART_OUT, VALUE) },
 		{ true, TA_DIGEST_CMD_INIT, TYPES(VALUE, NONE, NONE, NONE) },
-		{ true, TA_DIGEST_CMD_UPDATE,
-		  TYPES(PART_IN, NONE, NONE, NONE) },
-		{ true, TA_DIGEST_CMD_FINAL,
-		  TYPES(PART_IN, PART_OUT, NONE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_PREPARE,
-		  TYPES(VALUE, NONE, NONE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_SET_KEY,
-		  TYPES(PART_IN, NONE, NONE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_SET_IV,
-		  TYPES(PART_IN, NONE, NONE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_UPDATE,
-		  TYPES(PART_IN, PART_OUT, VALUE, NONE) },
-		{ false, TA_BENCH_CMD_CIPHER_MESSAGE,
-		  TYPES(PART_IN, PART_IN, PART_OUT, VALUE) },
-		{ false, TA_BENCH_CMD_MAC_SET_KEY,
-		  TYPES(VALUE, PART_IN, NONE, NONE) },
-		{ false, TA_BENCH_CMD_MAC,
-		  TYPES(PART_IN, PART_OUT, VALUE, NONE) },
-		{ false, TA_BENCH_CMD_RANDOM,
-		  TYPES(PART_OUT, VALUE, NONE, NONE) },
-		{ false, TA_BENCH_CMD_KERNEL,
-		  TYPES(VALUE, PART_IN, RESULT, NONE) },
+		{ true, TA_DIGEST_CMD_UPDATE, TYPES(PART_IN, NONE, NONE, NONE) },
+		{ true, TA_DIGEST_CMD_FINAL, TYPES(PART_IN, PART_OUT, NONE, NONE) },
+		{ false, TA_BENCH_CMD_CIPHER_PREPARE, TYPES(VALUE, NONE, NONE, NONE) },
+		{ false, TA_BENCH_CMD_CIPHER_SET_KEY, TYPES(PART_IN, NONE, NONE, NONE) },
+		{ false, TA_BENCH_CMD_CIPHER_SET_IV, TYPES(PART_IN, NONE, NONE, NONE) },
+		{ false, TA_BENCH_CMD_CIPHER_UPDATE, TYPES(PART_IN, PART_OUT, VALUE, NONE) },
+		{ false, TA_BENCH_CMD_CIPHER_MESSAGE, TYPES(PART_IN, PART_IN, PART_OUT, VALUE) },
+		{ false, TA_BENCH_CMD_MAC_SET_KEY, TYPES(VALUE, PART_IN, NONE, NONE) },
+		{ false, TA_BENCH_CMD_MAC, TYPES(PART_IN, PART_OUT, VALUE, NONE) },
+		{ false, TA_BENCH_CMD_RANDOM, TYPES(PART_OUT, VALUE, NONE, NONE) },
+		{ false, TA_BENCH_CMD_KERNEL, TYPES(VALUE, PART_IN, RESULT, NONE) },
 	};
 	size_t i = next(h) % (sizeof(all) / sizeof(all[0]));
 
-	call(h, all[i].of_digest ? &h->digest : &h->bench, all[i].cmd,
-	     all[i].types);
+	call(h, all[i].of_digest ? &h->digest : &h->bench, all[i].cmd, all[i].types);
 }
 
 /* With names from there; the object is removed by its handle. */
 static void store_anything(struct hostile *h)
 {
-	call(h, &h->bench, TA_BENCH_CMD_STORAGE_CREATE,
-	     TYPES(PART_IN, PART_IN, VALUE, NONE));
-	call(h, &h->bench, TA_BENCH_CMD_STORAGE_WRITE,
-	     TYPES(PART_IN, VALUE, NONE, NONE));
-	call(h, &h->bench, TA_BENCH_CMD_STORAGE_RENAME,
-	     TYPES(PART_IN, NONE, NONE, NONE));
-	call(h, &h->bench, TA_BENCH_CMD_STORAGE_READ,
-	     TYPES(PART_OUT, VALUE, NONE, NONE));
+	call(h, &h->bench, TA_BENCH_CMD_STORAGE_CREATE, TYPES(PART_IN, PART_IN, VALUE, NONE));
+	call(h, &h->bench, TA_BENCH_CMD_STORAGE_WRITE, TYPES(PART_IN, VALUE, NONE, NONE));
+	call(h, &h->bench, TA_BENCH_CMD_STORAGE_RENAME, TYPES(PART_IN, NONE, NONE, NONE));
+	call(h, &h->bench, TA_BENCH_CMD_STORAGE_READ, TYPES(PART_OUT, VALUE, NONE, NONE));
 	call(h, &h->bench, TA_BENCH_CMD_STORAGE_DELETE, 0);
 }
 
@@ -174,8 +153,7 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 		TEEC_Operation op = {
 			.paramTypes = TYPES(IN, PART_IN, OUT, VALUE),
 			.params = { memref(key, alg->iv_bytes),
-				    { .memref = { &h->memory, sizeof(sealed),
-						  HOSTILE } },
+				    { .memref = { &h->memory, sizeof(sealed), HOSTILE } },
 				    memref(out, sizeof(out)),
 				    value(1, 0) },
 		};
@@ -183,8 +161,7 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 		TEEC_Result res;
 
 		memset(out, 0xee, sizeof(out));
-		res = TEEC_InvokeCommand(&h->bench, TA_BENCH_CMD_CIPHER_MESSAGE,
-					 &op, NULL);
+		res = TEEC_InvokeCommand(&h->bench, TA_BENCH_CMD_CIPHER_MESSAGE, &op, NULL);
 		for (size_t k = 0; k < sizeof(out); k++)
 			touched += out[k] != 0xee;
 		h->calls++;
@@ -196,16 +173,14 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 			h->findings++;
 	}
 	h->toggled = 0;
-	printf("a byte right and wrong in turn: %u right, %u refused\n", right,
-	       refused);
+	printf("a byte right and wrong in turn: %u right, %u refused\n", right, refused);
 }
 
 /* The digest of what was there before or after, of no third message. */
 static void hash_toggled(struct hostile *h, unsigned int calls)
 {
 	const struct algorithm *alg = algorithm_by_name("sha256");
-	const struct digest_class *class =
-		digest_class_find(DIGEST_CODE_C, alg->id);
+	const struct digest_class *class = digest_class_find(DIGEST_CODE_C, alg->id);
 	uint8_t *quiet = (uint8_t *)h->memory.buffer + HOSTILE;
 	uint8_t want[2][32];
 	union digest_ctx ctx;
@@ -223,18 +198,14 @@ static void hash_toggled(struct hostile *h, unsigned int calls)
 		TEEC_Operation op = {
 			.paramTypes = TYPES(VALUE, PART_IN, OUT, VALUE),
 			.params = { value(alg->id, i % 2),
-				    { .memref = { &h->memory, MESSAGE,
-						  HOSTILE } },
+				    { .memref = { &h->memory, MESSAGE, HOSTILE } },
 				    memref(out, sizeof(out)),
 				    value(1, 0) },
 		};
-		TEEC_Result res = TEEC_InvokeCommand(&h->digest,
-						     TA_DIGEST_CMD_ONESHOT, &op,
-						     NULL);
+		TEEC_Result res = TEEC_InvokeCommand(&h->digest, TA_DIGEST_CMD_ONESHOT, &op, NULL);
 
 		h->calls++;
-		h->findings += res || (memcmp(out, want[0], 32) &&
-				       memcmp(out, want[1], 32));
+		h->findings += res || (memcmp(out, want[0], 32) && memcmp(out, want[1], 32));
 	}
 	h->toggled = 0;
 }
@@ -250,10 +221,9 @@ static void check_alive(struct hostile *h)
 	cipher_set_key(&ctx, alg->id, true, key);
 	cipher_begin(&ctx, key);
 	cipher_update(&ctx, in, want, sizeof(in));
-	h->findings +=
-		prepare(&h->bench, alg, true, key) ||
-		message(&h->bench, alg, key, in, sizeof(in), out, &len, 2) ||
-		memcmp(out, want, sizeof(want));
+	h->findings += prepare(&h->bench, alg, true, key) ||
+		       message(&h->bench, alg, key, in, sizeof(in), out, &len, 2) ||
+		       memcmp(out, want, sizeof(want));
 	h->calls += 3;
 }
 
@@ -261,8 +231,7 @@ int check_hostile(char **argv)
 {
 	unsigned int calls = atoi(argv[0]);
 	struct hostile h = {
-		.memory = { .size = HOSTILE + QUIET,
-			    .flags = TEEC_MEM_INPUT | TEEC_MEM_OUTPUT },
+		.memory = { .size = HOSTILE + QUIET, .flags = TEEC_MEM_INPUT | TEEC_MEM_OUTPUT },
 		.random = 1,
 	};
 	pthread_t thread;

@@ -24,16 +24,14 @@ static TEEC_Result create_kept(TEEC_Session *s, const char *marker)
 	uint8_t data[KEPT_BYTES];
 
 	fill_with(data, marker);
-	return INVOKE(s, TA_BENCH_CMD_STORAGE_CREATE,
-		      TYPES(IN, IN, VALUE, NONE),
-		      memref(KEPT_NAME, strlen(KEPT_NAME)),
-		      memref(data, sizeof(data)), value(0, 0));
+	return INVOKE(s, TA_BENCH_CMD_STORAGE_CREATE, TYPES(IN, IN, VALUE, NONE),
+		      memref(KEPT_NAME, strlen(KEPT_NAME)), memref(data, sizeof(data)),
+		      value(0, 0));
 }
 
 static TEEC_Result open_kept(TEEC_Session *s)
 {
-	return INVOKE(s, TA_BENCH_CMD_STORAGE_OPEN,
-		      TYPES(IN, VALUE, RESULT, NONE),
+	return INVOKE(s, TA_BENCH_CMD_STORAGE_OPEN, TYPES(IN, VALUE, RESULT, NONE),
 		      memref(KEPT_NAME, strlen(KEPT_NAME)), value(0, 0));
 }
 
@@ -70,10 +68,8 @@ int kept(char **argv)
 	fill_with(want, argv[0]);
 	res = open_kept(&session);
 	if (!res)
-		res = invoke(&session, TA_BENCH_CMD_STORAGE_READ,
-			     TYPES(OUT, VALUE, NONE, NONE), p);
-	same = p[0].tmpref.size == KEPT_BYTES &&
-	       !memcmp(data, want, KEPT_BYTES);
+		res = invoke(&session, TA_BENCH_CMD_STORAGE_READ, TYPES(OUT, VALUE, NONE, NONE), p);
+	same = p[0].tmpref.size == KEPT_BYTES && !memcmp(data, want, KEPT_BYTES);
 	if (!res)
 		res = delete_kept(&session);
 	TEEC_CloseSession(&session);
@@ -94,7 +90,6 @@ int meet_stranger(char **argv)
 	made = create_kept(&session, "of a stranger");
 	after = made ? made : delete_kept(&session);
 	TEEC_CloseSession(&session);
-	printf("stranger: 0x%08x, of its own 0x%08x 0x%08x\n", before, made,
-	       after);
+	printf("stranger: 0x%08x, of its own 0x%08x 0x%08x\n", before, made, after);
 	return before != TEEC_ERROR_ITEM_NOT_FOUND || made || after;
 }

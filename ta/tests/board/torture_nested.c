@@ -13,10 +13,9 @@ enum { LARGE = 1 << 20 };
 static TEEC_Result digest_into(TEEC_SharedMemory *shm, size_t offset)
 {
 	TEEC_Operation operation = {
-		.paramTypes = TYPES(VALUE, TEEC_MEMREF_PARTIAL_INPUT,
-				    TEEC_MEMREF_PARTIAL_OUTPUT, VALUE),
-		.params = { value(algorithm_by_name("sha256")->id,
-				  TA_DIGEST_IMPL_TEE),
+		.paramTypes =
+			TYPES(VALUE, TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEMREF_PARTIAL_OUTPUT, VALUE),
+		.params = { value(algorithm_by_name("sha256")->id, TA_DIGEST_IMPL_TEE),
 			    { .memref = { shm, LARGE, 0 } },
 			    { .memref = { shm, 32, offset } },
 			    value(1, 0) },
@@ -26,8 +25,7 @@ static TEEC_Result digest_into(TEEC_SharedMemory *shm, size_t offset)
 
 	if (open_session(&session, (TEEC_UUID)TA_DIGEST_UUID))
 		die("cannot open a session of the digest TA");
-	res = TEEC_InvokeCommand(&session, TA_DIGEST_CMD_ONESHOT, &operation,
-				 NULL);
+	res = TEEC_InvokeCommand(&session, TA_DIGEST_CMD_ONESHOT, &operation, NULL);
 	TEEC_CloseSession(&session);
 	return res;
 }

@@ -54,9 +54,8 @@ static uint64_t now_ms(void)
 static void open_once(void)
 {
 	/* The size TA twice: it is loaded beside others of its kind. */
-	static const TEEC_UUID tas[] = { TA_BENCH_UUID, TA_DIGEST_UUID,
-					 TA_PROBE_UUID, TA_SIZE_UUID(32),
-					 TA_SIZE_UUID(64) };
+	static const TEEC_UUID tas[] = { TA_BENCH_UUID, TA_DIGEST_UUID, TA_PROBE_UUID,
+					 TA_SIZE_UUID(32), TA_SIZE_UUID(64) };
 	TEEC_UUID uuid = tas[roll(sizeof(tas) / sizeof(tas[0]))];
 	uint64_t begin = now_ms();
 	unsigned int took;
@@ -67,8 +66,7 @@ static void open_once(void)
 	tally->tried++;
 	res = TEEC_InitializeContext(NULL, &own);
 	if (!res) {
-		res = TEEC_OpenSession(&own, &s, &uuid, TEEC_LOGIN_PUBLIC, NULL,
-				       NULL, NULL);
+		res = TEEC_OpenSession(&own, &s, &uuid, TEEC_LOGIN_PUBLIC, NULL, NULL, NULL);
 		if (!res) {
 			tally->opened++;
 			/* Any answer will do: a client that is killed here
@@ -163,8 +161,7 @@ static int report_hang(const pid_t *clients, int count)
 		close(fd);
 	printf("hang: no call came back for %d s; tee-supplicant %s; its "
 	       "device: %s\n",
-	       SILENCE_S, supplicant_runs() ? "runs" : "is gone",
-	       strerror(why));
+	       SILENCE_S, supplicant_runs() ? "runs" : "is gone", strerror(why));
 	fflush(stdout);
 	system("ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c teepriv0; ps");
 	for (int i = 0; i < count; i++)
@@ -179,9 +176,8 @@ static void print_tally(uint64_t begin, int killed, int restarts)
 	printf("%u sessions opened, %u refused (last 0x%08x), %d clients "
 	       "killed, tee-supplicant started anew %d times, the longest "
 	       "%u ms, %u s\n",
-	       tally->opened, tally->refused, tally->last_error, killed,
-	       restarts, tally->longest_ms,
-	       (unsigned int)((now_ms() - begin) / 1000));
+	       tally->opened, tally->refused, tally->last_error, killed, restarts,
+	       tally->longest_ms, (unsigned int)((now_ms() - begin) / 1000));
 }
 
 /*
@@ -194,16 +190,15 @@ int check_opens(char **argv)
 	int count = atoi(argv[0]), killed = 0, restarts = 0, status = 0;
 	bool restart = !strcmp(argv[3], "restarted");
 	bool kills = restart || !strcmp(argv[3], "killed");
-	uint64_t begin = now_ms(),
-		 end = begin + 1000 * strtoull(argv[1], 0, 10);
+	uint64_t begin = now_ms(), end = begin + 1000 * strtoull(argv[1], 0, 10);
 	uint64_t moved = begin, told = begin;
 	pid_t clients[MOST_CLIENTS];
 	unsigned int seen = 0;
 
 	if (count < 1 || count > MOST_CLIENTS)
 		die("1 to %d clients", MOST_CLIENTS);
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (tally == MAP_FAILED)
 		die("no memory");
 	dice = strtoull(argv[2], 0, 10);
@@ -232,8 +227,7 @@ int check_opens(char **argv)
 			if (waitpid(clients[i], NULL, WNOHANG) == clients[i])
 				clients[i] = start_client();
 		/* It ends by itself where a client dies while a TA is read. */
-		if ((restart && !roll(RESTART_MS / 20)) ||
-		    (!roll(10) && !supplicant_runs()))
+		if ((restart && !roll(RESTART_MS / 20)) || (!roll(10) && !supplicant_runs()))
 			restarts += restart_supplicant();
 	}
 	for (int i = 0; i < count; i++)

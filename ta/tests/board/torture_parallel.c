@@ -34,10 +34,8 @@ static void count_result(struct partner *p, TEEC_Result res, bool equal)
 static void *take_part(void *arg)
 {
 	struct partner *p = arg;
-	const struct algorithm *alg =
-		algorithm_by_name(p->streams ? "sha512" : "sha256");
-	const struct digest_class *class =
-		digest_class_find(DIGEST_CODE_C, alg->id);
+	const struct algorithm *alg = algorithm_by_name(p->streams ? "sha512" : "sha256");
+	const struct digest_class *class = digest_class_find(DIGEST_CODE_C, alg->id);
 	uint8_t in[MAX_LEN], want[ALG_DIGEST_MAX_BYTES];
 	union digest_ctx ctx;
 
@@ -52,25 +50,21 @@ static void *take_part(void *arg)
 		TEEC_Result res;
 
 		if (p->streams) {
-			res = INVOKE(p->session, TA_DIGEST_CMD_INIT,
-				     TYPES(VALUE, NONE, NONE, NONE),
+			res = INVOKE(p->session, TA_DIGEST_CMD_INIT, TYPES(VALUE, NONE, NONE, NONE),
 				     value(alg->id, i % 2));
 			if (!res)
 				res = INVOKE(p->session, TA_DIGEST_CMD_UPDATE,
-					     TYPES(IN, NONE, NONE, NONE),
-					     memref(in, half));
+					     TYPES(IN, NONE, NONE, NONE), memref(in, half));
 			if (!res)
 				res = INVOKE(p->session, TA_DIGEST_CMD_FINAL,
 					     TYPES(IN, OUT, NONE, NONE),
-					     memref(in + half,
-						    sizeof(in) - half),
+					     memref(in + half, sizeof(in) - half),
 					     memref(out, alg->out_bytes));
 		} else {
 			res = INVOKE(p->session, TA_DIGEST_CMD_ONESHOT,
-				     TYPES(VALUE, IN, OUT, VALUE),
-				     value(alg->id, i % 2),
-				     memref(in, sizeof(in)),
-				     memref(out, alg->out_bytes), value(1, 0));
+				     TYPES(VALUE, IN, OUT, VALUE), value(alg->id, i % 2),
+				     memref(in, sizeof(in)), memref(out, alg->out_bytes),
+				     value(1, 0));
 		}
 		count_result(p, res, !memcmp(out, want, alg->out_bytes));
 	}
@@ -89,17 +83,15 @@ int check_parallel(char **argv)
 		partners[i].session = &session;
 		partners[i].calls = atoi(argv[0]);
 		partners[i].streams = i;
-		if (pthread_create(&partners[i].thread, NULL, take_part,
-				   &partners[i]))
+		if (pthread_create(&partners[i].thread, NULL, take_part, &partners[i]))
 			die("no thread");
 	}
 	for (int i = 0; i < 2; i++) {
 		struct partner *p = &partners[i];
 
 		pthread_join(p->thread, NULL);
-		printf("%s: %u right, %u refused, %u wrong, 0x%08x\n",
-		       i ? "streams" : "messages", p->right, p->refused,
-		       p->wrong, p->strange);
+		printf("%s: %u right, %u refused, %u wrong, 0x%08x\n", i ? "streams" : "messages",
+		       p->right, p->refused, p->wrong, p->strange);
 		bad |= p->wrong || p->strange || !p->right;
 	}
 	/* Alive, and as before. */

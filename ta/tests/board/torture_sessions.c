@@ -44,8 +44,7 @@ static void fill(struct worker *w, uint8_t *data, size_t len)
 static const struct algorithm *any(struct worker *w, int class, int other)
 {
 	for (;;) {
-		const struct algorithm *alg =
-			&algorithms[next(w) % algorithms_count];
+		const struct algorithm *alg = &algorithms[next(w) % algorithms_count];
 
 		if (alg->class == class || alg->class == other)
 			return alg;
@@ -53,8 +52,7 @@ static const struct algorithm *any(struct worker *w, int class, int other)
 }
 
 /* Any digest that there is portable C for, to compare with. */
-static const struct algorithm *any_digest(struct worker *w,
-					  const struct digest_class **class)
+static const struct algorithm *any_digest(struct worker *w, const struct digest_class **class)
 {
 	const struct algorithm *alg;
 
@@ -78,9 +76,8 @@ static TEEC_Result do_digest(struct worker *w)
 	class->init(&ctx);
 	class->update(&ctx, w->in, len);
 	class->final(&ctx, w->want);
-	res = INVOKE(&w->digest, TA_DIGEST_CMD_ONESHOT,
-		     TYPES(VALUE, IN, OUT, VALUE), value(alg->id, impl),
-		     memref(w->in, len), memref(w->out, alg->out_bytes),
+	res = INVOKE(&w->digest, TA_DIGEST_CMD_ONESHOT, TYPES(VALUE, IN, OUT, VALUE),
+		     value(alg->id, impl), memref(w->in, len), memref(w->out, alg->out_bytes),
 		     value(1 + next(w) % 2, 0));
 	w->made += 1;
 	if (!res && memcmp(w->out, w->want, alg->out_bytes))
@@ -94,22 +91,20 @@ static TEEC_Result do_stream(struct worker *w)
 	const struct algorithm *alg = any_digest(w, &class);
 	size_t len = next(w) % MAX_LEN;
 	union digest_ctx ctx;
-	TEEC_Result res = INVOKE(&w->digest, TA_DIGEST_CMD_INIT,
-				 TYPES(VALUE, NONE, NONE, NONE),
+	TEEC_Result res = INVOKE(&w->digest, TA_DIGEST_CMD_INIT, TYPES(VALUE, NONE, NONE, NONE),
 				 value(alg->id, next(w) % 2));
 
 	class->init(&ctx);
 	for (int i = 0; i < 4 && !res; i++) {
 		fill(w, w->in, len);
 		class->update(&ctx, w->in, len);
-		res = INVOKE(&w->digest, TA_DIGEST_CMD_UPDATE,
-			     TYPES(IN, NONE, NONE, NONE), memref(w->in, len));
+		res = INVOKE(&w->digest, TA_DIGEST_CMD_UPDATE, TYPES(IN, NONE, NONE, NONE),
+			     memref(w->in, len));
 	}
 	class->final(&ctx, w->want);
 	if (!res)
-		res = INVOKE(&w->digest, TA_DIGEST_CMD_FINAL,
-			     TYPES(NONE, OUT, NONE, NONE), value(0, 0),
-			     memref(w->out, alg->out_bytes));
+		res = INVOKE(&w->digest, TA_DIGEST_CMD_FINAL, TYPES(NONE, OUT, NONE, NONE),
+			     value(0, 0), memref(w->out, alg->out_bytes));
 	w->made += 6;
 	if (!res && memcmp(w->out, w->want, alg->out_bytes))
 		return TEEC_ERROR_GENERIC;
@@ -139,8 +134,7 @@ static TEEC_Result do_cipher(struct worker *w)
 	res = prepare(&w->bench, alg, true, key);
 	out_len = in_len;
 	if (!res)
-		res = message(&w->bench, alg, iv, w->in, len, w->out, &out_len,
-			      1 + next(w) % 3);
+		res = message(&w->bench, alg, iv, w->in, len, w->out, &out_len, 1 + next(w) % 3);
 	w->made += 3;
 	if (!res && (out_len != in_len || memcmp(w->out, w->want, in_len)))
 		return TEEC_ERROR_GENERIC;
@@ -149,8 +143,7 @@ static TEEC_Result do_cipher(struct worker *w)
 	memset(w->out, 0, len);
 	out_len = len;
 	if (!res)
-		res = message(&w->bench, alg, iv, w->want, in_len, w->out,
-			      &out_len, 1);
+		res = message(&w->bench, alg, iv, w->want, in_len, w->out, &out_len, 1);
 	w->made += 3;
 	if (!res && (out_len != len || memcmp(w->out, w->in, len)))
 		return TEEC_ERROR_GENERIC;
@@ -213,35 +206,29 @@ static TEEC_Result do_storage(struct worker *w)
 	snprintf(name, sizeof(name), "torture-%u", w->number);
 	snprintf(other, sizeof(other), "torture-%u-renamed", w->number);
 	fill(w, w->in, len);
-	res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_CREATE,
-		     TYPES(IN, IN, VALUE, NONE), memref(name, strlen(name)),
-		     memref(w->in, len), value(0, 0));
+	res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_CREATE, TYPES(IN, IN, VALUE, NONE),
+		     memref(name, strlen(name)), memref(w->in, len), value(0, 0));
 	if (!res)
-		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_WRITE,
-			     TYPES(IN, VALUE, NONE, NONE), memref("written", 7),
-			     value(100, 0));
+		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_WRITE, TYPES(IN, VALUE, NONE, NONE),
+			     memref("written", 7), value(100, 0));
 	memcpy(w->in + 100, "written", 7);
 	if (!res)
-		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_RENAME,
-			     TYPES(IN, NONE, NONE, NONE),
+		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_RENAME, TYPES(IN, NONE, NONE, NONE),
 			     memref(other, strlen(other)));
 	if (!res)
-		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_CLOSE, 0,
-			     value(0, 0));
+		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_CLOSE, 0, value(0, 0));
 	if (!res)
-		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_OPEN,
-			     TYPES(IN, VALUE, RESULT, NONE),
+		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_OPEN, TYPES(IN, VALUE, RESULT, NONE),
 			     memref(other, strlen(other)), value(0, 0));
 	p[0] = memref(w->out, MAX_LEN);
 	p[1] = value(0, 0);
 	if (!res)
-		res = invoke(&w->bench, TA_BENCH_CMD_STORAGE_READ,
-			     TYPES(OUT, VALUE, NONE, NONE), p);
+		res = invoke(&w->bench, TA_BENCH_CMD_STORAGE_READ, TYPES(OUT, VALUE, NONE, NONE),
+			     p);
 	if (!res && (p[0].tmpref.size != len || memcmp(w->out, w->in, len)))
 		return TEEC_ERROR_GENERIC;
 	if (!res)
-		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_DELETE, 0,
-			     value(0, 0));
+		res = INVOKE(&w->bench, TA_BENCH_CMD_STORAGE_DELETE, 0, value(0, 0));
 	w->made += 7;
 	return res;
 }
@@ -252,9 +239,8 @@ static TEEC_Result do_random(struct worker *w)
 	TEEC_Result res;
 
 	memset(w->out, 0, len);
-	res = INVOKE(&w->bench, TA_BENCH_CMD_RANDOM,
-		     TYPES(OUT, VALUE, NONE, NONE), memref(w->out, len),
-		     value(1, 0));
+	res = INVOKE(&w->bench, TA_BENCH_CMD_RANDOM, TYPES(OUT, VALUE, NONE, NONE),
+		     memref(w->out, len), value(1, 0));
 	for (size_t i = 0; i < len; i++)
 		zeros += !w->out[i];
 	w->made += 1;
@@ -272,13 +258,10 @@ static TEEC_Result do_kernel(struct worker *w)
 	uint64_t want;
 
 	fill(w, w->in, len);
-	want = kernel == TA_BENCH_KERNEL_MEMCPY ?
-		       kernel_memcpy(room, sizeof(room), w->in, len) :
-	       kernel == TA_BENCH_KERNEL_MEMTOUCH ?
-		       kernel_memtouch(w->in, len) :
-		       kernel_intloop(len);
-	res = invoke(&w->bench, TA_BENCH_CMD_KERNEL,
-		     TYPES(VALUE, IN, RESULT, NONE), p);
+	want = kernel == TA_BENCH_KERNEL_MEMCPY   ? kernel_memcpy(room, sizeof(room), w->in, len) :
+	       kernel == TA_BENCH_KERNEL_MEMTOUCH ? kernel_memtouch(w->in, len) :
+						    kernel_intloop(len);
+	res = invoke(&w->bench, TA_BENCH_CMD_KERNEL, TYPES(VALUE, IN, RESULT, NONE), p);
 	w->made += 1;
 	if (!res && ((uint64_t)p[2].value.b << 32 | p[2].value.a) != want)
 		return TEEC_ERROR_GENERIC;
@@ -311,17 +294,15 @@ static void *work(void *arg)
 		res = jobs[i].run(w);
 		if (res)
 			snprintf(w->finding, sizeof(w->finding),
-				 "session %u, call %u, %s: 0x%08x%s", w->number,
-				 w->made, jobs[i].name, res,
-				 res == TEEC_ERROR_GENERIC ? " (wrong result)" :
-							     "");
+				 "session %u, call %u, %s: 0x%08x%s", w->number, w->made,
+				 jobs[i].name, res,
+				 res == TEEC_ERROR_GENERIC ? " (wrong result)" : "");
 	}
 	return NULL;
 }
 
 /* Makes CALLS calls in COUNT sessions; the findings. */
-static unsigned int run_sessions(unsigned int count, unsigned int calls,
-				 unsigned int *made)
+static unsigned int run_sessions(unsigned int count, unsigned int calls, unsigned int *made)
 {
 	struct worker *workers = calloc(count, sizeof(*workers));
 	unsigned int findings = 0;
@@ -336,13 +317,11 @@ static unsigned int run_sessions(unsigned int count, unsigned int calls,
 		workers[i].calls = (calls + count - 1) / count;
 		res = open_session(&workers[i].bench, (TEEC_UUID)TA_BENCH_UUID);
 		if (!res)
-			res = open_session(&workers[i].digest,
-					   (TEEC_UUID)TA_DIGEST_UUID);
+			res = open_session(&workers[i].digest, (TEEC_UUID)TA_DIGEST_UUID);
 		workers[i].shared.size = SHARED_SIZE;
 		workers[i].shared.flags = TEEC_MEM_INPUT | TEEC_MEM_OUTPUT;
 		if (!res)
-			res = TEEC_AllocateSharedMemory(&context,
-							&workers[i].shared);
+			res = TEEC_AllocateSharedMemory(&context, &workers[i].shared);
 		if (res)
 			die("opening session %u: 0x%08x", i, res);
 	}
@@ -382,12 +361,10 @@ static _Alignas(4096) struct pool looked_at[POOLS];
 
 static unsigned int read_pools(struct pool pools[POOLS])
 {
-	TEEC_UUID uuid = { 0xd96a5b40,
-			   0xe2c7,
-			   0xb1af,
-			   { 0x87, 0x94, 0x10, 0x02, 0xa5, 0xd5, 0xc6, 0x1b } };
-	TEEC_Parameter p[4] = { value(0, 0),
-				memref(looked_at, sizeof(looked_at)) };
+	TEEC_UUID uuid = {
+		0xd96a5b40, 0xe2c7, 0xb1af, { 0x87, 0x94, 0x10, 0x02, 0xa5, 0xd5, 0xc6, 0x1b }
+	};
+	TEEC_Parameter p[4] = { value(0, 0), memref(looked_at, sizeof(looked_at)) };
 	TEEC_Session session;
 	unsigned int n;
 
@@ -430,8 +407,7 @@ int check_sessions(char **argv)
 		printf("%.32s: %u bytes before, %u after, %u at most, "
 		       "of %u; %u refused\n",
 		       after[i].name, before[i].allocated, after[i].allocated,
-		       after[i].max_allocated, after[i].size,
-		       after[i].failures);
+		       after[i].max_allocated, after[i].size, after[i].failures);
 		findings += after[i].allocated != before[i].allocated;
 	}
 	return findings != 0;

@@ -12,8 +12,7 @@
 static const char *check_mac(TEEC_Session *s, const struct vector *v)
 {
 	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
-	TEEC_Result res = mac(s, v->alg, v->key.data, v->key.len, v->plain.data,
-			      v->plain.len, out);
+	TEEC_Result res = mac(s, v->alg, v->key.data, v->key.len, v->plain.data, v->plain.len, out);
 
 	/* Which lengths a TEE takes is its own affair. */
 	if (res == TEEC_ERROR_NOT_SUPPORTED || v->key.len > ALG_KEY_MAX_BYTES)
@@ -23,8 +22,8 @@ static const char *check_mac(TEEC_Session *s, const struct vector *v)
 	return NULL;
 }
 
-static const char *check_steps(TEEC_Session *s, const struct vector *v,
-			       const uint8_t *in, const uint8_t *expected)
+static const char *check_steps(TEEC_Session *s, const struct vector *v, const uint8_t *in,
+			       const uint8_t *expected)
 {
 	bool xts = !strcmp(v->alg->kernel, "xts(aes)");
 	size_t len = v->plain.len, step = xts ? len : 16, at = 0;
@@ -38,8 +37,7 @@ static const char *check_steps(TEEC_Session *s, const struct vector *v,
 	return memcmp(out, expected, len) ? "in steps" : NULL;
 }
 
-static const char *check_cipher(TEEC_Session *s, const struct vector *v,
-				bool encrypt)
+static const char *check_cipher(TEEC_Session *s, const struct vector *v, bool encrypt)
 {
 	const uint8_t *in = encrypt ? v->plain.data : v->cipher.data;
 	const uint8_t *expected = encrypt ? v->cipher.data : v->plain.data;
@@ -56,8 +54,7 @@ static const char *check_cipher(TEEC_Session *s, const struct vector *v,
 		return "prepare";
 	if (message(s, v->alg, v->iv.data, with_tag, in_len, out, &out_len, 3))
 		return "message";
-	if (out_len != len + (aead && encrypt ? TAG : 0) ||
-	    memcmp(out, expected, len))
+	if (out_len != len + (aead && encrypt ? TAG : 0) || memcmp(out, expected, len))
 		return "output";
 	if (aead && encrypt && memcmp(out + len, v->tag.data, TAG))
 		return "tag";
@@ -70,8 +67,8 @@ static const char *check_cipher(TEEC_Session *s, const struct vector *v,
 		with_tag[bit / 8] ^= 1 << bit % 8;
 		memset(out, 0xee, sizeof(out));
 		out_len = sizeof(out);
-		if (message(s, v->alg, v->iv.data, with_tag, in_len, out,
-			    &out_len, 1) != TEE_ERROR_MAC_INVALID)
+		if (message(s, v->alg, v->iv.data, with_tag, in_len, out, &out_len, 1) !=
+		    TEE_ERROR_MAC_INVALID)
 			return "a wrong tag was taken";
 		for (size_t i = 0; i < sizeof(out); i++)
 			if (out[i] != 0xee)

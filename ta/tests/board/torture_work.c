@@ -16,35 +16,32 @@ static uint8_t in[LARGE], out[LARGE];
 static TEEC_Result digest(TEEC_Session *s, size_t len, uint32_t repeat)
 {
 	return INVOKE(s, TA_DIGEST_CMD_ONESHOT, TYPES(VALUE, IN, OUT, VALUE),
-		      value(algorithm_by_name("sha256")->id,
-			    TA_DIGEST_IMPL_TEE),
-		      memref(in, len), memref(out, 32), value(repeat, 0));
+		      value(algorithm_by_name("sha256")->id, TA_DIGEST_IMPL_TEE), memref(in, len),
+		      memref(out, 32), value(repeat, 0));
 }
 
 static TEEC_Result cipher_update(TEEC_Session *s, size_t len, uint32_t repeat)
 {
-	return INVOKE(s, TA_BENCH_CMD_CIPHER_UPDATE,
-		      TYPES(IN, OUT, VALUE, NONE), memref(in, len),
+	return INVOKE(s, TA_BENCH_CMD_CIPHER_UPDATE, TYPES(IN, OUT, VALUE, NONE), memref(in, len),
 		      memref(out, len), value(repeat, 0));
 }
 
 static TEEC_Result cipher_message(TEEC_Session *s, size_t len, uint32_t repeat)
 {
-	return INVOKE(s, TA_BENCH_CMD_CIPHER_MESSAGE, TYPES(IN, IN, OUT, VALUE),
-		      memref(in, 16), memref(in, len), memref(out, len),
-		      value(repeat, 0));
+	return INVOKE(s, TA_BENCH_CMD_CIPHER_MESSAGE, TYPES(IN, IN, OUT, VALUE), memref(in, 16),
+		      memref(in, len), memref(out, len), value(repeat, 0));
 }
 
 static TEEC_Result mac_message(TEEC_Session *s, size_t len, uint32_t repeat)
 {
-	return INVOKE(s, TA_BENCH_CMD_MAC, TYPES(IN, OUT, VALUE, NONE),
-		      memref(in, len), memref(out, 32), value(repeat, 0));
+	return INVOKE(s, TA_BENCH_CMD_MAC, TYPES(IN, OUT, VALUE, NONE), memref(in, len),
+		      memref(out, 32), value(repeat, 0));
 }
 
 static TEEC_Result random_bytes(TEEC_Session *s, size_t len, uint32_t repeat)
 {
-	return INVOKE(s, TA_BENCH_CMD_RANDOM, TYPES(OUT, VALUE, NONE, NONE),
-		      memref(out, len), value(repeat, 0));
+	return INVOKE(s, TA_BENCH_CMD_RANDOM, TYPES(OUT, VALUE, NONE, NONE), memref(out, len),
+		      value(repeat, 0));
 }
 
 static TEEC_Result kernel(TEEC_Session *s, size_t len, uint32_t repeat)
@@ -76,10 +73,8 @@ static void open_sessions(TEEC_Session *of_digest, TEEC_Session *of_bench)
 	    open_session(of_bench, (TEEC_UUID)TA_BENCH_UUID) ||
 	    prepare(of_bench, algorithm_by_name("aes-128-cbc"), true, key) ||
 	    set_iv(of_bench, algorithm_by_name("aes-128-cbc"), key) ||
-	    INVOKE(of_bench, TA_BENCH_CMD_MAC_SET_KEY,
-		   TYPES(VALUE, IN, NONE, NONE),
-		   value(algorithm_by_name("hmac-sha256")->id, 0),
-		   memref(key, sizeof(key))))
+	    INVOKE(of_bench, TA_BENCH_CMD_MAC_SET_KEY, TYPES(VALUE, IN, NONE, NONE),
+		   value(algorithm_by_name("hmac-sha256")->id, 0), memref(key, sizeof(key))))
 		die("cannot get the sessions ready");
 }
 
@@ -102,24 +97,19 @@ int check_work(char **argv)
 			{ LARGE, 1 << 20, TEEC_ERROR_BAD_PARAMETERS },
 			{ SMALL, UINT32_MAX, TEEC_ERROR_BAD_PARAMETERS },
 			{ SMALL, TA_REPEAT_MAX + 1, TEEC_ERROR_BAD_PARAMETERS },
-			{ LARGE, TA_WORK_MAX / LARGE + 1,
-			  TEEC_ERROR_BAD_PARAMETERS },
-			{ SMALL, times < TA_REPEAT_MAX ? times : TA_REPEAT_MAX,
-			  TEEC_SUCCESS },
+			{ LARGE, TA_WORK_MAX / LARGE + 1, TEEC_ERROR_BAD_PARAMETERS },
+			{ SMALL, times < TA_REPEAT_MAX ? times : TA_REPEAT_MAX, TEEC_SUCCESS },
 			{ LARGE, commands[i].most / LARGE,
-			  commands[i].most < LARGE ? TEEC_ERROR_BAD_PARAMETERS :
-						     TEEC_SUCCESS },
+			  commands[i].most < LARGE ? TEEC_ERROR_BAD_PARAMETERS : TEEC_SUCCESS },
 		};
 
 		for (size_t j = 0; j < sizeof(tries) / sizeof(tries[0]); j++) {
-			TEEC_Result res = commands[i].call(s, tries[j].len,
-							   tries[j].repeat);
+			TEEC_Result res = commands[i].call(s, tries[j].len, tries[j].repeat);
 
 			if (res == tries[j].want)
 				continue;
-			printf("%s: %u times %zu bytes: 0x%08x\n",
-			       commands[i].name, tries[j].repeat, tries[j].len,
-			       res);
+			printf("%s: %u times %zu bytes: 0x%08x\n", commands[i].name,
+			       tries[j].repeat, tries[j].len, res);
 			wrong++;
 		}
 	}

@@ -55,20 +55,17 @@ static TEEC_Result raw_call(struct raw_session *session, uint32_t cmd,
 	struct {
 		struct tee_ioctl_invoke_arg arg;
 		struct tee_ioctl_param params[4];
-	} call = {
-		.arg = { .func = cmd, .session = session->id, .num_params = 4 }
-	};
+	} call = { .arg = { .func = cmd, .session = session->id, .num_params = 4 } };
 	struct tee_ioctl_buf_data data = { (uintptr_t)&call, sizeof(call) };
 
 	memcpy(call.params, params, sizeof(call.params));
 	if (ioctl(session->fd, TEE_IOC_INVOKE, &data))
-		return errno == EINVAL ? TEEC_ERROR_BAD_PARAMETERS :
-					 TEEC_ERROR_COMMUNICATION;
+		return errno == EINVAL ? TEEC_ERROR_BAD_PARAMETERS : TEEC_ERROR_COMMUNICATION;
 	return call.arg.ret;
 }
 
-static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
-			      uint32_t types, enum memref_kind kind)
+static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd, uint32_t types,
+			      enum memref_kind kind)
 {
 	struct tee_ioctl_param params[4] = { 0 };
 
@@ -83,9 +80,8 @@ static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
 		} else if (param->attr) {
 			param->a = kind == MEMREF_NULL ? 0 : 64 * i;
 			param->b = kind == MEMREF_EMPTY ? 0 : 64;
-			param->c = kind == MEMREF_NULL ?
-					   TEE_MEMREF_NULL :
-					   (uint64_t)session->shm_id;
+			param->c = kind == MEMREF_NULL ? TEE_MEMREF_NULL :
+							 (uint64_t)session->shm_id;
 		}
 	}
 	return raw_call(session, cmd, params);
@@ -93,13 +89,12 @@ static TEEC_Result raw_invoke(struct raw_session *session, uint32_t cmd,
 
 static struct tee_ioctl_param value(uint64_t a, uint64_t b)
 {
-	return (struct tee_ioctl_param){
-		.attr = TEE_IOCTL_PARAM_ATTR_TYPE_VALUE_INPUT, .a = a, .b = b
-	};
+	return (struct tee_ioctl_param){ .attr = TEE_IOCTL_PARAM_ATTR_TYPE_VALUE_INPUT,
+					 .a = a,
+					 .b = b };
 }
 
-static struct tee_ioctl_param memref_in(struct raw_session *session,
-					size_t size)
+static struct tee_ioctl_param memref_in(struct raw_session *session, size_t size)
 {
 	return (struct tee_ioctl_param){
 		.attr = TEE_IOCTL_PARAM_ATTR_TYPE_MEMREF_INPUT,
@@ -108,9 +103,8 @@ static struct tee_ioctl_param memref_in(struct raw_session *session,
 	};
 }
 
-static void must(struct raw_session *session, uint32_t cmd,
-		 struct tee_ioctl_param first, struct tee_ioctl_param second,
-		 struct tee_ioctl_param third)
+static void must(struct raw_session *session, uint32_t cmd, struct tee_ioctl_param first,
+		 struct tee_ioctl_param second, struct tee_ioctl_param third)
 {
 	const struct tee_ioctl_param params[4] = { first, second, third };
 	TEEC_Result res = raw_call(session, cmd, params);
@@ -123,28 +117,23 @@ static void ready_digest(struct raw_session *session)
 {
 	struct tee_ioctl_param none = { 0 };
 
-	must(session, TA_DIGEST_CMD_INIT, value(3, TA_DIGEST_IMPL_TEE), none,
-	     none);
+	must(session, TA_DIGEST_CMD_INIT, value(3, TA_DIGEST_IMPL_TEE), none, none);
 }
 
 static void ready_bench(struct raw_session *session)
 {
 	struct tee_ioctl_param none = { 0 };
 
-	must(session, TA_BENCH_CMD_CIPHER_PREPARE, value(34, TA_BENCH_DECRYPT),
-	     none, none);
-	must(session, TA_BENCH_CMD_CIPHER_SET_KEY, memref_in(session, 16), none,
-	     none);
-	must(session, TA_BENCH_CMD_CIPHER_SET_IV, memref_in(session, 12), none,
-	     none);
-	must(session, TA_BENCH_CMD_MAC_SET_KEY, value(22, 0),
-	     memref_in(session, 32), none);
+	must(session, TA_BENCH_CMD_CIPHER_PREPARE, value(34, TA_BENCH_DECRYPT), none, none);
+	must(session, TA_BENCH_CMD_CIPHER_SET_KEY, memref_in(session, 16), none, none);
+	must(session, TA_BENCH_CMD_CIPHER_SET_IV, memref_in(session, 12), none, none);
+	must(session, TA_BENCH_CMD_MAC_SET_KEY, value(22, 0), memref_in(session, 32), none);
 }
 
 static void ready_storage(struct raw_session *session)
 {
-	must(session, TA_BENCH_CMD_STORAGE_CREATE, memref_in(session, 9),
-	     memref_in(session, 64), value(0, 0));
+	must(session, TA_BENCH_CMD_STORAGE_CREATE, memref_in(session, 9), memref_in(session, 64),
+	     value(0, 0));
 }
 
 /*
@@ -162,8 +151,7 @@ static const struct ta tas[] = {
 	  ready_bench },
 	{ "bench",
 	  TA_BENCH_UUID,
-	  { TA_CLOCK_CMD, 30, 31, 32, 33, 34, 35, 36, 37, 40, 50, 2, 16,
-	    NO_MORE },
+	  { TA_CLOCK_CMD, 30, 31, 32, 33, 34, 35, 36, 37, 40, 50, 2, 16, NO_MORE },
 	  ready_storage },
 	{ "probe", TA_PROBE_UUID, { TA_PROBE_CMD_NOP, 5, 99, NO_MORE }, NULL },
 	{ "size", TA_SIZE_UUID(32), { TA_SIZE_CMD_NOP, 1, 99, NO_MORE }, NULL },
@@ -172,10 +160,9 @@ static const struct ta tas[] = {
 static void raw_open(struct raw_session *session, const TEEC_UUID *uuid)
 {
 	struct tee_ioctl_open_session_arg arg = {
-		.uuid = { uuid->timeLow >> 24, uuid->timeLow >> 16,
-			  uuid->timeLow >> 8, uuid->timeLow, uuid->timeMid >> 8,
-			  uuid->timeMid, uuid->timeHiAndVersion >> 8,
-			  uuid->timeHiAndVersion },
+		.uuid = { uuid->timeLow >> 24, uuid->timeLow >> 16, uuid->timeLow >> 8,
+			  uuid->timeLow, uuid->timeMid >> 8, uuid->timeMid,
+			  uuid->timeHiAndVersion >> 8, uuid->timeHiAndVersion },
 		.clnt_login = TEE_IOCTL_LOGIN_PUBLIC,
 	};
 	struct tee_ioctl_buf_data data = { (uintptr_t)&arg, sizeof(arg) };
@@ -191,10 +178,8 @@ static bool is_answer(TEEC_Result res)
 {
 	return res == TEEC_SUCCESS || res == TEEC_ERROR_BAD_PARAMETERS ||
 	       res == TEEC_ERROR_NOT_SUPPORTED || res == TEEC_ERROR_BAD_STATE ||
-	       res == TEEC_ERROR_SHORT_BUFFER ||
-	       res == TEEC_ERROR_ITEM_NOT_FOUND ||
-	       res == TEEC_ERROR_ACCESS_CONFLICT ||
-	       res == TEE_ERROR_MAC_INVALID;
+	       res == TEEC_ERROR_SHORT_BUFFER || res == TEEC_ERROR_ITEM_NOT_FOUND ||
+	       res == TEEC_ERROR_ACCESS_CONFLICT || res == TEE_ERROR_MAC_INVALID;
 }
 
 /* How a command took them. */
@@ -202,17 +187,15 @@ struct tally {
 	uint32_t calls, successes, others;
 };
 
-static TEEC_Result count(struct raw_session *session, const struct ta *ta,
-			 uint32_t cmd, uint32_t types, enum memref_kind kind,
-			 struct tally *tally)
+static TEEC_Result count(struct raw_session *session, const struct ta *ta, uint32_t cmd,
+			 uint32_t types, enum memref_kind kind, struct tally *tally)
 {
 	TEEC_Result res = raw_invoke(session, cmd, types, kind);
 
 	tally->calls++;
 	tally->successes += res == TEEC_SUCCESS;
 	if (!is_answer(res) && !tally->others++)
-		printf("command %u, types 0x%04x, memory %d: 0x%08x\n", cmd,
-		       types, kind, res);
+		printf("command %u, types 0x%04x, memory %d: 0x%08x\n", cmd, types, kind, res);
 	if (res == TEEC_ERROR_TARGET_DEAD)
 		raw_open(session, &ta->uuid);
 	return res;
@@ -232,8 +215,8 @@ static bool passes_driver(uint32_t types)
  * the TA: the driver refuses the rest before it looks at the command. Types
  * that are taken are tried without memory too.
  */
-static bool check_command(struct raw_session *session, const struct ta *ta,
-			  uint32_t cmd, uint32_t step)
+static bool check_command(struct raw_session *session, const struct ta *ta, uint32_t cmd,
+			  uint32_t step)
 {
 	struct tally tally = { 0 };
 
@@ -245,8 +228,7 @@ static bool check_command(struct raw_session *session, const struct ta *ta,
 		if (cmd != ta->commands[0] && !passes_driver(types))
 			continue;
 		res = count(session, ta, cmd, types, MEMREF_64_BYTES, &tally);
-		if (res == TEEC_ERROR_BAD_PARAMETERS ||
-		    res == TEEC_ERROR_NOT_SUPPORTED)
+		if (res == TEEC_ERROR_BAD_PARAMETERS || res == TEEC_ERROR_NOT_SUPPORTED)
 			continue;
 		for (int kind = MEMREF_EMPTY; kind < MEMREF_KINDS; kind++) {
 			if (ta->ready && cmd)
@@ -273,8 +255,7 @@ static int check_row(const struct ta *ta, uint32_t step)
 	session.shm_id = ioctl(session.fd, TEE_IOC_SHM_ALLOC, &shm);
 	if (session.shm_id < 0)
 		die("no shared memory: %s", strerror(errno));
-	session.shm = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-			   session.shm_id, 0);
+	session.shm = mmap(NULL, SHM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, session.shm_id, 0);
 	if (session.shm == MAP_FAILED)
 		die("shared memory: %s", strerror(errno));
 	close(session.shm_id);   /* the number the driver knows it by ... */

@@ -14,9 +14,8 @@ void shim_agreement_pair(uint8_t parts[96])
 	BIGNUM *x = BN_new(), *y = BN_new();
 
 	if (EC_KEY_generate_key(pair) != 1 ||
-	    EC_POINT_get_affine_coordinates(EC_KEY_get0_group(pair),
-					    EC_KEY_get0_public_key(pair), x, y,
-					    NULL) != 1)
+	    EC_POINT_get_affine_coordinates(EC_KEY_get0_group(pair), EC_KEY_get0_public_key(pair),
+					    x, y, NULL) != 1)
 		shim_panic("EC_KEY_generate_key");
 	BN_bn2binpad(x, parts, 32);
 	BN_bn2binpad(y, parts + 32, 32);

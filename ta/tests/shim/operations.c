@@ -47,8 +47,7 @@ TEE_Result TEE_IsAlgorithmSupported(uint32_t alg, uint32_t element)
 {
 	if (shim_asym_known(alg) && alg != shim_unsupported_alg)
 		return TEE_SUCCESS;
-	if (element != TEE_CRYPTO_ELEMENT_NONE || alg == shim_unsupported_alg ||
-	    !find(alg))
+	if (element != TEE_CRYPTO_ELEMENT_NONE || alg == shim_unsupported_alg || !find(alg))
 		return TEE_ERROR_NOT_SUPPORTED;
 	return TEE_SUCCESS;
 }
@@ -85,8 +84,7 @@ static bool key_size_ok(uint32_t type, size_t bytes)
 
 static uint32_t key_type(const struct algorithm *alg)
 {
-	return alg->class == ALG_MAC ? 0xA0000000 | (alg->tee & 0xff) :
-				       TEE_TYPE_AES;
+	return alg->class == ALG_MAC ? 0xA0000000 | (alg->tee & 0xff) : TEE_TYPE_AES;
 }
 
 static bool mode_ok(const struct algorithm *alg, uint32_t mode)
@@ -101,8 +99,8 @@ static bool mode_ok(const struct algorithm *alg, uint32_t mode)
 	}
 }
 
-TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
-				 uint32_t mode, uint32_t max_key_size)
+TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg, uint32_t mode,
+				 uint32_t max_key_size)
 {
 	const struct algorithm *row = find(alg);
 	struct shim_operation *op = NULL;
@@ -110,8 +108,7 @@ TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
 	if (!operation)
 		shim_panic("TEE_AllocateOperation: null");
 	if (shim_asym_known(alg)) {
-		const struct asym_algorithm *asym =
-			shim_asym_of(alg, mode, max_key_size);
+		const struct asym_algorithm *asym = shim_asym_of(alg, mode, max_key_size);
 
 		if (alg == shim_unsupported_alg || !asym)
 			return TEE_ERROR_NOT_SUPPORTED;
@@ -122,15 +119,12 @@ TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
 		*operation = op;
 		return TEE_SUCCESS;
 	}
-	if (TEE_IsAlgorithmSupported(alg, 0) != TEE_SUCCESS ||
-	    !mode_ok(row, mode))
+	if (TEE_IsAlgorithmSupported(alg, 0) != TEE_SUCCESS || !mode_ok(row, mode))
 		return TEE_ERROR_NOT_SUPPORTED;
 	if (row->class == ALG_DIGEST ?
 		    max_key_size :
 		    max_key_size % 8 ||
-			    !key_size_ok(key_type(row),
-					 max_key_size / 8 /
-						 (is_xts(row) ? 2 : 1)))
+			    !key_size_ok(key_type(row), max_key_size / 8 / (is_xts(row) ? 2 : 1)))
 		return TEE_ERROR_NOT_SUPPORTED;
 	shim_operations_made++;
 	op = TEE_Malloc(sizeof(*op), TEE_MALLOC_FILL_ZERO);
@@ -175,8 +169,7 @@ void TEE_ResetOperation(TEE_OperationHandle operation)
 	if (operation->asym)
 		return;
 	if (operation->md) {
-		if (EVP_DigestInit_ex(operation->md,
-				      EVP_get_digestbyname(operation->alg->evp),
+		if (EVP_DigestInit_ex(operation->md, EVP_get_digestbyname(operation->alg->evp),
 				      NULL) != 1)
 			shim_panic("EVP_DigestInit_ex");
 		return;
@@ -187,8 +180,7 @@ void TEE_ResetOperation(TEE_OperationHandle operation)
 	operation->active = false;
 }
 
-void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk,
-		      size_t size)
+void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk, size_t size)
 {
 	if (!operation || !operation->md || (size && !chunk))
 		shim_panic("TEE_DigestUpdate");
@@ -197,13 +189,12 @@ void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk,
 		shim_panic("EVP_DigestUpdate");
 }
 
-TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk,
-			     size_t size, void *hash, size_t *hash_len)
+TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk, size_t size,
+			     void *hash, size_t *hash_len)
 {
 	size_t need = 0;
 
-	if (!operation || !operation->md || (size && !chunk) || !hash ||
-	    !hash_len)
+	if (!operation || !operation->md || (size && !chunk) || !hash || !hash_len)
 		shim_panic("TEE_DigestDoFinal");
 	need = operation->alg->out_bytes;
 	if (shim_fails(&shim_fail_do_final))
@@ -222,8 +213,7 @@ TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk,
 
 /* Keys */
 
-TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits,
-				       TEE_ObjectHandle *object)
+TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits, TEE_ObjectHandle *object)
 {
 	const struct asym_algorithm *asym = shim_asym_of_type(type, max_bits);
 	struct shim_object *o = NULL;
@@ -260,8 +250,7 @@ void TEE_FreeTransientObject(TEE_ObjectHandle object)
 	TEE_Free(object);
 }
 
-void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id,
-			  const void *buffer, size_t len)
+void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id, const void *buffer, size_t len)
 {
 	if (!attribute || !(id >> 31) || id >> 28 == 0xF)
 		shim_panic("TEE_InitRefAttribute");
@@ -270,8 +259,7 @@ void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id,
 	attribute->content.ref.length = len;
 }
 
-TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object,
-				       const TEE_Attribute *attributes,
+TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object, const TEE_Attribute *attributes,
 				       uint32_t count)
 {
 	size_t len = attributes->content.ref.length;
@@ -289,22 +277,19 @@ TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object,
 	return TEE_SUCCESS;
 }
 
-static void check_key(const struct shim_operation *op,
-		      const struct shim_object *key)
+static void check_key(const struct shim_operation *op, const struct shim_object *key)
 {
 	if (!key || !key->key_len || key->type != key_type(op->alg))
 		shim_panic("TEE_SetOperationKey: not such a key");
 }
 
-TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation,
-			       TEE_ObjectHandle key)
+TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation, TEE_ObjectHandle key)
 {
 	if (operation && operation->asym) {
 		shim_asym_set_key(operation->asym, key);
 		return TEE_SUCCESS;
 	}
-	if (!operation || operation->md || operation->initialized ||
-	    is_xts(operation->alg))
+	if (!operation || operation->md || operation->initialized || is_xts(operation->alg))
 		shim_panic("TEE_SetOperationKey");
 	check_key(operation, key);
 	if (key->key_len > operation->max_key_bytes)
@@ -314,8 +299,8 @@ TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation,
-				TEE_ObjectHandle key1, TEE_ObjectHandle key2)
+TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation, TEE_ObjectHandle key1,
+				TEE_ObjectHandle key2)
 {
 	if (!operation || operation->initialized || !is_xts(operation->alg))
 		shim_panic("TEE_SetOperationKey2");
@@ -323,8 +308,7 @@ TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation,
 		return TEE_ERROR_SECURITY;
 	check_key(operation, key1);
 	check_key(operation, key2);
-	if (2 * key1->key_len != operation->max_key_bytes ||
-	    key1->key_len != key2->key_len)
+	if (2 * key1->key_len != operation->max_key_bytes || key1->key_len != key2->key_len)
 		shim_panic("TEE_SetOperationKey2: lengths");
 	memcpy(operation->key, key1->key, key1->key_len);
 	memcpy(operation->key + key1->key_len, key2->key, key2->key_len);
@@ -338,8 +322,7 @@ TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation,
 static const EVP_CIPHER *evp_of(const struct shim_operation *op)
 {
 	for (size_t i = 0; i < algorithms_count; i++)
-		if (algorithms[i].tee == op->alg->tee &&
-		    algorithms[i].key_bytes == op->key_len)
+		if (algorithms[i].tee == op->alg->tee && algorithms[i].key_bytes == op->key_len)
 			return EVP_get_cipherbyname(algorithms[i].evp);
 	return NULL;
 }
@@ -368,8 +351,7 @@ void TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len)
  * Bytes go in and out at once, but for a rest that a TA must not leave. They
  * may overlap in any way, which libcrypto does not take.
  */
-static size_t crypt(struct shim_operation *op, const void *src, size_t len,
-		    void *dst)
+static size_t crypt(struct shim_operation *op, const void *src, size_t len, void *dst)
 {
 	uint8_t *copy = malloc(len + 1);
 	int out = 0;
@@ -384,11 +366,11 @@ static size_t crypt(struct shim_operation *op, const void *src, size_t len,
 	return out;
 }
 
-TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src,
-			    size_t src_len, void *dst, size_t *dst_len)
+TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src, size_t src_len,
+			    void *dst, size_t *dst_len)
 {
-	if (!operation || !is_cipher(operation) || !operation->initialized ||
-	    !operation->active || (!src && src_len))
+	if (!operation || !is_cipher(operation) || !operation->initialized || !operation->active ||
+	    (!src && src_len))
 		shim_panic("TEE_CipherUpdate");
 	if (is_xts(operation->alg))
 		shim_panic("TEE_CipherUpdate: XTS keeps two blocks back");
@@ -402,11 +384,11 @@ TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src,
-			     size_t src_len, void *dst, size_t *dst_len)
+TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			     void *dst, size_t *dst_len)
 {
-	if (!operation || !is_cipher(operation) || !operation->initialized ||
-	    !operation->active || (!src && src_len))
+	if (!operation || !is_cipher(operation) || !operation->initialized || !operation->active ||
+	    (!src && src_len))
 		shim_panic("TEE_CipherDoFinal");
 	if (is_xts(operation->alg) && src_len < 16)
 		shim_panic("TEE_CipherDoFinal: XTS takes one block at least");
@@ -424,14 +406,13 @@ TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src,
 
 /* AEADs */
 
-TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce,
-		      size_t nonce_len, uint32_t tag_bits, size_t aad_len,
-		      size_t payload_len)
+TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce, size_t nonce_len,
+		      uint32_t tag_bits, size_t aad_len, size_t payload_len)
 {
 	(void)aad_len;
 	(void)payload_len;
-	if (!operation || !nonce || operation->alg->class != ALG_AEAD ||
-	    operation->active || !operation->key_len)
+	if (!operation || !nonce || operation->alg->class != ALG_AEAD || operation->active ||
+	    !operation->key_len)
 		shim_panic("TEE_AEInit");
 	if (nonce_len != operation->alg->iv_bytes || tag_bits != 128)
 		shim_panic("TEE_AEInit: lengths");
@@ -440,16 +421,14 @@ TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
-			      size_t src_len, void *dst, size_t *dst_len,
-			      void *tag, size_t *tag_len)
+TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			      void *dst, size_t *dst_len, void *tag, size_t *tag_len)
 {
 	uint8_t none[16];
 	int n = 0;
 
 	if (!operation || operation->alg->class != ALG_AEAD ||
-	    operation->mode != TEE_MODE_ENCRYPT || !operation->initialized ||
-	    (!src && src_len))
+	    operation->mode != TEE_MODE_ENCRYPT || !operation->initialized || (!src && src_len))
 		shim_panic("TEE_AEEncryptFinal");
 	if (*dst_len < src_len || *tag_len < 16) {
 		*dst_len = src_len;
@@ -459,8 +438,7 @@ TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
 	*dst_len = crypt(operation, src, src_len, dst);
 	*tag_len = 16;
 	if (EVP_CipherFinal_ex(operation->cipher, none, &n) != 1 ||
-	    EVP_CIPHER_CTX_ctrl(operation->cipher, EVP_CTRL_AEAD_GET_TAG, 16,
-				tag) != 1)
+	    EVP_CIPHER_CTX_ctrl(operation->cipher, EVP_CTRL_AEAD_GET_TAG, 16, tag) != 1)
 		shim_panic("EVP_CipherFinal_ex");
 	operation->initialized = false;
 	operation->active = false;
@@ -468,16 +446,15 @@ TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
 }
 
 /* As OP-TEE's, it has written the plaintext when it finds the tag wrong. */
-TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src,
-			      size_t src_len, void *dst, size_t *dst_len,
-			      void *tag, size_t tag_len)
+TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			      void *dst, size_t *dst_len, void *tag, size_t tag_len)
 {
 	uint8_t none[16];
 	int n = 0;
 
 	if (!operation || operation->alg->class != ALG_AEAD ||
-	    operation->mode != TEE_MODE_DECRYPT || !operation->initialized ||
-	    (!src && src_len) || tag_len != 16)
+	    operation->mode != TEE_MODE_DECRYPT || !operation->initialized || (!src && src_len) ||
+	    tag_len != 16)
 		shim_panic("TEE_AEDecryptFinal");
 	shim_not_shared(src, src_len, "TEE_AEDecryptFinal: ciphertext");
 	shim_not_shared(dst, src_len, "TEE_AEDecryptFinal: plaintext");
@@ -487,8 +464,7 @@ TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src,
 		return TEE_ERROR_SHORT_BUFFER;
 	}
 	*dst_len = crypt(operation, src, src_len, dst);
-	if (EVP_CIPHER_CTX_ctrl(operation->cipher, EVP_CTRL_AEAD_SET_TAG, 16,
-				tag) != 1)
+	if (EVP_CIPHER_CTX_ctrl(operation->cipher, EVP_CTRL_AEAD_SET_TAG, 16, tag) != 1)
 		shim_panic("EVP_CTRL_AEAD_SET_TAG");
 	if (EVP_CipherFinal_ex(operation->cipher, none, &n) != 1)
 		return TEE_ERROR_MAC_INVALID;
@@ -510,12 +486,11 @@ void TEE_MACInit(TEE_OperationHandle operation, const void *iv, size_t len)
 	operation->active = true;
 }
 
-TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation,
-			       const void *message, size_t len, void *mac,
-			       size_t *mac_len)
+TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation, const void *message, size_t len,
+			       void *mac, size_t *mac_len)
 {
-	if (!operation || !operation->hmac || !operation->initialized ||
-	    !operation->active || (len && !message) || !mac)
+	if (!operation || !operation->hmac || !operation->initialized || !operation->active ||
+	    (len && !message) || !mac)
 		shim_panic("TEE_MACComputeFinal");
 	if (*mac_len < operation->alg->out_bytes) {
 		*mac_len = operation->alg->out_bytes;

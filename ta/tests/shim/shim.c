@@ -78,8 +78,7 @@ void *TEE_Malloc(size_t size, uint32_t hint)
 	return p;
 }
 
-static bool overlap(const uint8_t *a, size_t a_len, const uint8_t *b,
-		    size_t b_len)
+static bool overlap(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 {
 	return a_len && b_len && a < b + b_len && b < a + a_len;
 }
@@ -113,8 +112,7 @@ void TEE_Free(void *buffer)
 {
 	size_t size = buffer ? malloc_usable_size(buffer) : 0;
 
-	if (shim_secret_len && buffer &&
-	    memmem(buffer, size, shim_secret, shim_secret_len))
+	if (shim_secret_len && buffer && memmem(buffer, size, shim_secret, shim_secret_len))
 		shim_panic("TEE_Free: a secret was left in memory");
 	shim_allocations -= buffer != NULL;
 	free(buffer);

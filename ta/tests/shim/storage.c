@@ -9,9 +9,8 @@
 #include <tee_api_defines_extensions.h>
 #include <tee_internal_api.h>
 
-#define FLAGS                                                     \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | \
-	 TEE_DATA_FLAG_ACCESS_WRITE_META)
+#define FLAGS \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 struct shim_file {
 	uint8_t id[TEE_OBJECT_ID_MAX_LEN];
@@ -86,22 +85,19 @@ static void check_id(const void *id, size_t len)
 	shim_meanwhile();
 }
 
-TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
-				      size_t id_len, uint32_t flags,
-				      TEE_ObjectHandle attributes,
-				      const void *data, size_t len,
-				      TEE_ObjectHandle *object)
+TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id, size_t id_len,
+				      uint32_t flags, TEE_ObjectHandle attributes, const void *data,
+				      size_t len, TEE_ObjectHandle *object)
 {
 	struct shim_file *file = NULL;
 	TEE_Result res = TEE_SUCCESS;
 
 	check_id(id, id_len);
-	if ((attributes && attributes->type != TEE_TYPE_ECDH_KEYPAIR) ||
-	    (len && !data) || (flags & ~TEE_DATA_FLAG_OVERWRITE) != FLAGS)
+	if ((attributes && attributes->type != TEE_TYPE_ECDH_KEYPAIR) || (len && !data) ||
+	    (flags & ~TEE_DATA_FLAG_OVERWRITE) != FLAGS)
 		shim_panic("TEE_CreatePersistentObject");
 	*object = NULL;
-	if (storage != TEE_STORAGE_PRIVATE_REE &&
-	    storage != TEE_STORAGE_PRIVATE)
+	if (storage != TEE_STORAGE_PRIVATE_REE && storage != TEE_STORAGE_PRIVATE)
 		return TEE_ERROR_ITEM_NOT_FOUND;
 	if (shim_storage_result)
 		return shim_storage_result;
@@ -125,8 +121,7 @@ TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
 	return res;
 }
 
-TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id,
-				    size_t id_len, uint32_t flags,
+TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id, size_t id_len, uint32_t flags,
 				    TEE_ObjectHandle *object)
 {
 	struct shim_file *file = NULL;
@@ -135,8 +130,7 @@ TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id,
 	if (flags != FLAGS)
 		shim_panic("TEE_OpenPersistentObject");
 	*object = NULL;
-	if (storage != TEE_STORAGE_PRIVATE_REE &&
-	    storage != TEE_STORAGE_PRIVATE)
+	if (storage != TEE_STORAGE_PRIVATE_REE && storage != TEE_STORAGE_PRIVATE)
 		return TEE_ERROR_ITEM_NOT_FOUND;
 	if (shim_storage_result)
 		return shim_storage_result;
@@ -175,8 +169,7 @@ TEE_Result TEE_GetObjectInfo1(TEE_ObjectHandle object, TEE_ObjectInfo *info)
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_SeekObjectData(TEE_ObjectHandle object, intmax_t offset,
-			      TEE_Whence whence)
+TEE_Result TEE_SeekObjectData(TEE_ObjectHandle object, intmax_t offset, TEE_Whence whence)
 {
 	file_of(object);
 	if (whence != TEE_DATA_SEEK_SET || offset < 0)
@@ -185,8 +178,7 @@ TEE_Result TEE_SeekObjectData(TEE_ObjectHandle object, intmax_t offset,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_ReadObjectData(TEE_ObjectHandle object, void *buffer,
-			      size_t size, size_t *count)
+TEE_Result TEE_ReadObjectData(TEE_ObjectHandle object, void *buffer, size_t size, size_t *count)
 {
 	struct shim_file *file = file_of(object);
 
@@ -205,8 +197,7 @@ TEE_Result TEE_ReadObjectData(TEE_ObjectHandle object, void *buffer,
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_WriteObjectData(TEE_ObjectHandle object, const void *buffer,
-			       size_t size)
+TEE_Result TEE_WriteObjectData(TEE_ObjectHandle object, const void *buffer, size_t size)
 {
 	struct shim_file *file = file_of(object);
 
@@ -232,8 +223,7 @@ TEE_Result TEE_TruncateObjectData(TEE_ObjectHandle object, size_t size)
 	return TEE_SUCCESS;
 }
 
-TEE_Result TEE_RenamePersistentObject(TEE_ObjectHandle object, const void *id,
-				      size_t id_len)
+TEE_Result TEE_RenamePersistentObject(TEE_ObjectHandle object, const void *id, size_t id_len)
 {
 	struct shim_file *file = file_of(object);
 

@@ -41,9 +41,8 @@ typedef uint32_t TEE_Result;
 #define TEE_PARAM_TYPE_MEMREF_OUTPUT 6
 #define TEE_PARAM_TYPE_MEMREF_INOUT  7
 
-#define TEE_PARAM_TYPES(t0, t1, t2, t3)                               \
-	((uint32_t)(t0) | (uint32_t)(t1) << 4 | (uint32_t)(t2) << 8 | \
-	 (uint32_t)(t3) << 12)
+#define TEE_PARAM_TYPES(t0, t1, t2, t3) \
+	((uint32_t)(t0) | (uint32_t)(t1) << 4 | (uint32_t)(t2) << 8 | (uint32_t)(t3) << 12)
 #define TEE_PARAM_TYPE_GET(t, i) (((uint32_t)(t) >> (4 * (i))) & 15)
 
 typedef union {
@@ -148,14 +147,13 @@ int32_t TEE_MemCompare(const void *a, const void *b, size_t size);
 void TEE_MemFill(void *buffer, uint8_t x, size_t size);
 
 TEE_Result TEE_IsAlgorithmSupported(uint32_t alg, uint32_t element);
-TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg,
-				 uint32_t mode, uint32_t max_key_size);
+TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg, uint32_t mode,
+				 uint32_t max_key_size);
 void TEE_FreeOperation(TEE_OperationHandle operation);
 void TEE_ResetOperation(TEE_OperationHandle operation);
-void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk,
-		      size_t size);
-TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk,
-			     size_t size, void *hash, size_t *hash_len);
+void TEE_DigestUpdate(TEE_OperationHandle operation, const void *chunk, size_t size);
+TEE_Result TEE_DigestDoFinal(TEE_OperationHandle operation, const void *chunk, size_t size,
+			     void *hash, size_t *hash_len);
 
 void TEE_GenerateRandom(void *buffer, size_t size);
 
@@ -166,96 +164,72 @@ typedef struct {
 void TEE_GetREETime(TEE_Time *time);
 void TEE_GetSystemTime(TEE_Time *time);
 
-TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits,
-				       TEE_ObjectHandle *object);
+TEE_Result TEE_AllocateTransientObject(uint32_t type, uint32_t max_bits, TEE_ObjectHandle *object);
 void TEE_FreeTransientObject(TEE_ObjectHandle object);
 void TEE_ResetTransientObject(TEE_ObjectHandle object);
-void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id,
-			  const void *buffer, size_t len);
-TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object,
-				       const TEE_Attribute *attributes,
+void TEE_InitRefAttribute(TEE_Attribute *attribute, uint32_t id, const void *buffer, size_t len);
+TEE_Result TEE_PopulateTransientObject(TEE_ObjectHandle object, const TEE_Attribute *attributes,
 				       uint32_t count);
-TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation,
-			       TEE_ObjectHandle key);
-TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation,
-				TEE_ObjectHandle key1, TEE_ObjectHandle key2);
+TEE_Result TEE_SetOperationKey(TEE_OperationHandle operation, TEE_ObjectHandle key);
+TEE_Result TEE_SetOperationKey2(TEE_OperationHandle operation, TEE_ObjectHandle key1,
+				TEE_ObjectHandle key2);
 
 void TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len);
-TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src,
-			    size_t src_len, void *dst, size_t *dst_len);
-TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src,
-			     size_t src_len, void *dst, size_t *dst_len);
-TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce,
-		      size_t nonce_len, uint32_t tag_bits, size_t aad_len,
-		      size_t payload_len);
-TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src,
-			      size_t src_len, void *dst, size_t *dst_len,
-			      void *tag, size_t *tag_len);
-TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src,
-			      size_t src_len, void *dst, size_t *dst_len,
-			      void *tag, size_t tag_len);
+TEE_Result TEE_CipherUpdate(TEE_OperationHandle operation, const void *src, size_t src_len,
+			    void *dst, size_t *dst_len);
+TEE_Result TEE_CipherDoFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			     void *dst, size_t *dst_len);
+TEE_Result TEE_AEInit(TEE_OperationHandle operation, const void *nonce, size_t nonce_len,
+		      uint32_t tag_bits, size_t aad_len, size_t payload_len);
+TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			      void *dst, size_t *dst_len, void *tag, size_t *tag_len);
+TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
+			      void *dst, size_t *dst_len, void *tag, size_t tag_len);
 void TEE_MACInit(TEE_OperationHandle operation, const void *iv, size_t len);
-TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation,
-			       const void *message, size_t len, void *mac,
-			       size_t *mac_len);
+TEE_Result TEE_MACComputeFinal(TEE_OperationHandle operation, const void *message, size_t len,
+			       void *mac, size_t *mac_len);
 
-void TEE_InitValueAttribute(TEE_Attribute *attribute, uint32_t id, uint32_t a,
-			    uint32_t b);
-TEE_Result TEE_GenerateKey(TEE_ObjectHandle object, uint32_t bits,
-			   const TEE_Attribute *attributes, uint32_t count);
-TEE_Result TEE_GetObjectBufferAttribute(TEE_ObjectHandle object, uint32_t id,
-					void *buffer, size_t *size);
-TEE_Result TEE_AsymmetricSignDigest(TEE_OperationHandle operation,
-				    const TEE_Attribute *attributes,
-				    uint32_t count, const void *digest,
-				    size_t digest_len, void *signature,
-				    size_t *signature_len);
+void TEE_InitValueAttribute(TEE_Attribute *attribute, uint32_t id, uint32_t a, uint32_t b);
+TEE_Result TEE_GenerateKey(TEE_ObjectHandle object, uint32_t bits, const TEE_Attribute *attributes,
+			   uint32_t count);
+TEE_Result TEE_GetObjectBufferAttribute(TEE_ObjectHandle object, uint32_t id, void *buffer,
+					size_t *size);
+TEE_Result TEE_AsymmetricSignDigest(TEE_OperationHandle operation, const TEE_Attribute *attributes,
+				    uint32_t count, const void *digest, size_t digest_len,
+				    void *signature, size_t *signature_len);
 TEE_Result TEE_AsymmetricVerifyDigest(TEE_OperationHandle operation,
-				      const TEE_Attribute *attributes,
-				      uint32_t count, const void *digest,
-				      size_t digest_len, const void *signature,
+				      const TEE_Attribute *attributes, uint32_t count,
+				      const void *digest, size_t digest_len, const void *signature,
 				      size_t signature_len);
-TEE_Result TEE_AsymmetricEncrypt(TEE_OperationHandle operation,
-				 const TEE_Attribute *attributes,
-				 uint32_t count, const void *src,
-				 size_t src_len, void *dst, size_t *dst_len);
-TEE_Result TEE_AsymmetricDecrypt(TEE_OperationHandle operation,
-				 const TEE_Attribute *attributes,
-				 uint32_t count, const void *src,
-				 size_t src_len, void *dst, size_t *dst_len);
-void TEE_DeriveKey(TEE_OperationHandle operation,
-		   const TEE_Attribute *attributes, uint32_t count,
+TEE_Result TEE_AsymmetricEncrypt(TEE_OperationHandle operation, const TEE_Attribute *attributes,
+				 uint32_t count, const void *src, size_t src_len, void *dst,
+				 size_t *dst_len);
+TEE_Result TEE_AsymmetricDecrypt(TEE_OperationHandle operation, const TEE_Attribute *attributes,
+				 uint32_t count, const void *src, size_t src_len, void *dst,
+				 size_t *dst_len);
+void TEE_DeriveKey(TEE_OperationHandle operation, const TEE_Attribute *attributes, uint32_t count,
 		   TEE_ObjectHandle derived);
 
-TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id,
-				      size_t id_len, uint32_t flags,
-				      TEE_ObjectHandle attributes,
-				      const void *data, size_t len,
-				      TEE_ObjectHandle *object);
-TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id,
-				    size_t id_len, uint32_t flags,
+TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id, size_t id_len,
+				      uint32_t flags, TEE_ObjectHandle attributes, const void *data,
+				      size_t len, TEE_ObjectHandle *object);
+TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id, size_t id_len, uint32_t flags,
 				    TEE_ObjectHandle *object);
 TEE_Result TEE_GetObjectInfo1(TEE_ObjectHandle object, TEE_ObjectInfo *info);
-TEE_Result TEE_SeekObjectData(TEE_ObjectHandle object, intmax_t offset,
-			      TEE_Whence whence);
-TEE_Result TEE_ReadObjectData(TEE_ObjectHandle object, void *buffer,
-			      size_t size, size_t *count);
-TEE_Result TEE_WriteObjectData(TEE_ObjectHandle object, const void *buffer,
-			       size_t size);
+TEE_Result TEE_SeekObjectData(TEE_ObjectHandle object, intmax_t offset, TEE_Whence whence);
+TEE_Result TEE_ReadObjectData(TEE_ObjectHandle object, void *buffer, size_t size, size_t *count);
+TEE_Result TEE_WriteObjectData(TEE_ObjectHandle object, const void *buffer, size_t size);
 TEE_Result TEE_TruncateObjectData(TEE_ObjectHandle object, size_t size);
-TEE_Result TEE_RenamePersistentObject(TEE_ObjectHandle object, const void *id,
-				      size_t id_len);
+TEE_Result TEE_RenamePersistentObject(TEE_ObjectHandle object, const void *id, size_t id_len);
 TEE_Result TEE_CloseAndDeletePersistentObject1(TEE_ObjectHandle object);
 void TEE_CloseObject(TEE_ObjectHandle object);
 
 TEE_Result TA_CreateEntryPoint(void);
 void TA_DestroyEntryPoint(void);
-TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
-				    TEE_Param params[TEE_NUM_PARAMS],
+TEE_Result TA_OpenSessionEntryPoint(uint32_t types, TEE_Param params[TEE_NUM_PARAMS],
 				    void **context);
 void TA_CloseSessionEntryPoint(void *context);
-TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd,
-				      uint32_t types,
+TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd, uint32_t types,
 				      TEE_Param params[TEE_NUM_PARAMS]);
 
 #endif

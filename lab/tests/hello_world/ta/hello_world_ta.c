@@ -13,8 +13,7 @@ void TA_DestroyEntryPoint(void)
 {
 }
 
-TEE_Result TA_OpenSessionEntryPoint(uint32_t types,
-				    TEE_Param params[TEE_NUM_PARAMS],
+TEE_Result TA_OpenSessionEntryPoint(uint32_t types, TEE_Param params[TEE_NUM_PARAMS],
 				    void **session)
 {
 	(void)types;
@@ -28,13 +27,11 @@ void TA_CloseSessionEntryPoint(void *session)
 	(void)session;
 }
 
-TEE_Result TA_InvokeCommandEntryPoint(void *session, uint32_t command,
-				      uint32_t types,
+TEE_Result TA_InvokeCommandEntryPoint(void *session, uint32_t command, uint32_t types,
 				      TEE_Param params[TEE_NUM_PARAMS])
 {
-	const uint32_t value =
-		TEE_PARAM_TYPES(TEE_PARAM_TYPE_VALUE_INOUT, TEE_PARAM_TYPE_NONE,
-				TEE_PARAM_TYPE_NONE, TEE_PARAM_TYPE_NONE);
+	const uint32_t value = TEE_PARAM_TYPES(TEE_PARAM_TYPE_VALUE_INOUT, TEE_PARAM_TYPE_NONE,
+					       TEE_PARAM_TYPE_NONE, TEE_PARAM_TYPE_NONE);
 
 	(void)session;
 
