@@ -128,7 +128,10 @@ static TEE_Result digest_part(struct session *session, TEE_Param *params)
 	return res;
 }
 
-#define COMMAND_ID(name) TA_BENCH_CMD_##name
+#define ROW(name, run, ...)                                  \
+	{                                                    \
+		TA_BENCH_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
 
 const struct command commands[] = {
 	{ TA_BENCH_CMD_NOP, ANY_TYPES, command_nop },

@@ -233,7 +233,10 @@ static TEE_Result list(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define COMMAND_ID(name) TA_BROKER_CMD_##name
+#define ROW(name, run, ...)                                   \
+	{                                                     \
+		TA_BROKER_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
 
 const struct command commands[] = {
 	{ TA_BROKER_CMD_NOP, ANY_TYPES, command_nop },

@@ -59,12 +59,6 @@ handler command_nop, command_clock_switch;
 		TA_CLOCK_CMD, TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), command_clock_switch \
 	}
 
-/* A row with its four types; a TA's COMMAND_ID() makes the id of the name. */
-#define ROW(name, run, ...)                               \
-	{                                                 \
-		COMMAND_ID(name), TYPES(__VA_ARGS__), run \
-	}
-
 /* Each TA has these, for startup.c. The last row of the table has no `run`. */
 extern const struct command commands[];
 extern const size_t session_bytes;

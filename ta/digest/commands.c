@@ -172,7 +172,10 @@ static TEE_Result heap(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define COMMAND_ID(name) TA_DIGEST_CMD_##name
+#define ROW(name, run, ...)                                   \
+	{                                                     \
+		TA_DIGEST_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
 
 const struct command commands[] = {
 	{ TA_DIGEST_CMD_NOP, ANY_TYPES, command_nop },

@@ -26,7 +26,10 @@ static TEE_Result physical(struct session *session, TEE_Param *params)
 	return say(params, counter_physical());
 }
 
-#define COMMAND_ID(name) TA_PROBE_CMD_##name
+#define ROW(name, run, ...)                                  \
+	{                                                    \
+		TA_PROBE_CMD_##name, TYPES(__VA_ARGS__), run \
+	}
 
 const struct command commands[] = {
 	ROW(NOP, command_nop, NONE, NONE, NONE, NONE),
