@@ -22,7 +22,8 @@ from teemark.cli.explain import command
 from teemark.findings.subject import subjects
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
-from teemark.model.stats import exactly
+from teemark.model.legs import Traced
+from teemark.model.stats import Sampling, exactly
 from teemark.page import bars, terminal
 from teemark.page.blocks import Bar, Column, Table
 from teemark.report import run_page
@@ -449,3 +450,10 @@ def test_the_report_has_a_bar_and_a_table() -> None:
     assert "Where the time of a call goes" in made.html
     assert re.search(r"<rect[^>]*var\(--c-5\)", made.html)
     assert "client library and driver" in made.markdown
+
+
+def test_events_are_those_of_a_call_and_of_a_leg() -> None:
+    ways = (((0, 10, 0), (20, 40, 0)), ((0, 10, 0),))
+    one = Traced("k", (1000, 1200), ways, 0.0, Sampling())
+    assert one.legs == 1.5
+    assert one.event(exactly(800.0)).value == pytest.approx(200.0)

@@ -664,3 +664,29 @@ def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
     assert by_key["tmpref-registration"]["status"] == "not checked"
     assert by_key["tmpref-registration"]["lacks"]
     assert by_key["emulated"]["status"] == "found"
+
+
+def test_a_page_of_shared_memory() -> None:
+    """1 MiB has 255 pages more than 4 KiB."""
+    cause = found(made(buffers(allocated=(50e3, 101e3)), spread=0.0001))["per-page-mapping"]
+    assert cause.figures[1].value == pytest.approx(200.0, rel=0.01)
+
+
+def test_instructions_save_a_factor_that_is_small_too() -> None:
+    cause = found(made(digests("sha256", tee=8.0, ta_ce=2.0)))["no-crypto-extensions-in-tee"]
+    assert cause.status == "found"
+
+
+@pytest.mark.parametrize(
+    ("inside", "status"), [(30.0, "found"), (10.0, "ruled out"), (5.0, "ruled out")]
+)
+def test_the_same_code_that_is_slower_inside(inside: float, status: str) -> None:
+    cause = found(made(digests("sha256", ta_c=inside, c=10.0), spread=0.001))["same-code"]
+    assert cause.status == status
+
+
+def test_as_much_as_the_digest_of_so_many_bytes() -> None:
+    """A message that costs twice the way: 64 B, which are 2 blocks, and 705 bytes more."""
+    run = made({EMPTY: 50e3} | digests("sha256", tee=60.0), spread=0.0001)
+    (claim,) = (one.claim for one in judge(Ground.of(run)) if one.key == "call-outweighs-compute")
+    assert claim == "Getting in and out of the TEE costs as much as the SHA-256 of 770\u00a0B."

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable
 
@@ -12,12 +13,14 @@ import pytest
 
 from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
 from teemark.base.interval import Interval
+from teemark.base.work import Work
 from teemark.findings.subject import subjects
 from teemark.model.changes import changes
 from teemark.model.compare import (
     BOOTS,
     EMULATED,
     FEW_STARTS,
+    LIMIT,
     ONE_START,
     Comparison,
     Difference,
@@ -26,7 +29,9 @@ from teemark.model.compare import (
     common_shift,
     compare,
     compare_values,
+    judged,
     sign_p,
+    slack,
 )
 from teemark.model.power import starts_to_see, student, student_p
 from teemark.model.stats import exactly
@@ -392,3 +397,31 @@ def test_cases_that_only_the_first_has_are_passed_over() -> None:
     (found,) = compare(one, run_of({SHORT.format("c"): [2.0] * 8})).pairs
     assert found.case == SHORT.format("c")
     assert found.added == 0
+
+
+def test_what_two_boots_of_one_build_may_differ_by() -> None:
+    """Without a tick in the sample, a step of the clock and a little; with one, it is hidden."""
+    work = Work.of("oneshot/sha256/tee/4096")
+    assert slack(work, 1000.0, 10, 64.0) == (6.4 + BOOTS * 1000, 6.4)
+    assert slack(work, 1000.0, 4000, 64.0) == (LIMIT * 1000, math.inf)
+    assert slack(Work.of("oneshot/sha256/afalg/64"), 1000.0, 10, 64.0) == (15.0, math.inf)
+
+
+def test_a_verdict_says_which_change_would_have_been_seen() -> None:
+    one = compare(run(), run()).pairs[0]
+    alike = dataclasses.replace(one, first=exactly(1000.0), second=exactly(1000.0))
+    assert judged(alike, 5.0, 1.0).visible == 0.005
+
+
+def test_changes_of_a_family_that_differ_are_no_change_a_call() -> None:
+    sizes = sorted({int(key.rpartition("/")[2]) for key in run().cases if "/sha256/tee/" in key})
+    added = {f"oneshot/sha256/tee/{size}": 20_000 + 8_000 * (n % 2) for n, size in enumerate(sizes)}
+
+    def change(record: dict[str, object]) -> None:
+        if record["type"] == "sample" and record["case"] in added:
+            assert isinstance(record["ns"], int)
+            record["ns"] += added[str(record["case"])]
+
+    (found,) = changes(compare(run(), run(change)))
+    assert {one.case for one in found.cases} == set(added)
+    assert found.call is None

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from synthetic import MACHINE, run_from
-from teemark.findings.offload import Offload, offloads
+from teemark.findings.offload import Offload, device_lines, offloads
 from teemark.findings.subject import subjects
 from teemark.model.models import build
 from teemark.page import markdown
 from teemark.report.sections.offload import offload
 from teemark.run.reader import RunData
+from teemark.run.records import InterruptLine, Watched
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
 TIMER = "GICv3 27 Level arch_timer"
@@ -269,3 +270,19 @@ def test_the_report_has_a_row_for_each_outcome() -> None:
         "| `afalg:sha256-ce` | **CPU instructions** | SHA-256 |",
     ):
         assert row in text
+
+
+@pytest.mark.parametrize(("idle", "rates"), [(30, []), (20, [0.8])])
+def test_a_line_has_to_rise_four_times_as_often_as_at_rest(idle: int, rates: list[float]) -> None:
+    line = InterruptLine(line="33", name="a crypto engine", count=100, idle=idle)
+    watched = Watched(
+        calls=100, ns=20_000_000, user_us=0, sys_us=0, idle_ns=20_000_000, interrupts=(line,)
+    )
+    assert [rate for _, rate in device_lines(watched)] == rates
+
+
+def test_cpu_time_is_that_of_a_call() -> None:
+    run = made(case("sha256-generic", cpu=0.5))
+    stats = build(run).stats[0]
+    assert stats.cpu is not None
+    assert stats.cpu.value == pytest.approx(0.5 * stats.time.median, rel=0.01)

@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	input = data;
 	left = size;
 	json_object(&json, NULL);
-	machine_put(&json, &none);
+	machine_put(&json, &none, false);
 	machine_put_after(&json);
 	json_object_end(&json);
 	/* On one line, whatever was in the files. */
