@@ -669,7 +669,7 @@ def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
 def test_a_page_of_shared_memory() -> None:
     """1 MiB has 255 pages more than 4 KiB."""
     cause = found(made(buffers(allocated=(50e3, 101e3)), spread=0.0001))["per-page-mapping"]
-    assert cause.figures[1].value == pytest.approx(200.0, rel=0.01)
+    assert cause.figures[1].value == pytest.approx(200.0, rel=0.001)
 
 
 def test_instructions_save_a_factor_that_is_small_too() -> None:

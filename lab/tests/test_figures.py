@@ -3,23 +3,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 
-from synthetic import Synthetic, run_of, scattered
+from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base import fmt
+from teemark.base.console import terminal
 from teemark.base.interval import Interval
 from teemark.findings.subject import Subject, subjects
 from teemark.model.fit import fit
 from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
-from teemark.page import figures
-from teemark.page.blocks import Block, Findings, Fold, Paragraph, Section, Table
+from teemark.page import charts, figures
+from teemark.page.blocks import Bar, Block, Findings, Fold, Paragraph, Section, Table
+from teemark.report import summary
 from teemark.report.cells import misfit_cell
+from teemark.report.comparing import case_table, compared
 from teemark.report.sections.cases import cases, more
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
 from teemark.report.sections.inside import inside
+from teemark.report.sections.keys import pkcs11
+from teemark.report.sections.throughput import throughput
 from teemark.run.reader import RunData
 
 NBSP, THIN = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
@@ -362,3 +369,73 @@ def test_all_cases() -> None:
     assert table[1][1:] == ["1 KiB", "1000", "977", "1000", "1200", "9"]
     (timed,) = tables(cases([subject(run_of({"oneshot/sha256/c/1024": [1000.0] * 9}))]))
     assert timed[0][2:] == ["median", "95 %", "rate MiB/s", "p95", "sd", "samples"]
+
+
+# -- what is drawn --------------------------------------------------------------------------------
+
+
+def drawn(run: RunData, monkeypatch: pytest.MonkeyPatch) -> dict[str, charts.Series]:
+    """The series of the throughput chart, by backend, as they are given to the plotting library."""
+    found: dict[str, charts.Series] = {}
+
+    def keep(_key: str, series: Sequence[charts.Series], *_: object) -> str:
+        found.update({one.backend.name: one for one in series})
+        return "<svg></svg>"
+
+    monkeypatch.setattr(charts, "throughput", keep)
+    assert throughput(subjects([run])) is not None
+    return found
+
+
+def test_a_chart_s_points_and_bars_are_in_mib(monkeypatch: pytest.MonkeyPatch) -> None:
+    size, times = 1 << 20, [0.9e6, 1e6, 1.1e6] * 8
+    run = run_of({f"oneshot/sha256/tee/{n}": times for n in (size, 2 * size)})
+    series = drawn(run, monkeypatch)["tee"]
+    assert series.points == ((size, 1000.0), (2 * size, 2000.0))
+    low, high = series.low_high[0] or (0.0, 0.0)
+    assert 0.9 * 1000 <= low <= 1000 <= high <= 1.1 * 1112
+
+
+def test_a_counted_chart_s_points_are_instructions_a_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_with({f"oneshot/sha256/tee/{n}": 10.0 * n for n in (1024, 4096)})
+    assert [y for _, y in drawn(run, monkeypatch)["tee"].points] == pytest.approx([10.0, 10.0])
+
+
+def bars_of(blocks: Sequence[Block]) -> Iterator[Bar]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield from (cell for row in block.rows for cell in row if isinstance(cell, Bar))
+        elif isinstance(block, Fold):
+            yield from bars_of(block.blocks)
+
+
+def test_the_dearest_byte_has_the_longest_bar() -> None:
+    section = costs(subjects([EXACT]))
+    assert section is not None
+    assert [bar.share for bar in bars_of(section.blocks)] == pytest.approx([1.0, 0.1], rel=0.01)
+
+
+def test_the_largest_change_has_the_longest_bar() -> None:
+    times = {f"oneshot/sha256/tee/{n}": 1e6 for n in (64, 1024)}
+    more = {key: 1e6 + 1e5 * n for n, key in enumerate(times, 1)}
+    of = compared(*subjects([run_with(times), run_with(more)]))
+    table = case_table(of, of.found.worst_first)
+    assert [bar.share for bar in bars_of([table])] == pytest.approx([1.0, 0.5])
+
+
+def test_the_layers_of_a_pkcs11_call_add_up() -> None:
+    layers = {"calls": 10, "total_ns": 1000, "invoke_ns": 600, "memory_ns": 300}
+    layers |= {"invokes": 10, "allocations": 10}
+    times = {"pkcs11/hmac-sha256/pkcs11/none": [100.0] * 8}
+    section = pkcs11(subjects([run_of(times, layers=layers)]))
+    (row,) = next(table for table in tables(section) if "library" in " ".join(table[0]))[1:]
+    assert row[2:5] == ["60.0 ns", "30.0 ns", "10.0 ns"]
+
+
+def test_the_terminal_shows_the_dearest_causes(capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = (("temporary", 300e3), ("allocated", 50e3))
+    times = {
+        f"shm/{kind}/tee/in/{n}": ns * (1 + n / 1e6) for kind, ns in kinds for n in (4096, 1 << 20)
+    }
+    summary.dearest(terminal(), subject(run_with(times, 0.001)))
+    assert capsys.readouterr().out.startswith("1 ")
