@@ -392,8 +392,9 @@ def test_a_chart_s_points_and_bars_are_in_mib(monkeypatch: pytest.MonkeyPatch) -
     run = run_of({f"oneshot/sha256/tee/{n}": times for n in (size, 2 * size)})
     series = drawn(run, monkeypatch)["tee"]
     assert series.points == ((size, 1000.0), (2 * size, 2000.0))
-    low, high = series.low_high[0] or (0.0, 0.0)
-    assert 0.9 * 1000 <= low <= 1000 <= high <= 1.1 * 1112
+    known = build(run).stats[0].throughput_interval
+    assert known is not None
+    assert series.low_high[0] == pytest.approx((known.low / 2**20, known.high / 2**20))
 
 
 def test_a_counted_chart_s_points_are_instructions_a_byte(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,3 +92,8 @@ def test_intervals() -> None:
 )
 def test_size(number: int, says: str) -> None:
     assert plain(fmt.size(number)) == says
+
+
+def test_a_rate_is_in_mib_a_second() -> None:
+    assert fmt.rate(3 << 20) == "3.00"
+    assert fmt.rate(None) == fmt.NONE
