@@ -398,7 +398,9 @@ def command(
 ) -> tuple[FakeBoard, list[str]]:
     monkeypatch.setattr(run_command, "open_board", lambda _word: FakeBoard(board.programs))
     monkeypatch.setattr(run_command, "ensure_installed", lambda _board, **_: [])
-    args = ["run", "--board", "fake", "--plan", "quick", "--out", str(tmp_path / "out")]
+    file = tmp_path / "fake.toml"
+    file.write_text('kind = "ssh"\naddress = "fake"\n')
+    args = ["run", "--board", str(file), "--plan", "quick", "--out", str(tmp_path / "out")]
     return board, args
 
 
