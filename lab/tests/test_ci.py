@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What other people's CI and dashboards take from us works there: the GitHub Action, the GitLab
+"""Other people's CI and dashboards take these from us, and they work there: the GitHub Action, the GitLab
 component, LAVA's definitions and Grafana's dashboard."""
 
 from __future__ import annotations
