@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Other people's CI and dashboards take these from us, and they work there: the GitHub Action, the GitLab
-component, LAVA's definitions and Grafana's dashboard."""
+"""Other people's CI and dashboards take these from us, and they work there: the GitHub Action, the
+GitLab component, LAVA's definitions and Grafana's dashboard."""
 
 from __future__ import annotations
 
