@@ -107,7 +107,7 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
         # its first sessions load two TAs, for which it waits for tee-supplicant
         assert costs["open"].switches > 0
         assert 0 < costs["hash"].on <= costs["hash"].ns
-        assert one.report["tee"]["ree_clock_delta"]["value"] > 0
+        assert one.report["tee"]["tee_time"]["value"] > 0
     made = make([run])
     for table in tables:
         assert markdown.escape(table.title) in made.markdown
