@@ -26,8 +26,8 @@ class LocalChannel(Channel):
 
 
 class _Shell(Ssh):
-    """Holds what ssh would start there starts here, by a shell with this environment; `greeting` is
-    what that shell does before each command."""
+    """Starts here what ssh would start on a board, by a shell with this environment; that shell
+    does `greeting` before each command."""
 
     def __init__(self, folder: Path, env: dict[str, str]) -> None:
         super().__init__("fake", Endpoint("nowhere"))

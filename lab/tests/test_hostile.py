@@ -160,7 +160,7 @@ def test_any_records_give_a_report(change: Changes) -> None:
 
 
 def parsed(lines: list[bytes]) -> reader.RunData:
-    """Returns what the reader refuses, with a sentence of ours, is no report."""
+    """Returns the run; an example that the reader refuses with a sentence of ours is left out."""
     try:
         return reader.parse(lines, file="x")
     except TeemarkError:

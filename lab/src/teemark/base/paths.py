@@ -41,8 +41,8 @@ def root() -> Path:
 
 
 _SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
-"""Says what the wheel brings in the place of a checkout (mk/dist fills it): data, sources, and the
-programs and TAs for boards."""
+"""The wheel brings this folder in the place of a checkout (mk/dist fills it): data, sources, and
+the programs and TAs for boards."""
 
 
 def in_checkout() -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from teemark.trace.difference import Change, changes
 from teemark.trace.profile import Trace
 
-# An option that is switched so weakens security: what it takes away, by the beginning of its name.
+# The beginning of an option that weakens security, and what is lost by it.
 _WEAKENS = (
     ("CFG_TEE_CORE_DEBUG=n", "no assertions and lock checks in the core"),
     ("CFG_CORE_STACK_PROTECTOR", "no stack protector"),

@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _text(text: str) -> str:
-    """Returns what XML 1.0 can't hold, even escaped, becomes U+FFFD."""
+    """Returns the text with U+FFFD for each character that XML 1.0 can't hold, even escaped."""
     return _NOT_XML.sub("\ufffd", text)
 
 
