@@ -74,7 +74,7 @@ static bool is_hex(const char *text)
 	return strlen(text) % 2 == 0 && !text[strspn(text, hex_digits)];
 }
 
-/* The digits that a text is, of a number of them (0: any even one). */
+/* Takes the text as hex digits; there must be so many (0: any even number). */
 static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 {
 	bytes->hex = text;
@@ -82,14 +82,17 @@ static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 	return is_hex(text) && (!digits || strlen(text) == digits);
 }
 
-/* The number of a parameter. */
+/* Takes the text as the number of a parameter. */
 static bool take_parameter(const char *text, struct call_bytes *bytes)
 {
 	bytes->of = (unsigned)(text[0] - '0');
 	return text[0] >= '0' && bytes->of < CALL_PARAMS && !text[1];
 }
 
-/* What memory holds before the call; `wanted`: or is expected to hold after. */
+/*
+ * Reads the word for what memory holds before the call, or, if `wanted`, for
+ * what it is expected to hold afterwards.
+ */
 static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 {
 	static const struct {
@@ -119,7 +122,8 @@ static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 			return take_parameter(rest, bytes);
 		if (!take_hex(rest, words[i].digits, bytes))
 			return false;
-		vector_bytes(&bytes->fill, 1, rest);
+		if (i == CALL_FILL)
+			vector_bytes(&bytes->fill, 1, rest);
 		return true;
 	}
 	if (!of || !wanted)
@@ -207,6 +211,7 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 					     "memory-in", "memory-out", "memory-inout",
 					     "none",      NULL };
 	struct call_param *p = &step->params[step->n_params];
+	const char *way;
 	int type, ret;
 
 	if (step->n_params == CALL_PARAMS)
@@ -215,9 +220,10 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 	type = case_choice(next(&item, ":"), types, "a type of a parameter", err);
 	if (type < 0)
 		return type;
-	p->in = type < 6 && type % 3 != 1;
-	p->out = type < 6 && type % 3 != 0;
-	ret = type == 6 ? 0 : type < 3 ? value(p, &item, err) : memory(p, &item, err);
+	way = strchr(types[type], '-');
+	p->in = way && strstr(way, "in");
+	p->out = way && strstr(way, "out");
+	ret = !way ? 0 : types[type][0] == 'v' ? value(p, &item, err) : memory(p, &item, err);
 	if (!ret && item)
 		ret = case_wrong(err, "call: \"%.40s\" is too much after a parameter", item);
 	return ret;
