@@ -190,14 +190,18 @@ def default_board() -> str:
     return settings.board
 
 
+def _place(word: str) -> BoardFile:
+    """A place of a labgrid farm, with what the board file of its name says, if there is one."""
+    name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
+    own = read(files[name]).config if name in files else None
+    config = own if isinstance(own, SshConfig) else SshConfig(address=word)
+    return BoardFile(name, Path(word), msgspec.structs.replace(config, address=word))
+
+
 def find(word: str) -> BoardFile:
     """The board that a word on the command line names."""
-    files = _files()
     if word.startswith(LABGRID):
-        name = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID))
-        own = read(files[name]).config if name in files else None
-        config = own if isinstance(own, SshConfig) else SshConfig(address=word)
-        return BoardFile(name, Path(word), msgspec.structs.replace(config, address=word))
+        return _place(word)
     if "/" in word or word.endswith(".toml"):
         path = Path(word)
         if not path.is_file():
@@ -205,6 +209,7 @@ def find(word: str) -> BoardFile:
                 f"there is no board file {word}", hint="see `teemark board list` for names"
             )
         return read(path)
+    files = _files()
     if word not in files:
         close = difflib.get_close_matches(word, files, n=1)
         raise UnknownBoard(

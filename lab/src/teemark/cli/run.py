@@ -130,10 +130,10 @@ def command(
     plan_check.check(asked)
     source = origin.find(commit_word, labels)
     names = named(boards) or [config.default_board()]
-    words = {config.find(name).name: name for name in names}
-    if len(words) < len(names):
-        raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
-    if len(words) > 1:
+    if len(names) > 1:
+        words = {config.find(name).name: name for name in names}
+        if len(words) < len(names):
+            raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
         outs = [directory_for(out and out / name, name, asked.name) for name in words]
         child = side_by_side.part(list(words))
         if not isinstance(child, int):

@@ -10,7 +10,7 @@ from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL, ONESHOT, TEE
 from teemark.findings.subject import Subject
 from teemark.page import figures
-from teemark.page.blocks import Column, Section, Table
+from teemark.page.blocks import Section, Table, left, right
 from teemark.report.sections.throughput import ANSWERED
 
 FIGURES = {
@@ -51,10 +51,10 @@ def data(subject: Subject, algorithm: str = ANSWERED) -> dict[str, Any]:
 
 
 def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
-    """A line a board, in the order of the runs. A figure has a question mark where its interval is
-    wider than the figure, or unknown."""
+    """Returns a line a board, in the order of the runs. A figure has a question mark where its
+    interval is wider than the figure, or unknown."""
     titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
-    columns = [Column(name, "left") for name in ("board", "CPU", "OP-TEE")]
+    columns = (*left("board", "CPU", "OP-TEE"), *right(*titles))
     rows = []
     for subject in subjects:
         row = data(subject, algorithm)
@@ -67,7 +67,7 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
             cell = fmt.NONE if value is None else figures.cell(subject.run, value)
             cells.append(cell + " ?" * vague)
         rows.append((f"{subject.label}{unit}", row["cpu"] or fmt.NONE, tee, *cells))
-    return Table((*columns, *map(Column, titles)), tuple(rows), stacked=True)
+    return Table(columns, rows, stacked=True)
 
 
 def boards(subjects: Sequence[Subject]) -> Section | None:
