@@ -227,6 +227,30 @@ def test_a_difference_may_be_chance(factor: float, verdict: str) -> None:
     assert found.change == pytest.approx(factor - 1, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    ("new", "verdict"), [("sign/a/b/none", "worse"), ("keygen/a/b/none", "undecided")]
+)
+def test_new_keys_are_a_distribution_that_is_held_against_no_other(new: str, verdict: str) -> None:
+    """Twice the time in eight starts each."""
+    made = Synthetic(algorithms=("sha256",), noise=0.001, starts=8, emulated=False)
+    truth = {key: (2 * call, 2 * byte) for key, (call, byte) in TRUTH.items()}
+    old = SHORT.format("c")
+
+    def renamed(one: Synthetic) -> RunData:
+        words = dict(
+            zip(("workload", "algorithm", "backend", "parameters"), new.split("/"), strict=True)
+        )
+        return run_from(
+            record
+            | ({"case": new} if record.get("case") == old else {})
+            | (words if record["type"] == "case" and record["case"] == old else {})
+            for record in one.records()
+        )
+
+    found = compare(renamed(made), renamed(dataclasses.replace(made, seed=2, truth=truth)))
+    assert found.verdicts()[new] == verdict
+
+
 @pytest.mark.parametrize("emulated", [False, True])
 def test_one_start_or_an_emulators_clock_decide_nothing(emulated: bool) -> None:
     """However far apart the runs are."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from synthetic import TRUTH, Synthetic, Truth, run_from
+from synthetic import TRUTH, Synthetic, Truth, run_from, run_of
 from teemark.base import paths
 from teemark.base.errors import DataError
 from teemark.boards import config, made_by
@@ -24,7 +24,7 @@ from teemark.exact import baseline as baselines
 from teemark.exact import gate
 from teemark.exact.baseline import OTHERS, Baseline, function_changes, held_against, listed
 from teemark.exact.record import Own
-from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT
+from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT, Limit, compare
 from teemark.plan.plan import Plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
@@ -311,8 +311,24 @@ def test_what_waits_for_a_disk_is_not_judged(
     Boards(monkeypatch, scattering(CASE))
     assert cli.run(["gate", "--baseline", str(file)]) == 0
     shown = capsys.readouterr().out
-    assert f"not judged, as the samples scatter, as where calls wait for a disk: {CASE}" in shown
+    assert f"not judged, as where calls wait for a disk, or each makes another key: {CASE}" in shown
     assert "not in the baseline" not in shown
+
+
+@pytest.mark.parametrize(
+    "key", ["keygen/ecdsa-p256/tee/none", "keygen/rsa-2048/openssl/none"]
+    + [f"pkcs11/keypair-{kind}/pkcs11/none" for kind in ("session", "token")],
+)  # fmt: skip
+def test_new_keys_are_never_gated_however_much_alike_they_are(key: str) -> None:
+    """Ten times dearer, in samples that are all the same: a signature is worse, a new key isn't."""
+    signing = "sign/ecdsa-p256/tee/none"
+    before, after = (run_of({key: [ns] * 20, signing: [ns] * 20}, icount=True) for ns in (1e6, 1e7))
+    assert set(baselines.figures_of(before)[0]) == {signing}
+    old = Baseline("p", "b", BY, {key: 1e6, signing: 1e6})
+    for found in (held_against(old, after), compare(before, after)):
+        verdicts = {one.case: one.verdict for one in found.pairs}
+        assert verdicts == {key: "undecided", signing: "worse"}
+        assert not any(Limit(0.0).broken(one) for one in found.pairs if one.case == key)
 
 
 def test_where_nothing_can_be_judged_the_gate_does_not_pass(

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "pkcs11.h"
 #include "shared_library.h"
 
@@ -20,6 +21,8 @@ static const char our_label[LABEL_BYTES + 1] = "teemark                         
 static const char so_pin[] = "teemark-so", user_pin[] = "teemark-user";
 
 struct pkcs11 p11;
+struct pkcs11_begun pkcs11_begun;
+bool pkcs11_kept;
 
 #define SYMBOL(member, name, parameters) { "C_" #name, &p11.member, false },
 static const struct symbol symbols[] = {
@@ -45,6 +48,11 @@ void pkcs11_module(const char *file)
 {
 	names[0] = file;
 	names[1] = NULL;
+}
+
+const char *pkcs11_module_file(void)
+{
+	return module.file;
 }
 
 int pkcs11_failed(struct error *err, const char *what, ck result)
@@ -93,8 +101,7 @@ static ck clear_token(void)
 
 static ck set_user_pin(void)
 {
-	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
-	ck session, res = p11.open(token.slot, flags, NULL, NULL, &session);
+	ck session, res = pkcs11_another(&session);
 
 	if (!res)
 		res = p11.login(session, CKU_SO, so_pin, strlen(so_pin));
@@ -106,13 +113,19 @@ static ck set_user_pin(void)
 	return res;
 }
 
+ck pkcs11_another(ck *session)
+{
+	return p11.open(token.slot, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, session);
+}
+
 static int make_token(struct error *err)
 {
-	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
+	uint64_t begin = clock_now_ns();
 	bool ours = false;
 	ck res = p11.initialize(NULL);
 	int ret;
 
+	pkcs11_begun.initialize_ns = clock_now_ns() - begin;
 	if (res)
 		return pkcs11_failed(err, "begin", res);
 	ret = find_slot(&ours, err);
@@ -122,9 +135,11 @@ static int make_token(struct error *err)
 	if (!res)
 		res = set_user_pin();
 	if (!res)
-		res = p11.open(token.slot, flags, NULL, NULL, &token.session);
+		res = pkcs11_another(&token.session);
+	begin = clock_now_ns();
 	if (!res)
 		res = p11.login(token.session, CKU_USER, user_pin, strlen(user_pin));
+	pkcs11_begun.login_ns = clock_now_ns() - begin;
 	if (res)
 		ret = pkcs11_failed(err, "make a token called teemark", res);
 out:
@@ -140,7 +155,6 @@ int pkcs11_probe(struct error *err)
 
 int pkcs11_open(ck *session, struct error *err)
 {
-	const ck flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
 	int ret = shared_library_load(&module, err);
 	ck res;
 
@@ -149,7 +163,7 @@ int pkcs11_open(ck *session, struct error *err)
 	if (ret)
 		return ret;
 	token.users++;
-	res = p11.open(token.slot, flags, NULL, NULL, session);
+	res = pkcs11_another(session);
 	if (!res)
 		return 0;
 	pkcs11_close();
@@ -161,6 +175,7 @@ void pkcs11_close(void)
 	if (!token.users || --token.users)
 		return;
 	p11.close_all(token.slot);
-	clear_token();
+	if (!pkcs11_kept)
+		clear_token();
 	p11.finalize(NULL);
 }

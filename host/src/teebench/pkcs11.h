@@ -54,6 +54,7 @@ enum {
 	CKM_EC_KEY_PAIR_GEN = 0x1040,
 	CKM_ECDSA = 0x1041,
 	CKM_AES_CBC = 0x1082,
+	CKR_DEVICE_MEMORY = 0x31,
 	CKR_SIGNATURE_INVALID = 0xc0,
 };
 
@@ -69,6 +70,7 @@ enum {
 	F(init_pin, InitPIN, (ck session, const char *pin, ck len)) \
 	F(open, OpenSession, \
 	  (ck slot, ck flags, void *app, void *notify, ck *session)) \
+	F(close, CloseSession, (ck session)) \
 	F(close_all, CloseAllSessions, (ck slot)) \
 	F(session_info, GetSessionInfo, (ck session, void *info)) \
 	F(login, Login, (ck session, ck user, const char *pin, ck len)) \
@@ -113,6 +115,10 @@ extern struct pkcs11 p11;
 
 /* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
 void pkcs11_module(const char *file);
+/* Where the loaded module is; empty before. */
+const char *pkcs11_module_file(void);
+/* Set: the token and its last key pair stay, for other programs. */
+extern bool pkcs11_kept;
 /* Is there a module? Makes nothing. err->skip "no-pkcs11". */
 int pkcs11_probe(struct error *err);
 /*
@@ -121,7 +127,17 @@ int pkcs11_probe(struct error *err);
  * pkcs11_probe(), or "no-token".
  */
 int pkcs11_open(ck *session, struct error *err);
-/* The last one destroys what the token holds. */
+/* One more session with the token of pkcs11_open(). */
+ck pkcs11_another(ck *session);
+/*
+ * What the first pkcs11_open() took to begin. No case can repeat it: to begin
+ * anew, or to log out, takes the objects of all other cases away.
+ */
+struct pkcs11_begun {
+	uint64_t initialize_ns, login_ns;
+};
+extern struct pkcs11_begun pkcs11_begun;
+/* The last one destroys what the token holds, unless it is kept. */
 void pkcs11_close(void);
 /* -EIO: WHAT fails with CKR 0x… */
 int pkcs11_failed(struct error *err, const char *what, ck result);

@@ -47,6 +47,7 @@ static const char usage_text[] =
 	"      --align-tick MS    begin each sample just after a multiple of MS\n"
 	"      --quiet-until-end  write nothing while measuring\n"
 	"      --pkcs11-module FILE  for workload pkcs11, instead of OP-TEE's libckteec\n"
+	"      --pkcs11-keep      leave its token and keypair-token's last pair for others\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
 	"      --no-watch         don't find out who does the work in the kernel or\n"
@@ -81,7 +82,7 @@ enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output, *stretch;
-	bool list, machine, allow_rpmb, check, open_tas;
+	bool list, machine, allow_rpmb, check, open_tas, keep_token;
 };
 
 enum kind { TEXT, FLAG, NO_FLAG, NUMBER, CASE_OPTION, MODULE, HELP, VERSION };
@@ -107,6 +108,7 @@ static const struct choice {
 	{ "align-tick", 0, NUMBER, SETTING(align_ns), 10000, 1000000 },
 	{ "quiet-until-end", 0, FLAG, SETTING(quiet_until_end), 0, 0 },
 	{ "pkcs11-module", 0, MODULE, 0, 0, 0 },
+	{ "pkcs11-keep", 0, FLAG, ARGUMENT(keep_token), 0, 0 },
 	{ "no-ta-counter", 0, NO_FLAG, SETTING(ta_counter), 0, 0 },
 	{ "no-watch", 0, NO_FLAG, SETTING(watch), 0, 0 },
 	{ "trace-events", 0, FLAG, SETTING(trace_events), 0, 0 },
@@ -313,6 +315,7 @@ static int run(const struct arguments *a, char **keys)
 	struct error err = { 0 }, closing = { 0 };
 	int status = 0;
 
+	pkcs11_kept = a->keep_token;
 	if (collect_cases(a, keys, &cases, &err) || (!a->check && cases_expand(&cases, &err)) ||
 	    check_cases(&cases, &pool, &err)) {
 		status = complain(&err, err.code == -ENOMEM ? EXIT_FAIL : EXIT_USAGE);

@@ -138,6 +138,11 @@ class Work:
         return " ".join((self.workload, *self.words)) if sized else None
 
     @property
+    def distribution(self) -> bool:
+        """Whether each sample is another key pair: no figure to hold a later run against."""
+        return self.row is KEYGEN or (self.row is PKCS11 and self.algorithm.startswith("keypair-"))
+
+    @property
     def driver(self) -> str:
         """The kernel's driver that the backend names; an empty string without one."""
         return self.backend.partition(":")[2]

@@ -178,7 +178,7 @@ def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
         lines.append(f"  which functions isn't known: the baseline {why}")
     if scattered := figures_of(found.second)[1]:
         lines.append(
-            f"  not judged, as the samples scatter, as where calls wait for a disk: "
+            f"  not judged, as where calls wait for a disk, or each makes another key: "
             f"{', '.join(scattered)}"
         )
     if found.new:

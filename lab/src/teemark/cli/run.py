@@ -77,6 +77,14 @@ from teemark.studies.answers import answers
     "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs root.",
 )
 @common.option(
+    "--pkcs11-module FILE",
+    "Measure this PKCS #11 module on the board. [default: OP-TEE's libckteec]",
+    "module",
+)
+@common.option(
+    "--pkcs11-keep", "Leave its token, with keypair-token's last key pair, for other programs."
+)
+@common.option(
     "--power-cycle", "If a board of a labgrid farm hangs, cut its power, once, and begin again."
 )
 @common.option(
@@ -101,6 +109,8 @@ def command(
     rounds: int | None,
     limit_minutes: float | None,
     trace_events: bool,
+    module: str | None,
+    pkcs11_keep: bool,
     power_cycle: bool,
     commit_word: str,
     labels: tuple[str, ...],
@@ -149,7 +159,8 @@ def command(
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     say(f"{asked.name} on {target.name}: {_ahead(target, asked, starts)}")
-    options = ("--trace-events",) if trace_events else ()
+    options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
+    options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
     built = own_ta.ready(own, asked.ta, target)
     how = {"options": options, "origin": source, "limit_s": limit_s}

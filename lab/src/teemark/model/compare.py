@@ -265,7 +265,9 @@ class _Pair:
 
     @property
     def tested(self) -> bool:
-        """Tells whether both runs have two starts, and no time is 0."""
+        """Tells whether both runs have two starts of a cost, no distribution, and no time is 0."""
+        if self.one.work is not None and self.one.work.distribution:
+            return False
         return self.one.have > 1 and min(map(min, self.medians)) > 0
 
 
@@ -372,7 +374,7 @@ def _counted(pair: _Pair) -> Difference:
 def judged(one: Difference, allowed: float, step: float) -> Difference:
     """Returns the difference with its verdict; its counted figures may differ by `allowed`."""
     if not (one.first.exact and one.second.exact):
-        why = "its samples scatter, as where a call waits for a disk"
+        why = "its samples scatter, as where a call waits for a disk, or each makes another key"
         return replace(one, exact=True, verdict="undecided", reason=why)
     verdict: Verdict = "same"
     if abs(one.added) > allowed:

@@ -413,7 +413,7 @@ def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
 
 def steady(measured: MeasuredCase, repeat: int = 1) -> bool:
     """Tells whether calls with that many operations took one count of instructions."""
-    return _steady(call_times(measured.samples, repeat), 0.0)
+    return not measured.work.distribution and _steady(call_times(measured.samples, repeat), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,6 +341,9 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     masked_reason: Annotated[str | None, says("why it is null")] = None
     checked_by: Annotated[str | None, says("backend that computed the same")] = None
     tee_says: Annotated[bool | None, says("asymmetric: by the TEE's own words")] = None
+    module: Annotated[str | None, says("PKCS #11: its file")] = None
+    initialize_ns: Annotated[Count | None, says("PKCS #11: the program's C_Initialize")] = None
+    login_ns: Annotated[Count | None, says("PKCS #11: its user's C_Login")] = None
     layers: Annotated[Layers | None, says("PKCS #11: where some calls spent their time")] = None
     rpcs_per_call: Annotated[float | None, says("calls of the TEE back to the normal world")] = None
     rpcs_reason: Annotated[str | None, says("why they aren't known")] = None

@@ -86,11 +86,15 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
 
 def _layers(subject: Subject) -> list[Block]:
     shown = figures.instructions if subject.icount else fmt.duration
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
+    note = "layers are means of a few calls before the samples"
     for case in subject.run.sound:
         layers, stats = case.case.layers, subject.models.case(case.key)
         if case.work.row is not PKCS11 or layers is None or stats is None:
             continue
+        if not rows and case.case.initialize_ns is not None and case.case.login_ns is not None:
+            begun = (shown(case.case.initialize_ns), shown(case.case.login_ns))
+            note += "; once, before all calls: C_Initialize {}, C_Login {}".format(*begun)
         rest = layers.total_ns - layers.invoke_ns - layers.memory_ns
         parts = (layers.invoke_ns, layers.memory_ns, rest)
         rows.append(
@@ -107,7 +111,6 @@ def _layers(subject: Subject) -> list[Block]:
         *right("median", "in the TEE", "shared memory", "library", unit=figures.unit(subject.run)),
         *right("shared memory", "calls into the TEE"),
     )
-    note = "layers are means of a few calls before the samples"
     return [Table(columns, rows, note=note)] if rows else []
 
 
