@@ -29,9 +29,11 @@ from teemark.boards.shell import Process
 from teemark.cli import main as cli
 from teemark.cli import run as run_command
 from teemark.measure import runner, teehash_steps
+from teemark.measure.progress import watching
+from teemark.measure.runner import Starts
 from teemark.plan import plan
 from teemark.run import reader
-from teemark.run.records import AnyRecord, Fail, Teehash
+from teemark.run.records import AnyRecord, Fail, Sample, Start, Teehash
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter, directory_for, new_directory, point_latest
 
@@ -376,10 +378,54 @@ def test_latest_is_replaced(tmp_path: Path) -> None:
 def test_progress_estimates() -> None:
     progress = runner.Progress.of(PLAN)
     assert progress.expected == 12
-    assert progress.seconds_left(1.0) is None
+    assert progress.ahead(1.0) is None
     progress.began, progress.samples = 0.0, 20
     progress.asked["x"] = 28
-    assert progress.seconds_left(10.0) == pytest.approx(10.0)
+    assert progress.ahead(10.0) == pytest.approx((0.5, 10.0))
+
+
+def test_progress_of_a_quiet_board_learns_from_its_first_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Samples of two starts say nothing before each ends: the first goes by the guess, the second
+    by the first."""
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    progress = runner.Progress.of(PLAN, Starts(2, guess_s=40.0))
+    progress.see(Start(number=1, kind="boot"))
+    progress.quiet = now
+    assert progress.ahead(110.0) == pytest.approx((0.125, 70.0))
+    assert progress.ahead(500.0) == pytest.approx((0.5, 40.0))
+    now = 180.0
+    progress.see(Start(number=2, kind="boot"))
+    progress.quiet = now
+    assert progress.ahead(200.0) == pytest.approx((0.625, 60.0))
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_without_a_terminal_each_tenth_has_a_line(
+    quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with watching(PLAN, "a plan", Starts(guess_s=50.0)) as watcher:
+        if quiet:
+            watcher.quiet()
+        for number in range(200):
+            now += 0.25
+            if quiet:
+                watcher.waiting()
+            else:
+                progress = watcher._progress  # type: ignore[attr-defined]
+                progress.asked = {"x": 200}
+                watcher.record(
+                    Sample(case="x", seq=number, repeat=1, loops=1, ns=5, source="client-clock")
+                )
+    lines = capsys.readouterr().err.splitlines()
+    tenths = [line for line in lines if " left" in line]
+    assert [line.split()[2] for line in tenths] == [f"{share}0%," for share in range(1, 10)]
+    assert "0:05 left" in tenths[-1]
+    assert all(("at a guess" in line) is quiet for line in tenths)
 
 
 def test_progress_counts_hashed_files_apart() -> None:

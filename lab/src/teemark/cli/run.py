@@ -158,7 +158,8 @@ def command(
     if out is not None:
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    say(f"{asked.name} on {target.name}: {_ahead(target, asked, starts)}")
+    what, starts = _ahead(target, asked, starts)
+    say(f"{asked.name} on {target.name}: {what}")
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
@@ -217,7 +218,7 @@ def _measure(
         if starts.kind == "boot":
             starts = replace(starts, again=boot)
         directory = directory_for(out, board.name, asked.name)
-        with watching(asked, f"{asked.name} on {board.name}", starts.count) as watcher:
+        with watching(asked, f"{asked.name} on {board.name}", starts) as watcher:
             try:
                 outcome = runner.measure(board, asked, directory, watcher, starts, **how)
             except SystemExit:
@@ -270,18 +271,19 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(board: Board, asked: Plan, starts: Starts) -> str:
-    """How much there is to do, before anything is booted or copied."""
+def _ahead(board: Board, asked: Plan, starts: Starts) -> tuple[str, Starts]:
+    """Says how much there is to do before anything is booted or copied, and returns the starts with
+    the time that each may take."""
     what = fmt.plural(len(asked.cases), "case")
     if asked.teehash:
         what += f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file"
     if starts.count > 1:
         what += f", {starts.count} times"
     took = runner.took_before(paths.runs(), board.name, asked, starts.count)
-    if took is not None:
-        return f"{what}: {fmt.roughly_minutes(took)}, as it took the last time"
-    guess = starts.count * runner.seconds(asked, deterministic=board.deterministic)
-    return f"{what}: {fmt.roughly_minutes(guess)} of measuring, at a guess"
+    guess = took or starts.count * runner.seconds(asked, deterministic=board.deterministic)
+    how = ", as it took the last time" if took is not None else " of measuring, at a guess"
+    told = f"{what}: {fmt.roughly_minutes(guess)}{how}"
+    return told, replace(starts, guess_s=guess / starts.count)
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:

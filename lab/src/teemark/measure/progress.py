@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from teemark.measure.runner import Progress, Watcher
+from teemark.measure.runner import Progress, Starts, Watcher
 from teemark.plan.plan import Plan
 from teemark.run.records import AnyRecord
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-LINE_SECONDS = 15.0
+STEP = 0.1
+"""Where there is no terminal, this share of a run has a line."""
 
 
 @contextlib.contextmanager
-def watching(asked: Plan, title: str, starts: int = 1) -> Iterator[Watcher]:
+def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator[Watcher]:
     progress = Progress.of(asked, starts)
     if not sys.stderr.isatty():
         lines = Lines(progress, title)
@@ -63,14 +65,14 @@ class Bar(Watcher):
         if seen.hashed:
             self._draw("hashing files", seen.hashed, seen.files_expected)
         elif seen.samples == 0:
-            known = seen.cases + seen.skipped + seen.failed
-            self._draw("checking", known, known + max(0, len(seen.asked) - seen.cases))
+            checked = seen.cases + seen.skipped + seen.failed
+            self._draw("checking", checked, checked + max(0, len(seen.asked) - seen.cases))
         else:
-            left = seen.seconds_left(now)
-            note = f"{_left(left)}  {seen.current}" if left is not None else seen.current
+            known = seen.ahead(now)
+            note = f"{_left(known[1])}  {seen.current}" if known else seen.current
             self._draw(f"measuring {seen.cases} cases", seen.samples, seen.expected, note)
 
-    def _draw(self, what: str, done: int, total: int | None, note: str | None = None) -> None:
+    def _draw(self, what: str, done: float, total: float | None, note: str | None = None) -> None:
         self._bars.update(
             self._task,
             description=f"{self._title}{which_start(self._progress)}: {what}",
@@ -80,7 +82,12 @@ class Bar(Watcher):
         )
 
     def quiet(self) -> None:
+        self._progress.quiet = time.monotonic()
         self._draw("measuring", 0, None, "nothing on the wire until it is done")
+
+    def waiting(self) -> None:
+        if self._progress.quiet is not None and (known := self._progress.ahead(time.monotonic())):
+            self._draw("measuring", known[0], 1, f"{_left(known[1])}, at a guess")
 
 
 def which_start(seen: Progress) -> str:
@@ -89,21 +96,20 @@ def which_start(seen: Progress) -> str:
 
 def _left(seconds: float) -> str:
     whole = round(seconds)
-    return f"{whole // 60}:{whole % 60:02d} left"
+    return "nearly done" if not whole else f"{whole // 60}:{whole % 60:02d} left"
 
 
 class Lines(Watcher):
-    """A line now and then."""
+    """A line at the beginning, one at each STEP, and one at the end."""
 
     def __init__(self, progress: Progress, title: str) -> None:
         self._progress = progress
         self._title = title
         self._quiet = False
-        self._said = time.monotonic()
+        self._steps = 0
         self._say("starting")
 
     def _say(self, what: str) -> None:
-        self._said = time.monotonic()
         sys.stderr.write(f"{self._title}{which_start(self._progress)}: {what}\n")
         sys.stderr.flush()
 
@@ -111,21 +117,28 @@ class Lines(Watcher):
         seen = self._progress
         before = seen.samples
         seen.see(record)
-        if self._quiet:
-            return
-        if before == 0 and seen.samples == 1:
+        if before == 0 and seen.samples == 1 and not self._quiet:
             self._say(f"measuring {seen.cases} cases; {seen.skipped} can't run here")
-        elif time.monotonic() - self._said <= LINE_SECONDS:
-            return
         elif seen.hashed:
-            self._say(f"hashed {seen.hashed} of {seen.files_expected} files")
+            if self._stepped(1 + seen.hashed / (seen.files_expected or 1)):
+                self._say(f"hashed {seen.hashed} of {seen.files_expected} files")
         else:
-            left = seen.seconds_left(time.monotonic())
-            share = f"{seen.samples} of {seen.expected} samples"
-            self._say(share + (f", {_left(left)}" if left is not None else ""))
+            self.waiting()
+
+    def waiting(self) -> None:
+        known = self._progress.ahead(time.monotonic())
+        if known is not None and self._stepped(known[0]) and known[0] < 1:
+            how = ", at a guess" if self._progress.quiet is not None else ""
+            self._say(f"{known[0]:.0%}, {_left(known[1])}{how}")
+
+    def _stepped(self, share: float) -> bool:
+        """Says whether a line is due; `share` goes on beyond 1 while files are hashed."""
+        before, self._steps = self._steps, max(self._steps, math.floor(share / STEP + 1e-9))
+        return self._steps > before
 
     def quiet(self) -> None:
         self._quiet = True
+        self._progress.quiet = time.monotonic()
         self._say("measuring; nothing on the wire until it is done")
 
     def close(self) -> None:

@@ -66,15 +66,20 @@ class Watcher:
     def quiet(self) -> None:
         """Nothing will arrive before the end."""
 
+    def waiting(self) -> None:
+        """A second went by, and nothing arrived."""
+
 
 @dataclass(frozen=True, slots=True)
 class Starts:
     """How often a plan is measured, and what is new each time: the board, or only teebench and its
-    sessions. `again` makes the board ready for the next start."""
+    sessions. `again` makes the board ready for the next start; each may take `guess_s` seconds, 0
+    where nobody knows."""
 
     count: int = 1
     kind: Literal["boot", "round"] = "round"
     again: Callable[[], None] = lambda: None
+    guess_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +262,7 @@ class _Attempt:
     def _stream(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
         """Records come over the wire while the board measures."""
         with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
-            self._take(_watched(process.lines(_TICK_S), watch))
+            self._take(_watched(process.lines(_TICK_S), watch, self.watcher))
             return process.wait(_ENDING_S), process.complaint
 
     def _fetch(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
@@ -271,7 +276,7 @@ class _Attempt:
             status = 0
             with board.stream(quietly(*argv, *places, *_QUIET_OPTIONS)) as process:
                 try:
-                    for _ in _watched(process.chunks(_TICK_S), watch):
+                    for _ in _watched(process.chunks(_TICK_S), watch, self.watcher):
                         pass
                     status = process.wait(_ENDING_S)
                 except (KeyboardInterrupt, SystemExit, errors.TeeHangs) as problem:
@@ -381,12 +386,14 @@ _REASONS: tuple[tuple[type[errors.TeemarkError], str], ...] = (
 )
 
 
-def _watched(parts: Iterable[bytes], watch: Watch) -> Iterator[bytes]:
-    """The parts of the output; while there is none, a look at the board."""
+def _watched(parts: Iterable[bytes], watch: Watch, watcher: Watcher) -> Iterator[bytes]:
+    """Yields the parts of the output; while there is none, it looks at the board."""
     for part in parts:
         if part:
             watch.heard()
             yield part
+        else:
+            watcher.waiting()
         watch.look(PROGRAM)
 
 
@@ -458,8 +465,9 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | Non
 
 @dataclass(slots=True)
 class Progress:
-    """Counts records, and says how far a run is. Samples are interleaved over all cases, so
-    their share is the share of the time, as far as one can know."""
+    """Counts records, and says how far a run is. Samples are interleaved over all cases, so their
+    share is the share of the time. Where none arrives before the end of a start, the start takes as
+    long as the one before, and the first as long as was guessed."""
 
     asked: dict[str, int]  # samples expected, by case, in each start
     files: dict[str, int] = field(default_factory=dict)  # runs of teehash, likewise
@@ -472,17 +480,21 @@ class Progress:
     samples: int = 0
     current: str = ""
     began: float | None = None  # of the first sample
+    guess_s: float = 0.0  # of a start
+    quiet: float | None = None  # since when nothing arrives
     _any: set[str] = field(default_factory=set)  # keys that stand for several cases
 
     @classmethod
-    def of(cls, asked: Plan, starts: int = 1) -> Progress:
+    def of(cls, asked: Plan, starts: Starts | None = None) -> Progress:
+        starts = starts or Starts()
         return cls(
             {
                 case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
                 for case in asked.cases
             },
             {step.key: step.runs for step in asked.teehash},
-            starts,
+            starts.count,
+            guess_s=starts.guess_s,
         )
 
     def see(self, record: records.AnyRecord) -> None:
@@ -490,6 +502,8 @@ class Progress:
         self.current = key or self.current
         match record:
             case records.Start():
+                if self.quiet is not None:
+                    self.guess_s, self.quiet = time.monotonic() - self.quiet, None
                 self.start = record.number
                 self.cases = self.skipped = self.failed = 0
             case records.Sample():
@@ -525,8 +539,13 @@ class Progress:
     def expected(self) -> int:
         return sum(self.asked.values()) * self.starts
 
-    def seconds_left(self, now: float) -> float | None:
-        """None before there is something to tell from."""
+    def ahead(self, now: float) -> tuple[float, float] | None:
+        """Returns the share that is done, and the seconds that are left; None before there is
+        something to tell from."""
+        if self.quiet is not None and self.guess_s:
+            done = self.start - 1 + min((now - self.quiet) / self.guess_s, 1)
+            return done / self.starts, self.guess_s * (self.starts - done)
         if self.began is None or self.samples < 20 or now - self.began < 1:
             return None
-        return (now - self.began) / self.samples * max(0, self.expected - self.samples)
+        left = max(0, self.expected - self.samples)
+        return self.samples / (self.samples + left), (now - self.began) / self.samples * left

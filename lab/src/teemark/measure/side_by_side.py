@@ -51,7 +51,7 @@ def part(boards: Sequence[str]) -> int | list[Child]:
             os.dup2(child.file.fileno(), 1)
             if live:
                 os.dup2(child.file.fileno(), 2)
-                progress.LINE_SECONDS = 1.0
+                progress.STEP = 0.01
             return number
 
     def tell(signum: int) -> None:
