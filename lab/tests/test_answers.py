@@ -15,7 +15,7 @@ from synthetic import run_of, scattered
 from teemark.base.finding import Finding
 from teemark.findings.subject import Subject, subjects
 from teemark.plan import plan
-from teemark.reference.data import Figure, Number, load
+from teemark.reference.data import Number, Published, load
 from teemark.report.run_page import make
 from teemark.run.reader import RunData
 from teemark.run.records import Skip, Switch, Timeline
@@ -433,6 +433,6 @@ def test_a_mistake_stands_by_the_printed_figures_alone(document: str, key: str) 
 PRINTED = re.compile(r"published\('([^']+)', '([^']+)', '([^']+)'\)")
 
 
-def scaled(figure: Figure, factor: float) -> Figure:
+def scaled(figure: Published, factor: float) -> Published:
     value = Number.read(f"{float(figure.corrected or 0) * factor:f}")
     return msgspec.structs.replace(figure, corrected=value, corrected_upper=None, note="changed")

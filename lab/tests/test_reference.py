@@ -17,7 +17,7 @@ from teemark.reference.data import Document, Reference
 from teemark.reference.span import Span, exact, printed
 
 DOCUMENT = Document("d", "Title", "2025", "a board", "")
-HEADER = ",".join(data.columns(data.Figure))
+HEADER = ",".join(data.columns(data.Published))
 GOOD = "d,table 1,t,r,c,=,12.50,,ms,12.50,,ms,"
 
 
@@ -108,9 +108,9 @@ def test_cycles_are_those_of_their_core(reference: Reference) -> None:
     }
 
 
-def parse(*rows: str) -> dict[data.Key, data.Figure]:
+def parse(*rows: str) -> dict[data.Key, data.Published]:
     text = "\n".join((HEADER, *rows)) + "\n"
-    figures: dict[data.Key, data.Figure] = data.parse(text, data.Figure, "f.csv", DOCUMENT)
+    figures: dict[data.Key, data.Published] = data.parse(text, data.Published, "f.csv", DOCUMENT)
     return figures
 
 
@@ -151,9 +151,9 @@ def test_a_bad_row_is_refused_with_its_place(row: str, why: str) -> None:
 
 def test_other_columns_are_refused() -> None:
     with pytest.raises(DataError, match="the columns must be"):
-        data.parse("a,b\n", data.Figure, "f.csv", DOCUMENT)
+        data.parse("a,b\n", data.Published, "f.csv", DOCUMENT)
     with pytest.raises(DataError, match="the columns must be"):
-        data.parse("", data.Figure, "f.csv", DOCUMENT)
+        data.parse("", data.Published, "f.csv", DOCUMENT)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

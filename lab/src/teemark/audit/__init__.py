@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teemark.audit import parts, relations, world
-from teemark.audit.figure import Figure, Reading
+from teemark.audit.figure import Printed, Reading
 from teemark.audit.rule import Rule, groups
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
@@ -93,7 +93,9 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
             sentence = rows.setdefault((one.table, one.row), len(rows) + 1)
             span = one.span * UNITS[one.unit][1]
             place = (one.table, one.row, one.column, 0)
-            made = Figure(one.published, span, one.unit, *place, sentence=sentence, digits=one.text)
+            made = Printed(
+                one.published, span, one.unit, *place, sentence=sentence, digits=one.text
+            )
             reading.figures.append(made)
     (audited,) = audit([reading], reference)
     return audited.findings

@@ -15,7 +15,7 @@ Form = Literal["cell", "line"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Printed:
     """One printed number. `span` is what it can stand for, in base units.
 
     A cell's `row` and `column` are its headings. A line's `row` is its name ("Total time") or the
@@ -65,7 +65,7 @@ class Reading:
 
     file: str
     title: str = ""
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[Printed] = field(default_factory=list)
     said: list[tuple[str, int]] = field(default_factory=list)
     """Everything that the text says, with the number of its line."""
     unknown: list[tuple[str, int]] = field(default_factory=list)

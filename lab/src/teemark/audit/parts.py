@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-from teemark.audit.figure import Figure
+from teemark.audit.figure import Printed
 from teemark.audit.relations import is_factor
 from teemark.audit.rule import Group, Rule, Tested, amount, fits, follows, listed, tested
 from teemark.reference.span import Span, exact
@@ -57,7 +57,7 @@ _CORES_IN_WORDS = {
 }  # fmt: skip
 
 
-def _sum(figures: Sequence[Figure]) -> Span:
+def _sum(figures: Sequence[Printed]) -> Span:
     return sum((one.span for one in figures), exact(0))
 
 
@@ -90,7 +90,7 @@ def inside(group: Group) -> Iterator[Tested]:
         return
     (whole,) = wholes
     of = f"the {whole.text} of “{whole.name}”."
-    phases: dict[str, list[Figure]] = {}
+    phases: dict[str, list[Printed]] = {}
     for one in group.of("time"):
         if one is whole or _NO_PART.search(group.label(one)) or _RANKS.search(one.words):
             continue
@@ -123,7 +123,7 @@ def of_which(group: Group) -> Iterator[Tested]:
         yield _within(shares[-1], shares, 1.0, "the whole")
 
 
-def _within(shown: Figure, parts: Sequence[Figure], most: float, whole: str) -> Tested:
+def _within(shown: Printed, parts: Sequence[Printed], most: float, whole: str) -> Tested:
     value = _sum(parts)
     wrong = f"{listed([one.text for one in parts])} are {amount(value, parts[0].dimension)}, more "
     return tested(shown, value.low <= most * 1.001, f"{wrong}than {whole}.")
@@ -131,8 +131,8 @@ def _within(shown: Figure, parts: Sequence[Figure], most: float, whole: str) -> 
 
 def shares(group: Group) -> Iterator[Tested]:
     """A share in a table or a list is its part ÷ the sum of all parts, or their total."""
-    values: dict[tuple[int, str], list[Figure]] = {}
-    pairs: dict[tuple[str, str, str], list[tuple[Figure, Figure]]] = {}
+    values: dict[tuple[int, str], list[Printed]] = {}
+    pairs: dict[tuple[str, str, str], list[tuple[Printed, Printed]]] = {}
     for one in group.figures:
         if one.dimension in ("time", "size", "count", "cycles"):
             values.setdefault((one.sentence, one.table), []).append(one)
@@ -154,7 +154,7 @@ def shares(group: Group) -> Iterator[Tested]:
             yield from made
 
 
-def _shares_of(whole: Span, parts: list[tuple[Figure, Figure]]) -> tuple[int, list[Tested]]:
+def _shares_of(whole: Span, parts: list[tuple[Printed, Printed]]) -> tuple[int, list[Tested]]:
     """Returns how many of the shares fit that whole, and a test of each: one that is just off may
     have been rounded from other digits."""
     right, made = 0, []
@@ -167,7 +167,7 @@ def _shares_of(whole: Span, parts: list[tuple[Figure, Figure]]) -> tuple[int, li
     return right, made
 
 
-def _is_total(one: Figure, share: Figure) -> bool:
+def _is_total(one: Printed, share: Printed) -> bool:
     return bool(_TOTAL.match(one.row.lower())) or share.span.mid == 1.0
 
 
@@ -221,7 +221,7 @@ _RUN = re.compile(
 )
 
 
-def _only(group: Group, figures: Sequence[Figure], pattern: str) -> Figure | None:
+def _only(group: Group, figures: Sequence[Printed], pattern: str) -> Printed | None:
     """The one figure whose label has the pattern; None if there are several."""
     which = [one for one in figures if re.search(pattern, group.label(one))]
     return which[0] if len(which) == 1 else None
@@ -231,7 +231,7 @@ def spread(group: Group) -> Iterator[Tested]:
     """Statistics of one thing, which is what is left of their labels: they keep their order, the
     mean is between the ends, a deviation is less than the range, and ÷ mean it is the coefficient
     of variation."""
-    subjects: dict[str, list[Figure]] = {}
+    subjects: dict[str, list[Printed]] = {}
     for one in group.figures:
         label = group.label(one)
         if _STATS.search(label):
@@ -259,7 +259,7 @@ def spread(group: Group) -> Iterator[Tested]:
                 yield from follows(cv, [(sd.span / mean.span, f"{sd.text} ÷ {mean.text}")])
 
 
-def _in_order(low: Figure, high: Figure) -> Tested:
+def _in_order(low: Printed, high: Printed) -> Tested:
     """Figures that are rounded alike keep their order."""
     alike = low.unit == high.unit and _decimals(low) == _decimals(high)
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
@@ -267,7 +267,7 @@ def _in_order(low: Figure, high: Figure) -> Tested:
     return tested(last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
 
 
-def _decimals(one: Figure) -> int:
+def _decimals(one: Printed) -> int:
     return len(one.digits.partition(".")[2])
 
 
@@ -352,8 +352,8 @@ def squares(group: Group) -> Iterator[Tested]:
 
 def mixed_units(table: Group) -> Iterator[Tested]:
     """One rate in two units of a row, of which 1000 of the one make 1 of the other."""
-    wrong: dict[str, tuple[Figure, list[str]]] = {}
-    rows: dict[int, list[Figure]] = {}
+    wrong: dict[str, tuple[Printed, list[str]]] = {}
+    rows: dict[int, list[Printed]] = {}
     for one in table.of("rate", "size"):
         rows.setdefault(one.sentence, []).append(one)
     for small, large in (pair for row in rows.values() for pair in combinations(row[:9], 2)):
@@ -371,12 +371,12 @@ def mixed_units(table: Group) -> Iterator[Tested]:
 
 def pasted(table: Group) -> Iterator[Tested]:
     """Rows of one table with the same digits throughout."""
-    rows: dict[tuple[str, int], list[Figure]] = {}
+    rows: dict[tuple[str, int], list[Printed]] = {}
     for one in table.of("time", "rate", "time per byte"):
         if one.digits:
             rows.setdefault((one.row, one.sentence), []).append(one)
-    shown: list[tuple[str, Figure]] = []
-    first: dict[tuple[tuple[str, str], ...], Figure] = {}
+    shown: list[tuple[str, Printed]] = []
+    first: dict[tuple[tuple[str, str], ...], Printed] = {}
     for cells in rows.values():
         digits = tuple((one.column, one.digits) for one in cells)
         known = sum(len(text.replace(".", "").strip("0")) for _, text in digits)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, permutations
 
-from teemark.audit.figure import Figure
+from teemark.audit.figure import Printed
 from teemark.audit.numbers import Number, numbers
 from teemark.audit.rule import (
     BINARY,
@@ -76,7 +76,7 @@ def rates(group: Group) -> Iterator[Tested]:
             yield from follows(rate, values)
 
 
-def _sizes(group: Group, rate: Figure) -> tuple[list[tuple[str, Span]], bool]:
+def _sizes(group: Group, rate: Printed) -> tuple[list[tuple[str, Span]], bool]:
     """The sizes that a rate may be of, and whether they are all of memory."""
     sizes = group.of("size")
     if sizes:
@@ -90,7 +90,7 @@ def _sizes(group: Group, rate: Figure) -> tuple[list[tuple[str, Span]], bool]:
     return [(text, Span(span.low, span.mid, span.high * (BINARY if unit == "MB" else 1.0)))], False
 
 
-def _of_the_work(group: Group, one: Figure) -> bool:
+def _of_the_work(group: Group, one: Printed) -> bool:
     """Whether a time is that of the work itself."""
     label = group.label(one)
     if group.kind == "sentence":
@@ -166,7 +166,7 @@ def cycles(group: Group) -> Iterator[Tested]:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-def is_factor(group: Group, one: Figure) -> bool:
+def is_factor(group: Group, one: Printed) -> bool:
     """Whether a figure compares two others."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
@@ -175,13 +175,13 @@ def is_factor(group: Group, one: Figure) -> bool:
     return one.dimension == "factor" or (one.dimension == "share" and compares)
 
 
-Pairs = list[tuple[Figure, Figure]]
+Pairs = list[tuple[Printed, Printed]]
 
 
 def factors_in_tables(table: Group) -> Iterator[Tested]:
     """A factor or a percentage is that of two figures in its row, or of its row and the row that
     has the factor 1, or that is no % more."""
-    rows: dict[int, list[Figure]] = {}
+    rows: dict[int, list[Printed]] = {}
     for one in table.figures:
         rows.setdefault(one.sentence, []).append(one)
     groups = [
@@ -207,7 +207,7 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
 def factors_in_text(block: Group) -> Iterator[Tested]:
     """A factor or a percentage is that of two figures of its sentence. A line of a list is compared
     with the list's first line too; a factor that stands alone, with what comes before it."""
-    sentences: dict[int, list[Figure]] = {}
+    sentences: dict[int, list[Printed]] = {}
     for one in block.figures:
         if block.kind == "list" or not one.block:  # a sentence of a list is tried with it
             sentences.setdefault(one.sentence, []).append(one)
@@ -228,7 +228,7 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
             yield from _compared(factor, pairs)
 
 
-def _comparable(group: Group, factor: Figure) -> list[Figure]:
+def _comparable(group: Group, factor: Printed) -> list[Printed]:
     """Figures that a factor may be of: no clocks; sizes where something shrinks."""
     chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
     if group.kind == "row":
@@ -241,11 +241,11 @@ def _comparable(group: Group, factor: Figure) -> list[Figure]:
     return [one for one in chosen if one is not factor and one.span.low > 0]
 
 
-def _pairs(figures: list[Figure]) -> Pairs:
+def _pairs(figures: list[Printed]) -> Pairs:
     return [(a, b) for a, b in permutations(figures, 2) if a.dimension == b.dimension]
 
 
-def _compared(factor: Figure, pairs: Pairs) -> Iterator[Tested]:
+def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
     """One of the pairs has to give the factor; without any nothing is tested."""
     if pairs:
         ratios = [a.span / b.span for a, b in pairs]
@@ -287,7 +287,7 @@ def conversions(group: Group) -> Iterator[Tested]:
 _DECIMAL = {"kB", "KB", "MB", "GB"}
 
 
-def _sharp(one: Figure) -> Span:
+def _sharp(one: Printed) -> Span:
     """A size printed whole is one: 512 KiB are no 512.4."""
     whole = one.dimension == "size" and "." not in one.digits
     return exact(one.span.mid) if whole else one.span

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from teemark.audit.figure import Figure, Reading
+from teemark.audit.figure import Printed, Reading
 from teemark.audit.numbers import numbers
 from teemark.base import fmt
 from teemark.base.finding import Severity
@@ -39,12 +39,12 @@ Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"
 class Tested:
     """A figure that a rule could test. `wrong` is a sentence where it doesn't fit; else empty."""
 
-    figure: Figure | None
+    figure: Printed | None
     wrong: str = ""
     line: int = 0
 
 
-def tested(figure: Figure, good: bool, wrong: str) -> Tested:
+def tested(figure: Printed, good: bool, wrong: str) -> Tested:
     """The figure, and the sentence about it unless it is good."""
     return Tested(figure, "" if good else wrong)
 
@@ -54,36 +54,36 @@ class Group:
     """Figures of a text that belong together."""
 
     kind: Kind
-    figures: Sequence[Figure]
+    figures: Sequence[Printed]
     reading: Reading
     reference: Reference
 
-    def label(self, figure: Figure) -> str:
+    def label(self, figure: Printed) -> str:
         """The words that tell a figure from the others of the group, in small letters."""
         if self.kind == "row":
             return figure.column.lower()
         alone = self.kind in ("column", "sentence")
         return (figure.row if alone else figure.row or figure.column).lower()
 
-    def of(self, *dimensions: str) -> list[Figure]:
+    def of(self, *dimensions: str) -> list[Printed]:
         return [one for one in self.figures if one.dimension in dimensions]
 
-    def above_zero(self, *dimensions: str) -> list[Figure]:
+    def above_zero(self, *dimensions: str) -> list[Printed]:
         return [one for one in self.of(*dimensions) if one.span.low > 0]
 
-    def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Figure]:
+    def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Printed]:
         """Figures of the dimensions whose label has the pattern."""
         return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
 
     @property
-    def ordered(self) -> list[Figure]:
+    def ordered(self) -> list[Printed]:
         """A sentence's figures in their order."""
         return sorted(self.figures, key=lambda one: one.start)
 
 
 def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
     """All groups of a text, the whole text as the last."""
-    made: dict[tuple[Kind, object], list[Figure]] = {}
+    made: dict[tuple[Kind, object], list[Printed]] = {}
     for one in reading.figures:
         keys: list[tuple[Kind, object]]
         if one.form == "line":
@@ -118,7 +118,7 @@ Values = list[tuple[Span, str]]
 """The values that a figure may have, each with the formula that gives it."""
 
 
-def follows(figure: Figure, values: Values, slack: float = SLACK) -> Iterator[Tested]:
+def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
     """One of the values has to be the figure's; without any nothing is tested."""
     if values:
         value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
@@ -132,7 +132,7 @@ def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
     return Span(value.low - room, value.mid, value.high + room).overlaps(printed)
 
 
-def loose(figure: Figure) -> Span:
+def loose(figure: Printed) -> Span:
     """Returns what a size or a rate may be, with room for a binary megabyte. "1 MB" of a message is
     no 1.4 MB, though that would round to it."""
     span, unit = figure.span, figure.unit.partition("/")[0]

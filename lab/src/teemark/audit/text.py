@@ -9,7 +9,7 @@ import re
 from bisect import bisect
 from dataclasses import dataclass, field, replace
 
-from teemark.audit.figure import Figure, Lines, Reading
+from teemark.audit.figure import Lines, Printed, Reading
 from teemark.audit.numbers import numbers, plain, unit_named
 
 _RULE = re.compile(r"[|:\- +=]+")
@@ -94,7 +94,7 @@ class _Text:
             printed, span = replace(number, unit=unit).printed
             column = noun if not number.unit else behind.strip()
             self.reading.figures.append(
-                Figure(printed, span, unit, self.table, words, column, line, "line", self.sentence,
+                Printed(printed, span, unit, self.table, words, column, line, "line", self.sentence,
                        block, alone, start=number.start, digits=number.value)
             )  # fmt: skip
 
@@ -200,7 +200,7 @@ class _Text:
                     shown, span = replace(number, unit=unit).printed
                     column = f"{names[index]} {words} {counted}".strip()
                     self.reading.figures.append(
-                        Figure(shown, span, unit, table, row, column, line, "cell", self.sentence,
+                        Printed(shown, span, unit, table, row, column, line, "cell", self.sentence,
                                head=head_line, start=index, digits=number.value)
                     )  # fmt: skip
         self.new_block()

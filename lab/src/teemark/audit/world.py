@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from teemark.audit.figure import Figure, Reading
+from teemark.audit.figure import Printed, Reading
 from teemark.audit.rule import (
     PARALLEL,
     Group,
@@ -80,7 +80,7 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
             reading.inferred["clock"] = reference.constants[f"{board}-clock"].source
 
 
-def _algorithm(reading: Reading, one: Figure) -> str:
+def _algorithm(reading: Reading, one: Printed) -> str:
     """The algorithm that a figure is of, by its own words, or the one that the text names twice as
     often as any other. AES without a mode is CBC where no other is spoken of."""
     own = (_named(text) for text in (one.row, one.column, one.table))
@@ -103,7 +103,7 @@ def _named(text: str) -> str:
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
 
 
-def _size(one: Figure) -> float | None:
+def _size(one: Printed) -> float | None:
     """Bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
     found = [size for text in (one.column, one.row) for size in sizes_in(text)]
     if len(found) != 1 or one.form == "line":
@@ -118,7 +118,7 @@ def published(text: Group) -> Iterator[Tested]:
     reading = text.reading
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
-    best: dict[tuple[str, str], Figure] = {}
+    best: dict[tuple[str, str], Printed] = {}
     for one in reading.figures:
         size = _size(one) if one.dimension == "rate" and one.span.low > 0 else 0
         if size is None or size >= BULK:
@@ -135,7 +135,7 @@ def published(text: Group) -> Iterator[Tested]:
             yield Tested(one, _against(reading, one, kind == "hardware", known))
 
 
-def _against(reading: Reading, one: Figure, claimed: bool, known: Known) -> str:
+def _against(reading: Reading, one: Printed, claimed: bool, known: Known) -> str:
     """Says what is wrong with a rate on a core of which something is known; or nothing."""
     cycles = exact(reading.clock_hz) / one.span
     ranked = sorted(known, key=lambda row: row.cycles)
@@ -200,8 +200,8 @@ _PEAK = re.compile(r"\bmax|\bpeak|highest|\btop\b")
 def twice(text: Group) -> Iterator[Tested]:
     """A name in a table or a list, and the section whose heading and sentence have all its words,
     are of one thing, if each has one figure of that kind alone."""
-    names: dict[tuple[frozenset[str], str], list[Figure]] = {}
-    sections: dict[tuple[str, str], list[Figure]] = {}
+    names: dict[tuple[frozenset[str], str], list[Printed]] = {}
+    sections: dict[tuple[str, str], list[Printed]] = {}
     for one in text.figures:
         if one.form == "cell" or one.named:
             names.setdefault((_content(one.row), one.dimension), []).append(one)

@@ -74,7 +74,7 @@ class Document(Struct, frozen=True):
 Key = tuple[str, str, str, str]
 
 
-class Figure(Struct, frozen=True, kw_only=True):
+class Published(Struct, frozen=True, kw_only=True):
     """One published figure or statement: as printed, and with its unit put right."""
 
     document: Document
@@ -219,12 +219,12 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class Reference:
     documents: Mapping[str, Document]
-    figures: Mapping[Key, Figure]
+    figures: Mapping[Key, Published]
     constants: Mapping[str, Constant]
     cycles: tuple[CyclesPerByte, ...] = ()
     drivers: tuple[KernelDriver, ...] = ()
 
-    def get(self, document: str, table: str, row: str, column: str) -> Figure:
+    def get(self, document: str, table: str, row: str, column: str) -> Published:
         figure = self.find(document, table, row, column)
         if figure is None:
             raise DataError(
@@ -233,10 +233,10 @@ class Reference:
             )
         return figure
 
-    def find(self, document: str, table: str, row: str, column: str) -> Figure | None:
+    def find(self, document: str, table: str, row: str, column: str) -> Published | None:
         return self.figures.get((document, table, row, column))
 
-    def table(self, document: str, table: str) -> tuple[Figure, ...]:
+    def table(self, document: str, table: str) -> tuple[Published, ...]:
         return tuple(one for one in self.figures.values() if one.key[:2] == (document, table))
 
     def constant(self, name: str) -> float:
@@ -295,9 +295,9 @@ def load(folder: Path | None = None) -> Reference:
         return parse(read_text(file, DataError), type_, str(file), document)
 
     documents: dict[str, Document] = read("documents", Document)
-    figures: dict[Key, Figure] = {}
+    figures: dict[Key, Published] = {}
     for document in documents.values():
-        figures |= read(document.id, Figure, document)
+        figures |= read(document.id, Published, document)
     return Reference(
         documents=documents,
         figures=figures,

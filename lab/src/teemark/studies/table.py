@@ -21,7 +21,7 @@ from teemark.page.blocks import (
     Table,
     Text,
 )
-from teemark.reference.data import Figure, Reference
+from teemark.reference.data import Published, Reference
 from teemark.reference.units import UNITS
 from teemark.studies.declared import SeedTable
 from teemark.studies.measured import Lookup, NotKnown, Value
@@ -66,7 +66,7 @@ class _Cells:
             self.reasons.append(reason)
         return (Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
 
-    def _figure(self, row: str, column: str) -> Figure | None:
+    def _figure(self, row: str, column: str) -> Published | None:
         return self.reference.find(self.seed.document, self.seed.table, row, column)
 
     def _unit(self, row: str, column: str) -> str:
