@@ -18,7 +18,12 @@ from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.plan import plan
 
-pytestmark = [pytest.mark.board, pytest.mark.long(30), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.board,
+    pytest.mark.exhaustive,
+    pytest.mark.long(60),
+    pytest.mark.timeout(600),
+]
 
 PLACE = "/data/opensc"
 MODULE = "/usr/lib/aarch64-linux-gnu/libckteec.so.0"
