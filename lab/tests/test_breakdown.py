@@ -452,6 +452,23 @@ def test_the_report_has_a_bar_and_a_table() -> None:
     assert "client library and driver" in made.markdown
 
 
+def test_a_drawn_call_names_its_parts_and_leaves_out_what_nobody_sees() -> None:
+    """Shares stand beside the names; a part below half a percent isn't drawn, nor is a bar of one
+    part."""
+    parts = (Part("client", exactly(20.0)), Part("compute", exactly(79.6)))
+    base = apart(run_with(truth()))[EMPTY]
+    one = replace(base, parts=(*parts, Part("rpcs", exactly(0.4))))
+    whole = replace(base, parts=(Part("compute", exactly(999.0)), Part("rpcs", exactly(1.0))))
+    for width in (bars.WIDE, bars.NARROW):
+        svg = bars.render([("one", "100 ns", one), ("whole", "1 us", whole)], width)
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg.replace(fmt.THIN, " "))
+        named = ["client library and driver 20 %", "compute 80 %"]
+        assert texts == ["one", "100 ns", *named, "whole", "1 us", "compute 100 %"]
+        wide = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"[^>]*paper', svg)]
+        assert wide == [pytest.approx(0.2 * width, abs=0.1), pytest.approx(0.796 * width, abs=0.1)]
+        assert 'role="img" aria-label="one: 100 ns; whole: 1 us"' in svg
+
+
 def test_events_are_those_of_a_call_and_of_a_leg() -> None:
     ways = (((0, 10, 0), (20, 40, 0)), ((0, 10, 0),))
     one = Traced("k", (1000, 1200), ways, 0.0, Sampling())

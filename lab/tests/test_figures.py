@@ -123,10 +123,12 @@ def test_what_is_not_above_zero(figure: Estimate | float, shown: str) -> None:
 
 def test_spreads() -> None:
     interval = Interval(900.0, 1100.0)
-    assert text(figures.known(NOISY, interval, "x")) == " (95 % interval x)"
+    apart = f"x{fmt.TO}y"
+    assert text(figures.known(NOISY, interval, apart)) == f" (95 % interval {text(apart)})"
+    assert figures.known(NOISY, interval, "x") == ""
     assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
     assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""
-    assert text(figures.known(EXACT, interval, "x")) == " (95 % interval x)"
+    assert text(figures.known(EXACT, interval, apart)) == f" (95 % interval {text(apart)})"
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_what_is_read_without_opening_a_fold(made: run_page.Report) -> None:
 
 def test_every_chart_of_an_emulated_board_says_so(made: run_page.Report) -> None:
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", made.html, re.S)
-    assert len(captions) == 5
+    assert len(captions) == 4
     assert all("Emulated timings." in caption for caption in captions)
 
 

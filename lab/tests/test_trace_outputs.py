@@ -101,7 +101,7 @@ def test_figures_in_doubt_are_marked_and_others_are_not(
     ]
     one = msgspec.structs.replace(case(), nodes=tuple(nodes))
     rows = {
-        ranking: {row[0]: row[3] for row in table.functions(one, ranking, 9).rows}
+        ranking: {row[0]: row[1] for row in table.functions(one, ranking, 9).rows}
         for ranking in table.RANKINGS
     }
     assert rows["by itself"]["entry <std>"] == "25"
@@ -159,6 +159,21 @@ def boxes(svg: str) -> dict[str, float]:
         assert rect is not None
         found[title.text.split(" (")[0]] = float(rect.attrib["width"])
     return found
+
+
+def test_each_level_of_a_flame_graph_is_named_on_a_phone_too() -> None:
+    wide, narrow = (flame.render(case(), width) for width in (1200, 180))
+    named = re.compile(r"<text[^>]*var\(--ink[^>]*>([^<]*)</text>")
+    assert named.findall(narrow) == named.findall(wide) != []
+    heights = [float(re.findall(r'viewBox="0 0 \S+ (\S+)"', svg)[0]) for svg in (wide, narrow)]
+    assert heights[1] > heights[0]
+
+
+def test_the_first_sentence_of_a_trace_names_the_dearest_function() -> None:
+    found = max(case().costs.values(), key=lambda cost: cost.self)
+    said = table.dearest(case()).replace(fmt.THIN, " ")
+    assert said.startswith(f"{found.function.name} ({found.function.level}, ")
+    assert f"takes most by itself: {found.self} of {case().instructions} instructions" in said
 
 
 def test_a_flame_graph_is_as_wide_as_its_instructions() -> None:

@@ -58,7 +58,7 @@ class Workload:
     served: bool = False  # Other processes, or threads of the kernel, work while a call waits
     draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
-    """Says what a call takes at least, roughly: so is the time told that a plan needs."""
+    """What a call into the TEE takes at least on a virtual board, roughly, for guesses."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -231,12 +231,12 @@ CIPHER_STEPS = Workload(
     "cipher-steps", "ALGORITHM", "enc|dec/BYTES/STEP/all|inv", "steps of a cipher",
     backends=IN_TA,
 )  # fmt: skip
-SIGN = Workload("sign", "ALGORITHM", "crt|plain|none", "signatures", least_ms=20)
-VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", least_ms=20)
-DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=20)
-ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=20)
-DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=20)
-KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=20)
+SIGN = Workload("sign", "ALGORITHM", "crt|plain|none", "signatures", least_ms=2600)
+VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", least_ms=1000)
+DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=1100)
+ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=1000)
+DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=2600)
+KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=400)
 KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
 PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=20)
 STORAGE = Workload(

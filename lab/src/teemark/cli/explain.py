@@ -94,7 +94,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
     console = text_terminal(100)
     for one in chosen:
         paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
-        parts = [(part, share) for part, share in bars.widths(one) if share >= LEAST]
+        parts = [(part, share) for part, share in bars.widths(one) if share >= bars.LEAST]
         style = {part.name: _STYLES.get(part.colour, "") for part, _ in parts}
         drawn = [pair for pair in bars.line(one, console.width - 4) if pair[0].name in style]
         if len(parts) > 1:
@@ -121,9 +121,6 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
         paragraph(console, f"! {doubt.claim}")
     paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
 
-
-LEAST = 0.005
-"""A part with a smaller share of the call is not shown in its bar."""
 
 _COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")
 _STYLES = {

@@ -408,11 +408,13 @@ _BYTE_NS = 60.0
 """Says what a byte takes, checks of the result included: plain C on a small core or under
 emulation."""
 
-_COUNTED_BYTE_NS = 25.0
+_COUNTED_BYTE_NS = {"tee": 90.0, "ta-c": 45.0, "c": 45.0, "": 5.0}
+"""Likewise on a board that counts instructions, by backend; "" stands for all others."""
 _TICKS_S = 0.008
-"""On a board that counts instructions: no host slows it down, but each sample waits for a tick."""
+"""Each sample waits for a tick on a board that counts instructions."""
 
 _PREPARING_S = 0.05
+_PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
 
 
@@ -425,19 +427,19 @@ def bound_s(asked: Plan, *, deterministic: bool) -> float:
 def seconds(asked: Plan, *, deterministic: bool) -> float:
     """How long one start of a plan takes, roughly, without booting: a board isn't known before it
     was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
-    byte = (_COUNTED_BYTE_NS if deterministic else _BYTE_NS) * 1e-9
+    rates = _COUNTED_BYTE_NS if deterministic else {"": _BYTE_NS}
     total = 0.0
     for case in asked.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
-        work = byte * (case.work.size or 0)
-        call = case.work.row.least_ms / 1e3
-        total += _PREPARING_S
+        work = rates.get(case.work.backend, rates[""]) * 1e-9 * (case.work.size or 0)
+        call = case.work.row.least_ms / 1e3 if _needs_tee(case) else 0.0
+        total += _PREPARING_S + _PREPARING_CALLS * call
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)
             total += samples * (each + (_TICKS_S if deterministic else 0.0))
     for step in asked.teehash:
-        total += step.runs * (0.5 + byte * step.bytes)
+        total += step.runs * (0.5 + rates.get("c", rates[""]) * 1e-9 * step.bytes)
     return total
 
 

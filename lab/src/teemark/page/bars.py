@@ -14,8 +14,12 @@ from teemark.model.breakdown import Breakdown, Part
 
 WIDE = 900
 NARROW = 350
-HEIGHT = 34
+HEIGHT = 26
 FONT = 12.0
+LINE = 18  # Of a legend's and a title's
+
+LEAST = 0.005
+"""A part with a smaller share of the call has no place of its own in a bar."""
 
 _FILLS = "█▓▒░"
 
@@ -54,18 +58,47 @@ def picture(width: int, height: float, parts: Sequence[str], spoken: str = "") -
     return f"{head}{''.join(parts)}</svg>"
 
 
-def render(one: Breakdown, width: int) -> str:
-    """Draws the parts of a call side by side. The words in it are our own."""
-    pieces, at = [], 0.0
-    for part, share in widths(one):
-        wide, fill = share * width, f"var(--c-{part.colour})"
-        name = f"{part.title}: {fmt.percent(share)}"
-        drawn = {"fill_opacity": "0.75", "stroke": "var(--paper)"}
-        pieces.append(box(at, 0, wide, HEIGHT, fill, name=name, **drawn))
-        if len(part.title) * FONT * 0.55 + 8 < wide:
-            pieces.append(label(at + 6, HEIGHT / 2 - FONT * 2 / 3, part.title, ink="ink"))
-        at += wide
-    return picture(width, HEIGHT, pieces)
+def legend(entries: Sequence[tuple[str, str]], width: int, y: float) -> tuple[list[str], float]:
+    """Draws fills with their names in as many lines as that takes; returns where they end."""
+    made, x = [], 0.0
+    for fill, name in entries:
+        room = 18 + len(name) * FONT * 0.56 + 12
+        if x and x + room > width:
+            x, y = 0.0, y + LINE
+        made.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity="0.75"))
+        made.append(label(x + 18, y, name, ink="ink"))
+        x += room
+    return made, y + LINE
+
+
+def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
+    """Draws calls, each with a title and its cost in words: its parts side by side, and their
+    names. A call with one part that is worth drawing has its name alone."""
+    made: list[str] = []
+    y = 0.0
+    for title, cost, one in calls:
+        parts = [(part, share) for part, share in widths(one) if share >= LEAST]
+        made += [label(0, y, title, ink="ink"), label(width, y, cost, "end")]
+        if len(title) + len(cost) > width / (FONT * 0.6):
+            made[-1] = label(width, y + LINE, cost, "end")
+            y += LINE
+        y += LINE + 4
+        at = 0.0
+        for part, share in parts if len(parts) > 1 else ():
+            name = f"{part.title}: {fmt.percent(share)}"
+            drawn = {"fill_opacity": "0.75", "stroke": "var(--paper)"}
+            made.append(
+                box(at, y, share * width, HEIGHT, f"var(--c-{part.colour})", name=name, **drawn)
+            )
+            at += share * width
+        y += HEIGHT + 6 if at else 0
+        entries = [
+            (f"var(--c-{p.colour})", f"{p.title} {fmt.percent(share)}") for p, share in parts
+        ]
+        named, y = legend(entries, width, y)
+        made += named
+        y += LINE
+    return picture(width, y, made, "; ".join(f"{title}: {cost}" for title, cost, _ in calls))
 
 
 def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:

@@ -304,8 +304,9 @@ def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
     pixels = [float(axes.transData.transform(end)[1]) for end in ends]
     right = axes.get_position().x1 * shape.width
     places = spread(pixels, shape.font + 4)
-    # All of them moved up or down together where they would leave the picture.
-    lift = max(0.0, shape.font - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
+    # All move up or down together where they would touch the axis or leave the picture.
+    floor = axes.get_position().y0 * shape.height + shape.font / 2
+    lift = max(0.0, floor - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
     leader = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "relpos": (0, 0.5)}
     for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
         moved = wanted + lift

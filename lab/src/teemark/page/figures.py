@@ -64,8 +64,9 @@ def unit(run: RunData) -> str:
 
 
 def known(run: RunData, interval: Interval | None, text: str) -> str:
-    """Writes for a sentence how well a figure is known: nothing where it is exact."""
-    if run.icount and interval is not None and not interval.width:
+    """Writes for a sentence how well a figure is known: nothing where it is exact, or where both
+    ends of the interval are written alike."""
+    if interval is not None and ((run.icount and not interval.width) or fmt.TO not in text):
         return ""
     return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
 

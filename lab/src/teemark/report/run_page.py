@@ -69,10 +69,11 @@ _FIRST = [
 
 def _answering(sections: Sequence[Section], plan: str) -> list[str]:
     """Returns the keys of the sections that come first, and open: what is said in short, what shows
-    it, why it is so, and those that have no lead."""
+    it, why it is so, and those that have no lead. What a run of `trace` shows comes before all."""
     there = [section.key for section in sections]
     shown = [key for key in (plan, *_FIRST) if key in there][:1]
-    return ["headline", *shown, "causes", *(one.key for one in sections if not one.lead)]
+    first = [*shown, "headline"] if shown == ["trace"] == [plan] else ["headline", *shown]
+    return [*first, "causes", *(one.key for one in sections if not one.lead)]
 
 
 def _title(about: Sequence[Subject]) -> str:

@@ -64,18 +64,20 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     _merge(root, case, before=False)
     root.total = case.instructions
     whole = case.instructions
-    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None)
-    height = _HEAD + (drawing.draw(root, 0.0, 0) + 1) * _ROW
+    legend, head = _legend(case, width, against is not None)
+    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None, head)
+    height = head + (drawing.draw(root, 0.0, 0) + 1) * _ROW
     label = escape(f"Flame graph of {case.case}", {'"': "&quot;"})
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" aria-label="{label}" '
         f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
-        + "".join((_legend(case, width, against is not None), *drawing.parts, "</svg>"))
+        + "".join((legend, *drawing.parts, "</svg>"))
     )
 
 
-def _legend(case: CaseTrace, width: int, differs: bool) -> str:
+def _legend(case: CaseTrace, width: int, differs: bool) -> tuple[str, int]:
+    """Returns the names of the colours, in as many lines as they take, and where these end."""
     if differs:
         entries = [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
     else:
@@ -83,14 +85,14 @@ def _legend(case: CaseTrace, width: int, differs: bool) -> str:
         entries = [entry for level, entry in _LEVELS.items() if level in there]
     parts, x, y = [], 0.0, 2
     for colour, text in entries:
-        if x + 30 + len(text) * _LETTER > width:
-            break
+        if x and x + 30 + len(text) * _LETTER > width:
+            x, y = 0.0, y + _ROW
         parts.append(
             f'<rect x="{x:.1f}" y="{y}" width="12" height="12" fill="{colour}"/>'
             f'<text x="{x + 16:.1f}" y="{y + 10}" fill="var(--ink,#222)">{escape(text)}</text>'
         )
         x += 30 + len(text) * _LETTER
-    return "".join(parts)
+    return "".join(parts), y + _HEAD - 2
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ class _Drawing:
     whole: int  # instructions
     scale: float
     differs: bool
+    head: int  # where the first row begins
     parts: list[str] = field(default_factory=list)
 
     def draw(self, frame: _Frame, x: float, depth: int) -> int:
@@ -111,7 +114,7 @@ class _Drawing:
         return deepest
 
     def _box(self, frame: _Frame, x: float, depth: int) -> None:
-        width, y = frame.total * self.scale, _HEAD + depth * _ROW
+        width, y = frame.total * self.scale, self.head + depth * _ROW
         name, level = frame.function.name, frame.function.level
         colour = _difference_colour(frame) if self.differs else _LEVELS[level][0]
         room = int((width - 5) / _LETTER)

@@ -86,7 +86,7 @@ def remarks(case: CaseTrace) -> Iterator[str]:
 
 
 def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + ", …"
+    return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + " and others"
 
 
 def _columns(words: Sequence[str], figures: Sequence[str]) -> tuple[Column, ...]:
@@ -101,6 +101,16 @@ _PLACE = ("function", "level", "component")
 _FIGURES = ("instructions", "share", "calls")
 
 
+def dearest(case: CaseTrace) -> str:
+    """Says which function takes most by itself."""
+    cost = max(case.costs.values(), key=lambda cost: (cost.self, cost.function.name))
+    name, level, component = _place(cost.function)
+    return (
+        f"{name} ({level}, {component}) takes most by itself: {fmt.count(cost.self)} of "
+        f"{fmt.count(case.instructions)} instructions, {share(cost.self, case.instructions)}."
+    )
+
+
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     """The functions that take most; roots of other threads have no figure with all they call."""
     alone = ranking == "by itself"
@@ -112,15 +122,18 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     costs.sort(key=lambda pair: (-pair[1], pair[0].function.name))
     rows = tuple(
         (
-            *_place(cost.function),
+            cost.function.name,
             fmt.count(count) + ("" if alone else _doubt(cost.unsure)),
             share(count, case.instructions),
             fmt.count(cost.calls),
+            cost.function.level,
+            cost.function.component,
         )
         for cost, count in costs[:top]
     )
     note = "" if alone else "a tail call is below the function that jumped"
-    return Table(_columns(_PLACE, _FIGURES), rows, caption=f"Functions {ranking}", note=note)
+    columns = (*_columns(_PLACE[:1], _FIGURES), *_columns(_PLACE[1:], ()))
+    return Table(columns, rows, caption=f"Functions {ranking}", note=note)
 
 
 def _doubt(unsure: bool) -> str:

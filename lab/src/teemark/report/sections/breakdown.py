@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model import breakdown
@@ -10,24 +12,37 @@ from teemark.model.breakdown import TOLERANCE, Breakdown, Check
 from teemark.page import bars, figures
 from teemark.page import blocks as page
 
+HOW = (
+    "A part is the difference between two calls that differ in it alone, a slope over repetitions, "
+    "or what the kernel's tracepoints say. A counted call is exact; what two counted calls differ "
+    "by is called a difference, since they may differ in more than that."
+)
 COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
 def _of(subject: Subject) -> list[page.Block]:
-    blocks: list[page.Block] = []
-    for one in breakdown.shown(subject.breakdowns):
-        chart = page.Chart(
-            title=one.key,
-            caption=("The parts by their share; the table has the figures.", *subject.remark),
-            wide=bars.render(one, bars.WIDE),
-            narrow=bars.render(one, bars.NARROW),
-            data=None,
-        )
-        blocks += [chart, *told(subject, one)]
-    return blocks
+    shown = breakdown.shown(subject.breakdowns)
+    if not shown:
+        return []
+    folds = (
+        page.Fold(one.key, "its parts, and what told them", told(subject, one)) for one in shown
+    )
+    return [chart(subject, shown), *folds]
 
 
-def told(subject: Subject, one: Breakdown) -> list[page.Block]:
+def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
+    """Draws calls as bars, one under the other, each as wide as the page."""
+    calls = [(one.key, figures.time(subject.run, one.total), one) for one in shown]
+    return page.Chart(
+        title="Each call, and the shares of its parts",
+        caption=subject.remark,
+        wide=bars.render(calls, bars.WIDE),
+        narrow=bars.render(calls, bars.NARROW),
+        data=None,
+    )
+
+
+def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
     """Returns its parts, what two sources say of the same, and what can't be told."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.icount and not one.total.exact else figures.unit(subject.run)
@@ -42,7 +57,7 @@ def told(subject: Subject, one: Breakdown) -> list[page.Block]:
     if unknown:
         title = f"What can't be told of {one.key}"
         blocks.append(page.Fold(title, fmt.plural(len(unknown), "part"), (page.Bullets(unknown),)))
-    return blocks
+    return tuple(blocks)
 
 
 def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:
@@ -92,9 +107,7 @@ taken_apart = Part(
     "explain",
     "Where the time of a call goes",
     _of,
-    "Each part is measured by itself: as the difference between two calls that differ in it alone, "
-    "as a slope over repetitions, or by the kernel's tracepoints. What all parts leave of the call "
-    "is unexplained, and isn't spread over them. A counted call is exact; what two counted calls "
-    "differ by is called a difference, since they may differ in more than that.",
+    "Each part is measured by itself; what they all leave of the call is unexplained, and isn't "
+    "spread over them.",
     "each part of a call, with what told it",
 )

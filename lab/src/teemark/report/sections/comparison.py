@@ -53,6 +53,8 @@ def render(
         blocks = (*_verdicts(one, limit), facts)
         sections.append(page.Section(f"comparison-{number}", head, blocks))
     title = titles[0] if len(found) == 1 else f"Against {comparing.name(found[0].base.run)}"
+    run = found[0].base.run.run
+    subtitle = f"{run.plan} on {run.board}" if run is not None else ""
     banners = [page.Banner("Compared by force", (f"{why}.",)) for why in obstacles]
     how = html.render if form == "html" else markdown.render
-    return how(title, "", sections, f"Made by teemark {__version__}.", banners)
+    return how(title, subtitle, sections, f"Made by teemark {__version__}.", banners)

@@ -21,15 +21,13 @@ def _of(subject: Subject) -> list[page.Block]:
         blocks.append(page.Heading("What else the run shows"))
     if first:
         blocks.append(page.Findings(first))
-    trust = subject.found("trust")
-    doubts = tuple(one for one in trust if one.severity != "note")
-    if doubts:
-        blocks.append(page.Findings(doubts))
     blocks.append(page.Paragraph(_what(subject)))
-    notes = tuple(one for one in trust if one.severity == "note")
-    if notes:
-        number = fmt.plural(len(notes), "check")
-        blocks.append(page.Fold("How well the figures are known", number, (page.Findings(notes),)))
+    trust = subject.found("trust")
+    doubts = tuple((f"! {one.claim}",) for one in trust if one.severity != "note")
+    blocks += [page.Bullets(doubts)] if doubts else []
+    if trust:
+        number = fmt.plural(len(trust), "check")
+        blocks.append(page.Fold("How well the figures are known", number, (page.Findings(trust),)))
     return blocks
 
 

@@ -105,14 +105,7 @@ def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) ->
     y += LABEL + GAP
     present = {one.what for one in found.steps}
     entries = [(f"var(--c-{of})", STEPS[step][1]) for step, of in drawn.items() if step in present]
-    x = 0.0
-    for fill, name in (*entries, *STATES.values()):
-        room = 18 + len(name) * bars.FONT * 0.56 + 12
-        if x and x + room > width:
-            x, y = 0.0, y + LABEL
-        made.append(bars.box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)"))
-        made.append(bars.label(x + 18, y, name, ink="ink"))
-        x += room
+    named, y = bars.legend((*entries, *STATES.values()), width, y)
     total = found.total()
     spoken = (
         f"{case}, on the CPU and off it. "
@@ -120,7 +113,7 @@ def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) ->
         f"On a CPU {amount(total.on)}, ready {amount(total.preempted)}, waiting "
         f"{amount(total.waited)}."
     )
-    return bars.picture(width, y + LABEL, made, spoken)
+    return bars.picture(width, y, [*made, *named], spoken)
 
 
 def _pixels(spans: Iterable[Span], scale: float) -> Iterator[tuple[float, int, int]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph
+from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
 from teemark.trace import flame, table
 from teemark.trace.profile import CaseTrace
 
 WIDE = 900
 NARROW = 350
 TOP = 20
+FIRST = 5
 
 INTRO = (
     "Every instruction of one call, from the program through the kernel, TF-A and OP-TEE into the "
@@ -47,8 +48,7 @@ def _cases_of(subject: Subject) -> list[Block]:
 
 def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
     """Shows a call, and how it differs from `before`."""
-    said = tuple((remark,) for remark in table.remarks(case))
-    blocks: list[Block] = [Bullets(said)] if said else []
+    blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
     blocks.append(
         Chart(
             title=case.case,
@@ -68,7 +68,11 @@ def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
                 data=table.differences(before, case, 2 * TOP),
             )
         )
-    return [*blocks, *(table.functions(case, ranking, TOP) for ranking in table.RANKINGS)]
+    blocks.append(table.functions(case, "by itself", FIRST))
+    said = tuple((remark,) for remark in table.remarks(case))
+    blocks += [Bullets(said)] if said else []
+    rankings = tuple(table.functions(case, ranking, TOP) for ranking in table.RANKINGS)
+    return [*blocks, Fold("More functions", f"the first {TOP} of each ranking", rankings)]
 
 
 traced = Part("trace", "Instruction by instruction", _cases_of, INTRO)
