@@ -15,7 +15,7 @@ import pytest
 
 import inside
 from conftest import THOROUGH
-from teemark.boards import VirtualBoard, ensure_installed, new_ta, own_ta
+from teemark.boards import VirtualBoard, ensure_installed, install, new_ta, own_ta
 from teemark.cli import main as cli
 from teemark.exact import gate
 from teemark.exact.baseline import held_against
@@ -83,7 +83,7 @@ def measured(
 ) -> RunData:
     built = own_ta.ready(ta, asked.ta, board)
     ensure_installed(board)
-    with own_ta.on_board(built, board, lambda _: None):
+    with install.guest(board, built.file if built else None, tell=lambda _: None):
         outcome = runner.measure(board, asked, folder, runner.Watcher(), options=("--no-watch",))
     assert outcome.error is None
     run = reader.read(folder)

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from teemark.base.finding import Finding
+from teemark.boards.tas import Ta
 from teemark.cli import doctor
 from teemark.doctor.inventory import inventory
-from teemark.doctor.patient import Patient, Ta
+from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
 

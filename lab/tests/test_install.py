@@ -85,8 +85,8 @@ def test_everything_is_taken_away_again(
     try:
         removed = install.remove(board)
         assert removed == [
-            *("~/our programs/teebench", "~/our programs/teehash"),
             str(tas / ".teemark.Ab3dE9"),
+            *(str(programs / name) for name in install.PROGRAMS),
             str(tas / f"{install.TAS[3]}.ta"),
             str(ssh_server.home / "teemark.Ab3dE9"),
         ]
@@ -94,7 +94,7 @@ def test_everything_is_taken_away_again(
         assert (ssh_server.home / "teemark.notes").exists()
         assert [path.name for path in programs.iterdir()] == ["notes"]
         (programs / "notes").unlink()
-        assert install.remove(board) == ["~/our programs/"]
+        assert install.remove(board) == [f"{programs}/"]
         assert install.remove(board) == []
     finally:
         shutil.rmtree(tas)
@@ -132,7 +132,7 @@ def test_programs_are_built_for_a_board_that_needs_them(
 ) -> None:
     """For a 32-bit board, with the real compiler; what is installed runs on such a processor."""
     emulator = "qemu-arm-static -cpu cortex-a8 -L /usr/arm-linux-gnueabihf"
-    monkeypatch.setattr(install, "_RUN", install._RUN.replace('"$t"', f'{emulator} "$t"'))
+    monkeypatch.setattr(install, "_RUN", install._RUN.replace('"$1"', f'{emulator} "$1"'))
     monkeypatch.setattr(paths, "build", lambda: tmp_path)
     monkeypatch.setenv("CFLAGS", "-O0")  # takes less time
     told: list[str] = []
@@ -222,6 +222,8 @@ def test_the_look_tells_machine_and_c_library(
         place.write_text(text)
     script = re.sub(r"(?<=[ ])(/(?:usr/)?lib)", rf"{tmp_path}\1", install._LOOK)
     script = script.replace("$(uname -m)", "aarch64")
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(tmp_path), ""], capture_output=True, text=True, check=True
+    )
     seen = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert f"{seen['machine']} {seen['libc']}" == machine

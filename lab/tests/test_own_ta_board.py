@@ -39,7 +39,7 @@ def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = Non
     asked = plan.load(str(file))
     own = own_ta.find(ta) if ta is not None else None
     built = own_ta.ready(own, asked.ta, board)
-    with own_ta.on_board(built, board, lambda _: None):
+    with install.guest(board, built.file if built else None, tell=lambda _: None):
         outcome = runner.measure(board, asked, folder / "run", runner.Watcher())
     assert outcome.error is None
     return reader.read(outcome.file)

@@ -143,7 +143,7 @@ def traced(memset: int, setting: str = "y", key: str = EMPTY) -> Traced:
     assert run.run is not None
     core = Firmware(name="OP-TEE", sha256="0", configuration={"CFG_X": setting})
     header = msgspec.structs.replace(run.run, firmware=(core,))
-    return Traced(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)), None)
+    return Traced(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)))
 
 
 def comment(base: Traced, head: Traced, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:

@@ -171,11 +171,13 @@ def test_tas_that_are_refused_name_their_kit() -> None:
     board = make_board(
         BoardFile("b", Path("b.toml"), config.parse('kind = "ssh"\naddress = "x"', "b.toml"))
     )
-    answers = {
-        tas.Ta("u1", "probe"): tas.Answer(ta="u1", opened=True),
-        tas.Ta("u2", "bench"): tas.Answer(ta="u2", opened=False, code="ta-rejected", reason="no"),
-    }
-    refused = tas.refused(board, answers)
+    refused = tas.refused(
+        board,
+        (
+            tas.Ta("u1", "probe", opened=True),
+            tas.Ta("u2", "bench", opened=False, code="ta-rejected", reason="no"),
+        ),
+    )
     assert refused is not None
     assert refused.message == "b: 1 of 2 TAs can't be used: no"
     assert str(default_kit().folder) in (refused.hint or "")

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from teemark.base import paths
-from teemark.base.errors import BoardError, TeemarkError, UsageMistake
+from teemark.base.errors import BoardError, CommandFailed, TeemarkError, UsageMistake
 from teemark.boards import config, optee
 from teemark.boards.config import VirtualConfig
 from teemark.cli import main as cli
@@ -25,7 +25,7 @@ from teemark.measure import runner, watching
 from teemark.plan import plan
 from teemark.run import reader
 from teemark.trace import calls, folded, store
-from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace, Trace
+from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
 from teemark.trace.roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]
@@ -37,12 +37,6 @@ CE = "oneshot/sha256/ta-ce/64"
 
 def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3) -> Traced:
     return record.record(record.with_optee(config.find(BOARD), which, ()), keys, folder, samples)
-
-
-def sound(result: Traced) -> Trace:
-    assert result.error is None
-    assert result.trace is not None
-    return result.trace
 
 
 def check_exact(case: CaseTrace) -> None:
@@ -74,7 +68,7 @@ def check_teehash(result: Traced, step: str) -> None:
     of the file, but for what stands round them, which is the same in every run."""
     parts = {
         case.case.rpartition("/")[2]: case
-        for case in sound(result).cases
+        for case in result.trace.cases
         if case.case.startswith(step)
     }
     assert list(parts) == ["open", "first", "step", "last", "close"]
@@ -118,7 +112,7 @@ def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
     keys = [*(case.key for case in asked.cases), *LOOPS, *COPIES]
     (step,) = (step.key for step in asked.teehash)
     folder, result = recorded
-    trace = sound(result)
+    trace = result.trace
     check_teehash(result, step)
     assert [case.case for case in trace.cases if not case.case.startswith(step)] == keys
     for case in trace.cases:
@@ -147,7 +141,7 @@ def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
 
 @pytest.mark.exhaustive
 def test_two_boots_give_the_same_stacks(tmp_path: Path) -> None:
-    texts = [folded.render(sound(traced(tmp_path / name, EMPTY, CE))) for name in ("one", "two")]
+    texts = [folded.render(traced(tmp_path / name, EMPTY, CE).trace) for name in ("one", "two")]
     assert texts[0] == texts[1]
     assert len(texts[0].splitlines()) > 100
 
@@ -194,7 +188,7 @@ def below(case: CaseTrace, *names: str) -> tuple[int, int]:
 def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(
     recorded: tuple[Path, Traced],
 ) -> None:
-    cases = {case.case: case for case in sound(recorded[1]).cases}
+    cases = {case.case: case for case in recorded[1].trace.cases}
     place = ("measure_once", "TEEC_InvokeCommand", "__utee_entry")
     few, many = (below(cases[key], *place, "kernel_intloop") for key in LOOPS)
     assert few[1] == many[1] == 1
@@ -248,9 +242,9 @@ def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
 @pytest.mark.usefixtures("source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
-    trace = sound(
-        traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source")
-    )
+    trace = traced(
+        tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source"
+    ).trace
     for case in trace.cases:
         check_exact(case)
         assert case.core_nameless == 0
@@ -276,7 +270,7 @@ def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(tmp_path: Path) ->
     own = tmp_path / "out"
     shutil.copytree(built.images, own / "core")
     shutil.copytree(built.images.parent / "export-ta_arm64", own / "export-ta_arm64")
-    trace = sound(traced(tmp_path / "run", EMPTY, which=str(own), samples=1))
+    trace = traced(tmp_path / "run", EMPTY, which=str(own), samples=1).trace
     assert trace.optee == f"OP-TEE of {own}"
     assert trace.cases[0].core_nameless == 0
 
@@ -303,10 +297,8 @@ def test_a_program_that_dies_in_a_window_leaves_a_run_without_a_trace(
         return ["sh", "-c", script, "sh", *argv]
 
     monkeypatch.setattr(runner, "quietly", dying)
-    result = traced(tmp_path / "run", "oneshot/sha256/tee/65536", samples=90)
-    assert result.trace is None
-    assert result.error is not None
-    assert "killed by SIGKILL" in result.error.message
+    with pytest.raises(CommandFailed, match="killed by SIGKILL"):
+        traced(tmp_path / "run", "oneshot/sha256/tee/65536", samples=90)
     assert reader.read(tmp_path / "run").incomplete
     assert not (tmp_path / "run/trace.json").exists()
 

@@ -244,7 +244,7 @@ def test_what_if_takes_a_ta_of_ones_own(
         assert own.ta is not None
         asked.append((file.config.options, cases, own.ta.name, own.plan.ta))
         run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
-        return record.Traced(run, trace(case(60 - 30 * len(asked), key)), None)
+        return record.Traced(run, trace(case(60 - 30 * len(asked), key)))
 
     monkeypatch.setattr(record, "record", recorded)
     words = ["what-if", key, "--ta", str(folder), "--option", "CFG_X=y"]

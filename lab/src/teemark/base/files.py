@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writing files so that nobody ever sees half of one."""
+"""Files of which nobody ever sees half, and locks on what one process at a time may write."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+from collections.abc import Iterator
 from pathlib import Path
 
 from teemark.base.errors import DataError
@@ -26,3 +29,12 @@ def write_whole(path: Path, text: str) -> None:
             f"{path}: can't be written: {error.strerror}",
             hint="is there space, and may you write there? name another place with -o",
         ) from None
+
+
+@contextlib.contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """One process at a time is in a block with this lock file; the others wait."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

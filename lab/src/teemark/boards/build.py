@@ -3,25 +3,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from teemark.base import files
 from teemark.base.errors import BoardError, MissingOutput
 
 
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> AbstractContextManager[None]:
     """One build in a folder at a time: two of the same would be in each other's way."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
+    return files.alone(folder / "lock")
 
 
 def step(

@@ -47,13 +47,19 @@ def marks(job: str) -> tuple[bytes, bytes]:
     return f"<{job}\n".encode(), f"~{job}\n".encode()
 
 
-def quote_path(path: str) -> str:
-    """Quote a path on the board; a leading ~/ stays the home directory there."""
-    if path == "~":
+class BoardPath(str):
+    """A path on the board, as a word of a command: ~ at its beginning is the home directory there.
+    In any other word ~ is a character like others."""
+
+    __slots__ = ()
+
+
+def _quoted(word: str) -> str:
+    if isinstance(word, BoardPath) and word == "~":
         return '"$HOME"'
-    if path.startswith("~/"):
-        return '"$HOME"/' + shlex.quote(path[2:])
-    return shlex.quote(path)
+    if isinstance(word, BoardPath) and word.startswith("~/"):
+        return '"$HOME"/' + shlex.quote(word[2:])
+    return shlex.quote(word)
 
 
 def command_line(
@@ -71,11 +77,11 @@ def command_line(
     words = ["sudo", "-n"] if sudo else []
     words.append("env")
     if directory is not None:
-        words.append(f'PATH={quote_path(directory)}:"$PATH"')
+        words.append(f'PATH={_quoted(BoardPath(directory))}:"$PATH"')
     if sudo:
         words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
     words.append(f"TEEMARK_JOB={job}")
-    words += [shlex.quote(word) for word in argv]
+    words += map(_quoted, argv)
     command = f"(exec {' '.join(words)} 2>&3 3>&-)"
     if marked:
         command = f"echo '<{job}'; {command}; s=$?; echo '~{job}'; exit $s"
@@ -118,11 +124,3 @@ def quietly(*argv: str) -> list[str]:
     """The argv that runs in place of a command that says nothing before it ends, on a board where
     the packets of its own connection would disturb it."""
     return script(_QUIETLY, *argv)
-
-
-EXPAND = """\
-case $1 in "~") t=$HOME;; "~/"*) t=$HOME/${1#"~/"};; *) t=$1;; esac
-"""
-"""The beginning of a script whose $1 is a path on the board: makes it $t, with ~/ expanded."""
-
-EXISTS_FOLDER = EXPAND + '[ -d "$t" ]\n'

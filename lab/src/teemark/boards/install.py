@@ -12,10 +12,11 @@ from pathlib import Path
 from teemark.base import paths, scratch
 from teemark.base.errors import BoardError, ConnectionLost, MissingOutput
 from teemark.base.leaving import signalled
-from teemark.boards import answers, build, command_lines
+from teemark.boards import answers, build
 from teemark.boards.board import Board, architecture
+from teemark.boards.command_lines import BoardPath
 from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
-from teemark.boards.transfer import digest
+from teemark.boards.transfer import DIGEST_FORM, DIGESTS, digest, digests, digests_in
 
 PROGRAMS = ("teebench", "teehash")
 TAS = (
@@ -27,12 +28,12 @@ TAS = (
 )
 """All of ours, those that aren't built here too."""
 
-# Arguments: a folder, names in it, "--" before the next folder. The script prints the machine and
-# its C library, whether there is a TEE, then a line "file digest/name/folder" for each name that is
-# there. A 64-bit kernel may have a 32-bit system. The C library is `new` (glibc 2.34 or newer),
-# `glibc` or `musl`. What comes after -- is for boards with a TEE. It is one script, for a slow
-# board takes a while for each.
-_LOOK = """\
+# $1: our programs' folder, $2: the TAs', or nothing; then files, for DIGESTS. The script prints the
+# machine, its C library and whether there is a TEE, and makes the folders; the TAs' only for a TEE.
+# A 64-bit kernel may have a 32-bit system. The C library is `new` (glibc 2.34 or newer), `glibc` or
+# `musl`. It is one script, for a slow board takes a while for each.
+_LOOK = (
+    """\
 m=$(uname -m)
 if [ "$m" = aarch64 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ] && [ ! -e /lib/ld-musl-aarch64.so.1 ]
 then for l in /lib/ld-linux-armhf.so.3 /lib/ld-musl-armhf.so.1; do [ -e "$l" ] && m=armv7l; done; fi
@@ -44,28 +45,18 @@ for l in /lib/ld-linux*.so.*; do [ -e "$l" ] && c=glibc; done
 done
 echo "machine $m"
 echo "libc $c"
-[ -e /dev/tee0 ] && echo tee
-next=1
-for a; do
-  if [ "$a" = -- ]; then
-    [ -e /dev/tee0 ] || exit 0
-    next=1
-    continue
-  fi
-  if [ "$next" ]; then
-    next=
-    case $a in "~/"*) d=$HOME/${a#"~/"};; *) d=$a;; esac
-    mkdir -p "$d" || exit 1
-    n=$a
-  elif [ -f "$d/$a" ]; then
-    s=$(sha256sum <"$d/$a") && echo "file ${s%% *}/$a/$n"
-  fi
-done
-exit 0
+mkdir -p "$1" || exit 1
+if [ -e /dev/tee0 ]; then
+  echo tee
+  [ -z "$2" ] || mkdir -p "$2" || exit 1
+fi
+shift 2
 """
-_LOOKED = {"machine": r"[\w.-]+", "libc": "new|glibc|musl", "tee": "", "file": "[0-9a-f]{64}/.+"}
+    + DIGESTS
+)
+_LOOKED = {"machine": r"[\w.-]+", "libc": "new|glibc|musl", "tee": ""} | DIGEST_FORM
 
-_RUN = command_lines.EXPAND + '"$t" --version >/dev/null\n'
+_RUN = '"$1" --version >/dev/null\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +64,8 @@ class Item:
     """One file to install."""
 
     local: Path
-    directory: str
+    target: str
     mode: int
-
-    @property
-    def place(self) -> tuple[str, str]:
-        return self.local.name, self.directory
-
-    @property
-    def target(self) -> str:
-        return f"{self.directory.rstrip('/')}/{self.local.name}"
 
 
 def built_tas(board: Board) -> list[Path]:
@@ -135,60 +118,52 @@ def ensure_installed(
 ) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
-    asked = [board.directory, *PROGRAMS]
-    tas = built_tas(board)
-    if tas:
-        asked += ["--", board.config.ta_directory, *(ta.name for ta in tas)]
-    result = board.script(_LOOK, *asked, check=False)
+    tas = {f"{board.config.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
+    files = [*(f"{board.directory}/{name}" for name in PROGRAMS), *tas]
+    folders = (board.directory, board.config.ta_directory if tas else "")
+    result = board.script(_LOOK, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
-        folders = f"{board.directory} or {board.config.ta_directory}"
-        raise folder_error(board.name, folders, result.complaint)
+        raise folder_error(board.name, " or ".join(filter(None, folders)), result.complaint)
     seen = answers.parse(board.name, "what is installed", result.text, _LOOKED)
-    machine = seen.one("machine")
-    there = {tuple(line.split("/", 2)) for line in seen.all("file")}
+    machine, there = seen.one("machine"), digests_in(seen, files)
     programs = _programs(_kind(machine, seen.one("libc")), tell)
     ours = [programs / name for name in PROGRAMS if (programs / name).is_file()]
-    wanted = [Item(program, board.directory, 0o755) for program in ours]
+    wanted = [Item(program, f"{board.directory}/{program.name}", 0o755) for program in ours]
     if seen.all("tee"):  # without one, TAs have no place there
-        wanted += [Item(ta, board.config.ta_directory, 0o444) for ta in tas]
+        wanted += [Item(ta, target, 0o444) for target, ta in tas.items()]
     if require and not wanted:
         raise MissingOutput(
             f"{board.name}: nothing is built for {machine} boards",
             hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
             "float) and this machine's own architecture",
         )
-    missing = [item for item in wanted if (digest(item.local), *item.place) not in there]
+    missing = [item for item in wanted if digest(item.local) != there.get(item.target)]
     for number, item in enumerate(missing, 1):
         tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
     if require or any(item.local in ours for item in missing):
         # Do they run there? A file system may be mounted noexec, a loader missing.
         for item in wanted[: len(ours)]:
-            done = board.script(_RUN, item.target, check=False)
+            done = board.script(_RUN, BoardPath(item.target), check=False)
             if done.status != 0:
                 raise cannot_run(board.name, item.target, done.status, done.complaint)
     return missing
 
 
-# Arguments as of _LOOK; a line "gone NAME" for each. What a command that was killed left, too.
+# $1: our programs' folder, $2: the TAs'; then files. A line "gone NAME" for each that is removed,
+# and for what a command that was killed left.
 _REMOVE = """\
-next=1
-for a; do
-  if [ "$a" = -- ]; then next=1; continue; fi
-  if [ "$next" ]; then
-    next=
-    case $a in "~/"*) d=$HOME/${a#"~/"};; *) d=$a;; esac
-    n=$a
-    for left in "$d"/.teemark.??????; do
-      [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
-    done
-  elif [ -f "$d/$a" ]; then
-    rm -f "$d/$a" || exit 1
-    echo "gone $n/$a"
-  fi
+home=$1
+for left in "$1"/.teemark.?????? "$2"/.teemark.??????; do
+  [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
 done
-case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
-rmdir "$d" 2>/dev/null && echo "gone $1/"
+shift 2
+for f; do
+  [ -f "$f" ] || continue
+  rm -f "$f" || exit 1
+  echo "gone $f"
+done
+rmdir "$home" 2>/dev/null && echo "gone $home/"
 for d in /data /var/tmp "$HOME" /tmp; do
   for left in "$d"/teemark.??????; do
     [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
@@ -198,37 +173,27 @@ exit 0
 """
 
 
-# $1 a TA's file: "tee" if there is one, then "digest DIGEST" if the file is there.
-_GUEST_COMES = (
-    command_lines.EXPAND
-    + """\
-[ -e /dev/tee0 ] || exit 0
-echo tee
-[ -f "$t" ] && s=$(sha256sum <"$t") && echo "digest ${s%% *}"
-exit 0
-"""
-)
-_GUEST_GOES = command_lines.EXPAND + 'rm -f "$t"\n'
-
-
 @contextmanager
-def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[None]:
-    """A Trusted Application of the user's is on the board within this, if that has a TEE. Then all
-    is as it was: the TA is taken away, or the one that was there before is back."""
-    form = {"tee": "", "digest": "[0-9a-f]{64}"}
-    item = Item(ta, board.config.ta_directory, 0o444)
-    found = board.ask(f"the TA {ta.name}", form, _GUEST_COMES, item.target)
-    if not found.all("tee") or found.all("digest") == (digest(ta),):
+def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iterator[None]:
+    """A Trusted Application of the user's, if there is one, is on the board within this, if that
+    has a TEE. Then all is as it was: the TA is taken away, or the one that was there before is
+    back."""
+    if ta is None:
+        yield
+        return
+    target = f"{board.config.ta_directory}/{ta.name}"
+    there = digests(board, [target]).get(target)
+    if there == digest(ta) or board.script("[ -e /dev/tee0 ]", check=False).status != 0:
         yield
         return
     with scratch.folder() as folder:
         before = folder / ta.name
-        if found.all("digest"):
+        if there is not None:
             tell(f"keeping the {ta.name} that is on {board.name}")
-            board.pull(item.target, before)
+            board.pull(target, before)
         try:
             tell(f"installing {ta.name} on {board.name}")
-            board.push(ta, item.target, mode=item.mode)
+            board.push(ta, target, mode=0o444)
             board.guests.append(ta)
             yield
         finally:
@@ -236,18 +201,18 @@ def guest(board: Board, ta: Path, *, tell: Callable[[str], None]) -> Iterator[No
                 board.guests.remove(ta)
             with suppress(BoardError if signalled() else ConnectionLost):
                 if before.exists():
-                    board.push(before, item.target, mode=item.mode)
+                    board.push(before, target, mode=0o444)
                 else:
-                    board.script(_GUEST_GOES, item.target)
+                    board.script('rm -f "$1"', BoardPath(target))
 
 
 def remove(board: Board) -> list[str]:
     """Takes away what `ensure_installed` and commands that were killed left on a board; returns
     what went."""
-    tas = (f"{uuid}.ta" for uuid in TAS)
-    asked = [board.directory, *PROGRAMS, "--", board.config.ta_directory, *tas]
-    result = board.script(_REMOVE, *asked, check=False)
+    files = [f"{board.directory}/{name}" for name in PROGRAMS]
+    files += [f"{board.config.ta_directory}/{uuid}.ta" for uuid in TAS]
+    folders = (board.directory, board.config.ta_directory)
+    result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
-        folders = f"{board.directory} or {board.config.ta_directory}"
-        raise transfer_error(board.name, folders, result.complaint)
+        raise transfer_error(board.name, " or ".join(folders), result.complaint)
     return list(answers.parse(board.name, "what went", result.text, {"gone": ".+"}).all("gone"))

@@ -9,19 +9,17 @@ QEMU in it is ended. A process is known by its pid and its start time together.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from teemark.base import paths
-from teemark.base.files import write_whole
+from teemark.base.files import alone, write_whole
 from teemark.base.leaving import patience
 from teemark.base.scratch import start_time
 from teemark.boards.qemu import Instance
@@ -135,10 +133,6 @@ def _age(directory: Path) -> float:
         return 0.0
 
 
-@contextlib.contextmanager
-def lock(name: str) -> Iterator[None]:
+def lock(name: str) -> contextlib.AbstractContextManager[None]:
     """One `up` or `down` of a board at a time."""
-    paths.instances().mkdir(parents=True, exist_ok=True)
-    with (paths.instances() / f".{name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    return alone(paths.instances() / f".{name}.lock")

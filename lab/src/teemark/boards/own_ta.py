@@ -8,14 +8,15 @@ the signed file, UUID.ta.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from teemark.base.console import working
 from teemark.base.errors import ConfigError, UsageMistake
 from teemark.boards.board import Board
-from teemark.boards.install import guest
+from teemark.boards.install import ensure_installed, guest
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,13 @@ def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
     return Built(ta.name, mine[0], elf if elf.is_file() else None)
 
 
-def on_board(
-    built: Built | None, board: Board, tell: Callable[[str], None]
-) -> AbstractContextManager[None]:
-    """The TA is on an open board within this."""
-    return nullcontext() if built is None else guest(board, built.file, tell=tell)
+@contextmanager
+def ready_board(board: Board, built: Built | None = None) -> Iterator[None]:
+    """A board is reached within this, and has our programs and TAs, and the one that was built."""
+    with ExitStack() as stack:
+        with working(f"reaching {board.name} …"):
+            stack.enter_context(board)
+        with working(f"looking at {board.name} …") as tell:
+            ensure_installed(board, tell=tell)
+            stack.enter_context(guest(board, built.file if built else None, tell=tell))
+        yield

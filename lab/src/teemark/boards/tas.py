@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -16,14 +17,15 @@ PROGRAM = "teebench"
 
 _REFUSED = "ta-rejected"
 NO_TEE = "no-tee"
+NO_MEMORY = "no-memory"
 
 HANGS_S = 30.0
 """Seconds without an answer after which the TEE is said to hang. To load a TA takes at most some
 seconds on the slowest boards."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """Holds what came back when a session was to be opened; a line of `teebench --open-tas`."""
+class _Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of `teebench --open-tas`: what came back when a session was to be opened."""
 
     ta: str
     opened: bool
@@ -35,23 +37,32 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Ta:
+    """A TA of ours on a board, and what came back when a session was to be opened."""
+
     uuid: str
     name: str  # of its folder in ta/
+    opened: bool
+    code: str | None = None
+    reason: str | None = None
+    hint: str | None = None
+    published_key: bool | None = None
+    """The installed file is signed with the key that OP-TEE publishes; None: not installed, or
+    its content isn't known here."""
 
 
-def built(board: Board) -> tuple[Ta, ...]:
-    """Our TAs that belong on a board."""
+def built(board: Board) -> dict[str, str]:
+    """Returns the UUIDs of our TAs that belong on a board, and their names."""
     folder = board.tas
-    names = {path.name: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
-    return tuple(Ta(path.stem, names.get(path.name, "TA")) for path in sorted(folder.glob("*.ta")))
+    names = {path.stem: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
+    return {path.stem: names.get(path.stem, "TA") for path in sorted(folder.glob("*.ta"))}
 
 
-def open_each(board: Board) -> dict[Ta, Answer]:
+def open_each(board: Board) -> tuple[Ta, ...]:
     """Try every TA of ours on a board with a TEE."""
     tas = built(board)
     if not tas:
-        return {}
-    argv = [PROGRAM, "--open-tas", *(ta.uuid for ta in tas)]
+        return ()
+    argv = [PROGRAM, "--open-tas", *tas]
     try:
         result = board.capture(argv, check=False, silence=HANGS_S)
     except errors.BoardError as error:
@@ -64,27 +75,29 @@ def open_each(board: Board) -> dict[Ta, Answer]:
         ) from None
     about = "which TAs the TEE takes"
     lines = (line for line in result.stdout.split(b"\n") if line.strip())
-    answers = [from_json(board.name, about, line, Answer) for line in lines]
-    by_uuid = {answer.ta: answer for answer in answers}
-    if any(ta.uuid not in by_uuid for ta in tas):
+    found = {one.ta: one for one in (from_json(board.name, about, x, _Opened) for x in lines)}
+    if any(uuid not in found for uuid in tas):
         raise errors.CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}",
             status=result.status,
         )
-    return {ta: by_uuid[ta.uuid] for ta in tas}
+    return tuple(
+        Ta(uuid, name, one.opened, NO_MEMORY if one.memory else one.code, one.reason, one.hint)
+        for uuid, name in tas.items()
+        for one in (found[uuid],)
+    )
 
 
-def absent(answers: dict[Ta, Answer]) -> str | None:
+def absent(tas: Sequence[Ta]) -> str | None:
     """Why the board has no TEE; None if it has one."""
-    reasons = {answer.reason for answer in answers.values() if answer.code == NO_TEE}
-    return next(iter(reasons), None)
+    return next((ta.reason for ta in tas if ta.code == NO_TEE), None)
 
 
-def refused(board: Board, answers: dict[Ta, Answer]) -> errors.TaRefused | None:
+def refused(board: Board, tas: Sequence[Ta]) -> errors.TaRefused | None:
     """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
     cases that need it are skipped."""
-    bad = [answer for answer in answers.values() if not (answer.opened or answer.memory)]
+    bad = [ta for ta in tas if not ta.opened and ta.code != NO_MEMORY]
     if not bad:
         return None
     first = bad[0]
@@ -96,5 +109,5 @@ def refused(board: Board, answers: dict[Ta, Answer]) -> errors.TaRefused | None:
             "(ta_kit), and its key (ta_key) if the kit has none"
         )
     return errors.TaRefused(
-        f"{board.name}: {len(bad)} of {len(answers)} TAs can't be used: {first.reason}", hint=hint
+        f"{board.name}: {len(bad)} of {len(tas)} TAs can't be used: {first.reason}", hint=hint
     )

@@ -11,20 +11,20 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from teemark.base.errors import TransferError, UsageMistake
-from teemark.boards import answers, command_lines
+from teemark.boards import answers
+from teemark.boards.command_lines import BoardPath, script
 from teemark.boards.shell import ASK_S, Shell
 from teemark.boards.ssh_messages import transfer_error
 
 # $1 target, $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged. What is new is
 # made in a folder beside the place, which only we can look into, and whose name nobody knew:
 # whoever may write there too can't plant a link in it.
-PUSH_FILE = (
-    command_lines.EXPAND
-    + """\
-case $t in /*) ;; *) t=$PWD/$t;; esac
+PUSH_FILE = """\
+case $1 in /*) t=$1;; *) t=$PWD/$1;; esac
 if [ -d "$t" ]; then t=${t%/}/$2; fi
 u=$(umask)
 umask 077
@@ -39,21 +39,23 @@ if [ "$sum" ]; then [ "${sum%% *}" = "$3" ] || exit 11
 else [ "$(wc -c <new)" -eq "$4" ] || exit 11; fi
 chmod "$5" new && mv -f new "$t"
 """
-)
 
-_KIND = (
-    command_lines.EXPAND
-    + """\
-if [ -d "$t" ]; then echo folder
-elif [ -e "$t" ]; then echo "file $(stat -c %a "$t")"
-else echo "$t: No such file or directory" >&2; exit 1; fi
+_LOOK = """\
+if [ -d "$1" ]; then echo folder
+elif [ -e "$1" ]; then echo "mode $(stat -c %a "$1")"
+else echo "$1: No such file or directory" >&2; exit 1; fi
 """
-)
-_KINDS = {"folder": "", "file": "[0-7]{0,4}"}
 
-_READ = command_lines.EXPAND + 'exec cat <"$t"\n'
-
-_DIGEST = command_lines.EXPAND + 's=$(sha256sum <"$t" 2>/dev/null) && echo "digest ${s%% *}"; :\n'
+# A line "digest NUMBER/DIGEST" for each of the files that is there and can be read.
+DIGESTS = """\
+n=0
+for f; do
+  [ -f "$f" ] && s=$(sha256sum <"$f" 2>/dev/null) && echo "digest $n/${s%% *}"
+  n=$((n + 1))
+done
+exit 0
+"""
+DIGEST_FORM = {"digest": "[0-9]+/[0-9a-f]{64}"}
 
 _SLOWEST = 10_000
 """Bytes a second that any connection carries."""
@@ -62,6 +64,19 @@ _SLOWEST = 10_000
 def digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digests_in(answer: answers.Answer, files: Sequence[str]) -> dict[str, str]:
+    """Returns the digests that DIGESTS, run with these files, told; by file."""
+    told = dict(line.split("/", 1) for line in answer.all("digest"))
+    return {file: told[str(n)] for n, file in enumerate(files) if str(n) in told}
+
+
+def digests(board: Shell, files: Sequence[str]) -> dict[str, str]:
+    """Returns the SHA-256 of each of these files of the board that is there."""
+    about = f"the digest of {', '.join(files)}"
+    answer = board.ask(about, DIGEST_FORM, DIGESTS, *map(BoardPath, files))
+    return digests_in(answer, files)
 
 
 def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
@@ -74,7 +89,7 @@ def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> 
     state = local.stat()
     octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
     with local.open("rb") as file:
-        argv = (target, local.name, digest(local), str(state.st_size), octal)
+        argv = (BoardPath(target), local.name, digest(local), str(state.st_size), octal)
         timeout = ASK_S + state.st_size / _SLOWEST
         result = board.script(PUSH_FILE, *argv, stdin=file, check=False, timeout=timeout)
     if result.status == 11:
@@ -87,10 +102,11 @@ def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> 
 
 
 def pull(board: Shell, source: str, local: Path) -> None:
-    asked = board.script(_KIND, source, check=False)
+    asked = board.script(_LOOK, BoardPath(source), check=False)
     if asked.status != 0:
         raise transfer_error(board.name, source, asked.complaint)
-    what, mode = answers.parse(board.name, source, asked.text, _KINDS).only()
+    form = {"folder": "", "mode": "[0-7]{0,4}"}
+    what, mode = answers.parse(board.name, source, asked.text, form).only()
     if what == "folder":
         raise UsageMistake(
             f"{board.name}: {source} is a folder",
@@ -103,16 +119,16 @@ def pull(board: Shell, source: str, local: Path) -> None:
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
-            process = board.start(command_lines.script(_READ, source))
+            process = board.start(script('exec cat <"$1"', BoardPath(source)))
             try:
                 status = process.copy(out.write, timeout=None, silence=ASK_S)
             finally:
                 process.abandon()
         if status != 0 or not process.whole:
             raise transfer_error(board.name, source, process.complaint)
-        there = board.ask(source, {"digest": "[0-9a-f]{64}"}, _DIGEST, source).all("digest")
+        there = digests(board, [source]).get(source)
         # Files that the kernel makes up, as in /proc, may differ each time they are read.
-        if there and not source.startswith(("/proc/", "/sys/")) and there[0] != digest(beside):
+        if there and not source.startswith(("/proc/", "/sys/")) and there != digest(beside):
             raise TransferError(
                 f"{board.name}: {source} changed while it was copied",
                 hint="wait until nothing writes to it any more",

@@ -14,7 +14,6 @@ import click
 from teemark.base.console import json_text, terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli import complete
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +29,22 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
+def _boards(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.boards import config
+
+    return [name for name in config.available() if name.startswith(incomplete)]
+
+
+def _plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from teemark.plan import plan
+
+    return [name for name in plan.available() if name.startswith(incomplete)]
+
+
+_COMPLETED = {"--board": _boards, "--plan": _plans}
+"""Says what a shell completes the value of an option to."""
+
+
 def together(*options: Option) -> Option:
     """Several options as one decorator, in the order of the help."""
     return lambda command: reduce(lambda made, add: add(made), reversed(options), command)
@@ -42,7 +57,6 @@ def option(
     *,
     kind: click.ParamType[Any] | None = None,
     default: Any = None,
-    complete: Any = None,
     **more: Any,
 ) -> Option:
     """An option by its words in the help, "-o --out DIR"; one without a value is a flag. The value
@@ -58,7 +72,7 @@ def option(
         type=kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar),
         default=default,
         show_default=bool(default),
-        shell_complete=complete,
+        shell_complete=_COMPLETED.get(flags[-1]),
         help=help,
         **more,
     )
@@ -70,7 +84,7 @@ def several(words: str, help: str, name: str = "", **more: Any) -> Option:  # no
 
 
 def board_option(default: str | None, help: str) -> Option:  # noqa: A002
-    return option("--board NAME", help, default=default, complete=complete.boards)
+    return option("--board NAME", help, default=default)
 
 
 def json_option(help: str) -> Option:  # noqa: A002
@@ -83,7 +97,8 @@ def out_option(default: str) -> Option:
 
 
 run_argument = click.argument("run_path", metavar="RUN", type=PATH)
-board_argument = click.argument("board", shell_complete=complete.boards)
+board_argument = click.argument("board", shell_complete=_COMPLETED["--board"])
+plan_argument = click.argument("name", shell_complete=_COMPLETED["--plan"])
 exact_board_option = board_option("qemu-v8-icount", "One that counts instructions.")
 all_option = option("--all", "List every case.", "everything")
 output_option = option("-o --output FILE", "Write to this file instead of stdout.", kind=OUTPUT)

@@ -14,7 +14,7 @@ from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
-from teemark.cli import common, complete
+from teemark.cli import common
 from teemark.exact import baseline as baselines
 from teemark.exact import gate, record
 from teemark.exact.baseline import Baseline, figures_of
@@ -43,12 +43,10 @@ OF_TA = "--ta"
 @common.option(
     "--plan NAME",
     "With --update: what to measure. [default: as before; at first: gate]",
-    complete=complete.plans,
 )
 @common.option(
     "--board NAME",
     "With --update: where. [default: as before; at first: qemu-v8-icount]",
-    complete=complete.boards,
 )
 @common.option(
     "--fail-on LIMIT",

@@ -13,7 +13,6 @@ from teemark.base.console import paragraph, say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli import complete
 from teemark.cli.common import OUTPUT, PATH, all_option, option
 from teemark.model import history
 from teemark.model.compare import EMULATED
@@ -26,8 +25,8 @@ from teemark.run.reader import RunData
 
 @click.command("history")
 @click.argument("folder", metavar="DIR", type=PATH)
-@option("--board NAME", "Only runs of this board.", complete=complete.boards)
-@option("--plan NAME", "Only runs of this plan.", complete=complete.plans)
+@option("--board NAME", "Only runs of this board.")
+@option("--plan NAME", "Only runs of this plan.")
 @all_option
 @option("-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT)
 def command(

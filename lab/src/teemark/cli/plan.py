@@ -7,8 +7,7 @@ import click
 
 from teemark.base.console import say
 from teemark.base.errors import TeemarkError
-from teemark.cli import complete
-from teemark.cli.common import json_option, only_option, picked, put_json
+from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 
@@ -41,7 +40,7 @@ def list_plans(as_json: bool) -> int:
 
 
 @command.command("show")
-@click.argument("name", shell_complete=complete.plans)
+@plan_argument
 @only_option
 @json_option("One JSON object, for scripts.")
 def show(name: str, only: tuple[str, ...], as_json: bool) -> None:

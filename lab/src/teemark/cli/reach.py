@@ -14,7 +14,8 @@ import click
 from teemark import boards
 from teemark.base.console import say, working
 from teemark.base.errors import UsageMistake
-from teemark.boards.command_lines import EXISTS_FOLDER
+from teemark.boards import own_ta
+from teemark.boards.command_lines import BoardPath
 from teemark.boards.virtual import take_down
 from teemark.cli.common import PATH, board_argument
 
@@ -23,11 +24,13 @@ from teemark.cli.common import PATH, board_argument
 def reached(name: str) -> Iterator[boards.Board]:
     """Connects to the board, and installs our programs if it is a virtual one."""
     target = boards.open_board(name)
+    if isinstance(target.config, boards.VirtualConfig):
+        with own_ta.ready_board(target):
+            yield target
+        return
     with contextlib.ExitStack() as stack:
         with working(f"reaching {target.name} …"):
             stack.enter_context(target)
-            if isinstance(target.config, boards.VirtualConfig):
-                boards.ensure_installed(target)
         yield target
 
 
@@ -139,7 +142,7 @@ def push(board: str, local: tuple[Path, ...], remote: str) -> None:
     target = boards.open_board(board)
     with working(f"copying to {target.name} …"), target:
         folder = len(local) > 1 or remote.endswith("/")
-        if folder and target.script(EXISTS_FOLDER, remote, check=False).status != 0:
+        if folder and target.script('[ -d "$1" ]', BoardPath(remote), check=False).status:
             raise UsageMistake(
                 f"{target.name}: {remote} is no folder",
                 hint=f"make it first: teemark exec {board} -- mkdir -p {remote}",

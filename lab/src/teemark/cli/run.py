@@ -20,14 +20,13 @@ from teemark.boards import (
     LabgridBoard,
     VirtualConfig,
     config,
-    ensure_installed,
     instances,
     named,
     open_board,
     own_ta,
 )
 from teemark.boards.own_ta import Built
-from teemark.cli import common, complete
+from teemark.cli import common
 from teemark.cli.reading import low_high
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
@@ -51,13 +50,11 @@ from teemark.studies.answers import answers
     "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
     "[default: the one that `teemark board list` marks with *]",
     "boards",
-    complete=complete.boards,
 )
 @common.option(
     "--plan NAME",
     "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
     "plan_word",
-    complete=complete.plans,
 )
 @common.ta_option
 @common.only_option
@@ -208,11 +205,7 @@ def _measure(
 
         def boot() -> None:
             stack.close()  # ends the board of the boot before
-            with working(f"reaching {board.name} …"):
-                stack.enter_context(board)
-            with working(f"looking at {board.name} …") as tell:
-                ensure_installed(board, tell=tell)
-                stack.enter_context(own_ta.on_board(built, board, tell))
+            stack.enter_context(own_ta.ready_board(board, built))
 
         boot()
         if starts.kind == "boot":

@@ -42,10 +42,7 @@ def command(board: str, remove: bool, as_json: bool) -> int:
                 "installed": [item.target for item in installed],
                 "tee": problem is None and absent is None,
                 "no_tee": absent,
-                "tas": [
-                    common.picked(ta, "uuid", "name") | common.picked(answer, "opened", "reason")
-                    for ta, answer in opened.items()
-                ],
+                "tas": [common.picked(ta, "uuid", "name", "opened", "reason") for ta in opened],
                 "problem": common.picked(problem, "message", "hint") if problem else None,
             }
         )
@@ -58,8 +55,8 @@ def command(board: str, remove: bool, as_json: bool) -> int:
         say(f"{target.name} has no TEE: {absent}")
         say("teemark run measures what needs none, and skips the rest")
         return 0
-    for ta, answer in opened.items():
-        came = "a session was opened" if answer.opened else answer.reason
+    for ta in opened:
+        came = "a session was opened" if ta.opened else ta.reason
         say(f"TA {ta.uuid} ({ta.name}): {came}")
     if problem:
         raise problem

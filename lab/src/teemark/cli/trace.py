@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from teemark.base import fmt
 from teemark.base.console import say, terminal
-from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import BoardFile, config
 from teemark.cli import common
 from teemark.exact import program as programs
@@ -48,7 +48,6 @@ class _Asked:
     every: int
     output: str | None
     function: str | None
-    top: int
 
     def board_file(self) -> BoardFile:
         file = config.find(self.board)
@@ -94,7 +93,6 @@ class _Asked:
 @common.option(
     "--function NAME", "Show who calls this function and what it calls, instead of all functions."
 )
-@common.option("--top N", "Functions to list.", default=12)
 def command(source: Path | None, against: Path | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
@@ -129,7 +127,7 @@ def command(source: Path | None, against: Path | None, **words: object) -> int:
     if asked.output is not None:
         click.echo(_RENDER[asked.output](trace), nl=False)
         return status
-    table.show(trace, top=asked.top, against=other, function=asked.function)
+    table.show(trace, against=other, function=asked.function)
     if other is not None and against is not None:
         _say_what_else_differs(against, other, folder, trace)
     click.echo(f"report: {folder / 'report.html'}")
@@ -168,7 +166,7 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
         for section in made:
             if section.key in ("answer", "calls", "advice", "subtests"):
                 show(console, section.blocks)
-        table.show(traced.trace, top=asked.top, function=asked.function)
+        table.show(traced.trace, function=asked.function)
         click.echo(f"report: {page}")
     status = traced.ran.status
     if status:
@@ -190,7 +188,7 @@ def _only(trace: Trace, keys: Sequence[str]) -> Trace:
 
 
 def _report(directory: Path, against: Trace | None) -> None:
-    """Where the run's own file is beside the trace."""
+    """Where the run's own file is beside the trace, if there is one."""
     if (directory / reader.RUN_FILE).is_file():
         made = run_page.make([reader.read(directory)], [store.find(directory)], against)
         run_page.write(made, directory)
@@ -209,15 +207,13 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         )
     file = asked.board_file()
     directory = directory_for(asked.out, file.name, "trace")
-    traced = record.record(file, keys, directory, asked.samples, own)
-    if asked.out is None:
-        point_latest(directory)
-    _report(directory, against)
-    if traced.error is not None:
-        raise traced.error
+    try:
+        traced = record.record(file, keys, directory, asked.samples, own)
+    finally:
+        if asked.out is None and directory.is_dir():
+            point_latest(directory)
+        _report(directory, against)
     for kind, troubles in (("can't run here", traced.run.skips), ("failed", traced.run.fails)):
         for one in troubles:
             say(f"teemark: {one.case} {kind}: {one.reason}")
-    if traced.trace is None:
-        raise DataError(f"{directory}: the run is incomplete: {traced.run.incomplete}")
     return traced.trace, directory, 1 if traced.run.fails or traced.run.skips else 0

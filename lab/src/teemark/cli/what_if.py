@@ -4,27 +4,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
-from teemark.base import fmt
-from teemark.base.console import paragraph, say, terminal
-from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.base.console import say, terminal
+from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import config
 from teemark.boards.config import VirtualConfig
 from teemark.cli import common
 from teemark.exact import record, whatif
-from teemark.exact.whatif import Cell, Variant
+from teemark.exact.whatif import Variant
+from teemark.page.terminal import show
 from teemark.report import run_page
 from teemark.run.writer import directory_for
-
-FUNCTIONS = 4
-"""Shown for a variant and case."""
 
 
 @click.command("what-if")
@@ -91,8 +84,6 @@ def command(
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
             traced = record.record(variant, cases, place, own=own)
-            if traced.trace is None:
-                raise traced.error or DataError(f"{place}: {traced.run.incomplete}")
         except TeemarkError as error:
             if not added:
                 raise
@@ -104,43 +95,6 @@ def command(
         )
         made.append(whatif.Variant(added, traced.trace))
         status = 1 if traced.run.fails or traced.run.skips else status
-    _show(made, [case.case for case in made[0].trace.cases])
+    show(terminal(140), whatif.blocks(made))
     click.echo(f"runs: {folder}")
     return status
-
-
-def _show(variants: Sequence[Variant], cases: Sequence[str]) -> None:
-    console = terminal(140)
-    baseline, *others = variants
-    paragraph(console, f"{baseline.trace.optee}, instructions of a call")
-    console.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("OP-TEE")
-    for case in cases:
-        table.add_column(case, justify="right", no_wrap=True)
-    if any(whatif.weakens(option) for variant in others for option in variant.options):
-        table.add_column("weakens security")
-    for variant in variants:
-        row = [Text("\n".join(variant.options) or "as it is")]
-        for case in cases:
-            cell = whatif.compare(baseline.trace, variant.trace, case)
-            row.append(Text("–" if cell is None else _cell(cell, variant is baseline)))  # noqa: RUF001
-        words = [word for option in variant.options if (word := whatif.weakens(option))]
-        if len(table.columns) > len(row):
-            row.append(Text("; ".join(words)))
-        table.add_row(*row)
-    console.print(table)
-    for variant in others:
-        for case in cases:
-            cell = whatif.compare(baseline.trace, variant.trace, case)
-            if cell is not None and cell.changed:
-                said = ", ".join(
-                    f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
-                )
-                rest = sum(c.more for c in cell.changed[FUNCTIONS:])
-                paragraph(console, f"{variant.name}, {case}: {said}; the rest {fmt.change(rest)}")
-    paragraph(console, "Instructions, not cycles: caches and pipelines aren't in it.")
-
-
-def _cell(cell: Cell, baseline: bool) -> str:
-    return fmt.count(cell.instructions) + ("" if baseline else f"\n{fmt.signed(cell.share, 3)}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from teemark.base import scratch
@@ -10,10 +11,10 @@ from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.boards import answers, tas
 from teemark.boards.board import Board
-from teemark.boards.config import SshConfig
+from teemark.boards.command_lines import BoardPath
 from teemark.boards.ta_key import signed_with_published_key
-from teemark.boards.transfer import digest
-from teemark.doctor.patient import Patient, Ta, problem
+from teemark.boards.transfer import digest, digests
+from teemark.doctor.patient import Patient, problem
 from teemark.run.records import Machine
 
 PROGRAM = "teebench"
@@ -25,8 +26,7 @@ _OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null;
 # Can $1 be run at all, and what is its folder mounted with? Lines: the mount's options, the file's
 # mode, or nothing.
 _PROGRAM = """\
-case $1 in "~/"*) d=$HOME/${1#"~/"};; *) d=$1;; esac
-f=$d/teebench
+d=$1 f=$1/teebench
 [ -e "$f" ] || { echo "absent"; exit 0; }
 [ -x "$f" ] && [ -r "$f" ] || { echo "mode $(ls -l "$f")"; exit 0; }
 while read -r _ point _ options _; do
@@ -39,7 +39,7 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 def program(board: Board) -> Finding | None:
     """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
-    word, rest = board.ask(PROGRAM, form, _PROGRAM, board.directory).only()
+    word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.directory)).only()
     setup, folder = f"teemark setup {board.name}", board.directory
     if word == "absent":
         claim, why = "teebench isn't on the board", f"nothing is installed in {folder}"
@@ -69,58 +69,30 @@ def machine(board: Board) -> Machine:
 def look(board: Board) -> Patient:
     """All that the rules ask for, of a board on which teebench runs."""
     found = machine(board)
-    answers: tuple[Ta, ...] = ()
-    if found.tee.device is not None and found.tee.supplicant in ("running", None):
-        answers = _tas(board)
+    usable = found.tee.device is not None and found.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
     return Patient(
         name=board.name,
         machine=found,
-        tas=answers,
+        tas=_tas(board) if usable else (),
         openssl=tuple(line.strip() for line in openssl.splitlines() if line.strip()),
         icount=board.deterministic,
     )
 
 
-_INSTALLED = """\
-for f; do [ -f "$f" ] && s=$(sha256sum <"$f") && echo "file ${s%% *}/${f##*/}"; done
-exit 0
-"""
-
-
-def _tas(board: Board) -> tuple[Ta, ...]:
+def _tas(board: Board) -> tuple[tas.Ta, ...]:
     """A session with each TA of ours, and whose key the installed files carry."""
+    folder = board.config.ta_directory
     try:
-        built = {path.name: path for path in board.tas.glob("*.ta")}
+        built = {f"{folder}/{path.name}": path for path in sorted(board.tas.glob("*.ta"))}
     except TeemarkError:
         return ()  # no kit to build them with: nothing of ours is expected
-    folder = board.config.ta_directory if isinstance(board.config, SshConfig) else _VIRTUAL
-    files = (f"{folder}/{name}" for name in sorted(built))
-    there = board.ask("its TAs", {"file": "[0-9a-f]{64}/.+"}, _INSTALLED, *files).all("file")
     keys: dict[str, bool | None] = {}
-    for line in there:
-        value, _, name = line.partition("/")
-        same = name in built and digest(built[name]) == value
-        keys[name] = (
-            signed_with_published_key(built[name])
-            if same
-            else _of_the_board(board, f"{folder}/{name}")
-        )
-    return tuple(
-        Ta(
-            uuid=ta.uuid,
-            name=ta.name,
-            opened=answer.opened,
-            code="no-memory" if answer.memory else answer.code,
-            reason=answer.reason,
-            hint=answer.hint,
-            published_key=keys.get(f"{ta.uuid}.ta"),
-        )
-        for ta, answer in tas.open_each(board).items()
-    )
-
-
-_VIRTUAL = "/lib/optee_armtz"
+    for file, value in digests(board, [*built]).items():
+        ours = digest(built[file]) == value
+        key = signed_with_published_key(built[file]) if ours else _of_the_board(board, file)
+        keys[built[file].stem] = key
+    return tuple(replace(ta, published_key=keys.get(ta.uuid)) for ta in tas.open_each(board))
 
 
 def _of_the_board(board: Board, path: str) -> bool | None:

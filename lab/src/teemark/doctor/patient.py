@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from teemark.base.finding import Finding, Severity
+from teemark.boards.tas import Ta
 from teemark.run.records import Machine
 
 
@@ -26,21 +27,6 @@ def problem(
         evidence=evidence,
         remedy=remedy,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Ta:
-    """Holds what came back when a session was to be opened."""
-
-    uuid: str
-    name: str
-    opened: bool
-    code: str | None = None
-    reason: str | None = None
-    hint: str | None = None
-    published_key: bool | None = None
-    """The installed file is signed with the key that OP-TEE publishes; None: not installed, or
-    its content isn't known here."""
 
 
 @dataclass(frozen=True, slots=True)

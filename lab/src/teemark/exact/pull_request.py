@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teemark.base import fmt, paths
-from teemark.base.errors import DataError, UsageMistake
+from teemark.base.errors import UsageMistake
 from teemark.boards import optee_tree
 from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
@@ -61,10 +61,7 @@ def measure(
 
 def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
     """`traced` are the base's and the head's."""
-    for name, one in zip(names, traced, strict=True):
-        if one.trace is None:
-            raise one.error or DataError(f"{name}: {one.run.incomplete}")
-    base, head = (one.trace for one in traced if one.trace is not None)
+    base, head = (one.trace for one in traced)
     cells, gone = [], []
     for case in dict.fromkeys(case.case for case in (*base.cases, *head.cases)):
         before, cell = base.case(case), whatif.compare(base, head, case)
@@ -103,13 +100,7 @@ def blocks(found: Compared, limit: float, again: str) -> list[Block]:
     ]
     heads = (Column("call", "left"), Column(found.base), Column(found.head), Column("change"))
     made.append(Table(heads, tuple(rows)))
-    said: list[tuple[str]] = []
-    for case, _, cell in changed:
-        rest = sum(c.more for c in cell.changed[FUNCTIONS:])
-        words = ", ".join(
-            f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:FUNCTIONS]
-        )
-        said.append((f"{case}: {words}" + (f"; the rest {fmt.change(rest)}" if rest else ""),))
+    said = [(f"{case}: {whatif.functions(cell, FUNCTIONS)}",) for case, _, cell in changed]
     if said:
         made.append(Bullets(tuple(said)))
     if found.gone:

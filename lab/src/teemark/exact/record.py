@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,9 +16,9 @@ import msgspec
 from teemark.base import paths
 from teemark.base.checked import convert
 from teemark.base.console import say, working
-from teemark.base.errors import ConfigError, MissingOutput, TeemarkError, UsageMistake
+from teemark.base.errors import ConfigError, DataError, MissingOutput, UsageMistake
 from teemark.base.work import CALL, EMPTY_CALL, Work
-from teemark.boards import VirtualBoard, ensure_installed, own_ta
+from teemark.boards import VirtualBoard, own_ta
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.qemu import PROGRAM as QEMU
@@ -41,8 +41,7 @@ SAMPLES = 3
 @dataclass(frozen=True, slots=True)
 class Traced:
     run: RunData
-    trace: Trace | None  # None: there is none, `error` says why
-    error: TeemarkError | None
+    trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,8 @@ def record(
     samples: int = SAMPLES,
     own: Own | None = None,
 ) -> Traced:
-    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`."""
+    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`. Raises what
+    made the run incomplete: what was measured is kept."""
     asked = plan_of(keys, samples, known=own.plan if own is not None else None)
     try:
         plan_check.check(asked)
@@ -175,25 +175,21 @@ def record(
         outcome, kernel = _measure(board, asked, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:
-            return Traced(run, None, outcome.error)
+            why = f"{directory}: the run is incomplete: {run.incomplete}"
+            raise outcome.error or DataError(why)
         with working("reading the trace …"):
             named_by = sources(board.optee, kernel, guest)
             files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
             wanted = [_as_recorded(key) for key in keys]
             trace = analyse(run, files, named_by, board.optee.what, wanted)
         store.write(trace, directory)
-    return Traced(run, trace, None)
+    return Traced(run, trace)
 
 
 def _measure(
     board: VirtualBoard, asked: Plan, directory: Path, guest: Built | None
 ) -> tuple[Outcome, str]:
-    with ExitStack() as stack:
-        with working(f"booting {board.name} …"):
-            stack.enter_context(board)
-        with working(f"looking at {board.name} …") as tell:
-            ensure_installed(board, tell=tell)
-            stack.enter_context(own_ta.on_board(guest, board, tell))
+    with own_ta.ready_board(board, guest):
         with working(f"measuring on {board.name} …"):
             options = ("--loops", "1", "--no-ta-counter")
             outcome = runner.measure(board, asked, directory, runner.Watcher(), options=options)

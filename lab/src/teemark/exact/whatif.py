@@ -6,8 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teemark.base import fmt
+from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, right
 from teemark.trace.difference import Change, changes
 from teemark.trace.profile import Trace
+
+FUNCTIONS = 4  # Shown for a variant and case
 
 # The beginning of an option that weakens security, and what is lost by it.
 _WEAKENS = (
@@ -66,3 +70,38 @@ def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
         return None
     share = (after.instructions - before.instructions) / before.instructions
     return Cell(after.instructions, share, tuple(changes(before, after)))
+
+
+def functions(cell: Cell, most: int) -> str:
+    """Returns the functions that make a difference, the largest first, and what is left of it."""
+    said = ", ".join(f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:most])
+    rest = sum(c.more for c in cell.changed[most:])
+    return said + (f"; the rest {fmt.change(rest)}" if rest else "")
+
+
+def blocks(variants: Sequence[Variant]) -> list[Block]:
+    """A row for each variant, of which the first is the baseline, and the functions that make each
+    difference."""
+    baseline = variants[0]
+    cases = [case.case for case in baseline.trace.cases]
+    rows: list[tuple[str, ...]] = []
+    said: list[Text] = []
+    for variant in variants:
+        row = [variant.name]
+        for case in cases:
+            cell = compare(baseline.trace, variant.trace, case)
+            if cell is None or variant is baseline:
+                row.append(fmt.count(cell.instructions) if cell is not None else fmt.NONE)
+                continue
+            row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
+            if cell.changed:
+                said.append((f"{variant.name}, {case}: {functions(cell, FUNCTIONS)}",))
+        lost = "; ".join(filter(None, map(weakens, variant.options)))
+        rows.append((*row, lost))
+    heads = (*left("OP-TEE"), *right(*cases), *left("weakens security", optional=True))
+    return [
+        Paragraph((f"{baseline.trace.optee}, instructions of a call",)),
+        Table(heads, rows),
+        Bullets(tuple(said)),
+        Paragraph(("Instructions, not cycles: caches and pipelines aren't in it.",)),
+    ]

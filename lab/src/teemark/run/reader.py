@@ -357,8 +357,9 @@ class _Collector:
         if (
             not (isinstance(record, records.Sample) and start is not None and start.end is None)
             or record.case not in start.cases
-        ):
-            self._check_place(record, start, where)
+        ) and (wrong := self._misplaced(record, start)):
+            hint = "is a part of the file missing, or are two runs in it? A file holds one"
+            raise DataError(f"{where}: {wrong}", hint=hint)
         match record:
             case records.Run():
                 self.run = record
@@ -373,41 +374,33 @@ class _Collector:
                 assert start is not None
                 self._add_to(start, record)
 
-    def _check_place(self, record: records.AnyRecord, start: _Start | None, where: str) -> None:
+    def _misplaced(  # noqa: PLR0911 - a return a rule
+        self, record: records.AnyRecord, start: _Start | None
+    ) -> str | None:
+        """Returns what is wrong with a record at this place; None if nothing is."""
         kind = record.__struct_config__.tag
         case = getattr(record, "case", None)
-        begins = isinstance(record, records.Run | records.Start | records.Machine)
-        unsound = (
-            isinstance(record, records.End) and not record.complete
-        )  # may come before the machine
-        machine = start.machine if start is not None else None
-        cases = start.cases if start is not None else ()
-        rules = (
-            (kind == "run" and (self.run or start), "a run record that isn't the first line"),
-            (kind == "machine" and machine, "a second machine record"),
-            (
-                kind == "start" and start and start.end is None,
-                "a start record before the end of the start before it",
-            ),
-            (
-                isinstance(record, records.Start) and record.number != len(self._starts) + 1,
-                f"{kind} {getattr(record, 'number', '')} after start {len(self._starts) or 'none'}",
-            ),
-            (
-                not begins and not machine and not (start and unsound),
-                f"a {kind} record before the machine record",
-            ),
-            (not begins and start and start.end, f"a {kind} record after the end record"),
-            (kind == "case" and case in cases, f"a second case record of {case}"),
-            (
-                kind in ("sample", "legs") and case not in cases,
-                f"a {kind} of {case}, which has no case record before it",
-            ),
-        )
-        for applies, wrong in rules:
-            if applies:
-                hint = "is a part of the file missing, or are two runs in it? A file holds one"
-                raise DataError(f"{where}: {wrong}", hint=hint)
+        match record:
+            case records.Run():
+                return "a run record that isn't the first line" if self.run or start else None
+            case records.Start() if start is not None and start.end is None:
+                return "a start record before the end of the start before it"
+            case records.Start():
+                before = len(self._starts)
+                wrong = f"start {record.number} after start {before or 'none'}"
+                return wrong if record.number != before + 1 else None
+            case records.Machine():
+                return "a second machine record" if start and start.machine else None
+        ended = isinstance(record, records.End) and not record.complete  # perhaps before it began
+        if start is None or not (start.machine or ended):
+            return f"a {kind} record before the machine record"
+        if start.end is not None:
+            return f"a {kind} record after the end record"
+        if kind == "case" and case in start.cases:
+            return f"a second case record of {case}"
+        if kind in ("sample", "legs") and case not in start.cases:
+            return f"a {kind} of {case}, which has no case record before it"
+        return None
 
     def _add_to(self, start: _Start, record: records.AnyRecord) -> None:
         match record:

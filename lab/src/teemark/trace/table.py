@@ -21,6 +21,8 @@ HOW_TO_NAMES = (
     "--optee FOLDER with a build of your own."
 )
 
+TOP = 12  # Functions that a table on a terminal lists
+
 Ranking = Literal["by itself", "with all it calls"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
@@ -204,9 +206,7 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
     return blocks
 
 
-def show(
-    trace: Trace, *, top: int = 12, against: Trace | None = None, function: str | None = None
-) -> None:
+def show(trace: Trace, *, against: Trace | None = None, function: str | None = None) -> None:
     """Prints the trace; `function`: only that function's callers and callees."""
     blocks: list[Block] = [Paragraph((trace.optee,))]
     if len(trace.cases) > 1:
@@ -214,7 +214,7 @@ def show(
     for case in trace.cases:
         before = against.case(case.case) if against is not None else None
         if function is not None:
-            blocks += neighbours(case, function, top)
+            blocks += neighbours(case, function, TOP)
         elif before is not None:
             more = case.instructions - before.instructions
             said = (
@@ -222,9 +222,9 @@ def show(
                 f"{fmt.count(case.instructions)} now: {fmt.change(more)} instructions "
                 f"({fmt.signed(more / before.instructions, 3)})"
             )
-            blocks += [Paragraph((said,)), differences(before, case, top)]
+            blocks += [Paragraph((said,)), differences(before, case, TOP)]
         elif len(trace.cases) <= 3:
-            blocks += _one(case, top)
+            blocks += _one(case)
     show_blocks(terminal(120), blocks)
 
 
@@ -239,7 +239,7 @@ def _overview(trace: Trace) -> Table:
     return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
 
 
-def _one(case: CaseTrace, top: int) -> list[Block]:
+def _one(case: CaseTrace) -> list[Block]:
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
     said = f"{case.case}: {fmt.count(case.instructions)} instructions"
@@ -249,5 +249,5 @@ def _one(case: CaseTrace, top: int) -> list[Block]:
         components(case),
     ]
     for ranking in RANKINGS:
-        blocks += [Paragraph((f"Functions {ranking}:",)), functions(case, ranking, top)]
+        blocks += [Paragraph((f"Functions {ranking}:",)), functions(case, ranking, TOP)]
     return blocks
