@@ -168,3 +168,19 @@ def say(text: str) -> None:
     if sys.stderr.isatty():
         text = wrapped(text, os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH)
     sys.stderr.write(text + "\n")
+
+
+class _Asked:
+    more = False
+
+
+def say_more() -> None:
+    """From now on, `detail` says what it is told."""
+    _Asked.more = True
+
+
+def detail(text: str) -> None:
+    """Lines on stderr for those who asked for more (teemark --verbose)."""
+    if _Asked.more:
+        for line in text.splitlines():
+            say(line)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from teemark.base import scratch
+from teemark.base.console import detail
 from teemark.base.errors import MissingOutput, TeemarkError
 from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
@@ -77,10 +78,12 @@ class Ssh:
             if self._master.poll() is not None or time.monotonic() > limit:
                 ended = self._master.poll() is not None
                 said = _text(log)
+                detail(said)
                 self.close()
                 raise connect_error(self.board, self.endpoint, said if ended else "timed out")
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
+        detail(_text(log))
 
     def close(self) -> None:
         if self._master is not None:
