@@ -3,12 +3,15 @@
  * Measures what a message costs a running broker: its CPU time, and the time
  * from the publisher to each subscriber, who are threads of this process.
  *
- *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS [KEY-FOLDER TOPIC]
+ *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
  *
  * With a folder: payloads are sealed by `pub` there, and each subscriber sub1,
  * sub2, … opens what it gets; a copy that it can't open is an error. Prints a
  * line `cpu_ns MESSAGES…`, one value a message, then `latency_ns …`, one a copy.
- * Three messages warm up; `first_ns` is the CPU time of the first of them.
+ * Three messages warm up; `first_ns` is the CPU time of the first of them. At a
+ * RATE other than 0 so many messages are sent a second, whether or not those
+ * before have come: then latencies count from when a message was due, and cpu_ns
+ * are zeros.
  */
 #include <err.h>
 #include <errno.h>
@@ -26,16 +29,18 @@
 #define WARM_UP 3
 
 static atomic_uint got, ready;
-static uint64_t sent_at;
+static atomic_size_t sent;
+static uint64_t *sent_at; /* by message, as latency is */
 static size_t bytes;
-static unsigned int subscribers;
+static unsigned int subscribers, due;
 static int qos;
 static const char *topic = "plain/bench", *folder;
-static uint64_t *latency; /* one a copy of the message at hand */
+static uint64_t *latency;
 
 struct person {
 	struct mosquitto *mosq;
 	struct tz_client client;
+	size_t number, came; /* of the subscriber, and messages that it got */
 };
 
 static uint64_t now(void)
@@ -77,8 +82,8 @@ static void on_connect(struct mosquitto *mosq, void *user, int rc)
 
 static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *message)
 {
-	uint64_t took = now() - sent_at;
 	struct person *person = user;
+	uint64_t took = now() - sent_at[person->came];
 	size_t len = (size_t)message->payloadlen;
 	uint8_t *plain = malloc(len + 1);
 	struct tz_opened opened;
@@ -94,9 +99,10 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 			errx(1, "%s got a message twice", person->client.id);
 	}
 	free(plain);
-	if (atomic_load(&got) == subscribers)
-		errx(1, "more copies came than there are subscribers");
-	latency[atomic_fetch_add(&got, 1)] = took;
+	if (person->came == atomic_load(&sent))
+		errx(1, "more copies came than were sent");
+	latency[person->came++ * subscribers + person->number] = took;
+	atomic_fetch_add(&got, 1);
 }
 
 static void come(struct person *person, const char *id, bool subscribes)
@@ -120,29 +126,41 @@ static void come(struct person *person, const char *id, bool subscribes)
 
 static void wait_for(atomic_uint *count)
 {
-	for (int i = 0; atomic_load(count) < subscribers; i++) {
+	for (int i = 0; atomic_load(count) < due; i++) {
 		if (i == 20000)
-			errx(1, "only %u of %u came", atomic_load(count), subscribers);
+			errx(1, "only %u of %u came", atomic_load(count), due);
 		usleep(1000);
 	}
 }
 
-/* One message to all subscribers; returns the broker's CPU time for it. */
-static uint64_t send_one(struct person *pub, const char *pid, const uint8_t *plain, uint8_t *sealed)
+/* Sends the message of that number, not before its time. */
+static void send_one(struct person *pub, size_t number, uint64_t at, const uint8_t *plain,
+		     uint8_t *sealed)
 {
 	size_t len = bytes + (folder ? TZ_OVERHEAD(strlen(pub->client.id)) : 0);
 	struct error error = { 0 };
-	uint64_t before = 0;
 
 	if (folder && tz_seal(&pub->client, topic, plain, bytes, sealed, &error))
 		errx(1, "%s", error.what);
-	usleep(20000); /* the broker waits again */
-	before = cpu_of(pid);
-	atomic_store(&got, 0);
-	sent_at = now();
+	for (uint64_t t = now(); t < at; t = now())
+		usleep((useconds_t)((at - t) / 1000 + 1));
+	sent_at[number] = at ? at : now();
+	atomic_store(&sent, number + 1);
 	if (mosquitto_publish(pub->mosq, NULL, topic, (int)len, folder ? sealed : plain, qos,
 			      false))
 		errx(1, "can't publish");
+}
+
+/* One message to all subscribers; returns the broker's CPU time for it. */
+static uint64_t cost_of_one(struct person *pub, const char *pid, size_t number,
+			    const uint8_t *plain, uint8_t *sealed)
+{
+	uint64_t before = 0;
+
+	usleep(20000); /* the broker waits again */
+	before = cpu_of(pid);
+	atomic_store(&got, 0);
+	send_one(pub, number, 0, plain, sealed);
 	wait_for(&got);
 	usleep(20000);
 	return cpu_of(pid) - before;
@@ -159,23 +177,25 @@ static void print(const char *name, const uint64_t *values, size_t count)
 int main(int argc, char **argv)
 {
 	struct person *people = NULL;
-	uint64_t *cpu = NULL, *latencies = NULL;
+	uint64_t *cpu = NULL, rate = 0, begin = 0;
 	uint8_t *plain = NULL, *sealed = NULL;
-	size_t messages = 0;
+	size_t messages = 0, m = 0;
 
-	if (argc != 6 && argc != 8)
+	if (argc != 7 && argc != 9)
 		errx(2, "see the top of tz_bench.c");
-	subscribers = (unsigned int)atoi(argv[2]);
+	due = subscribers = (unsigned int)atoi(argv[2]);
 	messages = (size_t)atol(argv[3]);
 	bytes = (size_t)atol(argv[4]);
 	qos = atoi(argv[5]);
-	if (argc == 8) {
-		folder = argv[6];
-		topic = argv[7];
+	rate = (uint64_t)atol(argv[6]);
+	if (argc == 9) {
+		folder = argv[7];
+		topic = argv[8];
 	}
 	mosquitto_lib_init();
 	people = calloc(subscribers + 1, sizeof(*people));
-	latencies = calloc(subscribers * (messages + WARM_UP), sizeof(*latencies));
+	latency = calloc(subscribers * (messages + WARM_UP), sizeof(*latency));
+	sent_at = calloc(messages + WARM_UP + 1, sizeof(*sent_at));
 	cpu = calloc(messages + WARM_UP, sizeof(*cpu));
 	plain = calloc(1, bytes + 1);
 	sealed = malloc(bytes + TZ_OVERHEAD(TZ_ID_MAX));
@@ -184,15 +204,20 @@ int main(int argc, char **argv)
 		char id[16];
 
 		snprintf(id, sizeof(id), "sub%u", i);
+		people[i].number = i - 1;
 		come(&people[i], id, true);
 	}
 	wait_for(&ready);
-	for (size_t m = 0; m < messages + WARM_UP; m++) {
-		latency = latencies + m * subscribers;
-		cpu[m] = send_one(&people[0], argv[1], plain, sealed);
-	}
+	for (; m < WARM_UP + (rate ? 0 : messages); m++)
+		cpu[m] = cost_of_one(&people[0], argv[1], m, plain, sealed);
+	atomic_store(&got, 0);
+	due = subscribers * (unsigned int)messages;
+	for (begin = now(); rate && m < WARM_UP + messages; m++)
+		send_one(&people[0], m, begin + (m - WARM_UP) * 1000000000u / rate, plain, sealed);
+	if (rate)
+		wait_for(&got);
 	print("first_ns", cpu, 1);
 	print("cpu_ns", cpu + WARM_UP, messages);
-	print("latency_ns", latencies + WARM_UP * subscribers, messages * subscribers);
+	print("latency_ns", latency + WARM_UP * subscribers, messages * subscribers);
 	return 0;
 }

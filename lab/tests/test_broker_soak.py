@@ -48,7 +48,7 @@ def _batch(desk: Desk, tally: Tally, chance: random.Random) -> None:
     stranger = desk.subscribe("stranger", TOPIC, seconds=1800)
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
     argv += [str(readers), str(BATCH), str(chance.choice((0, 64, 5000))), str(chance.randrange(3))]
-    desk.board.capture([*argv, PLACE, TOPIC], timeout=1800)
+    desk.board.capture([*argv, "0", PLACE, TOPIC], timeout=1800)
     tally.sent += BATCH
     tally.got += BATCH * readers
     tally.resident.append(_resident(desk))

@@ -39,6 +39,8 @@ static struct shared_library module = {
 	.symbols = symbols,
 };
 
+const char *const pkcs11_file = module.file;
+
 static struct {
 	unsigned users;
 	ck slot, session;
@@ -48,11 +50,6 @@ void pkcs11_module(const char *file)
 {
 	names[0] = file;
 	names[1] = NULL;
-}
-
-const char *pkcs11_module_file(void)
-{
-	return module.file;
 }
 
 int pkcs11_failed(struct error *err, const char *what, ck result)

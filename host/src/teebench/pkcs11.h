@@ -38,7 +38,6 @@ enum {
 	CKA_CLASS = 0,
 	CKA_TOKEN = 1,
 	CKA_PRIVATE = 2,
-	CKA_LABEL = 3,
 	CKA_VALUE = 0x11,
 	CKA_KEY_TYPE = 0x100,
 	CKA_ENCRYPT = 0x104,
@@ -115,8 +114,8 @@ extern struct pkcs11 p11;
 
 /* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
 void pkcs11_module(const char *file);
-/* Where the loaded module is; empty before. */
-const char *pkcs11_module_file(void);
+/* The module's file; empty before it is loaded. */
+extern const char *const pkcs11_file;
 /* Set: the token and its last key pair stay, for other programs. */
 extern bool pkcs11_kept;
 /* Is there a module? Makes nothing. err->skip "no-pkcs11". */

@@ -414,7 +414,7 @@ static void p11_facts(const void *state, struct json *json)
 	const struct p11_case *k = state;
 
 	json_string_or_null(json, "checked_by", k->checked_by);
-	json_string(json, "module", pkcs11_module_file());
+	json_string(json, "module", pkcs11_file);
 	json_u64(json, "initialize_ns", pkcs11_begun.initialize_ns);
 	json_u64(json, "login_ns", pkcs11_begun.login_ns);
 	json_object(json, "layers");

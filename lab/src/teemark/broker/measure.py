@@ -16,6 +16,9 @@ READERS = 32
 SIZES = (64, 1024, 4096, 16384, 65536, 262144)
 MESSAGES = 7
 """Messages of each case; three more warm up."""
+IN_A_ROW = 400
+"""Messages that are sent at one rate, to see whether they queue up."""
+STEP = 0.03  # Relative, of the rates that are tried
 
 _MEASURES = ("first", "cpu", "latency")
 
@@ -62,34 +65,54 @@ def _cases(way: Way) -> Iterator[tuple[int, int, int]]:
         yield from ((readers, 64, qos) for qos in (1, 2) for readers in (1, 8))
 
 
-def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
+def _bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
+    """Runs tz_bench; `numbers` are its subscribers, messages, bytes, QoS and rate."""
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
-    argv += map(str, (readers, MESSAGES, size, qos))
-    argv += [PLACE, "tz/bench"] if way.tz else []
-    done = desk.board.capture(argv, check=False, timeout=600)
+    argv += [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
+    done = desk.board.script('ulimit -n 8192; exec "$@"', *argv, check=False, timeout=1800)
     if done.status:
         raise BoardError(
-            f"{way.name}, {readers} readers, {size} B, QoS {qos}: {done.complaint}",
+            f"{way.name}, tz_bench {' '.join(argv[3:8])}: {done.complaint}",
             hint=f"the broker's log is {PLACE}/log on the board",
         )
     lines = [line.split() for line in done.text.splitlines() if line]
     if [line[0] for line in lines] != [f"{name}_ns" for name in _MEASURES]:
         raise BoardError(f"tz_bench said `{done.text[:60]}` where its measures were due")
-    values = {name: tuple(map(int, line[1:])) for name, line in zip(_MEASURES, lines, strict=True)}
-    return Row(way.name, readers, size, qos, values)
+    return {name: tuple(map(int, line[1:])) for name, line in zip(_MEASURES, lines, strict=True)}
 
 
-def measure(desk: Desk, say: Callable[[str], None]) -> list[Row]:
-    """Measure every way and case; `say` hears of each."""
+def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
+    return Row(way.name, readers, size, qos, _bench(desk, way, readers, MESSAGES, size, qos, 0))
+
+
+def highest_rate(desk: Desk, way: Way) -> int:
+    """Returns the highest rate at which messages don't queue up, to within STEP. They do where they
+    wait the longer the later they are: by half a STEP of the time that went by."""
+    low, high, rate = 0, 0, 1024
+    while not high or high - low > max(1, STEP * low):
+        waits = _bench(desk, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
+        part = len(waits) // 4
+        more = statistics.median(waits[-part:]) - statistics.median(waits[:part])
+        grows = more > STEP / 2 * 3 * part * 1e9 / rate
+        low, high = (low, rate) if grows else (rate, high)
+        rate = (low + high) // 2 if high else 2 * low
+    return low
+
+
+def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> list[Row]:
+    """Measures every way and case; `say` hears of each. More clients than READERS are one more case
+    in the TEE: a message for all of them."""
     desk.claim()
-    readers = {f"sub{number + 1}": ["r:tz/#"] for number in range(READERS)}
+    readers = {f"sub{number + 1}": ["r:tz/#"] for number in range(max(READERS, clients))}
     desk.enrol({"pub": ["w:tz/#"]} | readers)
     rows = []
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
-        for case in _cases(way):
+        for case in (*_cases(way), *[(clients, 64, 0)] * (way.name == "tee" and clients > READERS)):
             rows.append(_case(desk, way, *case))
             say(_line(rows[-1]))
+        rate = highest_rate(desk, way)
+        say(f"{way.name:9}  1 readers     64 B  QoS 0  queues up above {rate:,} messages a second")
         desk.stop()
     return rows
 

@@ -47,8 +47,9 @@ def demo(board: str, mosquitto: Version) -> int:
 @command.command("measure")
 @board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
+@option("--clients N", "Enrol so many; a message for all.", default=bench.READERS)
 @option("--csv FILE", "Write all values there.", "file", kind=click.Path(dir_okay=False))
-def measure(board: str, mosquitto: Version, file: str | None) -> int:
+def measure(board: str, mosquitto: Version, clients: int, file: str | None) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
 
     On a board that counts instructions, CPU time is instructions, exactly.
@@ -56,7 +57,7 @@ def measure(board: str, mosquitto: Version, file: str | None) -> int:
     with reached(board) as target:
         desk = Desk(target, mosquitto)
         desk.install()
-        rows = bench.measure(desk, click.echo)
+        rows = bench.measure(desk, click.echo, clients)
     bench.report(rows, "instructions" if target.deterministic else "ns", click.echo)
     if file is not None:
         bench.write(rows, file)
