@@ -33,8 +33,8 @@ static const char *names[] = { "libckteec.so.0", "libckteec.so", NULL };
 static struct shared_library module = {
 	.title = "the PKCS #11 module",
 	.skip = "no-pkcs11",
-	.hint = "install OP-TEE's libckteec (package libckteec0t64), or name "
-		"another module with --pkcs11-module",
+	.hint = "install OP-TEE's libckteec (package libckteec0t64), or name another module with "
+		"--pkcs11-module",
 	.names = names,
 	.symbols = symbols,
 };
@@ -82,11 +82,10 @@ static int find_slot(bool *ours, struct error *err)
 	if (found)
 		return 0;
 	error_skip(err, -ENODEV, "no-token",
-		   "each of the module's %lu tokens is initialised, and none "
-		   "is called teemark",
+		   "each of the module's %lu tokens is initialised, and none is called teemark",
 		   count);
-	error_hint(err, "tokens of others are left alone: free one, or name "
-			"another module with --pkcs11-module");
+	error_hint(err, "tokens of others are left alone: free one, or name another module with "
+			"--pkcs11-module");
 	return -ENODEV;
 }
 

@@ -64,45 +64,32 @@ enum {
 	F(finalize, Finalize, (void *reserved)) \
 	F(slots, GetSlotList, (unsigned char present, ck *list, ck *count)) \
 	F(token_info, GetTokenInfo, (ck slot, void *info)) \
-	F(init_token, InitToken, \
-	  (ck slot, const char *pin, ck len, const char *label)) \
+	F(init_token, InitToken, (ck slot, const char *pin, ck len, const char *label)) \
 	F(init_pin, InitPIN, (ck session, const char *pin, ck len)) \
-	F(open, OpenSession, \
-	  (ck slot, ck flags, void *app, void *notify, ck *session)) \
+	F(open, OpenSession, (ck slot, ck flags, void *app, void *notify, ck *session)) \
 	F(close, CloseSession, (ck session)) \
 	F(close_all, CloseAllSessions, (ck slot)) \
 	F(session_info, GetSessionInfo, (ck session, void *info)) \
 	F(login, Login, (ck session, ck user, const char *pin, ck len)) \
 	F(logout, Logout, (ck session)) \
-	F(create, CreateObject, \
-	  (ck session, struct ck_attribute *list, ck count, ck *object)) \
+	F(create, CreateObject, (ck session, struct ck_attribute *list, ck count, ck *object)) \
 	F(destroy, DestroyObject, (ck session, ck object)) \
-	F(get, GetAttributeValue, \
-	  (ck session, ck object, struct ck_attribute *list, ck count)) \
-	F(find_init, FindObjectsInit, \
-	  (ck session, struct ck_attribute *list, ck count)) \
+	F(get, GetAttributeValue, (ck session, ck object, struct ck_attribute *list, ck count)) \
+	F(find_init, FindObjectsInit, (ck session, struct ck_attribute *list, ck count)) \
 	F(find, FindObjects, (ck session, ck *list, ck room, ck *count)) \
 	F(find_final, FindObjectsFinal, (ck session)) \
-	F(encrypt_init, EncryptInit, \
-	  (ck session, struct ck_mechanism *how, ck key)) \
-	F(encrypt, Encrypt, \
-	  (ck session, const void *in, ck len, void *out, ck *out_len)) \
+	F(encrypt_init, EncryptInit, (ck session, struct ck_mechanism *how, ck key)) \
+	F(encrypt, Encrypt, (ck session, const void *in, ck len, void *out, ck *out_len)) \
 	F(digest_init, DigestInit, (ck session, struct ck_mechanism *how)) \
-	F(digest, Digest, \
-	  (ck session, const void *in, ck len, void *out, ck *out_len)) \
-	F(sign_init, SignInit, \
-	  (ck session, struct ck_mechanism *how, ck key)) \
-	F(sign, Sign, \
-	  (ck session, const void *in, ck len, void *out, ck *out_len)) \
-	F(verify_init, VerifyInit, \
-	  (ck session, struct ck_mechanism *how, ck key)) \
-	F(verify, Verify, \
-	  (ck session, const void *in, ck len, const void *signature, ck \
-	   signature_len)) \
-	F(generate_pair, GenerateKeyPair, \
-	  (ck session, struct ck_mechanism *how, struct ck_attribute \
-	   *public, ck public_count, struct ck_attribute *private, ck \
-	   private_count, ck *public_key, ck *private_key)) \
+	F(digest, Digest, (ck session, const void *in, ck len, void *out, ck *out_len)) \
+	F(sign_init, SignInit, (ck session, struct ck_mechanism *how, ck key)) \
+	F(sign, Sign, (ck session, const void *in, ck len, void *out, ck *out_len)) \
+	F(verify_init, VerifyInit, (ck session, struct ck_mechanism *how, ck key)) \
+	F(verify, Verify, (ck session, const void *in, ck len, const void *signature, \
+	  ck signature_len)) \
+	F(generate_pair, GenerateKeyPair, (ck session, struct ck_mechanism *how, \
+	  struct ck_attribute *public, ck public_count, struct ck_attribute *private, \
+	  ck private_count, ck *public_key, ck *private_key)) \
 	F(random, GenerateRandom, (ck session, void *out, ck len))
 /* clang-format on */
 

@@ -45,10 +45,8 @@ static int operation_parse(struct bench_case *c, struct error *err)
 
 	if (!ret && rsa != !!strcmp(c->parameters, "none"))
 		ret = case_wrong(err,
-				 rsa ? "\"%s\" is not a kind of RSA key (crt, "
-				       "plain)" :
-				       "\"%s\" is of RSA's private keys: write "
-				       "\"none\"",
+				 rsa ? "\"%s\" is not a kind of RSA key (crt, plain)" :
+				       "\"%s\" is of RSA's private keys: write \"none\"",
 				 c->parameters);
 	return ret ? ret : asym_case_parse(c, err);
 }

@@ -329,8 +329,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 	for (int i = 0; !ret && i < ASYM_STEPS; i++)
 		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i, err);
 	if (ret)
-		return known_answer_wrong(err, "a wrong signature by the PKCS "
-					       "#11 module");
+		return known_answer_wrong(err, "a wrong signature by the PKCS #11 module");
 	k->checked_by = openssl->name;
 	return 0;
 }
@@ -402,9 +401,9 @@ static int p11_verify(void *state, struct error *err)
 		res = verify(k);
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		if (res != CKR_SIGNATURE_INVALID)
-			ret = known_answer_wrong(err, "a flipped bit is taken for a "
-						      "right signature by the PKCS "
-						      "#11 module");
+			ret = known_answer_wrong(err,
+						 "a flipped bit is taken for a right signature by the "
+						 "PKCS #11 module");
 	}
 	return ret ? ret : take_layers(k, err);
 }
