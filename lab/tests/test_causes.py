@@ -23,7 +23,7 @@ from teemark.model.breakdown import Breakdown, Part
 from teemark.model.stats import estimate, exactly
 from teemark.plan import plan
 from teemark.run.reader import RunData
-from teemark.trace.profile import CaseTrace, Function, Node, Pass, Sample, Trace
+from teemark.trace.profile import CaseTrace, Function, Link, Node, Sample, Trace
 from teemark.trace.roles import roles
 
 EMPTY = "invoke/none/tee/none"
@@ -501,7 +501,7 @@ def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool
         (Sample(total, total),),
         (Function("EL1", "kernel", "ioctl"), *core),
         tuple(nodes),
-        passes=(Pass("S-EL1", "EL3", "SMC", smcs), Pass("EL3", "EL1", "ERET", 1)),
+        passes=(Link("S-EL1", "EL3", "SMC", smcs), Link("EL3", "EL1", "ERET", 1)),
     )
     return Trace(1, "OP-TEE 4.10.0-2 from source", (case,))
 

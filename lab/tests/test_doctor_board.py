@@ -101,15 +101,15 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
         assert "errno 97" in found["afalg-socket"]["evidence"]
         assert "af_alg" in found["afalg-socket"]["remedy"]
 
-    said = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.directory).stdout
+    said = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.config.directory).stdout
     theirs = Patient("x", msgspec.convert(msgspec.json.decode(said), Machine))
     denied = {one.key: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy
     with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):
-        seen = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.directory).text
+        seen = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.config.directory).text
         assert "/dev/tee0 rw-------" in seen
 
-    folder = qemu_v8.directory
+    folder = qemu_v8.config.directory
     noexec = f"mount --bind {folder} {folder} && mount -o remount,bind,noexec {folder}"
     with fault(qemu_v8, noexec, f"umount {folder}") as found:
         assert list(found) == ["noexec"]

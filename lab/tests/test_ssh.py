@@ -216,7 +216,7 @@ def test_a_master_that_lost_its_connection_and_is_not_gone_yet(
 
 def test_connection_refused(ssh_server: sshserver.SshServer) -> None:
     closed = local_board(ssh_server, port=sshserver.free_port())
-    with pytest.raises(errors.ConnectionRefused, match="refuses connections"), closed:
+    with pytest.raises(errors.ConnectError, match="refuses connections"), closed:
         pass
 
 
@@ -226,7 +226,7 @@ def test_silent_address_times_out(ssh_server: sshserver.SshServer) -> None:
         silent.listen()
         mute = local_board(ssh_server, port=silent.getsockname()[1], connect_timeout=1)
         began = time.monotonic()
-        with pytest.raises(errors.ConnectTimeout, match="doesn't answer"), mute:
+        with pytest.raises(errors.ConnectError, match="doesn't answer"), mute:
             pass
         assert time.monotonic() - began < 8
 
@@ -249,7 +249,7 @@ def test_server_that_hangs_up(ssh_server: sshserver.SshServer) -> None:
 
 def test_unknown_name(ssh_server: sshserver.SshServer) -> None:
     nowhere = local_board(ssh_server, address="no-such-host.invalid")
-    with pytest.raises(errors.AddressUnknown, match="no address known for"), nowhere:
+    with pytest.raises(errors.ConnectError, match="no address known for"), nowhere:
         pass
 
 
@@ -286,7 +286,7 @@ def test_another_host_key(ssh_server: sshserver.SshServer, tmp_path: Path) -> No
     name = f"[127.0.0.1]:{ssh_server.port}"
     known.write_text(f"some-other-host {other}{name} {other}")
     error = failure(ssh_server, known_hosts=known, host_alias=name)
-    assert isinstance(error, errors.HostKeyMismatch)
+    assert isinstance(error, errors.ConnectError)
     assert "shows another host key" in error.message
     assert f"({known}, line 2)" in error.message
     assert f"ssh-ed25519 {fingerprint(ssh_server)}" in error.message
@@ -299,7 +299,7 @@ def test_another_host_key(ssh_server: sshserver.SshServer, tmp_path: Path) -> No
 def test_host_key_not_known_yet(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
     """The fingerprint that is shown is the server's own."""
     error = failure(ssh_server, known_hosts=tmp_path / "empty")
-    assert isinstance(error, errors.HostKeyMismatch)
+    assert isinstance(error, errors.ConnectError)
     assert f"isn't known yet: ssh-ed25519 {fingerprint(ssh_server)}" in error.message
     assert f'UserKnownHostsFile="{tmp_path}/empty"\' -o HostKeyAlias=' in (error.hint or "")
     assert f"-p {ssh_server.port} {ssh_server.user}@127.0.0.1 true" in (error.hint or "")
@@ -308,7 +308,7 @@ def test_host_key_not_known_yet(ssh_server: sshserver.SshServer, tmp_path: Path)
 def test_key_refused(ssh_server: sshserver.SshServer, tmp_path: Path) -> None:
     other = make_key(tmp_path, "other")
     error = failure(ssh_server, identity=other)
-    assert isinstance(error, errors.KeyRefused)
+    assert isinstance(error, errors.ConnectError)
     assert f"refuses the key {other} (SHA256:" in error.message
     to = f"{ssh_server.user}@127.0.0.1"
     assert f"ssh-copy-id -i {other}.pub -p {ssh_server.port} {to};" in (error.hint or "")
@@ -331,7 +331,7 @@ def test_a_key_with_a_passphrase_is_not_refused(
         error = failure(ssh_server, identity=locked)
     finally:
         allowed.write_text(before)
-    assert isinstance(error, errors.KeyRefused)
+    assert isinstance(error, errors.ConnectError)
     assert f"would take the key {locked}, but it has a passphrase" in error.message
     assert "refuses" not in error.message
     assert f"ssh-add {locked} " in (error.hint or "")
@@ -364,7 +364,7 @@ def test_key_files_that_cannot_be_used(ssh_server: sshserver.SshServer, tmp_path
         f"{junk} is no private key that ssh can read" in failure(ssh_server, identity=junk).message
     )
     for one in (missing, error, public):
-        assert isinstance(one, errors.KeyRefused)
+        assert isinstance(one, errors.ConnectError)
 
 
 def test_no_key_at_all(ssh_server: sshserver.SshServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
 from teemark.trace.places import Function as Place
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Lost, Node, Sample, Trace, Unnamed
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Link, Node, Sample, Trace, Unnamed
 from teemark.trace.symbols import kallsyms
 
 MAIN = Function("EL0", "teebench", "main")
@@ -59,7 +59,7 @@ def case(memset: int = 60, key: str = "invoke/none/tee/none") -> CaseTrace:
         functions=(MAIN, ENTRY, MEMSET, IRQ, OTHER, LOOP, LIB),
         nodes=nodes,
         unnamed=(Unnamed("EL0", "libc.so.6", "0xffff1000", 6),),
-        lost=(Lost("a", "b", "return", 1),),
+        lost=(Link("a", "b", "return", 1),),
     )
 
 
@@ -263,7 +263,7 @@ def test_what_if_takes_a_ta_of_ones_own(
         (["trace", "nonsense"], "'nonsense' is no case"),
         (["trace", "teehash/sha256/tee/stream"], "is no step of teehash"),
         (["trace", "teehash/sha256/tee/stream/hot/4096/4096/inline"], "'hot' isn't known"),
-        (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 can't be traced"),
+        (["trace", "invoke/none/tee/none", "--board", "qemu-v8"], "qemu-v8 doesn't count"),
         (["trace", "a/b/c/d", "--optee-option", "CFG=; rm"], "is no option of OP-TEE's build"),
         (["trace", "invoke/none/tee/none", "--optee", "/"], "which has no core/tee-header_v2.bin"),
         (["trace", "invoke/none/tee/none", "--optee", "/x"], "names /x, which is no folder"),

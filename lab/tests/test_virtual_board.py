@@ -121,7 +121,7 @@ def test_folders_that_programs_cannot_be_in(qemu_v8: VirtualBoard) -> None:
     assert "mounted noexec" in (noexec.hint or "")
     for place in ("new", "there"):
         read_only = problem(directory=f"/tmp/ro/{place}")
-        assert isinstance(read_only, errors.ReadOnly)
+        assert isinstance(read_only, errors.TransferError)
         assert f"desk: /tmp/ro/{place}" in read_only.message
         assert "another `directory`" in (read_only.hint or "")
     read_only = problem(directory="/opt/teemark", ta_directory="/tmp/ro/there")
@@ -145,13 +145,13 @@ def test_full_disk(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
     qemu_v8.script("mkdir -p /tmp/small && mount -t tmpfs -o size=1m none /tmp/small")
     try:
         qemu_v8.script("echo old >/tmp/small/big")
-        with pytest.raises(errors.NoSpace, match="no space left for /tmp/small") as caught:
+        with pytest.raises(errors.TransferError, match="no space left for /tmp/small") as caught:
             qemu_v8.push(tmp_path / "big", "/tmp/small/big")
         assert "df -h" in (caught.value.hint or "")
         assert qemu_v8.capture(["ls", "-A", "/tmp/small"]).text == "big\n"
         assert qemu_v8.capture(["cat", "/tmp/small/big"]).text == "old\n"
         qemu_v8.script("mount -o remount,ro /tmp/small")
-        with pytest.raises(errors.ReadOnly, match="read-only file system"):
+        with pytest.raises(errors.TransferError, match="read-only file system"):
             qemu_v8.push(tmp_path / "big", "/tmp/small/other")
     finally:
         qemu_v8.script("umount /tmp/small")

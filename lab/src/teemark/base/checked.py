@@ -20,7 +20,7 @@ from teemark.base.errors import ConfigError, TeemarkError
 
 
 class Wrong(ValueError):
-    """Holds what is wrong with a value (of `key`, in a table), and what to do about it."""
+    """A value that is wrong (under `key`, in a table): why, and what to do about it."""
 
     def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
         super().__init__(why)
@@ -45,9 +45,9 @@ def convert(
     texts: bool = False,
     source: str | None = None,
 ) -> Any:
-    """Returns `data` as a `type_`, or raises an `error`; `hint` is for one that has no better.
-    With `texts`, numbers are written as text. `source` is the TOML that `data` is from: the error
-    names the line."""
+    """Returns `data` as a `type_`, or raises an `error`, with `hint` where nothing tells a better
+    one. With `texts`, numbers may be written as text. `source` is the TOML that `data` is from, so
+    that the error can name the line."""
     try:
         return msgspec.convert(
             data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
@@ -60,7 +60,8 @@ def convert(
 
 
 def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
-    """Returns the table as a `type_`, or raises a ConfigError, which names the line if asked to."""
+    """Returns the TOML table as a `type_`, or raises a ConfigError; with `lines` it names the
+    line."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
@@ -159,7 +160,7 @@ _WORDS = {
 
 
 def _expected(text: str, kind: inspect.Type) -> str:
-    """From msgspec's "Expected `int` >= 1" and the like."""
+    """Returns in plain words what msgspec calls "Expected `int` >= 1" and the like."""
     match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
     if match is None:
         return text
@@ -201,7 +202,8 @@ def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
 
 
 def _known(kind: inspect.Type, value: object = None, key: str = "") -> str | None:
-    """The keys of a table, or the values of a type that has but a few, as a hint."""
+    """Returns a hint that lists the keys of a table, or the values of a type that has only a
+    few."""
     known: list[str] = []
     for member in _members(kind, value):
         if isinstance(member, inspect.StructType):

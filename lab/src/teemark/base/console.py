@@ -44,7 +44,7 @@ _INSTEAD = str.maketrans(
         "✗": "x",
     }
 )
-"""For a terminal whose encoding lacks the character."""
+"""Stand-ins for characters that the terminal's encoding lacks."""
 
 _GROUPED = re.compile("( {2,}|[│|] )?\\b([0-9]+(?:\N{NARROW NO-BREAK SPACE}[0-9]{3})+)")
 _SPACES = str.maketrans("\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}", "  ")
@@ -89,8 +89,8 @@ def plain_streams() -> None:
 
 
 def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
-    """Stdout, of its own width; plain and `width` columns wide if it is no terminal, or with
-    `plain`, for what goes into a file."""
+    """Returns stdout as a console. If it is no terminal, or with `plain` (for text that goes into a
+    file), it has no colours and is `width` columns wide."""
     from rich.console import Console
 
     class Stdout(Console):
@@ -120,8 +120,8 @@ def table_row(console: Console, text: str, style: str | None = None, *, indent: 
 
 
 def wrapped(text: str, width: int, indent: str = "  ") -> str:
-    """Each line of the text in lines of that width; a command in backticks stays on one, so that
-    it can be copied."""
+    """Returns the text with each line wrapped to that width; a command in backticks stays on one
+    line, so that it can be copied."""
     import textwrap
 
     glue = "\N{INFORMATION SEPARATOR ONE}"
@@ -140,7 +140,8 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
 
 
 def json_text(data: object) -> str:
-    """In ASCII, so that a board's words can't move a cursor; null where a number isn't finite."""
+    """Returns JSON in ASCII, so that a board's words can't move a cursor; a number that isn't
+    finite is null."""
     import json
 
     import msgspec

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class TeemarkError(Exception):
-    """What, why (the message) and what to do (the hint)."""
+    """An error: its message says what happened and why, its hint what to do."""
 
     exit_status = 1
 
@@ -58,26 +58,6 @@ class ConnectError(BoardError):
     """There is no connection."""
 
 
-class AddressUnknown(ConnectError):
-    """The name has no address."""
-
-
-class ConnectionRefused(ConnectError):
-    """Nobody listens at the port."""
-
-
-class ConnectTimeout(ConnectError):
-    """Nobody answers."""
-
-
-class HostKeyMismatch(ConnectError):
-    """The board's host key isn't the known one."""
-
-
-class KeyRefused(ConnectError):
-    """The board doesn't take our key."""
-
-
 class ConnectionLost(BoardError):
     """There was a connection, and it went away."""
 
@@ -92,18 +72,6 @@ class CommandFailed(BoardError):
 
 class TransferError(BoardError):
     """A file didn't arrive as it was sent."""
-
-
-class NoSpace(TransferError):
-    """The board's disk is full."""
-
-
-class ReadOnly(TransferError):
-    """The board's file system can't be written."""
-
-
-class TaRefused(BoardError):
-    """The TEE doesn't take a Trusted Application."""
 
 
 class TeeHangs(BoardError):

@@ -22,8 +22,8 @@ _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Rounded to that many significant digits; a dash for what is no number. Fixed notation, but
-    with a power of ten where zeros after the point would have to be counted."""
+    """Returns a number rounded to that many significant digits; a dash if it isn't finite. Below
+    0.001 it has a power of ten, so that nobody counts zeros."""
     if not math.isfinite(value):
         return NONE
     if value == 0:
@@ -40,7 +40,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def grouped(text: str) -> str:
-    """Digits in threes, from five on."""
+    """Returns a number of five digits or more with its digits in groups of three."""
     whole, point, rest = text.partition(".")
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", THIN)
@@ -76,10 +76,7 @@ def duration_interval(interval: Interval | None) -> str:
     if interval is None:
         return NONE
     factor, name = unit_of(max(abs(interval.low), abs(interval.high)))
-    low, high = digits(interval.low / factor), digits(interval.high / factor)
-    if low == high:
-        return f"{low}\N{NO-BREAK SPACE}{name}"
-    return f"{low}{TO}{high}\N{NO-BREAK SPACE}{name}"
+    return f"{span(interval, 1 / factor)}\N{NO-BREAK SPACE}{name}"
 
 
 def span(interval: Interval | None, factor: float = 1.0) -> str:
@@ -119,7 +116,7 @@ def percent(share: float, significant: int = 2) -> str:
 
 
 def share(value: float, significant: int = 2) -> str:
-    """A percentage, without the digits of one that is next to nothing."""
+    """Returns a percentage; one that is next to nothing is only said to be below a bound."""
     if 0 < value < _LEAST_SHARE:
         return f"< {percent(_LEAST_SHARE, 1)}"
     return percent(value, significant)
@@ -136,7 +133,7 @@ def factor(value: float) -> str:
 
 
 def roughly_minutes(seconds: float) -> str:
-    """A guess, as one says it."""
+    """Returns a time in the rough words of speech: "about 2 minutes"."""
     if seconds < 15:
         return "a few seconds"
     if seconds < 105:

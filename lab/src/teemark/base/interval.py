@@ -10,7 +10,7 @@ LEVEL = 0.95  # Probability with which an interval of a report holds the truth
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `low` to `high`, with the probability `level` to hold what it is of."""
+    """The range from `low` to `high`; it holds the true value with the probability `level`."""
 
     low: float
     high: float

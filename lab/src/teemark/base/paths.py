@@ -102,7 +102,7 @@ def trace_tools() -> Path:
 
 
 def instances() -> Path:
-    """One folder a running virtual board."""
+    """Returns the folder in which each running virtual board has a folder."""
     return build() / "run"
 
 

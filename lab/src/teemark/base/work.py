@@ -45,7 +45,7 @@ class Workload:
     name: str
     subject: str  # What stands second in a key
     parameters: str
-    """Says what stands last, in teebench's words: capital letters stand for a value, | for a
+    """The last part of a key, in teebench's words: capital letters stand for a value, | for a
     choice."""
     title: str  # What is measured, as a report says it
     form: Form = "message"
@@ -54,7 +54,7 @@ class Workload:
     """Where a call goes into the TEE; `tee-` stands for every backend that begins so."""
     carries: Carried = field(default_factory=lambda: {"*": ()})
     mapped: bool = False
-    """The pages of a message are mapped for its call, which blocks alone don't tell."""
+    """A call maps the pages of its message: its cost rises by page, not only by block."""
     served: bool = False  # Other processes, or threads of the kernel, work while a call waits
     draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
@@ -132,8 +132,8 @@ class Work:
 
     @property
     def curve(self) -> str | None:
-        """Returns what the case is but for its size, such as `oneshot` or `cipher enc`; None for a
-        case whose key doesn't end with a size."""
+        """Returns the workload and its words without the size, such as `oneshot` or `cipher enc`;
+        None for a case whose key doesn't end with a size."""
         sized = self.row.sized and self.size is not None
         return " ".join((self.workload, *self.words)) if sized else None
 

@@ -50,8 +50,8 @@ class Answer:
 
 
 def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
-    """The answer of a script about something; `form` has a pattern for each key's value.
-    BoardError for a line that is none of them."""
+    """Reads a script's answer; `form` has a pattern for the value of each key. Raises BoardError
+    for a line that fits none."""
     values: dict[str, list[str]] = {}
     for line in text.split("\n"):
         key, _, value = line.partition(" ")

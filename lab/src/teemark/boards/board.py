@@ -49,11 +49,6 @@ class Board(Shell):
         return ()
 
     @property
-    def directory(self) -> str:
-        """Where our programs are on the board."""
-        return self.config.directory
-
-    @property
     def kit(self) -> Kit:
         """Builds Trusted Applications that this board's OP-TEE takes."""
         config = self.config

@@ -23,9 +23,9 @@ def alone(folder: Path) -> AbstractContextManager[None]:
 def step(
     argv: Sequence[str], failed: str, needs: Sequence[str] = ("make", "aarch64-linux-gnu-gcc")
 ) -> None:
-    """Run one, or raise a BoardError: its own `error:` and `hint:`, or `failed` and its last
-    lines. What it says of its progress goes to stderr: stdout is for data. `needs` are the
-    programs that it calls."""
+    """Runs a step. If it fails, raises a BoardError with the step's own `error:` and `hint:`, or
+    with `failed` and its last lines. Its progress goes to stderr, since stdout is for data. `needs`
+    are the programs that it calls."""
     for program in needs:
         if shutil.which(program) is None:
             package = _PACKAGES.get(program, program)
@@ -53,4 +53,4 @@ _PACKAGES = {
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
     "arm-linux-gnueabihf-gcc": "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
 }
-"""Debian's packages that have not their program's name."""
+"""Debian's packages whose names differ from their programs'."""

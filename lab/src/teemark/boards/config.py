@@ -60,11 +60,11 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     ta_kit: Text | None = None
     """The TA development kit of its OP-TEE; None: the virtual board's."""
     ta_key: Text | None = None
-    """Says what signs TAs; None: the kit's own key."""
+    """The key that signs TAs; None: the kit's own."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     rpmb: bool = False
-    """Cases may use an RPMB partition, whose key that can program, once and for good."""
+    """Cases may use an RPMB partition. That can program its key, which is possible only once."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -144,7 +144,7 @@ class BoardFile:
 
 
 def parse(text: str, name: str) -> Config:
-    """A board file's text into its config; `name` is the file, for messages."""
+    """Returns the config that a board file's text holds; `name` is the file, for messages."""
     config: Config = parse_toml(text, Config, name)
     return config
 

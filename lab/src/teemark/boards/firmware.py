@@ -34,9 +34,9 @@ def digest(files: Iterable[Path]) -> str:
 def core(
     images: Iterable[Path], elf: Path | None, configuration: Path, source: Path | None = None
 ) -> Firmware:
-    """Returns the facts of OP-TEE's core: `images` are booted, `elf` has the same with symbols,
-    `configuration` is the build's conf.mk, which Debian's package hasn't; `source` is the tree,
-    where it doesn't lie around the build."""
+    """Returns the facts of OP-TEE's core. `images` are booted; `elf` has the same code with
+    symbols. `configuration` is the build's conf.mk, which Debian's package lacks. `source` is the
+    source tree if the build doesn't lie in it."""
     images = tuple(images)
     said = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
     words = [harmless_line(part.decode("ascii")) for part in said.groups()] if said else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Our programs and Trusted Applications onto a board, where they aren't there already."""
+"""Installs our programs and Trusted Applications on a board that lacks them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TAS = (
     "8d1f60c7-5b3e-4c92-b027-e4196a53cd08",
     *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{kib:06}" for kib in (32, 64, 256, 1024, 4096, 8192)),
 )
-"""All of ours, those that aren't built here too."""
+"""The UUIDs of all our TAs, built here or not."""
 
 # $1: our programs' folder, $2: the TAs', or nothing; then files, for DIGESTS. The script prints the
 # machine, its C library and whether there is a TEE, and makes the folders; the TAs' only for a TEE.
@@ -69,7 +69,7 @@ class Item:
 
 
 def built_tas(board: Board) -> list[Path]:
-    """Those of ours that are built for this board's TEE, and put on it if it has one."""
+    """Returns our TAs that are built for this board's TEE."""
     return sorted(board.tas.glob("*.ta"))
 
 
@@ -119,8 +119,8 @@ def ensure_installed(
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
     tas = {f"{board.config.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
-    files = [*(f"{board.directory}/{name}" for name in PROGRAMS), *tas]
-    folders = (board.directory, board.config.ta_directory if tas else "")
+    files = [*(f"{board.config.directory}/{name}" for name in PROGRAMS), *tas]
+    folders = (board.config.directory, board.config.ta_directory if tas else "")
     result = board.script(_LOOK, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
         raise folder_error(board.name, " or ".join(filter(None, folders)), result.complaint)
@@ -128,7 +128,7 @@ def ensure_installed(
     machine, there = seen.one("machine"), digests_in(seen, files)
     programs = _programs(_kind(machine, seen.one("libc")), tell)
     ours = [programs / name for name in PROGRAMS if (programs / name).is_file()]
-    wanted = [Item(program, f"{board.directory}/{program.name}", 0o755) for program in ours]
+    wanted = [Item(program, f"{board.config.directory}/{program.name}", 0o755) for program in ours]
     if seen.all("tee"):  # without one, TAs have no place there
         wanted += [Item(ta, target, 0o444) for target, ta in tas.items()]
     if require and not wanted:
@@ -175,9 +175,8 @@ exit 0
 
 @contextmanager
 def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iterator[None]:
-    """A Trusted Application of the user's, if there is one, is on the board within this, if that
-    has a TEE. Then all is as it was: the TA is taken away, or the one that was there before is
-    back."""
+    """Within this a Trusted Application of the user's (if `ta` isn't None) is on the board, if the
+    board has a TEE. Afterwards the TA is removed, or the one that was there before is put back."""
     if ta is None:
         yield
         return
@@ -209,9 +208,9 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
 def remove(board: Board) -> list[str]:
     """Takes away what `ensure_installed` and commands that were killed left on a board; returns
     what went."""
-    files = [f"{board.directory}/{name}" for name in PROGRAMS]
+    files = [f"{board.config.directory}/{name}" for name in PROGRAMS]
     files += [f"{board.config.ta_directory}/{uuid}.ta" for uuid in TAS]
-    folders = (board.directory, board.config.ta_directory)
+    folders = (board.config.directory, board.config.ta_directory)
     result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
         raise transfer_error(board.name, " or ".join(folders), result.complaint)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The versions that decide the figures of the exact board besides our own code: of what it runs,
-and of the compiler that made the rest."""
+"""The versions that decide the figures of the exact board besides our own code: those of the
+software that it runs, and that of the compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PACKAGES = ("tf-a", "kernel", "libc", "optee-client", "openssl")
 
 
 def compiler() -> str:
-    """The first line that it says of itself."""
+    """Returns the first line of what the compiler says of itself."""
     try:
         done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -25,8 +25,8 @@ def compiler() -> str:
 
 
 def made_by(file: BoardFile) -> dict[str, str]:
-    """Returns each version by its name. An OP-TEE of the user's own build is what is gated, so it
-    has no version here."""
+    """Returns each version by its name. An OP-TEE that the user built is what the gate judges, so
+    it has no version here."""
     assert isinstance(file.config, VirtualConfig)
     known = versions()
     found = {"compiler": compiler(), "optee": "a build of one's own"}

@@ -34,7 +34,7 @@ KEEP_FLASH = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Optee:
-    """Holds what a virtual board boots, and what says the names of its addresses."""
+    """The files that a virtual board boots, and those that tell the names of its functions."""
 
     what: str
     """In words."""
@@ -57,7 +57,7 @@ class Optee:
         return tfa() / "bl31.elf"
 
     def firmware(self) -> tuple[Firmware, ...]:
-        """Returns what is booted, by the files themselves."""
+        """Returns the facts of the firmware, read from the files that are booted."""
         core = (self.images / name for name in _IMAGES)
         return (
             firmware.core(core, self.elf, self.images.parent / "conf.mk", self.source),
@@ -195,8 +195,9 @@ def _variant(what: str, out: Path, place: Path) -> Optee:
 
 
 def _pack(images: Path, place: Path) -> Path:
-    """Returns a flash image of them, which has their contents' digest in its name: a copied tree's
-    times say nothing. Those that were packed before stay for a day, since a board may boot them."""
+    """Returns a flash image of these images. Its name has the digest of their contents, since the
+    times of a copied tree say nothing. Older flash images stay for a day: a board may be booting
+    one."""
     parts = [*(tfa() / name for name in _TFA), *(images / name for name in _IMAGES)]
     flash = place / f"flash-{firmware.digest(parts)[:16]}.bin"
     if not flash.is_file():

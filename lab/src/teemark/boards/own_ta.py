@@ -21,7 +21,7 @@ from teemark.boards.install import ensure_installed, guest
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Holds what is put on the board."""
+    """A TA of the user's that is built, as it is put on the board."""
 
     name: str
     file: Path
@@ -54,7 +54,7 @@ class OwnTa:
 
 
 def find(path: Path) -> OwnTa:
-    """UsageMistake if there is none at that path."""
+    """Returns the TA at that path; raises UsageMistake if there is none."""
     ta = OwnTa(path)
     if not path.exists():
         raise UsageMistake(f"{path} doesn't exist", hint=f"`teemark new-ta {path}` makes one")
@@ -71,8 +71,8 @@ def find(path: Path) -> OwnTa:
 
 
 def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
-    """The TA, built with the board's kit before the board is reached; None: there is none. `uuid`
-    is the one that a plan calls it by."""
+    """Builds the TA with the board's kit, before the board is reached; returns None if there is no
+    TA. `uuid` is the UUID by which a plan calls it."""
     if ta is None:
         return None
     found = [ta.path.absolute()] if ta.makefile is None else board.kit.build(ta.makefile.parent)
@@ -88,12 +88,16 @@ def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
 
 
 @contextmanager
-def ready_board(board: Board, built: Built | None = None) -> Iterator[None]:
-    """A board is reached within this, and has our programs and TAs, and the one that was built."""
+def ready_board(
+    board: Board, built: Built | None = None, *, install: bool = True
+) -> Iterator[Board]:
+    """A board is reached within this; with `install` it has our programs and TAs, and the TA that
+    was built."""
     with ExitStack() as stack:
         with working(f"reaching {board.name} …"):
             stack.enter_context(board)
-        with working(f"looking at {board.name} …") as tell:
-            ensure_installed(board, tell=tell)
-            stack.enter_context(guest(board, built.file if built else None, tell=tell))
-        yield
+        if install:
+            with working(f"looking at {board.name} …") as tell:
+                ensure_installed(board, tell=tell)
+                stack.enter_context(guest(board, built.file if built else None, tell=tell))
+        yield board

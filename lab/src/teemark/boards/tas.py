@@ -94,7 +94,7 @@ def absent(tas: Sequence[Ta]) -> str | None:
     return next((ta.reason for ta in tas if ta.code == NO_TEE), None)
 
 
-def refused(board: Board, tas: Sequence[Ta]) -> errors.TaRefused | None:
+def refused(board: Board, tas: Sequence[Ta]) -> errors.BoardError | None:
     """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
     cases that need it are skipped."""
     bad = [ta for ta in tas if not ta.opened and ta.code != NO_MEMORY]
@@ -108,6 +108,6 @@ def refused(board: Board, tas: Sequence[Ta]) -> errors.TaRefused | None:
             f"{board.kit.key or 'its key'}: name the kit of this board's OP-TEE in the board file "
             "(ta_kit), and its key (ta_key) if the kit has none"
         )
-    return errors.TaRefused(
+    return errors.BoardError(
         f"{board.name}: {len(bad)} of {len(tas)} TAs can't be used: {first.reason}", hint=hint
     )

@@ -97,9 +97,7 @@ def command(
     before = gate.read(place) if place.exists() or not update else None
     name = plan or (before.plan if before is not None else OF_TA if ta_path is not None else "gate")
     where = board or (before.board if before is not None else "qemu-v8-icount")
-    file = gate.exact(config.find(where))
-    if optee is not None or patches:
-        file = record.with_optee(file, optee, (), patches)
+    file = record.with_optee(config.find(where), optee, (), patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
     own = Own(*common.load(ta_path, None if name == OF_TA else name))

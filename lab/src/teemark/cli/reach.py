@@ -20,18 +20,10 @@ from teemark.boards.virtual import take_down
 from teemark.cli.common import PATH, board_argument
 
 
-@contextlib.contextmanager
-def reached(name: str) -> Iterator[boards.Board]:
+def reached(name: str) -> contextlib.AbstractContextManager[boards.Board]:
     """Connects to the board, and installs our programs if it is a virtual one."""
     target = boards.open_board(name)
-    if isinstance(target.config, boards.VirtualConfig):
-        with own_ta.ready_board(target):
-            yield target
-        return
-    with contextlib.ExitStack() as stack:
-        with working(f"reaching {target.name} …"):
-            stack.enter_context(target)
-        yield target
+    return own_ta.ready_board(target, install=isinstance(target.config, boards.VirtualConfig))
 
 
 def _virtual(board: str, why_not: str, hint: str | None = None) -> boards.BoardFile:

@@ -196,7 +196,7 @@ def _report(directory: Path, against: Trace | None) -> None:
 
 def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     keys = list(asked.cases)
-    own = None
+    own = record.Own()
     if asked.plan is not None or asked.ta_path is not None:
         own = record.Own(*common.load(asked.ta_path, asked.plan))
         if not keys or (asked.plan is not None and own.plan.ta is None):

@@ -71,10 +71,9 @@ def command(
         )
         for added in variants
     ]
-    own = record.Own(*common.load(ta_path, None)) if ta_path is not None else None
-    known = own.plan if own is not None else None
+    own = record.Own(*common.load(ta_path, None)) if ta_path is not None else record.Own()
     # A wrong case is said before anything is built.
-    record.plan_of(cases, record.SAMPLES, known=known)
+    record.plan_of(cases, record.SAMPLES, known=own.plan)
     folder = directory_for(out, file.name, "what-if")
     if folder.exists() and any(folder.iterdir()):
         raise UsageMistake(f"{folder} isn't empty", hint="name another folder with --out")

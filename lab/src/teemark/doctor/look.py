@@ -39,8 +39,8 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 def program(board: Board) -> Finding | None:
     """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
-    word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.directory)).only()
-    setup, folder = f"teemark setup {board.name}", board.directory
+    word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.config.directory)).only()
+    setup, folder = f"teemark setup {board.name}", board.config.directory
     if word == "absent":
         claim, why = "teebench isn't on the board", f"nothing is installed in {folder}"
         return problem(ABSENT, claim, why, f"no file teebench in {folder}", setup)
@@ -67,7 +67,7 @@ def machine(board: Board) -> Machine:
 
 
 def look(board: Board) -> Patient:
-    """All that the rules ask for, of a board on which teebench runs."""
+    """Returns the facts that the rules need, of a board on which teebench runs."""
     found = machine(board)
     usable = found.tee.device is not None and found.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
@@ -81,7 +81,7 @@ def look(board: Board) -> Patient:
 
 
 def _tas(board: Board) -> tuple[tas.Ta, ...]:
-    """A session with each TA of ours, and whose key the installed files carry."""
+    """Opens a session with each TA of ours, and finds out whose key signed the installed files."""
     folder = board.config.ta_directory
     try:
         built = {f"{folder}/{path.name}": path for path in sorted(board.tas.glob("*.ta"))}

@@ -40,7 +40,8 @@ class Patient:
 
     @property
     def wants_tee(self) -> bool:
-        """Somebody installed a TEE's programs. A machine without is measured without."""
+        """Somebody installed a TEE's programs here. A machine without them is measured without a
+        TEE."""
         tee = self.machine.tee
         return tee.libteec is not None or tee.supplicant in ("running", "stopped")
 

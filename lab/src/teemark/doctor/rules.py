@@ -341,7 +341,7 @@ _AFALG_ERRORS = {
         "don't use this driver: another by name, afalg:DRIVER; report it to its authors",
     ),
 }
-"""Causes and remedies that no fact of the board changes."""
+"""Causes and remedies that are the same on every board."""
 
 
 def _afalg(p: Patient) -> Iterator[Finding]:
@@ -378,7 +378,7 @@ def _afalg(p: Patient) -> Iterator[Finding]:
 
 
 def _never_answers(p: Patient, kind: str, evidence: str, driver: str) -> Finding:
-    """A run would wait for it as long."""
+    """Returns the finding on a driver that never answers: a run would wait for it without end."""
     listed = [line.split() for line in p.machine.crypto.kernel_drivers or ()]
     module = next((words[-1] for words in listed if words[1:2] == [driver]), None)
     unload = f"rmmod {module}, then" if module not in (None, "kernel") else "meanwhile"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The windows of a run into profiles. Several windows of a case: the one in the middle is shown,
-and all are counted."""
+"""Makes profiles of a run's windows. If a case has several windows, the median one is shown, and
+all are counted."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
 def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
-    """Returns what names come from; `kernel` is the board's /proc/kallsyms, `own` a TA of the
-    user's."""
+    """Returns the files that names come from; `kernel` is the text of the board's /proc/kallsyms,
+    `own` a TA of the user's."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
@@ -87,7 +87,8 @@ def _unclear(windows: int, expected: str, fails: Sequence[Fail]) -> DataError:
 
 
 def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
-    """Each case's windows, with what the clock said of them, without what its readings take."""
+    """Returns each case's windows with their time by the guest's clock, from which the cost of
+    reading the clock is subtracted."""
     samples = sorted(
         (sample for case in run.cases.values() for sample in case.samples),
         key=lambda sample: sample.seq,
@@ -182,7 +183,8 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
 
 
 def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
-    """The code without a symbol that executes most, the opaque core left out."""
+    """Returns the blocks without a symbol that execute most instructions, without those of an
+    opaque core."""
     executed = window.executed()
     found: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():

@@ -37,7 +37,8 @@ OTHERS = ("", "others")  # Level and name of what isn't listed
 
 LISTED = 0.01
 OWN_LISTED = 0.001
-"""A function that takes this share of its case is listed; one of a program or a TA."""
+"""A function is listed if it takes LISTED of its case, or OWN_LISTED if it is of a program or a
+TA."""
 
 GROWN = 1.5
 """A function that isn't listed, and takes so many times as much as would be listed, has grown."""
@@ -53,7 +54,8 @@ class Baseline:
     board: str
     by: Mapping[str, str]
     figures: Mapping[str, float]
-    """Instructions a call, by the case's key; with `x4` behind it, of calls of four operations."""
+    """Instructions a call by the case's key; ` x4` behind the key says that a call is four
+    operations."""
     functions: Mapping[str, Functions] = field(default_factory=dict)
 
 
@@ -161,9 +163,9 @@ _REMEDY = "`teemark gate --update` writes the whole file"
 
 
 def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:
-    """Level, name and how many instructions more or fewer, the largest change first. `before` is
-    as listed; what isn't in it counts with all that it takes if it is too large to have been left
-    out, and else among the others."""
+    """Returns level, name and difference in instructions of each function that changed, the largest
+    difference first. `before` has only the listed functions. A function that it lacks is new if it
+    is too large to have been left out; otherwise it counts among the others."""
     changes = {key: after.get(key, 0) - count for key, count in before.items() if key != OTHERS}
     changes |= {
         key: count

@@ -16,7 +16,7 @@ from teemark.base import fmt, paths
 from teemark.base.checked import read_text
 from teemark.base.console import say, working
 from teemark.base.errors import DataError, UsageMistake
-from teemark.boards import VirtualBoard, VirtualConfig, own_ta
+from teemark.boards import VirtualBoard, own_ta
 from teemark.boards.config import BoardFile
 from teemark.boards.made_by import made_by
 from teemark.exact import baseline as baselines
@@ -59,16 +59,6 @@ def read(file: Path) -> Baseline:
             f"{file}: no such file", hint="`teemark gate --baseline FILE --update` makes it"
         )
     return baselines.parse(read_text(file, DataError), str(file))
-
-
-def exact(file: BoardFile) -> BoardFile:
-    """Returns the board if it counts instructions; UsageMistake if not."""
-    if not isinstance(file.config, VirtualConfig) or not file.config.icount:
-        raise UsageMistake(
-            f"{file.name} doesn't count instructions, so nothing is exact there",
-            hint="gate on qemu-v8-icount; elsewhere use `teemark compare BASE NEW --fail-on 5%`",
-        )
-    return file
 
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:

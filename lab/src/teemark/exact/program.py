@@ -83,7 +83,8 @@ def _cases(
 
 
 def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
-    """With the files that the program's processes had mapped, and the TAs that it called."""
+    """Returns the known sources with the files that the program's processes had mapped, and the TAs
+    that it called."""
     root = paths.vboard() / "root"
     pushed = {file.name: file for file in program.push}
     mine = {elf.file for elf in known.programs}
@@ -117,8 +118,8 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
-    """Returns, from xtest's output, each subtest with its calls, and their nanoseconds or
-    instructions. What is called before its line is the one's before."""
+    """Yields each subtest of xtest's output with the number of its calls and their cost. A call
+    belongs to the subtest whose line was printed last before it."""
     place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()

@@ -44,21 +44,22 @@ class Traced:
     trace: Trace
 
 
+_NO_PLAN = Plan("none", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Own:
     """Cases of workload `call`: the TA, if it isn't on the board, and the plan with their calls."""
 
-    ta: OwnTa | None
-    plan: Plan
+    ta: OwnTa | None = None
+    plan: Plan = _NO_PLAN
 
 
-def plan_of(
-    keys: Sequence[str], samples: int, name: str = "trace", known: Plan | None = None
-) -> Plan:
-    """A plan of these cases, one call a sample, and the calibration before them. What a case of
-    workload `call` calls is in the plan `known`. `samples` runs of each step of teehash."""
+def plan_of(keys: Sequence[str], samples: int, name: str = "trace", known: Plan = _NO_PLAN) -> Plan:
+    """Returns a plan of these cases, one call a sample, with the calibration before them. The plan
+    `known` says what a case of workload `call` calls. Each step of teehash runs `samples` times."""
     cases, steps = [], {}
-    calls = {case.key: case for case in known.cases if case.call} if known is not None else {}
+    calls = {case.key: case for case in known.cases if case.call}
     for key in dict.fromkeys((CALIBRATION, *keys)):
         if key.startswith(f"{PROGRAM}/"):
             step = step_of(_split(key)[0], samples)
@@ -77,8 +78,7 @@ def plan_of(
             raise UsageMistake(f"{key}: no plan says what that calls", hint=hint)
         cases.append(replace(calls.get(key, asked), samples=samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
-    own = known.ta if known is not None else None
-    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=own)
+    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=known.ta)
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -107,9 +107,9 @@ def with_optee(
     build from source."""
     if not isinstance(file.config, VirtualConfig) or not file.config.icount:
         raise UsageMistake(
-            f"{file.name} can't be traced: instructions are recorded by QEMU, on a board that "
-            "counts them",
-            hint="use --board qemu-v8-icount, or a board file with icount = true",
+            f"{file.name} doesn't count instructions, so nothing is exact there",
+            hint="use --board qemu-v8-icount, or a board file with icount = true; elsewhere "
+            "`teemark compare BASE NEW --fail-on 5%` tells what became worse",
         )
     config = msgspec.to_builtins(file.config)
     if (options or patches) and optee is None:
@@ -158,7 +158,8 @@ def record(
 ) -> Traced:
     """Measure the cases on a fresh boot, and keep the run and its trace in `directory`. Raises what
     made the run incomplete: what was measured is kept."""
-    asked = plan_of(keys, samples, known=own.plan if own is not None else None)
+    own = own or Own()
+    asked = plan_of(keys, samples, known=own.plan)
     try:
         plan_check.check(asked)
     except ConfigError as error:
@@ -171,7 +172,7 @@ def record(
             what = board.optee.what
         if board.recipe.optee != "debian":
             say(f"teemark: {what}")
-        guest = own_ta.ready(own.ta if own is not None else None, asked.ta, board)
+        guest = own_ta.ready(own.ta, asked.ta, board)
         outcome, kernel = _measure(board, asked, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:

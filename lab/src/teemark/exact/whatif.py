@@ -31,7 +31,7 @@ _WEAKENS = (
 
 
 def weakens(option: str) -> str:
-    """Returns what is lost by it, in words; "" where nothing is known to be."""
+    """Returns in words which protection the option takes away; an empty string if none is known."""
     if not option.endswith("=n"):
         return ""
     return next((word for beginning, word in _WEAKENS if option.startswith(beginning)), "")

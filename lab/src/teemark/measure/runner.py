@@ -58,7 +58,7 @@ _DEFAULT_MIN_US = 100
 
 
 class Watcher:
-    """Sees a run go by. This one lets it."""
+    """Is told what happens in a run. This one ignores it."""
 
     def record(self, record: records.AnyRecord) -> None:
         """A record arrived."""
@@ -84,7 +84,7 @@ class Starts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Holds what came of it. The file is a run in any case, if perhaps an incomplete one."""
+    """The outcome of a measurement. The file is a run, perhaps an incomplete one."""
 
     file: Path
     error: errors.TeemarkError | None = None  # why it is incomplete
@@ -187,8 +187,8 @@ def _needs_tee(case: CaseLine) -> bool:
 
 
 def _most_records(asked: Plan) -> int:
-    """Records of one start beyond which the board sends nonsense: ten times those of the plan, and
-    of a case that stands for any driver so many as for thirty."""
+    """Returns the number of records of one start above which the board is said to send nonsense:
+    ten times those of the plan. A case that stands for any driver counts as thirty."""
     samples = sum(
         (case.samples or _DEFAULT_SAMPLES)
         * max(1, len(case.repeat))

@@ -19,7 +19,7 @@ from teemark.measure import progress
 
 @dataclass(slots=True)
 class Child:
-    """The process of a board, and what it says where it doesn't say it to the user."""
+    """The process that measures a board, and its output, which isn't shown to the user at once."""
 
     board: str
     pid: int = 0
@@ -28,7 +28,7 @@ class Child:
 
     @property
     def lines(self) -> list[str]:
-        """All of that. Where the child writes next stays as it is."""
+        """The output so far; reading it doesn't move the place where the child writes next."""
         return os.pread(self.file.fileno(), 1 << 26, 0).decode(errors="replace").splitlines()
 
     @property
@@ -39,9 +39,10 @@ class Child:
 
 
 def part(boards: Sequence[str]) -> int | list[Child]:
-    """Returns the number of each board in a process of its own that is to measure it, and here all
-    of them once they have ended. Meanwhile they are shown, as a table on a terminal, else by their
-    own lines; a signal goes to all of them."""
+    """Starts a process for each board. In such a process it returns the number of the board, which
+    that process has to measure. In this process it returns all children once they have ended; until
+    then it shows them (as a table on a terminal, else by their own lines) and passes signals on to
+    them."""
     live = sys.stderr.isatty()
     children = [Child(board) for board in boards]
     for number, child in enumerate(children):

@@ -28,7 +28,7 @@ LIMIT_S = 1800.0
 """Seconds for a run of teehash, where the caller names no limit."""
 
 _PATTERN = b"teemark\n"
-"""The files hold this again and again: the same on every board, and its digest is known here."""
+"""The files repeat this pattern, on every board, so that their digests are known here."""
 
 # $1: bytes wanted. Says a folder that lies on a disk and has the room; with "tmpfs" after it when
 # there is none but in memory, where a file is always cached.

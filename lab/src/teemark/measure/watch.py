@@ -30,7 +30,7 @@ echo tee
 
 
 class Watch:
-    """One program's silence. `until` is when it has to be done, by time.monotonic()."""
+    """Watches one program on a board for silence, and for its time limit."""
 
     def __init__(self, board: Board, limit_s: float) -> None:
         self._board = board
@@ -43,8 +43,8 @@ class Watch:
         self._heard = time.monotonic()
 
     def look(self, what: str) -> None:
-        """To be called every second or so. BoardError if `what` took too long or the board doesn't
-        answer; TeeHangs if the board answers and its TEE doesn't."""
+        """Has to be called every second or so. Raises BoardError if `what` took too long or the
+        board doesn't answer, TeeHangs if the board answers and its TEE doesn't."""
         now = time.monotonic()
         if now - self._began > self._limit_s:
             raise BoardError(

@@ -19,7 +19,7 @@ from teemark.trace.calls import HEAD, MAGIC, Maps, Watched
 
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
-"""Calls that are kept; a record takes 192 bytes of the board's /tmp."""
+"""Calls that are kept; a record takes 160 bytes of the board's /tmp."""
 
 _RUN = """\
 d=$1; trace=$2; shift 2
@@ -157,7 +157,7 @@ def _folder(board: Board) -> Iterator[str]:
 
 
 def legs(text: str) -> Iterator[Leg]:
-    """From the kernel's trace."""
+    """Yields the ways into the secure world that the kernel's trace shows."""
     begun: dict[int, int] = {}
     for found in _EVENT.finditer(text):
         thread = int(found[1])

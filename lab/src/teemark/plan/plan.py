@@ -261,7 +261,8 @@ def parse(text: str, *, name: str, file: str) -> Plan:
 
 
 def _places(text: str, file: str, table: str) -> Iterator[str]:
-    """FILE:LINE of each `[[table]]` block; FILE for those that are written in another way."""
+    """Yields FILE:LINE of each `[[table]]` block, then FILE for blocks that are written in another
+    way."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*\[\[\s*{table}\s*\]\]", line):
             yield f"{file}:{number}"

@@ -121,7 +121,7 @@ class RunData:
 
     @property
     def sound(self) -> tuple[MeasuredCase, ...]:
-        """The cases that didn't fail later on: what may be computed with."""
+        """The cases that didn't fail later on, and whose samples may be used."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
@@ -139,7 +139,7 @@ class RunData:
 
     @property
     def samples(self) -> int:
-        """Samples of all these; of teehash its runs."""
+        """The number of samples of all measured cases; each run of teehash counts as one."""
         return sum(len(case.samples) for case in self.sound) + len(self.teehash)
 
     @property
@@ -162,7 +162,7 @@ class RunData:
 
     @property
     def unmeasured(self) -> tuple[Unmeasured, ...]:
-        """Every case without a sample, and every one that failed."""
+        """Every case without a sample, and every one that failed, with the reason."""
         # a case that was skipped in one start may have been measured in another
         found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
         found |= {fail.case: fail.reason for fail in self.fails}
@@ -267,7 +267,8 @@ class RunData:
 
 
 def stands_for(asked: str, key: str) -> bool:
-    """Was a case asked for by that key? `afalg:*` is any driver that the board found."""
+    """Tells whether a case was asked for by that key; `afalg:*` stands for any driver that the
+    board found."""
     if asked == key or f":{ANY_DRIVER}/" not in asked:
         return asked == key
     wanted, measured = Work.of(asked), Work.of(key)
@@ -477,7 +478,8 @@ class _Collector:
 
 
 def _together(ends: Sequence[records.End]) -> records.End:
-    """One end for all starts: the sums, and what the last one says."""
+    """Returns one end record for all starts: it has the sums of their counts, and the last one's
+    words."""
     if len(ends) == 1:
         return ends[0]
     sums: dict[str, Any] = {}

@@ -108,7 +108,7 @@ class Watched:
 
     @property
     def inside(self) -> int:
-        """ns in calls; of threads at the same time, all."""
+        """Nanoseconds spent in calls; calls of several threads at the same time all count."""
         return sum(call.ns for call in self.calls)
 
     def kinds(self, names: Names) -> list[Kind]:
@@ -130,7 +130,7 @@ def name_of(call: Call, names: Names) -> str:
 
 
 def read(file: Path) -> Watched:
-    """DataError if it isn't such a file, or half of one."""
+    """Reads the file; raises DataError if it isn't such a file, or is cut off."""
     data = file.read_bytes()
     if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
         raise DataError(f"{file}: no record of a program's calls")
@@ -144,7 +144,8 @@ def read(file: Path) -> Watched:
 
 
 def _calls(rows: Any) -> tuple[Call, ...]:
-    """In the order of their beginning, with the TA of each session and the kind of its memory."""
+    """Returns the calls in the order of their beginning, with the TA of each session and the kind
+    of each memory reference."""
     sessions: dict[tuple[int, int], tuple[int, str]] = {}
     memory: dict[tuple[int, int], str] = {}
     found: list[Call] = []

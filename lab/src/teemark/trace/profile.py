@@ -58,17 +58,8 @@ class Unnamed(msgspec.Struct, frozen=True):
     instructions: int
 
 
-class Pass(msgspec.Struct, frozen=True):
-    """How often one level went to another."""
-
-    origin: str
-    target: str
-    by: str
-    count: int
-
-
-class Lost(msgspec.Struct, frozen=True):
-    """Returns to a place that nothing in the window had called from."""
+class Link(msgspec.Struct, frozen=True):
+    """How often one place went to another."""
 
     origin: str
     target: str
@@ -85,8 +76,9 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     functions: tuple[Function, ...]
     nodes: tuple[Node, ...]
     unnamed: tuple[Unnamed, ...] = ()
-    passes: tuple[Pass, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    passes: tuple[Link, ...] = ()  # From level to level
+    lost: tuple[Link, ...] = ()
+    """Returns to a place that nothing in the window had called from."""
 
     @cached_property
     def totals(self) -> tuple[int, ...]:

@@ -143,8 +143,8 @@ def roles(case: CaseTrace) -> Mapping[Role, int]:
 
 
 def _again(instructions: int, way: tuple[int, int]) -> int:
-    """Returns how much of what each leg does those after a call's first do. What the window begins
-    in the middle of has no call in it."""
+    """Returns the share of `instructions` that the legs after the first of a call take, if each leg
+    takes as many. A window that begins inside a call has no call in it."""
     legs, calls = way
     return instructions * max(legs - max(calls, 1), 0) // max(legs, 1)
 

@@ -14,7 +14,7 @@ import numpy as np
 from teemark.base import paths
 from teemark.base.errors import DataError, MissingOutput
 from teemark.trace.places import LEVELS, Domain, Places
-from teemark.trace.profile import Lost, Node, Pass
+from teemark.trace.profile import Link, Node
 from teemark.trace.window import Window
 
 PROGRAM = "teetrace-walk"
@@ -30,8 +30,8 @@ _KINDS = ("jump", "call", "return", "ERET", "SVC", "SMC", "interrupt or fault")
 class Tree:
     nodes: tuple[Node, ...]
     """Functions are numbers of Places.functions; from their count on, roots of other threads."""
-    passes: tuple[Pass, ...]
-    lost: tuple[Lost, ...]
+    passes: tuple[Link, ...]
+    lost: tuple[Link, ...]
 
 
 def build(window: Window, places: Places) -> Tree:
@@ -71,7 +71,7 @@ def _parse(text: str, names: Sequence[str]) -> Tree:
             origin, target, kind, count = numbers
             if what == "pass":
                 levels = LEVELS[Domain(origin)], LEVELS[Domain(target)]
-                passes.append(Pass(*levels, _KINDS[kind], count))
+                passes.append(Link(*levels, _KINDS[kind], count))
             else:
-                lost.append(Lost(names[origin], names[target], _KINDS[kind], count))
+                lost.append(Link(names[origin], names[target], _KINDS[kind], count))
     return Tree(tuple(nodes), tuple(passes), tuple(lost))
