@@ -5,8 +5,9 @@
  * compare: "BACKEND ALGORITHM LENGTH ONESHOT STREAM", or "BACKEND ALGORITHM
  * skip REASON". Byte i of a message is (i * 7 + LENGTH) modulo 256.
  *
- * digests [BACKEND]…: all of them without arguments. Exit status 1: a backend
- * failed.
+ * digests [BACKEND]…: all of them without arguments. With DIGESTS_BORDERS in the
+ * environment only lengths near the ends of blocks are tried. Exit status 1: a
+ * backend failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,12 @@ static int one_length(const struct backend *b, struct session *s, const struct a
 	return 0;
 }
 
+/* Returns true unless only lengths round the ends of blocks, and of padding, are asked for. */
+static bool wanted_length(size_t len, size_t block)
+{
+	return !getenv("DIGESTS_BORDERS") || len < 2 || (len + 18) % block < 20;
+}
+
 static int one_algorithm(const struct backend *b, struct session *s, const struct algorithm *alg,
 			 const struct buffer *buffer, struct error *err)
 {
@@ -73,7 +80,8 @@ static int one_algorithm(const struct backend *b, struct session *s, const struc
 		return 0;
 	}
 	for (size_t len = 0; !ret && len <= 2u * alg->block_bytes + 1; len++)
-		ret = one_length(b, s, alg, buffer, len, err);
+		if (wanted_length(len, alg->block_bytes))
+			ret = one_length(b, s, alg, buffer, len, err);
 	return ret;
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conftest import THOROUGH
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 
@@ -55,7 +56,8 @@ def test_digests_of_every_backend_and_length_equal_hashlib(qemu_v8: VirtualBoard
     program = paths.root() / "build" / "host" / "aarch64" / "tests" / "digests"
     qemu_v8.push(program, "/tmp/digests", mode=0o755)
     computed: dict[str, dict[str, list[int]]] = {}
-    for line in qemu_v8.capture(["/tmp/digests"]).text.splitlines():
+    borders = [] if THOROUGH else ["DIGESTS_BORDERS=1"]
+    for line in qemu_v8.capture(["env", *borders, "/tmp/digests"]).text.splitlines():
         backend, algorithm, length, *digests = line.split(" ")
         if length == "skip":
             continue
@@ -73,7 +75,11 @@ def test_digests_of_every_backend_and_length_equal_hashlib(qemu_v8: VirtualBoard
     for by_algorithm in computed.values():
         for algorithm, lengths in by_algorithm.items():
             block = hashlib.new(algorithm.replace("sha3-", "sha3_")).block_size
-            assert lengths == list(range(2 * block + 2))
+            assert lengths == [
+                length
+                for length in range(2 * block + 2)
+                if THOROUGH or length < 2 or (length + 18) % block < 20
+            ]
 
 
 def test_the_first_use_is_kept_apart(qemu_v8: VirtualBoard) -> None:

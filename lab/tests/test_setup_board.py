@@ -100,6 +100,7 @@ def test_setup_of_a_board_whose_tee_takes_them() -> None:
     assert all(ta["opened"] for ta in told["tas"])
 
 
+@pytest.mark.exhaustive
 def test_two_boots_in_one_run(tmp_path: Path) -> None:
     (tmp_path / "both.toml").write_text(PLAN)
     args = ["run", "--board", "qemu-v8", "--plan", str(tmp_path / "both.toml"), "--boots", "2"]
