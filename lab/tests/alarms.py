@@ -17,13 +17,14 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 from click import echo as say
 
-from teemark.model.compare import Difference, Limit, compare_values
+from teemark.model import compare
+from teemark.model.compare import Difference, Limit, Starts
 
 CHANGED = 3
 """Every third case is changed."""
@@ -62,6 +63,13 @@ WORLDS = (
     World("8 starts, skewed by 1 %", 8, own=0.01, skewed=True),
     World("20 starts, each case 3 % apart", 20, own=0.03),
 )
+
+
+def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
+    """Returns the verdicts on bare values of two runs, by case."""
+    bare = Difference("", 1, compare._UNKNOWN, compare._UNKNOWN, "undecided")
+    pairs = [compare._pair(replace(bare, case=case), both) for case, both in values.items()]
+    return compare._sampled(pairs)
 
 
 def compared(world: World, rng: random.Random, cases: int, share: float) -> list[Difference]:

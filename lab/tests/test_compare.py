@@ -11,6 +11,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from alarms import compare_values
 from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
 from teemark.base.interval import Interval
 from teemark.base.work import Work
@@ -28,7 +29,6 @@ from teemark.model.compare import (
     Verdict,
     common_shift,
     compare,
-    compare_values,
     judged,
     sign_p,
     slack,

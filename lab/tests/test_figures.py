@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from synthetic import Synthetic, run_of, run_with, scattered
+from synthetic import run_of, run_with, scattered
 from teemark.base import fmt
 from teemark.base.console import terminal
 from teemark.base.interval import Interval
@@ -20,11 +20,10 @@ from teemark.page.blocks import Bar, Block, Findings, Fold, Paragraph, Section, 
 from teemark.report import summary
 from teemark.report.cells import misfit_cell
 from teemark.report.comparing import case_table, compared
-from teemark.report.sections.cases import cases, more
+from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
-from teemark.report.sections.inside import inside
 from teemark.report.sections.keys import pkcs11
 from teemark.report.sections.throughput import throughput
 from teemark.run.reader import RunData
@@ -150,8 +149,7 @@ def test_misfits() -> None:
     bad = fit(range(9), [exactly(v) for v in values], {"call": [1.0] * 9})
     assert bad is not None
     assert text(figures.misfit(bad)) == "23 %"
-    assert text(misfit_cell(bad, "size")) == "! 23 % at 8 B"
-    assert text(misfit_cell(bad, "repeat")) == "! 23 % at n = 8"
+    assert text(misfit_cell(bad)) == "! 23 % at 8 B"
     few = fit(range(3), [Estimate(1.0)] * 3, {"call": [1.0] * 3})
     assert few is not None
     assert figures.misfit(few) == "?"
@@ -160,7 +158,7 @@ def test_misfits() -> None:
     )
     assert wide is not None
     assert figures.misfit(wide) == "none"
-    assert misfit_cell(wide, "size") == "none"
+    assert misfit_cell(wide) == "none"
 
 
 # -- sections -------------------------------------------------------------------------------------
@@ -255,26 +253,6 @@ def test_no_measured_rate_exceeds_the_limit_and_the_interval_holds_a_knee() -> N
     assert cost.least_byte <= min(time / size for size, time in times.items() if size)
 
 
-def test_inside_the_call() -> None:
-    run = Synthetic(identical=True, algorithms=("sha256",)).run()
-    (table,) = tables(inside([subject(run)]))
-    assert table[0] == [
-        "<backend",
-        "<algorithm",
-        "bytes",
-        "operation instructions",
-        "byte instructions",
-        "call instructions",
-        "misfit",
-    ]
-    operation = 20.6 * 64 * 65
-    assert table[1][:3] == ["tee TEE API", "SHA-256", "4 KiB"]
-    assert float(table[1][3].replace(" ", "")) == pytest.approx(operation, rel=1e-4)
-    assert float(table[1][4]) == pytest.approx(operation / 4096, rel=0.01)
-    assert float(table[1][5].replace(" ", "")) == pytest.approx(409_000, rel=1e-4)
-    assert inside([subject(EXACT)]) is None
-
-
 def test_side_by_side() -> None:
     slow = run_of(
         {key: [2.0 * case.samples[0].ns] * 8 for key, case in EXACT.cases.items()}, icount=True
@@ -341,21 +319,6 @@ def test_every_kind_of_run_has_its_answer() -> None:
     ):
         run = run_of({key: [value] * 9 for key, value in times.items()}, icount=True)
         assert [one.key for one in subject(run).found("answer")] == keys
-
-
-@pytest.mark.parametrize(
-    ("first", "others", "step", "says"),
-    [
-        (820.0, 700.0, 201.0, "within the clock's step"),  # 17 % apart, or not at all
-        (4300.0, 4150.0, 201.0, "the same"),
-        (4500.0, 4150.0, 201.0, "+8.4 %"),
-        (3800.0, 4150.0, 201.0, "−8.4 %"),  # noqa: RUF001
-    ],
-)
-def test_a_first_call_is_the_same_only_if_the_clock_could_tell(
-    first: float, others: float, step: float, says: str
-) -> None:
-    assert text((more(first, others, step),)) == says
 
 
 def test_all_cases() -> None:

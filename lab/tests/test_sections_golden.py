@@ -15,11 +15,9 @@ from teemark.findings.subject import SectionFunction, Subject, subjects
 from teemark.page import markdown
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
-from teemark.report.sections.inside import inside
 
 SECTIONS: dict[str, SectionFunction] = {
     "costs": costs,
-    "inside": inside,
     "comparison": comparison,
 }
 GOLDEN = Path(__file__).parent / "golden"

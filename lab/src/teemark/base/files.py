@@ -11,17 +11,18 @@ from pathlib import Path
 from teemark.base.errors import DataError
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Writes beside `path`, then renames; makes the folder. Into a device, a pipe or what a link
     leads to, such as /dev/stdout, it writes straight: those must stay. DataError says why it
     can't."""
+    data = content.encode() if isinstance(content, str) else content
     fresh = path.with_name(f".{path.name}.new")
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(data)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(text, encoding="utf-8")
+        fresh.write_bytes(data)
         fresh.replace(path)
     except OSError as error:
         fresh.unlink(missing_ok=True)

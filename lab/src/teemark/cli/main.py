@@ -45,6 +45,7 @@ GROUPS: dict[str, tuple[Row, ...]] = {
         Row("advise", "Say what to choose: memory, pieces, backend."),
         Row("predict", "Say what a call takes that wasn't measured."),
         Row("compare", "Say what became better or worse."),
+        Row("plot", "Write a chart as SVG, PNG or PDF."),
         Row("table", "Show boards beside each other, a line each."),
         Row("history", "Show many runs, and where their levels changed."),
         Row("audit", "Look for figures that can't be right."),

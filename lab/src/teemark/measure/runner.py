@@ -413,6 +413,9 @@ _COUNTED_BYTE_NS = {"tee": 90.0, "ta-c": 45.0, "c": 45.0, "": 5.0}
 _TICKS_S = 0.008
 """Each sample waits for a tick on a board that counts instructions."""
 
+_UNCOUNTED = 0.45
+"""A call on a virtual board that doesn't count, over one that does."""
+
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
@@ -427,13 +430,13 @@ def bound_s(asked: Plan, *, deterministic: bool) -> float:
 def seconds(asked: Plan, *, deterministic: bool) -> float:
     """How long one start of a plan takes, roughly, without booting: a board isn't known before it
     was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
-    rates = _COUNTED_BYTE_NS if deterministic else {"": _BYTE_NS}
+    rates, slow = (_COUNTED_BYTE_NS, 1.0) if deterministic else ({"": _BYTE_NS}, _UNCOUNTED)
     total = 0.0
     for case in asked.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
         work = rates.get(case.work.backend, rates[""]) * 1e-9 * (case.work.size or 0)
-        call = case.work.row.least_ms / 1e3 if _needs_tee(case) else 0.0
+        call = case.work.row.least_ms / 1e3 * slow if _needs_tee(case) else 0.0
         total += _PREPARING_S + _PREPARING_CALLS * call
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)

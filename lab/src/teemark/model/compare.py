@@ -13,7 +13,7 @@ found by a sign test over the cases (`shifted`)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, geometric_mean, median, variance
 from typing import Any, Literal
@@ -424,12 +424,6 @@ def sign_p(ups: int, count: int) -> float:
 
 
 # -- where times are sampled ---------------------------------------------------------------------
-
-
-def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
-    """Returns the verdicts on bare values of two runs, by case."""
-    bare = Difference("", 1, _UNKNOWN, _UNKNOWN, "undecided")
-    return _sampled([_pair(replace(bare, case=case), both) for case, both in values.items()])
 
 
 def _sampled(pairs: Sequence[_Pair]) -> list[Difference]:

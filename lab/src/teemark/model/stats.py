@@ -424,7 +424,6 @@ class CaseStats:
     bytes: int | None
     time: Summary
     first_cost: int | None  # The first call, kept apart
-    next_cost: int | None = None  # A call right after it, when loops were chosen
     cpu: Estimate | None = None  # CPU time of the process, ns, where a device may do the work
     single: bool = False  # Quantiles of samples are those of calls: each sample is one
 
@@ -513,7 +512,6 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
         bytes=case.bytes,
         time=sampling.summary(starts, f"{case.case} x1", loops),
         first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
-        next_cost=case.call_ns,
         cpu=cpu_time(measured, sampling),
         single=loops == 1,
     )

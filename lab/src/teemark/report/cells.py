@@ -28,10 +28,9 @@ def backend_cell(subject: Subject, backend: str) -> Cell:
     return (Code(backend), Quiet(f" {meaning}")) if meaning != backend else (Code(backend),)
 
 
-def misfit_cell(fit: Fit, unit: str) -> Cell:
+def misfit_cell(fit: Fit) -> Cell:
     """Says how far off the model is beyond scatter, and where, when that is too far."""
     text = figures.misfit(fit)
     if fit.fits:
         return text
-    place = fmt.size(int(fit.worst.x)) if unit == "size" else f"n = {fit.worst.x:g}"
-    return (Strong(f"! {text}"), Quiet(f" at {place}"))
+    return (Strong(f"! {text}"), Quiet(f" at {fmt.size(int(fit.worst.x))}"))

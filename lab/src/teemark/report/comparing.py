@@ -28,8 +28,8 @@ from teemark.model.compare import (
     other_machines,
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
+from teemark.page import bars, dots, figures
 from teemark.page import blocks as page
-from teemark.page import figures
 from teemark.run.reader import RunData
 from teemark.trace.difference import Change as FunctionChange
 from teemark.trace.difference import changes as function_changes
@@ -206,6 +206,23 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
     case = page.left("case (instructions a call)" if of.found.exact else "case")
     columns = (*case, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
     return page.Table(columns, rows, stacked=True)
+
+
+def chart(of: Compared) -> page.Chart | None:
+    """Draws the cases of `rows_of`, each with its change around 0; None where nothing moved."""
+    rows = []
+    for one in rows_of(of.found):
+        said = f"{' → '.join(both(of, one))}, {change(one)} {SIGN[one.verdict]}"
+        rows.append(dots.Row(one.name, (dots.Dot(one.change, one.verdict, said),), said))
+    if not rows:
+        return None
+    wide, narrow = (
+        dots.render(rows, width, lambda tick: signed(tick) if tick else "0", around_0=True)
+        for width in (bars.WIDE, bars.NARROW)
+    )
+    title = " → ".join(pair_names(of.base.run, of.other.run))
+    unit = "Instructions a call. " if of.found.exact else ""
+    return page.Chart(title, (unit, outcome(of.found)), wide, narrow, None)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from teemark.report.sections.causes import choices, why
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline
-from teemark.report.sections.inside import inside
 from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
@@ -36,7 +35,6 @@ SECTIONS: tuple[SectionFunction, ...] = (
     offload,
     costs,
     choices,
-    inside,
     first_use,
     cases,
     left_out,

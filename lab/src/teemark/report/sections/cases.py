@@ -133,7 +133,6 @@ FIRST = {
     "invoke": "first empty call",
     "call": "first call",
 }
-ALIKE = 0.05  # Share by which a first call may differ from the next ones and still be the same
 
 
 def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
@@ -145,48 +144,14 @@ def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
     return page.Paragraph((once + (racing if any(one.icount for one in subjects) else ""),))
 
 
-def more(first: float, others: float, step: float) -> str:
-    """Writes how much more the first call takes. What lies within a step of the clock is the same
-    only if the step is small beside the call."""
-    if abs(first - others) > step:
-        return fmt.signed(first / others - 1)
-    return "the same" if step <= ALIKE * others else "within the clock's step"
-
-
 def _first(subject: Subject) -> list[page.Block]:
-    run, unit, blocks = subject.run, figures.unit(subject.run), list[page.Block]()
-    if run.first:
-        once = [
-            (
-                (
-                    FIRST.get(one.what, one.what),
-                    page.Quiet(f" {one.backend}" if one.backend else ""),
-                ),
-                figures.cell(run, one.ns),
-            )
-            for one in run.first
-        ]
-        blocks.append(page.Table((*page.left("what"), *page.right("time", unit=unit)), once))
-    # One call by one reading of the clock: what is apart by less is its step.
-    step = 2 * (run.machine.clock.resolution_ns or 0) + (run.machine.clock.reading_ns or 0)
-    rows = [
-        (
-            (page.Code(stats.key),),
-            figures.cell(run, stats.first_cost),
-            figures.cell(run, stats.next_cost),
-            more(stats.first_cost, stats.next_cost, step),
-        )
-        for stats in subject.models.stats
-        if stats.first_cost is not None and stats.next_cost and stats.first_cost > 10 * step
-    ]
-    if rows:
-        columns = *page.right("first call", "calls right after it", unit=unit), *page.right("more")
-        note = "Both before any sample was taken, so in the same state of machine and TA."
-        table = page.Table((*page.left("case"), *columns), rows, note=note)
-        blocks.append(
-            page.Fold("First call of every case", fmt.plural(len(rows), "case"), (table,))
-        )
-    return blocks
+    run = subject.run
+    rows = []
+    for one in run.first:
+        what = (FIRST.get(one.what, one.what), page.Quiet(f" {one.backend}" if one.backend else ""))
+        rows.append((what, figures.cell(run, one.ns)))
+    columns = (*page.left("what"), *page.right("time", unit=figures.unit(run)))
+    return [page.Table(columns, rows)] if rows else []
 
 
 # -- what is missing -----------------------------------------------------------------------------
@@ -242,7 +207,7 @@ first_use = Part(
     "The first time",
     _first,
     _first_intro,
-    "the first call of each case beside later ones",
+    "opening a session, loading the TA, the first call",
 )
 left_out = Part(
     "left-out",

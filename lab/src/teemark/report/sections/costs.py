@@ -67,7 +67,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
                 "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
                 *(figures.cell(run, measured[size]) for size in sizes),
                 *byte,
-                misfit_cell(cost.fit, "size"),
+                misfit_cell(cost.fit),
             )
         )
     return page.Table(

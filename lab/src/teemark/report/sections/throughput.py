@@ -41,15 +41,15 @@ def _of(subject: Subject) -> list[Block]:
         return []
     first = next((key for key in found if key[1] == ANSWERED), next(iter(found)))
     others = [key for key in found if key != first]
-    blocks: list[Block] = [_chart(subject, *first, found[first])]
+    blocks: list[Block] = [chart(subject, *first, found[first])]
     if others:
         names = ", ".join(subject.curve(*key) for key in others)
-        drawn = tuple(_chart(subject, *key, found[key]) for key in others)
+        drawn = tuple(chart(subject, *key, found[key]) for key in others)
         blocks.append(Fold("Others", names, drawn))
     return blocks
 
 
-def _chart(
+def chart(
     subject: Subject, workload: str, algorithm: str, group: dict[str, list[CaseStats]]
 ) -> Chart:
     key = f"throughput-{subject.label}-{workload}-{algorithm}"

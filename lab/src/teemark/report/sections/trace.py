@@ -46,18 +46,21 @@ def _cases_of(subject: Subject) -> list[Block]:
     return blocks
 
 
+def chart(case: CaseTrace) -> Chart:
+    """Draws the flame graph of a call."""
+    return Chart(
+        title=case.case,
+        caption=(HOW_TO_READ,),
+        wide=flame.render(case, WIDE),
+        narrow=flame.render(case, NARROW),
+        data=table.components(case),
+    )
+
+
 def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
     """Shows a call, and how it differs from `before`."""
     blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
-    blocks.append(
-        Chart(
-            title=case.case,
-            caption=(HOW_TO_READ,),
-            wide=flame.render(case, WIDE),
-            narrow=flame.render(case, NARROW),
-            data=table.components(case),
-        )
-    )
+    blocks.append(chart(case))
     if before is not None:
         blocks.append(
             Chart(

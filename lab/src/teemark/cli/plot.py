@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark plot`: one of a report's charts as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import click
+
+from teemark.base.errors import DataError, UsageMistake
+from teemark.base.files import write_whole
+from teemark.cli.common import OUTPUT, PATH, option
+from teemark.cli.reading import read
+from teemark.findings.subject import Subject, subjects
+from teemark.model import breakdown
+from teemark.page import figure_file
+from teemark.page.blocks import Chart
+from teemark.report import comparing
+from teemark.report.sections.breakdown import chart as call_chart
+from teemark.report.sections.throughput import ANSWERED, curves
+from teemark.report.sections.throughput import chart as curve_chart
+from teemark.report.sections.trace import chart as flame_chart
+from teemark.run.reader import locate
+from teemark.trace import store
+
+_MEASURED_BY = {
+    "throughput": "`teemark run --plan quick` measures it",
+    "breakdown": "`teemark run --plan explain --trace-events` measures it",
+    "flame": "`teemark trace CASE…` records it",
+    "compare": "no case is better or worse",
+}
+"""What can be drawn, and why it isn't there."""
+
+
+@click.command("plot")
+@click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
+@option(
+    "--what KIND",
+    "throughput, breakdown (a call's parts), flame (of a trace), or compare (BASE NEW…).",
+    kind=click.Choice(tuple(_MEASURED_BY)),
+    required=True,
+)
+@option("--of NAME", "The algorithm (throughput) or case. [default: the one a report begins with]")
+@option("-o --output FILE", "FILE.svg, FILE.png or FILE.pdf.", kind=OUTPUT, required=True)
+def command(run_paths: tuple[Path, ...], what: str, of: str | None, output: Path) -> int:
+    """Write a chart of a report as a file: light colours, sizes of a page.
+
+    A RUN is a run's folder, or its run.ndjson. Charts of several runs stand under each other. PNG
+    and PDF take the package cairosvg, the extra plot.
+    """
+    kind = output.suffix[1:].lower()
+    if kind not in ("svg", "png", "pdf"):
+        raise UsageMistake(f"{output} is no name of a chart", hint="end it with .svg, .png or .pdf")
+    if what == "compare" and (len(run_paths) < 2 or of is not None):
+        raise UsageMistake("compare takes two runs or more, and no --of", hint="name BASE and NEW")
+    about = subjects(
+        [read(path) for path in run_paths],
+        [store.find(locate(path).parent) for path in run_paths],
+    )
+    if what == "compare":
+        pairs = [comparing.compared(about[0], other) for other in about[1:]]
+        charts = [one for pair in pairs if (one := comparing.chart(pair)) is not None]
+    else:
+        charts = [_one(what, subject, of) for subject in about]
+    if not charts:
+        raise DataError(f"there is nothing to draw: {_MEASURED_BY[what]}")
+    title = ", ".join(dict.fromkeys(subject.run.name for subject in about))
+    write_whole(output, figure_file.render(charts, title, cast(figure_file.Kind, kind)))
+    click.echo(f"{what}: {output}")
+    return 0
+
+
+def _one(what: str, subject: Subject, of: str | None) -> Chart:
+    """Returns the chart of a run; errors say what there is instead."""
+    found: dict[str, Callable[[], Chart]] = {}
+    if what == "throughput":
+        drawn = sorted(curves(subject).items(), key=lambda item: item[0][1] != ANSWERED)
+        found = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
+    elif what == "breakdown":
+        shown = breakdown.shown(subject.breakdowns)
+        if shown and of is None:
+            return call_chart(subject, shown)
+        found = {one.key: partial(call_chart, subject, (one,)) for one in subject.breakdowns}
+    elif subject.trace is not None:
+        found = {case.case: partial(flame_chart, case) for case in subject.trace.cases}
+    if not found:
+        raise DataError(f"{subject.run.file} has no {what}", hint=_MEASURED_BY[what])
+    if of is not None and of not in found:
+        names = ", ".join(list(found)[:8])
+        raise UsageMistake(f"{subject.run.file} has no {what} of {of}", hint=f"there are: {names}")
+    return found[of or next(iter(found))]()

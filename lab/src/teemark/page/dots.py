@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Rows of dots over one scale, as inline SVG: boards beside each other, or cases that changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from teemark.page.bars import LINE, box, label, legend, picture
+
+RADIUS = 5
+
+
+class Dot(NamedTuple):
+    value: float
+    fill: str  # A name of a colour of the page
+    name: str  # Shown when one points at it
+
+
+class Row(NamedTuple):
+    label: str
+    dots: tuple[Dot, ...]
+    said: str = ""  # At the end of the label's line
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Returns three ticks or more, the first at most `low` and the last at least `high`."""
+    least, most = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if most - least > 2:
+        return [10.0**power for power in range(least, most + 1)]
+    fine = [step * 10.0**power for power in range(least - 1, most + 2) for step in (1, 2, 5)]
+    first = max(at for at, tick in enumerate(fine) if tick <= low)
+    last = min(at for at, tick in enumerate(fine) if tick >= high)
+    return fine[min(first, last - 2) : last + 1]
+
+
+def level_ticks(furthest: float) -> list[float]:
+    """Returns five ticks around 0 that hold values up to `furthest` on both sides."""
+    power = 10.0 ** math.floor(math.log10(furthest or 1.0))
+    end = next(step * power for step in (1, 2, 5, 10) if step * power >= furthest)
+    return [end * share for share in (-1, -0.5, 0, 0.5, 1)]
+
+
+def render(
+    rows: Sequence[Row],
+    width: int,
+    write: Callable[[float], str],
+    *,
+    fills: Sequence[tuple[str, str]] = (),
+    around_0: bool = False,
+) -> str:
+    """Draws each row's name and under it its dots. The scale is logarithmic, or linear on both
+    sides of 0 with a bar from there to each dot. `write` writes the scale's ticks; `fills` are
+    colours with what they mean."""
+    values = [dot.value for row in rows for dot in row.dots]
+    least, most = min(values), max(values)
+    ticks = level_ticks(max(-least, most)) if around_0 else log_ticks(least, most)
+    scale = (lambda value: value) if around_0 else math.log
+    edge = 30  # Room for half of a tick's text
+
+    def place(value: float) -> float:
+        first, last = scale(ticks[0]), scale(ticks[-1])
+        return edge + (scale(value) - first) / (last - first) * (width - 2 * edge)
+
+    top, height = LINE + 8, 2 * LINE + 8
+    bottom: float = top + len(rows) * height
+    made: list[str] = []
+    for tick in ticks:
+        made.append(label(place(tick), 0, write(tick), "middle"))
+    for number, row in enumerate(rows):
+        y = top + number * height
+        made += [label(0, y, row.label, ink="ink"), label(width, y, row.said, "end")]
+        middle = y + LINE + LINE / 2
+        made.append(box(edge, middle, width - 2 * edge, 1, "var(--muted)", fill_opacity="0.4"))
+        made += [box(place(tick), middle - 4, 1, 9, "var(--muted)") for tick in ticks]
+        for dot in row.dots:
+            at, fill = place(dot.value), f"var(--c-{dot.fill})"
+            if around_0:
+                left, right = sorted((at, place(0.0)))
+                made.append(box(left, middle - 3, right - left, 7, fill))
+            spot = (at - RADIUS, middle - RADIUS + 0.5, 2 * RADIUS, 2 * RADIUS, fill)
+            made.append(box(*spot, name=dot.name, rx=str(RADIUS), stroke="var(--paper)"))
+    if fills:
+        entries = [(f"var(--c-{fill})", name) for fill, name in fills]
+        named, bottom = legend(entries, width, bottom + 4)
+        made += named
+    return picture(width, bottom, made, "; ".join(f"{row.label} {row.said}" for row in rows))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Charts of a report as a file of their own: SVG, or PNG and PDF by the package cairosvg."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from typing import Literal
+
+from teemark.base.errors import MissingOutput
+from teemark.page.bars import FONT, LINE, label
+from teemark.page.blocks import Chart
+
+Kind = Literal["svg", "png", "pdf"]
+EDGE = 24
+_TEXT = 128  # Letters in a line of a caption
+
+
+def colours() -> dict[str, str]:
+    """Returns the colours of the page on white paper, by their names."""
+    css = files("teemark.page").joinpath("templates/report.css").read_text(encoding="utf-8")
+    return dict(re.findall(r"--([\w-]+): (#\w+);", css[: css.index("}")]))
+
+
+def svg(charts: Sequence[Chart], title: str) -> str:
+    """Returns charts under each other, with a title, their own titles and captions."""
+    made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
+    for one in charts:
+        head, wide, high = _head(one.wide)
+        place = f'<svg x="0" y="{y + LINE + 6:.1f}" width="{wide:g}" height="{high:g}"'
+        body = one.wide[one.wide.index(">") :]
+        made += [label(0, y, one.title, ink="ink"), head.replace("<svg", place, 1) + body]
+        y, width = y + LINE + 6 + high + 4, max(width, wide)
+        caption = "".join(part if isinstance(part, str) else part.text for part in one.caption)
+        for line in textwrap.wrap(caption, _TEXT):
+            made.append(label(0, y, line))
+            y += LINE
+        y += LINE
+    whole = width + 2 * EDGE, y + 2 * EDGE
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" '
+        f'viewBox="{-EDGE} {-EDGE} {whole[0]:.0f} {whole[1]:.0f}" font-family="sans-serif" '
+        f'role="img" aria-label="{escape(title)}"><rect x="{-EDGE}" y="{-EDGE}" width="100%" '
+        f'height="100%" fill="var(--sheet)"/>{"".join(made)}</svg>\n'
+    )
+    known = colours()
+    text = text.replace("ui-monospace,Menlo,Consolas,monospace", "monospace")
+    return re.sub(r"var\(--([\w-]+)(?:,[^)]*)?\)", lambda name: known[name[1]], text)
+
+
+def _head(drawing: str) -> tuple[str, float, float]:
+    """Returns the beginning of a drawing, without a size of its own, and its width and height."""
+    head = re.sub(r' (?:width|height)="[^"]*"', "", drawing[: drawing.index(">")])
+    found = re.search(r'viewBox="\S+ \S+ (\S+) ([^" ]+)"', head)
+    assert found is not None
+    return head, float(found[1]), float(found[2])
+
+
+def render(charts: Sequence[Chart], title: str, kind: Kind) -> str | bytes:
+    """Returns the file's content. MissingOutput: PNG and PDF take a package that isn't there."""
+    text = svg(charts, title)
+    if kind == "svg":
+        return text
+    try:
+        import cairosvg
+    except (ImportError, OSError) as error:
+        raise MissingOutput(
+            f"cairosvg can't be loaded, which writes {kind.upper()}: {error}",
+            hint="install the extra plot (`make venv-dev` has it), or write an .svg file",
+        ) from None
+    make = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[kind]
+    made: bytes = make(bytestring=text.encode(), scale=2 if kind == "png" else 1)
+    return made
