@@ -28,7 +28,7 @@ from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark.base import paths
 from teemark.base.errors import BoardError
-from teemark.boards import answers, build, shell, tas, transfer
+from teemark.boards import answers, build, shell, tas
 from teemark.boards.install import ensure_installed, remove
 from teemark.doctor import look
 from teemark.measure import runner, teehash_steps, watch
@@ -232,7 +232,7 @@ def _hash(board: FakeBoard, _folder: Path) -> str:
 
 
 def _pull(board: FakeBoard, folder: Path) -> str:
-    transfer.pull(board, str(folder / "a file"), folder / "back")
+    board.pull(str(folder / "a file"), folder / "back")
     assert (folder / "back").read_bytes() == (folder / "a file").read_bytes()
     return ""
 

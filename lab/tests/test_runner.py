@@ -25,6 +25,7 @@ from synthetic import Synthetic
 from teemark.base import fmt, leaving, paths
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
+from teemark.boards import own_ta
 from teemark.boards.shell import Process
 from teemark.cli import main as cli
 from teemark.cli import run as run_command
@@ -443,7 +444,7 @@ def command(
     board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[FakeBoard, list[str]]:
     monkeypatch.setattr(run_command, "open_board", lambda _word: FakeBoard(board.programs))
-    monkeypatch.setattr(run_command, "ensure_installed", lambda _board, **_: [])
+    monkeypatch.setattr(own_ta, "ensure_installed", lambda _board, **_: [])
     file = tmp_path / "fake.toml"
     file.write_text('kind = "ssh"\naddress = "fake"\n')
     args = ["run", "--board", str(file), "--plan", "quick", "--out", str(tmp_path / "out")]

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -107,6 +108,9 @@ class Here:
     def architecture(self) -> str:
         return "native"
 
+    def folder(self, parent: str) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory(dir=parent)
+
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
         shutil.copy(local, target)
         Path(target).chmod(mode or 0o644)
@@ -116,7 +120,7 @@ class Here:
     ) -> Result:
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False, env=self.env)
         if check and done.returncode:
-            raise CommandFailed("failed", status=1)
+            raise CommandFailed("failed")
         return Result(done.returncode, done.stdout, done.stderr)
 
     def script(self, text: str, *args: str, stdin: bytes = b"", check: bool = True) -> Result:

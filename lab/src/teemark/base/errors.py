@@ -65,10 +65,6 @@ class ConnectionLost(BoardError):
 class CommandFailed(BoardError):
     """A command of ours ended with a status that it shouldn't have."""
 
-    def __init__(self, message: str, *, status: int, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
-        self.status = status
-
 
 class TransferError(BoardError):
     """A file didn't arrive as it was sent."""

@@ -12,15 +12,14 @@ import platform
 from functools import cached_property
 from pathlib import Path
 
-from teemark.boards import transfer
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.shell import Shell
 from teemark.boards.ta_kit import Kit, default_kit
+from teemark.boards.transfer import Carrier
 from teemark.run.records import Firmware
 
 
-class Board(Shell):
+class Board(Carrier):
     """A board over ssh. Virtual boards add power (teemark.boards.virtual)."""
 
     emulated = False
@@ -61,15 +60,6 @@ class Board(Shell):
     def tas(self) -> Path:
         """The folder of our Trusted Applications that belong on this board; built if need be."""
         return self.kit.ours()
-
-    def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
-        """Copies a file to the board: written beside its place, checked by digest, then renamed, so
-        that a reader sees the old one or the new one. `mode` None keeps the file's."""
-        transfer.push(self, local, target, mode=mode)
-
-    def pull(self, source: str, local: Path) -> None:
-        """Copies a file from the board, checked and renamed as for `push`."""
-        transfer.pull(self, source, local)
 
     def architecture(self) -> str:
         """aarch64, armhf, or native where it is like this machine's."""

@@ -77,36 +77,33 @@ class Optee:
 
 def resolve(recipe: VirtualConfig) -> Optee:
     """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
-    if recipe.optee not in (DEBIAN, SOURCE):
-        folder = Path(recipe.optee).expanduser()
-        if not optee_tree.is_tree(folder):
-            _check(folder)
-    if recipe.optee == DEBIAN:
-        return _resolve(recipe)
-    with build.alone(paths.optee_builds()):
-        return _resolve(recipe)
-
-
-def _resolve(recipe: VirtualConfig) -> Optee:
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
         what = f"Debian's OP-TEE {versions()['optee-os']}"
         return _made(what, images, default_kit(), paths.vboard() / "flash.bin")
-    patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
-    if recipe.optee == SOURCE:
-        return _from_source(recipe.options, patches)
     folder = Path(recipe.optee).expanduser()
-    if optee_tree.is_tree(folder):
+    patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
+    if recipe.optee != SOURCE and not optee_tree.is_tree(folder):
+        return _finished(folder, changed=bool(recipe.options or patches))
+    with build.alone(paths.optee_builds()):
+        if recipe.optee == SOURCE:
+            return _from_source(recipe.options, patches)
         version = optee_tree.version(folder)
         source = _Source(folder, version, f"OP-TEE {version} of {folder}")
         return _from_tree(source, recipe.options, patches)
-    if recipe.options or patches:
+
+
+def _finished(folder: Path, *, changed: bool) -> Optee:
+    """The OP-TEE of a build that is there."""
+    _check(folder)
+    if changed:
         raise BoardError(
             f"`optee` names {folder}, a finished build: it takes no options and no patches",
             hint="name the source tree instead, the folder with core/ and mk/",
         )
     place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
-    return _variant(f"OP-TEE of {folder}", folder, place)
+    with build.alone(paths.optee_builds()):
+        return _variant(f"OP-TEE of {folder}", folder, place)
 
 
 def _made(what: str, images: Path, kit: Kit, flash: Path) -> Optee:

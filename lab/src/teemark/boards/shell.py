@@ -35,6 +35,8 @@ GREETING_MAX = 4 << 10
 """Bytes that a shell says before a command, kept for the error if no command follows."""
 ASK_S = 120.0
 """Seconds for a short command; a slow board needs a second or two."""
+LEAVING_S = 30.0
+"""Seconds for what takes a moment at the end."""
 _SIGNAL_S = 2.0
 """Seconds until a board has passed on a signal, and the command has ended."""
 
@@ -401,9 +403,7 @@ class Shell:
         result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
             said = f": {answers.last_line(result.complaint)}" if result.complaint else ""
-            raise CommandFailed(
-                f"{self.name}: {_words(argv)} ended with status {status}{said}", status=status
-            )
+            raise CommandFailed(f"{self.name}: {_words(argv)} ended with status {status}{said}")
         if status == 0 and not process.whole:
             raise process.error("was cut off in its answer")
         return result
@@ -415,6 +415,17 @@ class Shell:
     def ask(self, about: str, form: Mapping[str, str], text: str, *args: str) -> answers.Answer:
         """The answer of a script in the form of teemark.boards.answers."""
         return answers.parse(self.name, about, self.script(text, *args).text, form)
+
+    @contextlib.contextmanager
+    def folder(self, parent: str = "${TMPDIR:-/tmp}") -> Iterator[str]:
+        """Makes a folder on the board, which goes with the block."""
+        script = f'echo "folder $(mktemp -d "{parent}/teemark.XXXXXX")"'
+        made = self.ask("a folder", {"folder": "/.+"}, script).one("folder")
+        try:
+            yield made
+        finally:
+            with contextlib.suppress(BoardError):
+                self.script('rm -rf "$1"', made, timeout=LEAVING_S)
 
 
 @contextlib.contextmanager

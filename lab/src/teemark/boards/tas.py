@@ -80,7 +80,6 @@ def open_each(board: Board) -> tuple[Ta, ...]:
         raise errors.CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}",
-            status=result.status,
         )
     return tuple(
         Ta(uuid, name, one.opened, NO_MEMORY if one.memory else one.code, one.reason, one.hint)

@@ -79,62 +79,67 @@ def digests(board: Shell, files: Sequence[str]) -> dict[str, str]:
     return digests_in(answer, files)
 
 
-def push(board: Shell, local: Path, target: str, *, mode: int | None = None) -> None:
-    if not local.is_file():
-        raise UsageMistake(
-            f"there is no file {local} here",
-            hint=f"a folder goes as an archive: tar -cC {local} . | teemark exec {board.name} -- "
-            "tar -xC FOLDER",
-        )
-    state = local.stat()
-    octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
-    with local.open("rb") as file:
-        argv = (BoardPath(target), local.name, digest(local), str(state.st_size), octal)
-        timeout = ASK_S + state.st_size / _SLOWEST
-        result = board.script(PUSH_FILE, *argv, stdin=file, check=False, timeout=timeout)
-    if result.status == 11:
-        raise TransferError(
-            f"{board.name}: {target} didn't arrive as {local} is here",
-            hint="did the file change meanwhile? else try again",
-        )
-    if result.status != 0:
-        raise transfer_error(board.name, target, result.complaint)
+class Carrier(Shell):
+    """A board to which files are copied, and from there."""
 
-
-def pull(board: Shell, source: str, local: Path) -> None:
-    asked = board.script(_LOOK, BoardPath(source), check=False)
-    if asked.status != 0:
-        raise transfer_error(board.name, source, asked.complaint)
-    form = {"folder": "", "mode": "[0-7]{0,4}"}
-    what, mode = answers.parse(board.name, source, asked.text, form).only()
-    if what == "folder":
-        raise UsageMistake(
-            f"{board.name}: {source} is a folder",
-            hint=f"take it as an archive: teemark exec {board.name} -- tar -cC {source} . >FILE",
-        )
-    place = local / source.rpartition("/")[2] if local.is_dir() else local
-    if not place.parent.is_dir():
-        raise UsageMistake(f"there is no folder {place.parent} here")
-    handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
-    beside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            process = board.start(script('exec cat <"$1"', BoardPath(source)))
-            try:
-                status = process.copy(out.write, timeout=None, silence=ASK_S)
-            finally:
-                process.abandon()
-        if status != 0 or not process.whole:
-            raise transfer_error(board.name, source, process.complaint)
-        there = digests(board, [source]).get(source)
-        # Files that the kernel makes up, as in /proc, may differ each time they are read.
-        if there and not source.startswith(("/proc/", "/sys/")) and there != digest(beside):
-            raise TransferError(
-                f"{board.name}: {source} changed while it was copied",
-                hint="wait until nothing writes to it any more",
+    def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
+        """Copies a file to the board: written beside its place, checked by digest, then renamed, so
+        that a reader sees the old one or the new one. `mode` None keeps the file's."""
+        if not local.is_file():
+            raise UsageMistake(
+                f"there is no file {local} here",
+                hint=f"a folder goes as an archive: tar -cC {local} . | "
+                f"teemark exec {self.name} -- tar -xC FOLDER",
             )
-        beside.chmod(int(mode or "644", 8) & 0o777 | 0o200)
-        beside.replace(place)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+        state = local.stat()
+        octal = f"{state.st_mode & 0o777 if mode is None else mode:o}"
+        with local.open("rb") as file:
+            argv = (BoardPath(target), local.name, digest(local), str(state.st_size), octal)
+            timeout = ASK_S + state.st_size / _SLOWEST
+            result = self.script(PUSH_FILE, *argv, stdin=file, check=False, timeout=timeout)
+        if result.status == 11:
+            raise TransferError(
+                f"{self.name}: {target} didn't arrive as {local} is here",
+                hint="did the file change meanwhile? else try again",
+            )
+        if result.status != 0:
+            raise transfer_error(self.name, target, result.complaint)
+
+    def pull(self, source: str, local: Path) -> None:
+        """Copies a file from the board, checked and renamed as for `push`."""
+        asked = self.script(_LOOK, BoardPath(source), check=False)
+        if asked.status != 0:
+            raise transfer_error(self.name, source, asked.complaint)
+        form = {"folder": "", "mode": "[0-7]{0,4}"}
+        what, mode = answers.parse(self.name, source, asked.text, form).only()
+        if what == "folder":
+            raise UsageMistake(
+                f"{self.name}: {source} is a folder",
+                hint=f"take it as an archive: teemark exec {self.name} -- tar -cC {source} . >FILE",
+            )
+        place = local / source.rpartition("/")[2] if local.is_dir() else local
+        if not place.parent.is_dir():
+            raise UsageMistake(f"there is no folder {place.parent} here")
+        handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
+        beside = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                process = self.start(script('exec cat <"$1"', BoardPath(source)))
+                try:
+                    status = process.copy(out.write, timeout=None, silence=ASK_S)
+                finally:
+                    process.abandon()
+            if status != 0 or not process.whole:
+                raise transfer_error(self.name, source, process.complaint)
+            there = digests(self, [source]).get(source)
+            # Files that the kernel makes up, as in /proc, may differ each time they are read.
+            if there and not source.startswith(("/proc/", "/sys/")) and there != digest(beside):
+                raise TransferError(
+                    f"{self.name}: {source} changed while it was copied",
+                    hint="wait until nothing writes to it any more",
+                )
+            beside.chmod(int(mode or "644", 8) & 0o777 | 0o200)
+            beside.replace(place)
+        finally:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)

@@ -16,7 +16,8 @@ from teemark.cli.common import json_option, picked, put_json, run_argument
 from teemark.cli.reading import low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
-from teemark.page.blocks import Column, Table
+from teemark.page import figures, terminal
+from teemark.page.blocks import Table, left, right
 from teemark.plan.words import parse_size
 from teemark.run.reader import RunData
 
@@ -88,10 +89,7 @@ def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object
 
 
 def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
-    from teemark.base.console import terminal
-    from teemark.page import figures
-
-    console = terminal()
+    console = text_terminal()
     pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
     curve = task.curve or task.workload
     name = f"{curve}/{task.algorithm}/{task.backend}, {fmt.size(task.size or 0)}{pieces}"
@@ -130,8 +128,6 @@ def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
-    from teemark.page import terminal
-
     known = list(catalogue(models))
     if as_json:
         put_json({"unit": run.unit, "models": [_model(*one) for one in known]})
@@ -140,7 +136,6 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
     if not known:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
         return
-    figures = (Column(title) for title in ("from", "to", "off by"))
     rows = tuple(
         (
             f"{cost.workload}/{cost.algorithm}/{cost.backend}",
@@ -151,6 +146,6 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
         )
         for cost, (low, high), off in known
     )
-    table = Table((Column("model", "left"), *figures, Column("terms", "left")), rows)
+    table = Table((*left("model"), *right("from", "to", "off by"), *left("terms")), rows)
     terminal.show(console, [table])
     paragraph(console, "off by: the largest error at a size that the model was fitted without.")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from teemark.exact import record, whatif
 from teemark.exact.record import Traced
 from teemark.exact.whatif import Cell
 from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
-from teemark.page.blocks import Cell as TableCell
 
 CASES = (
     "invoke/none/tee/none",
@@ -31,13 +30,13 @@ SAME = 0.001  # Share by which two boots of one code may differ, if the timer ti
 class Compared:
     base: str  # short names of the commits
     head: str
-    cells: tuple[tuple[str, int, Cell], ...]  # case, instructions of the base, the head's
+    cells: Mapping[str, Cell]  # by case
     gone: tuple[str, ...]  # cases that one of the two has no trace of
     settings: tuple[str, ...]  # of the build that differ
 
     def dearer(self, limit: float) -> tuple[str, ...]:
         """The cases that take more than `limit`, a share of the base's, more."""
-        return tuple(case for case, _, cell in self.cells if cell.share > limit)
+        return tuple(case for case, cell in self.cells.items() if cell.share > limit)
 
 
 def measure(
@@ -62,14 +61,11 @@ def measure(
 def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
     """`traced` are the base's and the head's."""
     base, head = (one.trace for one in traced)
-    cells, gone = [], []
-    for case in dict.fromkeys(case.case for case in (*base.cases, *head.cases)):
-        before, cell = base.case(case), whatif.compare(base, head, case)
-        if before is None or cell is None:
-            gone.append(case)
-        else:
-            cells.append((case, before.instructions, cell))
-    return Compared(names[0], names[1], tuple(cells), tuple(gone), _settings(traced))
+    keys = dict.fromkeys(case.case for case in (*base.cases, *head.cases))
+    found = {key: whatif.compare(base, head, key) for key in keys}
+    cells = {key: cell for key, cell in found.items() if cell is not None}
+    gone = tuple(key for key in found if key not in cells)
+    return Compared(names[0], names[1], cells, gone, _settings(traced))
 
 
 def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
@@ -90,17 +86,16 @@ def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
 
 def blocks(found: Compared, limit: float, again: str) -> list[Block]:
     """The comment: its answer first. `again` is the command that repeats it."""
-    changed = [row for row in found.cells if abs(row[2].share) > SAME]
-    changed.sort(key=lambda row: -abs(row[2].share))
-    moved = [(case, cell) for case, _, cell in changed]
+    ordered = sorted(found.cells.items(), key=lambda pair: -abs(pair[1].share))
+    moved = [(case, cell) for case, cell in ordered if abs(cell.share) > SAME]
     made: list[Block] = [Paragraph((Strong(_answer(found, moved, limit)),))]
-    rows: list[tuple[TableCell, ...]] = [
-        (case, fmt.count(base), fmt.count(cell.instructions), fmt.signed(cell.share, 2))
-        for case, base, cell in sorted(found.cells, key=lambda row: -abs(row[2].share))
-    ]
+    rows = tuple(
+        (case, fmt.count(cell.before), fmt.count(cell.instructions), fmt.signed(cell.share, 2))
+        for case, cell in ordered
+    )
     heads = (Column("call", "left"), Column(found.base), Column(found.head), Column("change"))
-    made.append(Table(heads, tuple(rows)))
-    said = [(f"{case}: {whatif.functions(cell, FUNCTIONS)}",) for case, _, cell in changed]
+    made.append(Table(heads, rows))
+    said = [(f"{case}: {whatif.functions(cell, FUNCTIONS)}",) for case, cell in moved]
     if said:
         made.append(Bullets(tuple(said)))
     if found.gone:

@@ -49,9 +49,16 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """A case with a build of OP-TEE, and what differs from the baseline."""
+
+    before: int  # Instructions of the baseline
     instructions: int
-    share: float  # of the baseline's, more or less
     changed: tuple[Change, ...]
+
+    @property
+    def share(self) -> float:
+        """Returns the difference as a share of the baseline's instructions."""
+        return (self.instructions - self.before) / self.before
 
 
 def plan_variants(
@@ -68,8 +75,7 @@ def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
     before, after = baseline.case(case), other.case(case)
     if before is None or after is None:
         return None
-    share = (after.instructions - before.instructions) / before.instructions
-    return Cell(after.instructions, share, tuple(changes(before, after)))
+    return Cell(before.instructions, after.instructions, tuple(changes(before, after)))
 
 
 def functions(cell: Cell, most: int) -> str:

@@ -24,7 +24,7 @@ from teemark.base.work import TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
-from teemark.boards.shell import as_file
+from teemark.boards.shell import LEAVING_S, as_file
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.origin import Origin
@@ -263,22 +263,20 @@ class _Attempt:
         """Records come over the wire while the board measures."""
         with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
             self._take(_watched(process.lines(_TICK_S), watch, self.watcher))
-            return process.wait(_ENDING_S), process.complaint
+            return process.wait(LEAVING_S), process.complaint
 
     def _fetch(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
         """Records stay on the board until the end, for packets would be measured."""
-        board = self.board
-        made = board.ask("a folder", {"folder": "/.+"}, 'echo "folder $(mktemp -d)"').one("folder")
-        try:
+        board, status = self.board, 0
+        ending: BaseException | None = None
+        with board.folder() as made:
             board.script('cat >"$1"', f"{made}/cases", stdin=cases)
             places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
-            ending: BaseException | None = None
-            status = 0
             with board.stream(quietly(*argv, *places, *_QUIET_OPTIONS)) as process:
                 try:
                     for _ in _watched(process.chunks(_TICK_S), watch, self.watcher):
                         pass
-                    status = process.wait(_ENDING_S)
+                    status = process.wait(LEAVING_S)
                 except (KeyboardInterrupt, SystemExit, errors.TeeHangs) as problem:
                     ending = problem  # what was measured is still on the board
                 try:
@@ -291,9 +289,6 @@ class _Attempt:
             if ending is not None:
                 raise ending
             return status, process.complaint
-        finally:
-            with contextlib.suppress(errors.BoardError):
-                board.script('rm -rf "$1"', made, timeout=_ENDING_S)
 
     def _take(self, lines: Iterable[bytes]) -> None:
         most = _most_records(self.asked)
@@ -348,7 +343,6 @@ class _Attempt:
             how = f"was killed by {known.get(status - 128, f'signal {status - 128}')}"
         raise errors.CommandFailed(
             f"{name}: {PROGRAM} {how} before its end record{said}",
-            status=status,
             hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
         )
 
@@ -359,7 +353,9 @@ class _Attempt:
         if not self._begun:
             self.writer.last_record(self.start)
         message = error.message if error is not None else None
-        reason = next((word for kind, word in _REASONS if isinstance(error, kind)), "stopped")
+        lost = isinstance(error, errors.ConnectionLost | errors.ConnectError)
+        failed = isinstance(error, errors.CommandFailed)
+        reason = "connection-lost" if lost else "program-failed" if failed else "stopped"
         if isinstance(leaving, KeyboardInterrupt):
             reason = "interrupted"
         elif leaving is not None:
@@ -379,13 +375,6 @@ class _Attempt:
         self.writer.finish()
 
 
-_REASONS: tuple[tuple[type[errors.TeemarkError], str], ...] = (
-    (errors.ConnectionLost, "connection-lost"),
-    (errors.ConnectError, "connection-lost"),
-    (errors.CommandFailed, "program-failed"),
-)
-
-
 def _watched(parts: Iterable[bytes], watch: Watch, watcher: Watcher) -> Iterator[bytes]:
     """Yields the parts of the output; while there is none, it looks at the board."""
     for part in parts:
@@ -398,8 +387,6 @@ def _watched(parts: Iterable[bytes], watch: Watch, watcher: Watcher) -> Iterator
 
 
 _TICK_S = 1.0
-_ENDING_S = 30.0
-"""Seconds for what takes a moment, such as to end after the last output."""
 _SENDING_S = 600.0
 """Seconds to send all that was measured: 6 MB over the slowest of connections."""
 

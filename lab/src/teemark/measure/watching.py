@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,7 +102,8 @@ def run(
         raise MissingOutput(f"there is no {library}", hint="run `make build` first")
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        place = stack.enter_context(_folder(board))
+        place = stack.enter_context(board.folder("/tmp"))
+        board.script('mkdir "$1"/bin', place)
         board.push(library, f"{place}/{LIBRARY}", mode=0o755)
         for file in program.push:
             if file.suffix == ".ta":
@@ -145,15 +146,6 @@ def run(
     traced = tuple(legs(texts["events"].text)) if texts["overrun"].status == 0 else None
     overrun = sum(int(word) for word in re.findall(r"overrun: (\d+)", texts["overrun"].text))
     return Ran(watched, status, texts["out"].text, maps, traced, overrun)
-
-
-@contextmanager
-def _folder(board: Board) -> Iterator[str]:
-    place = board.script('d=$(mktemp -d /tmp/teemark-watch.XXXXXX) && mkdir "$d/bin" && echo "$d"')
-    try:
-        yield place.text.strip()
-    finally:
-        board.script('rm -rf "$1"', place.text.strip(), check=False)
 
 
 def legs(text: str) -> Iterator[Leg]:
