@@ -1,0 +1,645 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# ruff: noqa: RUF001, PLR0917 (the signs of arithmetic; a figure's unit, slack and digits)
+"""Computes the figures of a report again, from run.ndjson alone:
+
+    .venv/bin/python lab/tests/recompute.py RUN…        folders with run.ndjson and report.md
+
+It imports nothing of teemark: it reads the rendered Markdown, finds each sentence and each row of a
+table that has a figure, computes the figure in a way of its own, and compares within the digits
+that are printed. What it can't compute is counted by name. Exits with 1 if a figure is untrue."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import statistics
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9, "instructions": 1.0}
+SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "bytes": 1}
+SUPERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+SPACE = "[ \u00a0\u202f\u2009]"
+NUMBER = rf"[−+-]?\d+(?:{SPACE}\d{{3}})*(?:\.\d+)?(?:{SPACE}×{SPACE}10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?"
+COST = rf"({NUMBER}){SPACE}?(instructions|ns|µs|ms|s)\b"
+TITLES = {"SHA-1": "sha1", "SHA-256": "sha256", "SHA-512": "sha512", "SHA-224": "sha224",
+          "SHA-384": "sha384"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as it stands in a report, and half of its last digit."""
+
+    value: float
+    half: float
+
+    @staticmethod
+    def of(text: str, significant: int = 0) -> Printed:
+        """`significant`: so many digits are printed, and zeros behind them fill up."""
+        text = re.sub(SPACE, "", text).replace("−", "-").replace("+", "")
+        mantissa, _, power = text.partition("×10")
+        scale = 10.0 ** int(power.translate(SUPERS)) if power else 1.0
+        whole, _, behind = mantissa.lstrip("-").partition(".")
+        digits = len(behind) or (min(significant - len(whole), 0) if significant else 0)
+        return Printed(float(mantissa) * scale, 0.5 * 10.0**-digits * scale)
+
+    def is_near(self, value: float, unit: float = 1.0, loose: float = 0.0) -> bool:
+        """`loose` is a relative error that the report itself prints beside the figure."""
+        slack = self.half * 1.0001 + loose * abs(self.value) + 1e-9
+        return math.isfinite(value) and abs(value / unit - self.value) <= slack
+
+
+@dataclass
+class Run:
+    samples: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # repeat, cost
+    firsts: list[dict[str, Any]] = field(default_factory=list)
+    teehash: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    starts: int = 0
+    counted: bool = False  # instructions: they are exact
+    loose: float = 0.0  # of medians: a clock that isn't exact has steps, within which they lie
+
+    def values(self, key: str, repeat: int = 1) -> list[float]:
+        return sorted(cost for times, cost in self.samples.get(key, ()) if times == repeat)
+
+    def median(self, key: str, repeat: int = 1) -> float:
+        """The middle of what one call took; nan without samples."""
+        values = self.values(key, repeat)
+        return statistics.median(values) if values else math.nan
+
+    def between(self, key: str) -> tuple[float, float]:
+        """The samples between which the median lies, at 95 %, by the sign test; of instructions,
+        which are exact, the least and the most."""
+        values = self.values(key)
+        if self.counted:
+            return values[0], values[-1]
+        n, below, ranks = len(values), 0.0, 0
+        while ranks < n:
+            below += math.comb(n, ranks) / 2**n
+            if 2 * below > 0.05:
+                break
+            ranks += 1
+        if not ranks:
+            return math.nan, math.nan
+        return values[ranks - 1], values[n - ranks]
+
+    def sizes(self, algorithm: str, backend: str) -> dict[int, float]:
+        """Medians of whole messages by their bytes."""
+        found = {}
+        for key in self.samples:
+            words = key.split("/")
+            if words[:3] == ["oneshot", algorithm, backend] and words[3].isdigit():
+                found[int(words[3])] = self.median(key)
+        return {size: cost for size, cost in found.items() if not math.isnan(cost)}
+
+    def slope(self, algorithm: str, backend: str) -> float:
+        """What a byte adds between the two longest messages."""
+        found = sorted(self.sizes(algorithm, backend).items())
+        if len(found) < 2:
+            return math.nan
+        (small, less), (large, more) = found[-2:]
+        return (more - less) / (large - small)
+
+
+def read(file: Path) -> Run:
+    run = Run()
+    for line in file.read_text().splitlines():
+        record = json.loads(line)
+        kind = record["type"]
+        run.counts[kind] += 1
+        if kind == "run":
+            run.counted = record["icount"]
+            run.loose = 0.0 if run.counted else 0.001
+        elif kind == "sample" and record["source"] == "client-clock":
+            cost = record["ns"] / record["loops"]
+            run.samples.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
+        elif kind == "first":
+            run.firsts.append(record)
+        elif kind == "teehash":
+            run.teehash.setdefault(record["case"], []).append(record)
+        elif kind == "start":
+            run.starts += 1
+    run.starts = max(run.starts, 1)
+    return run
+
+
+@dataclass
+class Verdict:
+    checked: int = 0
+    untrue: list[str] = field(default_factory=list)
+    open: Counter[str] = field(default_factory=Counter)
+
+    def hold(self, where: str, text: str, good: bool, value: object = "") -> None:
+        self.checked += 1
+        if not good:
+            self.untrue.append(
+                f"{where}: {text}" + (f" (computed: {value})" if value != "" else "")
+            )
+
+    def figure(
+        self,
+        where: str,
+        text: str,
+        value: float,
+        unit: float = 1.0,
+        loose: float = 0.0,
+        digits: int = 0,
+    ) -> None:
+        good = Printed.of(text, digits).is_near(value, unit, loose)
+        self.hold(where, text, good, value / unit)
+
+
+def size_of(text: str) -> int:
+    number, unit = re.split(SPACE, text.strip(), maxsplit=1)
+    return round(float(number) * SIZES[unit])
+
+
+# Sentences. Each takes the run, what the pattern found, and says what doesn't hold.
+
+Found = re.Match[str]
+Rule = Callable[[Run, Found, Verdict], None]
+
+
+def call_cost(run: Run, found: Found, out: Verdict) -> None:
+    key = "invoke/none/tee/none"
+    unit = UNITS[found[2]]
+    out.figure("call into the TEE", found[1], run.median(key), unit, run.loose)
+
+
+def call_samples(run: Run, found: Found, out: Verdict) -> None:
+    low, high = run.between("invoke/none/tee/none")
+    out.hold(
+        "call into the TEE", found[0], int(found[1]) == len(run.values("invoke/none/tee/none"))
+    )
+    if run.starts == 1:
+        out.figure("call into the TEE, from", found[2], low, UNITS[found[3]])
+        out.figure("call into the TEE, to", found[4], high, UNITS[found[5]])
+
+
+def inside_outside(run: Run, found: Found, out: Verdict) -> None:
+    algorithm = TITLES[found[1]]
+    if not run.counted:
+        out.open["a slope over medians that scatter"] += 3
+        return
+    inside, outside = run.slope(algorithm, "tee"), run.slope(algorithm, "openssl")
+    out.figure("a byte inside", found[2], inside, UNITS[found[3]], 0.01)
+    out.figure("a byte outside", found[4], outside, UNITS[found[3]], 0.01)
+    out.figure("a byte inside over outside", found[5], inside / outside, 1, 0.02)
+
+
+def whole_message(run: Run, found: Found, out: Verdict) -> None:
+    size = size_of(found[1])
+    for algorithm in ("sha256", "sha1", "sha512"):
+        tee = run.median(f"oneshot/{algorithm}/tee/{size}")
+        openssl = run.median(f"oneshot/{algorithm}/openssl/{size}")
+        if Printed.of(found[3]).is_near(tee, UNITS[found[4]]):
+            break
+    out.figure(f"a message of {found[1]}, TEE", found[3], tee, UNITS[found[4]])
+    out.figure(f"a message of {found[1]}, OpenSSL", found[5], openssl, UNITS[found[6]])
+    out.figure(f"a message of {found[1]}, ratio", found[2], tee / openssl)
+
+
+def counted_cases(run: Run, found: Found, out: Verdict) -> None:
+    hashed = len(run.teehash)
+    cases = len(run.samples) + hashed
+    samples = sum(map(len, run.samples.values())) + sum(
+        len(records) for records in run.teehash.values()
+    )
+    out.figure("cases measured", found[1], cases)
+    out.figure("samples", found[2], samples)
+
+
+def cannot_run(run: Run, found: Found, out: Verdict) -> None:
+    out.figure("cases that can't run", found[1], run.counts["skip"] / max(run.starts, 1))
+
+
+def measuring_adds(run: Run, found: Found, out: Verdict) -> None:
+    empty = run.median("invoke/none/empty/none")
+    case = found[4].replace("\\", "")
+    out.figure("an empty backend", found[2], empty, UNITS[found[3]])
+    out.figure(f"the smallest case {case}", found[5], run.median(case), UNITS[found[6]])
+    out.figure("measuring adds", found[1], 100 * empty / run.median(case), 1, 0.005)
+    others = {key: run.median(key) for key in run.samples if key != "invoke/none/empty/none"}
+    out.hold("the smallest case", case, run.median(case) <= min(others.values()) * 1.0001)
+
+
+def fewest(run: Run, found: Found, out: Verdict) -> None:
+    algorithm, best, other = TITLES[found[1]], found[3], found["other"]
+    low, high, at = (size_of(found[i]) for i in (5, 6, 7))
+    secure = {"tee", "ta-c", "ta-ce"}
+    rivals = {
+        key.split("/")[2]
+        for key in run.samples
+        if key.startswith(f"oneshot/{algorithm}/") and (not found[2] or key.split("/")[2] in secure)
+    } - {"c", "ce"}  # a TEE's sources in the normal world are no choice
+    for size in run.sizes(algorithm, best):
+        if low <= size <= high:
+            costs = {one: run.median(f"oneshot/{algorithm}/{one}/{size}") for one in rivals}
+            least = min(cost for cost in costs.values() if not math.isnan(cost))
+            fine = costs[best] <= least * 1.01
+            out.hold(found[1], f"{best} is the best of {sorted(costs)} at {size} B", fine, least)
+    mine, theirs = (run.median(f"oneshot/{algorithm}/{one}/{at}") for one in (best, other))
+    where = f"{found[1]} at {at} B, {best} against {other}, % less"
+    out.figure(where, found["less"], 100 * (1 - mine / theirs))
+
+
+def over(run: Run, found: Found, out: Verdict) -> None:
+    one, two = (run.median(found[i].replace("\\", "")) for i in (1, 2))
+    if math.isnan(one) or math.isnan(two):
+        out.open["a quotient of cases by another clock"] += 1
+        return
+    out.figure(f"{found[1]} over {found[2]}", found[3], one / two)
+
+
+def over_difference(run: Run, found: Found, out: Verdict) -> None:
+    over(run, found, out)
+    one, two = (run.median(found[i].replace("\\", "")) for i in (1, 2))
+    out.figure(f"{found[1]} less {found[2]}", found[4], one - two, UNITS[found[5]])
+
+
+def once_as_much(run: Run, found: Found, out: Verdict) -> None:
+    """The way in and out, as so many bytes hashed: both from the TA's slope over bytes."""
+    if not run.counted:
+        out.open["a slope over medians that scatter"] += 1
+        return
+    way = Printed.of(found[2]).value * UNITS[found[3]]
+    size = Printed.of(found[1]).value * 1024
+    empty = run.median("oneshot/sha256/tee/0")
+    setup = empty - way  # a message of 0 bytes computes its padding besides
+    cost = setup + size * run.slope("sha256", "tee")
+    out.hold("getting in and out", found[0][:60], abs(cost / way - 1) < 0.06, cost)
+
+
+STEP = 16  # ns or instructions, of the exact board's clock
+KEY = r"([a-z0-9-]+/[\w.\\-]+/[\w-]+/[\w/.-]+)"
+SENTENCES: list[tuple[str, Rule]] = [
+    (rf"A call into the TEE costs {COST} before", call_cost),
+    (rf"The median of (\d+) samples; within the run they lie between {COST} and {COST}",
+     call_samples),
+    (rf"(SHA-\d+) inside takes ({NUMBER}) (instructions|ns|µs) a byte, outside \(OpenSSL\) "
+     rf"({NUMBER})(?: \w+ a byte)?: ({NUMBER}) times as much", inside_outside),
+    (rf"at ([\d.]+{SPACE}[KM]?i?B) ({NUMBER}) times as much \({COST} against {COST}\)",
+     whole_message),
+    (rf"\*\*({NUMBER}) cases?\*\* measured with \*\*({NUMBER}) samples\*\*", counted_cases),
+    (r"; (\d+) cases? can't run on this machine", cannot_run),
+    (rf"Measuring itself adds ({NUMBER}){SPACE}% to the smallest case\.\*\* An empty backend takes "
+     rf"{COST} a call; the smallest case, (\S+), {COST}", measuring_adds),
+    (rf"(SHA-\d+)( inside the TEE)?: ([a-z-]+) takes the (fewest instructions|least time) from "
+     rf"([\d.]+{SPACE}[KM]?i?B) to ([\d.]+{SPACE}[KM]?i?B); at ([\d.]+{SPACE}[KM]?i?B) it takes "
+     rf"(?P<less>{NUMBER}){SPACE}% less than (?P<other>[a-z-]+)", fewest),
+    (rf"{KEY} over {KEY}: ({NUMBER})×; difference a call: {COST}", over_difference),
+    (rf"(?<!CPU time of ){KEY} over {KEY}: ({NUMBER})×(?!; difference)", over),
+    (rf"costs as much as the SHA-256 of ({NUMBER}) KiB.*? takes {COST};", once_as_much),
+]  # fmt: skip
+
+
+def sentences(run: Run, text: str, where: str, out: Verdict) -> None:
+    """Checks one line of prose; what is left with figures in it is not covered."""
+    rest = text
+    for pattern, rule in SENTENCES:
+        for found in re.finditer(pattern, text):
+            rule(run, found, out)
+            rest = rest.replace(found[0], "")
+    for sentence in re.split(r"(?<=[.;])\s", re.sub(r"[`*]", "", rest)):
+        plain = re.sub(r"\bSHA-\d+|AES-\d+|P-\d+|ARMv8|P\d+|PKCS #11|95 %|\[\d+\]", "", sentence)
+        if re.search(r"(?<![\w/.-])\d", plain):
+            words = re.sub(rf"{NUMBER}", "N", plain)
+            out.open[f"{where}: {words.strip()[:60]}"] += 1
+
+
+# Tables. A row is a dict by the words of its header.
+
+Row = dict[str, str]
+
+
+def unit_in(header: str) -> float | None:
+    found = re.search(r"\((instructions|ns|µs|ms|s)\)$", header)
+    return UNITS[found[1]] if found else None
+
+
+def is_figure(cell: str) -> bool:
+    return re.fullmatch(NUMBER, cell) is not None
+
+
+def by_size(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """Bytes down, backends across: cost a byte or MiB/s of whole messages."""
+    algorithm = TITLES.get(heading.split(":", maxsplit=1)[0].strip())
+    if algorithm is None or "bytes" not in rows[0]:
+        return False
+    for row in rows:
+        size = size_of(row["bytes"])
+        for header, cell in row.items():
+            found = re.fullmatch(r"([a-z-]+) \((.+)\)", header)
+            if not found or not is_figure(cell):
+                continue
+            cost = run.median(f"oneshot/{algorithm}/{found[1]}/{size}")
+            where = f"{heading[:30]} {found[1]} {size} B"
+            if found[2].endswith("a byte"):
+                unit = UNITS[found[2].split()[0]]
+                out.figure(where, cell, cost / size, unit, run.loose, 3)
+            elif found[2] == "MiB/s":
+                out.figure(where, cell, size / cost * 1e9 / (1 << 20), 1, run.loose, 3)
+            else:
+                return False
+    return True
+
+
+def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """The list of all cases, with median, interval, rate and number of samples."""
+    words = heading.partition(" (")[0].split(" · ")
+    headers = rows[0]
+    middle = next((one for one in headers if one.partition(" (")[0] == "median"), None)
+    if middle is None or "samples" not in headers or "backend" not in headers:
+        return False
+    names = [TITLES.get(word, word.lower()) for word in words]
+    done = False
+    for row in rows:
+        backend = row["backend"].strip("`")
+        last = row.get("parameters", "")
+        size = str(size_of(row["bytes"])) if "bytes" in row else ""
+        keys = [
+            key
+            for key in run.samples
+            if (w := key.split("/"))[0] == names[0]
+            and (len(names) < 2 or w[1] == names[1])
+            and w[2] == backend
+            and "/".join(w[3:]) in (last, size, f"{last}/{size}")
+        ]
+        keys = [key for key in keys if len(keys) == 1 or key.split("/")[1] == "none"]
+        if len(keys) != 1:
+            out.open["all cases: a row whose key this program can't tell"] += 1
+            continue
+        (key,) = keys
+        unit = unit_in(middle)
+        cell = row[middle]
+        timed = re.fullmatch(COST, cell)
+        if timed:
+            cell, unit = timed[1], UNITS[timed[2]]
+        if unit is None or not is_figure(cell):
+            out.open["all cases: a row with a unit of its own"] += 1
+            continue
+        done = True
+        out.hold(key, f"{row['samples']} samples", int(row["samples"]) == len(run.values(key)))
+        if run.starts != 1:
+            out.open["all cases: medians of several starts"] += 1
+            continue
+        out.figure(
+            f"{key}, median", cell, run.median(key), unit, run.loose, 0 if run.counted else 3
+        )
+        low, high = run.between(key)
+        for header, bound in row.items():
+            if not is_figure(bound):
+                continue
+            if header.startswith("from"):
+                out.figure(f"{key}, from", bound, low, unit_in(header) or unit)
+            elif header.startswith(("to ", "to(")):
+                out.figure(f"{key}, to", bound, high, unit_in(header) or unit)
+            elif header == "rate (MiB/s)":
+                rate = float(size) / run.median(key) * 1e9 / (1 << 20)
+                out.figure(f"{key}, rate", bound, rate, 1, run.loose, 3)
+    return done
+
+
+def whole_calls(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """Whole calls at three sizes; the limit isn't exceeded by any message."""
+    algorithm = TITLES.get(heading.partition(".")[0].strip())
+    if algorithm is None or "limit (MiB/s)" not in rows[0]:
+        return False
+    for row in rows:
+        backend = row["backend"].strip("`").partition("`")[0]
+        for header, cell in row.items():
+            found = re.fullmatch(r"([\d.]+ [KM]?i?B) \((\S+)\)", header)
+            where = f"{algorithm} {backend} {header}"
+            if found and is_figure(cell):
+                cost = run.median(f"oneshot/{algorithm}/{backend}/{size_of(found[1])}")
+                out.figure(where, cell, cost, UNITS[found[2]])
+            elif header.startswith("byte (") and is_figure(cell) and not run.counted:
+                out.open["a slope over medians that scatter"] += 1
+            elif header.startswith("byte (") and is_figure(cell):
+                misfit = re.search(NUMBER, row.get("misfit", ""))
+                loose = Printed.of(misfit[0]).value / 100 if misfit else 0.0
+                slope = run.slope(algorithm, backend)
+                out.figure(where, cell, slope, unit_in(header) or 1.0, loose + 0.005)
+            elif header == "limit (MiB/s)" and is_figure(cell):
+                sizes = run.sizes(algorithm, backend).items()
+                best = max(size / cost for size, cost in sizes if size) * 1e9 / (1 << 20)
+                limit = Printed.of(cell)
+                out.hold(where, cell, best <= limit.value + limit.half, best)
+    return True
+
+
+def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A call and its parts: they add up, and shares are shares."""
+    key = heading.removeprefix("The parts of ").partition(".")[0].replace("\\", "")
+    takes = next((one for one in rows[0] if one.startswith("takes (")), None)
+    if takes is None or key not in run.samples:
+        return False
+    unit = unit_in(takes) or 1.0
+    whole, total, slack = run.median(key), 0.0, 0.0
+    for row in rows:
+        cell = row[takes].strip("*")
+        if not is_figure(cell):
+            continue
+        printed = Printed.of(cell)
+        if "the call" in row["part"]:
+            out.figure(f"{key}: the call", cell, whole, unit)
+            good = abs(total - printed.value) <= slack + printed.half
+            out.hold(key, "the parts add up to the call", good, total)
+            continue
+        total, slack = total + printed.value, slack + printed.half
+        if is_figure(row["share"].removesuffix(" %")):
+            share = row["share"].removesuffix(" %")
+            wide = printed.half * unit / whole
+            off = abs(Printed.of(share).value / 100 - printed.value * unit / whole)
+            half = Printed.of(share).half / 100
+            out.hold(f"{key}: {row['part']}", row["share"], off <= half * 1.01 + wide)
+        words = key.split("/")
+        calls = 1
+        if words[0] == "stream":  # a call a piece, and one that finishes
+            calls += -(-int(words[-2]) // int(words[-1]))
+        refused = run.median("invoke/direct/tee/none") - run.median("invoke/refused/tee/none")
+        if row["told by"] == "invoke/direct less invoke/refused":
+            out.figure(f"{key}: {row['part']}", cell, calls * refused, unit, 1e-4)
+        elif row["told by"] == "invoke/none, less (invoke/direct less invoke/refused)":
+            less = run.median("invoke/none/tee/none") - refused
+            out.figure(f"{key}: {row['part']}", cell, calls * less, unit, 1e-4)
+        else:
+            out.open[f"parts: {row['told by'][:50]}"] += 1
+    return True
+
+
+def repeats(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """Work that a call does n times over: slope and what is left, from the ends."""
+    if not heading.startswith("Slope over n") or not run.counted:
+        return False
+    for row in rows:
+        backend = row["backend"].strip("`").partition("`")[0]
+        algorithm = TITLES.get(row["algorithm"])
+        if " " not in re.sub(SPACE, " ", row["bytes"]):
+            out.open["a slope over repetitions, of no size"] += 1
+            continue
+        key = f"oneshot/{algorithm}/{backend}/{size_of(row['bytes'])}"
+        times = sorted({repeat for repeat, _ in run.samples.get(key, [])})
+        one, many = run.median(key, times[0]), run.median(key, times[-1])
+        slope = (many - one) / (times[-1] - times[0])
+        misfit = re.search(NUMBER, row["misfit"])
+        loose = Printed.of(misfit[0]).value / 100 if misfit else 1e-4
+        loose = max(loose, STEP / (times[-1] - times[0]) / slope)
+        for header, cell in row.items():
+            if header.startswith("operation ("):
+                out.figure(f"{key}, slope", cell, slope, unit_in(header) or 1.0, loose)
+            elif header.startswith("byte (") and is_figure(cell):
+                cost = slope / (size_of(row["bytes"]) or math.nan)
+                out.figure(f"{key}, slope a byte", cell, cost, unit_in(header) or 1.0, loose, 3)
+            elif header.startswith("call ("):
+                unit = unit_in(header) or 1.0
+                left = Printed.of(cell)
+                good = abs(left.value * unit - (one - slope)) <= loose * many + left.half * unit
+                out.hold(f"{key}, the call alone", cell, good, (one - slope) / unit)
+    return True
+
+
+def first_calls(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """The first call of each case."""
+    first = next((one for one in rows[0] if one.startswith("first call")), None)
+    if first is None:
+        return False
+    firsts: dict[str, list[float]] = defaultdict(list)
+    for record in run.firsts:
+        if record["case"] and record.get("what") == "call":
+            firsts[record["case"]].append(record["ns"])
+    for row in rows:
+        key = row["case"].strip("`")
+        cell, unit = row[first], unit_in(first) or 1.0
+        if timed := re.fullmatch(COST, cell):
+            cell, unit = timed[1], UNITS[timed[2]]
+        if len(firsts[key]) == 1 and is_figure(cell):
+            digits = 0 if run.counted else 3
+            out.figure(f"{key}, first", cell, firsts[key][0], unit, digits=digits)
+        after = next(one for one in row if one.startswith("calls right after"))
+        more = re.fullmatch(rf"({NUMBER}) %", row["more"])
+        if more and is_figure(row[first]) and is_figure(row[after]):
+            a, b = Printed.of(row[first]), Printed.of(row[after])
+            percent = 100 * (a.value / b.value - 1)
+            wide = 100 * (a.half + b.half) / b.value / max(abs(percent), 1e-9)
+            out.figure(f"{key}, first against later", more[1], percent, 1.0, wide)
+    return True
+
+
+def floor(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's rows of messages by size."""
+    done = False
+    for row in rows:
+        found = re.fullmatch(r"(\d+) B", row.get("message", ""))
+        if found and row["unit"] in UNITS:
+            key, unit = f"oneshot/sha256/tee/{found[1]}", UNITS[row["unit"]]
+            values = run.values(key)
+            out.figure(f"floor, {found[1]} B", row["median"], run.median(key), unit)
+            if run.starts == 1 and len(values) > 1:
+                out.figure(f"floor, {found[1]} B, mean", row["mean"], statistics.mean(values), unit)
+                spread = statistics.stdev(values)
+                out.figure(f"floor, {found[1]} B, sd", row["sd"], spread, unit)
+            done = True
+    return done
+
+
+def worth(cell: str) -> tuple[Printed, str] | None:
+    """A cell's number and its unit."""
+    found = re.fullmatch(rf"(?:\\\\?[~<>] ?)*({NUMBER})(.*)", cell)
+    return (Printed.of(found[1]), found[2].strip()) if found else None
+
+
+def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's tables: a ratio is one of our figures in the row over the published one."""
+    done = False
+    for row in rows:
+        cells = list(row.values())
+        for at, ratio in enumerate(cells):
+            of = re.fullmatch(rf"({NUMBER})×", ratio)
+            published = worth(cells[at - 1])
+            ours = [one for one in map(worth, cells[1 : at - 1]) if one and published]
+            ours = [one for one in ours if published and one[1] == published[1]]
+            if of is None or published is None or not ours:
+                continue
+            fits = [
+                Printed.of(of[1], 3).is_near(
+                    one.value / published[0].value, 1.0, one.half / max(abs(one.value), 1e-12)
+                )
+                for one, _ in ours
+            ]
+            out.hold(f"{heading[:40]}: {cells[0][:30]}, ratio", ratio, any(fits))
+            done = True
+    return done
+
+
+TABLES = (by_size, all_cases, whole_calls, parts, repeats, first_calls, floor, ratios)
+
+
+def table_rows(lines: list[str]) -> list[Row]:
+    split = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in lines
+    ]
+    headers: list[str] = []
+    for header in split[0]:  # the same words twice: the second gets a number
+        headers.append(header if header not in headers else f"{header} {len(headers)}")
+    return [dict(zip(headers, cells, strict=False)) for cells in split[2:]]
+
+
+def blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Section, the last heading or line of prose, and the lines of a table or one line."""
+    section = said = ""
+    table: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            table.append(line)
+            continue
+        if table:
+            yield section, said, table
+            table = []
+        if line.startswith("#"):
+            section = line.lstrip("# ") if line.startswith("## ") else section
+            said = line.lstrip("# ")
+        elif line.strip() and not line.startswith("<"):
+            yield section, "", [line]
+            said = line if re.match(r"(The parts of|Slope over|SHA-\d+[:.])", line) else said
+
+
+def check(run: Run, text: str) -> Verdict:
+    out = Verdict()
+    for section, said, lines in blocks(text):
+        if not lines[0].startswith("|"):
+            sentences(run, lines[0], section, out)
+            continue
+        rows = table_rows(lines)
+        told = [rule(run, said, rows, out) for rule in TABLES] if rows else [True]
+        if not any(told):
+            figures = sum(bool(re.search(r"\d", cell)) for row in rows for cell in row.values())
+            if figures:
+                out.open[f"{section}: table “{said[:50]}”"] += figures
+    return out
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments:
+        print("usage: recompute.py RUN…", file=sys.stderr)
+        return 2
+    untrue = 0
+    for folder in map(Path, arguments):
+        out = check(read(folder / "run.ndjson"), (folder / "report.md").read_text())
+        print(f"{folder.name}: {out.checked} figures computed again, {len(out.untrue)} untrue, "
+              f"{sum(out.open.values())} not covered")  # fmt: skip
+        for line in out.untrue:
+            print(f"  untrue: {line}")
+        for what, count in out.open.most_common():
+            print(f"  not covered, {count}: {what}")
+        untrue += len(out.untrue)
+    return 1 if untrue else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

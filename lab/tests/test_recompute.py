@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A report computed again by code that shares nothing with ours agrees, and a wrong one doesn't."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import recompute
+from synthetic import Synthetic
+from teemark.report import run_page
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a counted run with its report."""
+    folder = tmp_path_factory.mktemp("recompute")
+    synthetic = Synthetic(identical=True)
+    synthetic.write(folder)
+    (folder / "report.md").write_text(run_page.make([synthetic.run()]).markdown)
+    return folder
+
+
+def untrue(folder: Path, text: str) -> list[str]:
+    return recompute.check(recompute.read(folder / "run.ndjson"), text).untrue
+
+
+def test_it_shares_nothing_with_what_it_checks() -> None:
+    tree = ast.parse(Path(recompute.__file__).read_text())
+    names = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    ]
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert not [name for name in (*names, *modules) if name.startswith("teemark")]
+
+
+def test_a_report_as_it_is_holds(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert recompute.main([str(made)]) == 0
+    checked = int(re.search(r"(\d+) figures computed again, 0 untrue", capsys.readouterr().out)[1])  # type: ignore[index]
+    assert checked > 300
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        r"A call into the TEE costs (\d\S*)",
+        r"\*\*(\d+) cases",
+        r"with \*\*(\d+) samples",
+        r"\n\| 4 KiB \| (\d\S*)",
+        r"\n\| `tee` \| 64 B \| (\d\S*)",
+        r"\n\| `tee` TEE API \| (\d\S*)",
+        r"the call\*\* \| \*\*(\d+)",
+        r"SHA-256 inside takes (\d\S*)",
+        r"at \S+ \S+ it takes ([\d.]+) % less than",
+    ],
+)
+def test_one_figure_that_is_off_is_seen(made: Path, place: str) -> None:
+    text = (made / "report.md").read_text()
+    found = re.search(place.replace(" ", "[ \u00a0\u202f\u2009]"), text)
+    assert found, place
+    digits = found[1].translate(str.maketrans("123456789", "234567891"))
+    changed = text[: found.start(1)] + digits + text[found.end(1) :]
+    assert len(untrue(made, changed)) > len(untrue(made, text)) == 0
