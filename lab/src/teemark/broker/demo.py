@@ -58,7 +58,7 @@ def _shown(say: Callable[[str], None], seen: Seen) -> None:
     say(f"  mallory, who has no key at the TA, got {seen.mallory} messages")
     say(f"  bob's copy opens with another key: {'yes' if seen.mallory_opens else 'no'}")
     megabytes = seen.searched / 1e6
-    say(f"  the broker's memory, {megabytes:.0f} MB, holds the plaintext {seen.hits} times")
+    say(f"  the {megabytes:.0f} MB that the broker can write hold the plaintext {seen.hits} times")
 
 
 def show(desk: Desk, say: Callable[[str], None]) -> bool:

@@ -59,7 +59,7 @@ exit 1
 # Searches a process' memory: prints the hits of $2 and the bytes that were looked through.
 _SEARCH = """\
 while read -r range rights rest; do
-  case $rights in r*) ;; *) continue ;; esac
+  case $rights in rw*) ;; *) continue ;; esac
   case $rest in *'[v'*) continue ;; esac
   from=$((0x${range%-*} / 4096)) to=$((0x${range#*-} / 4096))
   dd if="/proc/$1/mem" bs=4096 skip=$from count=$((to - from)) 2>/dev/null
@@ -116,12 +116,12 @@ class Desk:
             folder = build("2.0" if version == "2.0" else self.version)
             with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as packed:
                 _stage(folder, Path(scratch))
-                with tarfile.open(fileobj=packed, mode="w") as archive:
+                with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=6) as archive:
                     archive.add(scratch, ".")
                 packed.seek(0)
                 place = f"{self.place}/{version}"
                 self.board.script(
-                    'mkdir -p "$1" && tar -xC "$1"', place, stdin=packed, timeout=None
+                    'mkdir -p "$1" && tar -xzC "$1"', place, stdin=packed, timeout=None
                 )
         for name in ("teemq", "tz_bench", "mqtt_tz_20.so", "mqtt_tz_21.so"):
             if (built / name).exists():
@@ -186,7 +186,7 @@ class Desk:
         return self.board.capture(["cat", f"{self.place}/log"]).text
 
     def search(self, needle: str) -> tuple[int, int]:
-        """How often the broker's memory holds the text, and how many bytes were looked through."""
+        """Returns how often the memory that the broker can write holds the text, and its bytes."""
         found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
         return int(found[0]), int(found[1])
 
