@@ -68,9 +68,9 @@ static int run_case(const char *key, struct error *why)
 		fail_msg("%s: %s", key, why->what);
 	ret = case_prepare(c, &pool, why);
 	for (int turn = 0; !ret && turn < 2; turn++) {
-		ret = c->workload->ready(c->state, 1, why);
+		ret = case_ready(c, 1, why);
 		if (!ret)
-			ret = c->workload->run(c->state, 1, 1, why);
+			ret = case_run(c, 1, 1, why);
 		if (!ret)
 			ret = turn ? c->workload->check(c->state, why) :
 				     c->workload->verify(c->state, why);

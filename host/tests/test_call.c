@@ -150,15 +150,15 @@ static int measure(struct bench_case *c, struct pool *pool, struct error *err)
 	int ret = case_prepare(c, pool, err);
 
 	if (!ret)
-		ret = w->ready(c->state, 1, err);
+		ret = case_ready(c, 1, err);
 	if (!ret)
-		ret = w->run(c->state, 1, 1, err);
+		ret = case_run(c, 1, 1, err);
 	if (!ret)
 		ret = w->verify(c->state, err);
 	for (int i = 0; !ret && i < 3; i++) {
-		ret = w->ready(c->state, loops, err);
+		ret = case_ready(c, loops, err);
 		if (!ret)
-			ret = w->run(c->state, loops, 1, err);
+			ret = case_run(c, loops, 1, err);
 		if (!ret)
 			ret = w->check(c->state, err);
 	}
@@ -310,7 +310,7 @@ static void test_a_ta_that_dies_takes_no_other_case_along(void **state)
 	assert_int_equal(fake->sessions, 1);
 	dead = false; /* as a new session finds it */
 	assert_int_equal(cases.list[0].workload->ready(cases.list[0].state, 1, &err), 0);
-	assert_int_equal(cases.list[0].workload->run(cases.list[0].state, 1, 1, &err), 0);
+	assert_int_equal(case_run(&cases.list[0], 1, 1, &err), 0);
 	for (int i = 0; i < 2; i++)
 		case_teardown(&cases.list[i]);
 	assert_int_equal(fake->sessions, 0);

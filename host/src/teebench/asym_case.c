@@ -89,10 +89,10 @@ static int lead_to(struct asym_case *k, struct desk *desk, struct asym_job *job,
 /* Puts the case's things on its desk. */
 static void lay_out(struct asym_case *k)
 {
-	memcpy(k->desk->in.data, k->in, k->job.in_len);
-	k->job.key_len = put_key(k, k->job.use, k->desk->in.data + ASYM_KEY_AT);
+	memcpy(k->c->desk->in.data, k->in, k->job.in_len);
+	k->job.key_len = put_key(k, k->job.use, k->c->desk->in.data + ASYM_KEY_AT);
 	if (k->job.use == ASYM_VERIFY) {
-		memcpy(k->desk->out.data, k->want, k->want_len);
+		memcpy(k->c->desk->out.data, k->want, k->want_len);
 		k->job.out_len = k->want_len;
 	}
 }
@@ -110,25 +110,24 @@ int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 	if (!k->vector || !asym_key_of(k->vector))
 		return error_set(err, -ENOENT, "no published vector of %s is known",
 				 c->asym->title);
-	ret = take_desk(c->pool, c->backend, &k->desk, err);
+	k->c = c;
+	ret = take_desk(c->pool, c->backend, &c->desk, err);
 	if (ret)
 		return ret;
-	k->pool = c->pool;
-	k->backend = c->backend;
 	k->job = (struct asym_job){
 		.alg = c->asym,
 		.use = use,
-		.in = &k->desk->in,
-		.out = &k->desk->out,
+		.in = &k->c->desk->in,
+		.out = &k->c->desk->out,
 	};
 	in = use == ASYM_DECRYPT ? k->vector->result : k->vector->in;
 	want = use == ASYM_DECRYPT ? k->vector->in : k->vector->result;
 	k->job.in_len = vector_bytes(k->in, sizeof(k->in), in);
 	k->want_len = vector_bytes(k->want, sizeof(k->want), want);
-	if (!k->backend->asym_says)
+	if (!k->c->backend->asym_says)
 		return 0;
 	k->says_known = true;
-	return k->backend->asym_says(k->desk->session, c->asym, &k->says, err);
+	return k->c->backend->asym_says(k->c->desk->session, c->asym, &k->says, err);
 }
 
 void asym_case_teardown(void *state)
@@ -136,8 +135,8 @@ void asym_case_teardown(void *state)
 	struct asym_case *k = state;
 
 	/* Its address may be another case's soon. */
-	if (k->desk && k->desk->owner == k)
-		k->desk->owner = NULL;
+	if (k->c && k->c->desk && k->c->desk->owner == k)
+		k->c->desk->owner = NULL;
 }
 
 int asym_case_ready(void *state, uint32_t loops, struct error *err)
@@ -149,29 +148,27 @@ int asym_case_ready(void *state, uint32_t loops, struct error *err)
 	int ret;
 
 	(void)loops;
-	if (k->desk->owner == k)
+	if (k->c->desk->owner == k)
 		return 0;
 	lay_out(k);
-	ret = lead_to(k, k->desk, &k->job, end, err);
+	ret = lead_to(k, k->c->desk, &k->job, end, err);
 	if (!ret)
-		k->desk->owner = k;
+		k->c->desk->owner = k;
 	return ret;
 }
 
-int asym_case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+int asym_case_once(void *state, uint32_t i, struct error *err)
 {
 	struct asym_case *k = state;
-	int ret = 0;
+	int ret;
 
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++) {
-		if (k->generate)
-			ret = k->backend->generate(k->desk->session, &k->job, err);
-		else if (k->step == ASYM_STEPS)
-			ret = lead_to(k, k->desk, &k->job, ASYM_STEPS, err);
-		else
-			ret = take(k, k->desk, &k->job, k->step, err);
-	}
+	(void)i;
+	if (k->generate)
+		ret = k->c->backend->generate(k->c->desk->session, &k->job, err);
+	else if (k->step == ASYM_STEPS)
+		ret = lead_to(k, k->c->desk, &k->job, ASYM_STEPS, err);
+	else
+		ret = take(k, k->c->desk, &k->job, k->step, err);
 	k->works = k->works || !ret;
 	return ret;
 }
@@ -187,7 +184,7 @@ static struct desk *other_desk(const struct asym_case *k)
 	for (size_t i = 0; backends[i]; i++) {
 		const struct backend *b = backends[i];
 
-		if (!b->asym_step || b == k->backend || take_desk(k->pool, b, &desk, NULL))
+		if (!b->asym_step || b == k->c->backend || take_desk(k->c->pool, b, &desk, NULL))
 			continue;
 		if (!found || b->local)
 			found = desk;
@@ -239,13 +236,13 @@ static bool is_deterministic(const struct asym_case *k)
 static int wrong(const struct asym_case *k, const char *what, struct error *err)
 {
 	return known_answer_wrong(err, "%s of %s by backend %s", what, k->job.alg->title,
-				  k->backend->name);
+				  k->c->backend->name);
 }
 
 /* Compares with the published answer, and wipes it. */
 static int compare(struct asym_case *k, struct error *err)
 {
-	uint8_t *out = k->desk->out.data;
+	uint8_t *out = k->c->desk->out.data;
 	bool differs = k->job.out_len != k->want_len || memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
@@ -306,13 +303,13 @@ static int check_by_other(struct asym_case *k, bool first, struct error *err)
 	if (desk && !desk->backend->local && (seals || !first))
 		desk = NULL;
 	if (desk && first)
-		k->checked_by = desk->backend->name;
+		k->c->checked_by = desk->backend->name;
 	if (len > sizeof(result))
 		return wrong(k, "too long a result", err);
-	memcpy(result, k->desk->out.data, len);
-	memset(k->desk->out.data, 0, len);
+	memcpy(result, k->c->desk->out.data, len);
+	memset(k->c->desk->out.data, 0, len);
 	if (!desk)
-		desk = k->desk;
+		desk = k->c->desk;
 	return seals ? check_encrypted(k, desk, result, len, err) :
 		       check_signature(k, desk, NULL, result, len, first, err);
 }
@@ -320,15 +317,15 @@ static int check_by_other(struct asym_case *k, bool first, struct error *err)
 /* A verification must refuse one bit flipped in the signature, or the message. */
 static int refuses_flips(struct asym_case *k, struct error *err)
 {
-	uint8_t *places[] = { k->desk->out.data + k->want_len / 2,
-			      k->desk->in.data + k->job.in_len / 2 };
+	uint8_t *places[] = { k->c->desk->out.data + k->want_len / 2,
+			      k->c->desk->in.data + k->job.in_len / 2 };
 
 	for (size_t i = 0; i < 2; i++) {
 		struct error why = { 0 };
 		int ret;
 
 		*places[i] ^= 1;
-		ret = take(k, k->desk, &k->job, ASYM_OPERATE, &why);
+		ret = take(k, k->c->desk, &k->job, ASYM_OPERATE, &why);
 		*places[i] ^= 1;
 		if (!ret)
 			return wrong(k,
@@ -353,9 +350,9 @@ static int check_result(struct asym_case *k, bool first, struct error *err)
 /* Takes the key that was generated through its use. */
 static int use_key(struct asym_case *k, struct error *err)
 {
-	int ret = take(k, k->desk, &k->job, ASYM_PREPARE, err);
+	int ret = take(k, k->c->desk, &k->job, ASYM_PREPARE, err);
 
-	return ret ? ret : take(k, k->desk, &k->job, ASYM_OPERATE, err);
+	return ret ? ret : take(k, k->c->desk, &k->job, ASYM_OPERATE, err);
 }
 
 /* Two sides agree: the key that was generated, and the published one. */
@@ -365,12 +362,12 @@ static int check_agreement(struct asym_case *k, struct desk *other, struct error
 	size_t len = 0, public = asym_public_bytes(k->job.alg);
 	int ret;
 
-	put_key(k, ASYM_VERIFY, k->desk->in.data);
+	put_key(k, ASYM_VERIFY, k->c->desk->in.data);
 	k->job.in_len = public;
 	ret = use_key(k, err);
 	if (ret)
 		return ret;
-	memcpy(ours, k->desk->out.data, k->job.out_len);
+	memcpy(ours, k->c->desk->out.data, k->job.out_len);
 	ret = ask(k, other, ASYM_DERIVE, NULL, k->public, public, theirs, &len, err);
 	if (!ret && (len != k->job.out_len || memcmp(ours, theirs, len)))
 		ret = wrong(k, "a key pair that agrees on another secret", err);
@@ -386,14 +383,14 @@ static int use_generated(struct asym_case *k, struct error *err)
 
 	if (!other)
 		return 0;
-	k->checked_by = other->backend->name;
+	k->c->checked_by = other->backend->name;
 	if (k->job.use == ASYM_DERIVE)
 		return check_agreement(k, other, err);
-	memcpy(k->desk->in.data, k->in, k->job.in_len);
+	memcpy(k->c->desk->in.data, k->in, k->job.in_len);
 	ret = use_key(k, err);
 	if (ret)
 		return ret;
-	memcpy(signature, k->desk->out.data, k->job.out_len);
+	memcpy(signature, k->c->desk->out.data, k->job.out_len);
 	return check_signature(k, other, k->public, signature, k->job.out_len, true, err);
 }
 
@@ -403,7 +400,7 @@ static int check_generated(struct asym_case *k, struct error *err)
 	uint8_t public[ASYM_PUBLIC_MAX_BYTES] = { 0 };
 	struct desk *other = other_desk(k);
 	size_t len = asym_public_bytes(k->job.alg);
-	int ret = k->backend->public_key(k->desk->session, &k->job, public, err);
+	int ret = k->c->backend->public_key(k->c->desk->session, &k->job, public, err);
 
 	if (ret)
 		return ret;
@@ -442,25 +439,19 @@ int asym_case_verify(void *state, struct error *err)
 		ret = check_generated(k, err);
 		if (!ret)
 			ret = use_generated(k, err);
-		k->desk->owner = NULL;
+		k->c->desk->owner = NULL;
 		return ret;
 	}
 	/* From where the step has led to the end. */
 	for (int i = (int)k->step + 1; !ret && i < ASYM_STEPS; i++)
-		ret = take(k, k->desk, &k->job, (enum asym_step)i, err);
+		ret = take(k, k->c->desk, &k->job, (enum asym_step)i, err);
 	return ret ? ret : check_result(k, true, err);
-}
-
-struct tee_session *asym_case_ta(const void *state)
-{
-	return desk_ta(((const struct asym_case *)state)->desk);
 }
 
 void asym_case_facts(const void *state, struct json *json)
 {
 	const struct asym_case *k = state;
 
-	json_string_or_null(json, "checked_by", k->checked_by);
 	if (k->says_known)
 		json_bool(json, "tee_says", k->says);
 }

@@ -12,9 +12,7 @@
 
 /* The state of such a workload. */
 struct asym_case {
-	struct pool *pool;
-	struct desk *desk;
-	const struct backend *backend;
+	struct bench_case *c;
 	const struct asym_vector *vector;
 	struct asym_job job;
 	bool plain;    /* an RSA key without what the CRT needs */
@@ -25,27 +23,24 @@ struct asym_case {
 	size_t want_len;
 	/* The public key that was generated last. */
 	uint8_t public[ASYM_PUBLIC_MAX_BYTES];
-	bool works;             /* it came back once: what ends the TA later is a failure */
-	bool says_known, says;  /* what the TEE says of the algorithm */
-	const char *checked_by; /* the other backend, or NULL */
+	bool works;            /* it came back once: what ends the TA later is a failure */
+	bool says_known, says; /* what the TEE says of the algorithm */
 };
 
-/* For parse(): desks. */
+/* For parse(): reserves the desks. */
 int asym_case_parse(struct bench_case *c, struct error *err);
 /* For prepare(), the other members set. */
 int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err);
 /* For struct workload. */
 int asym_case_ready(void *state, uint32_t loops, struct error *err);
-int asym_case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err);
+int asym_case_once(void *state, uint32_t i, struct error *err);
 /*
- * The result against the published one and the other backend's opinion, which
- * must also refuse it with a bit flipped; a verification must refuse a flipped
- * bit itself.
+ * Compares the result with the published one, or asks another backend, which must also refuse it
+ * with a bit flipped. A verification must refuse a flipped bit itself.
  */
 int asym_case_verify(void *state, struct error *err);
 int asym_case_check(void *state, struct error *err);
-struct tee_session *asym_case_ta(const void *state);
-/* "checked_by", and of a TEE "tee_says" */
+/* Writes "tee_says" for a TEE. */
 void asym_case_facts(const void *state, struct json *json);
 void asym_case_teardown(void *state);
 

@@ -67,7 +67,7 @@ static void find_counter(struct run *run)
 	for (size_t i = 0; i < run->cases->count; i++) {
 		const struct bench_case *c = &run->cases->list[i];
 
-		any = any || (c->workload->ta && case_in_ta(c));
+		any = any || (c->workload->ta_clock && case_in_ta(c));
 	}
 	if (any && run->settings->ta_counter)
 		ta_counter_find(&run->counter);
@@ -77,12 +77,12 @@ static void find_counter(struct run *run)
 			       "not looked for: no case computes in a TA");
 }
 
-/* Does the TA of this case have a clock? An older one has none. */
+/* Finds out whether the TA of this case has a clock: an older one has none. */
 static void find_ta(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
 	struct case_plan *plan = &run->plans[i];
-	struct tee_session *ta = c->workload->ta ? c->workload->ta(c->state) : NULL;
+	struct tee_session *ta = c->workload->ta_clock ? desk_ta(c->desk) : NULL;
 	uint64_t ns;
 
 	plan->in_ta = ta != NULL;
@@ -319,10 +319,9 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 	if (plan->ta)
 		target.along = &along;
 	if (plan->call_ns < WARM_BELOW_NS) {
-		if (target.ready)
-			ret = target.ready(target.state, 1, why);
+		ret = case_ready(c, 1, why);
 		if (!ret)
-			ret = target.run(target.state, 1, repeat, why);
+			ret = case_run(c, 1, repeat, why);
 		if (ret)
 			return ret;
 	}
@@ -386,20 +385,19 @@ static int take_all(struct run *run, struct error *err)
 enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
 #define TRACED_NS 500000000u /* what they take of a case, about */
 
-static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
-		      struct trace *trace, struct trace_legs *legs, uint64_t *ns, struct error *why)
+static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struct trace *trace,
+		      struct trace_legs *legs, uint64_t *ns, struct error *why)
 {
 	struct measure_target target = case_target(c);
 	struct measure plain = run->measure;
 	struct measured call = { 0 };
-	int ret = 0;
+	int ret;
 
 	/* Its ready() is here already: what that calls is no part of the call. */
 	plain.meter = NULL;
 	/* Stamps are whole microseconds: not all calls in step with them. */
 	plain.pause = 6 * (uint32_t)seq;
-	if (target.ready)
-		ret = target.ready(target.state, 1, why);
+	ret = case_ready(c, 1, why);
 	target.ready = NULL;
 	if (!ret)
 		ret = trace_legs_start(trace, why);
@@ -417,7 +415,7 @@ static int trace_call(struct run *run, const struct bench_case *c, uint64_t seq,
 static int trace_case(struct run *run, size_t i, struct trace *trace, struct trace_legs *legs,
 		      struct error *err)
 {
-	const struct bench_case *c = &run->cases->list[i];
+	struct bench_case *c = &run->cases->list[i];
 	struct calls calls = { c, 0, c->options.repeats[0], 1 };
 	uint64_t spent = 0, ns = 0;
 	bool warm = false;

@@ -5,41 +5,27 @@
 
 #include "workload.h"
 
-/* The beginning of the state of such a workload. */
+/* The state of such a workload begins with this. */
 struct digest_case {
-	struct pool *pool;
-	struct desk *desk;
-	const struct backend *backend; /* of the desk, as the session */
-	struct session *session;
-	const struct algorithm *alg;
-	size_t bytes;
+	struct bench_case *c;
 	uint8_t out[ALG_DIGEST_MAX_BYTES];  /* where run() puts the digest */
 	uint8_t want[ALG_DIGEST_MAX_BYTES]; /* what it is to be */
-	const char *checked_by;             /* the other backend, or NULL */
 };
 
-/* For parse(). */
 int digest_case_parse(struct bench_case *c, struct error *err);
-/*
- * For prepare(): opens the desk, whose buffers have room for `need` bytes.
- */
+/* For prepare(): opens c->desk, whose buffers have room for `need` bytes. */
 int digest_case_open(struct bench_case *c, enum desk_use use, size_t need, struct error *err);
 
-/*
- * Is the digest right? Wipes it, so that a run that writes none does not pass
- * by the one before. For struct workload, as the rest.
- */
+/* Compares the digest and wipes it, so that a run that writes none can't pass by the one before. */
 int digest_case_check(void *state, struct error *err);
-/* Of the message on the desk: by another backend, and published vectors. */
+/* Checks the digest of the message on the desk by another backend, and by published vectors. */
 int digest_case_verify(void *state, struct error *err);
-/* The same of other bytes. */
+/* Does the same for other bytes. */
 int digest_case_verify_data(struct digest_case *d, const uint8_t *data, struct error *err);
-struct tee_session *digest_case_ta(const void *state);
-void digest_case_facts(const void *state, struct json *json);
 
-/* What is left to say of a workload whose state is of that type. */
+/* The members that all workloads share whose state, of this type, begins with a digest_case. */
 #define DIGEST_CASE(type)                                                                     \
 	.state_size = sizeof(type), .verify = digest_case_verify, .check = digest_case_check, \
-	.ta = digest_case_ta, .facts = digest_case_facts
+	.ta_clock = true, .refereed = true
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
 #include "keyed_case.h"
 #include "known_answer.h"
 #include "prng.h"
@@ -58,8 +57,8 @@ struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job)
 	struct desk *desk;
 	size_t next = 0;
 
-	while ((referee = known_answer_referee(k->backend, DESK_KEYED, &next)))
-		if (!take_desk(k->pool, referee, job->len, &desk, NULL) &&
+	while ((referee = known_answer_referee(k->c->backend, DESK_KEYED, &next)))
+		if (!take_desk(k->c->pool, referee, job->len, &desk, NULL) &&
 		    (!referee->len_max || job->len <= referee->len_max(desk->session, job)) &&
 		    !set_up(desk, job, NULL))
 			return desk;
@@ -78,9 +77,9 @@ static int make_ciphertext(struct keyed_case *k, const uint8_t *message, size_t 
 	job.len = bytes;
 	desk = keyed_case_other(k, &job);
 	if (desk) {
-		k->checked_by = desk->backend->name;
+		k->c->checked_by = desk->backend->name;
 	} else { /* then the backend's own, and vectors must do */
-		desk = k->desk;
+		desk = k->c->desk;
 		ret = set_up(desk, &job, err);
 	}
 	if (!ret)
@@ -113,13 +112,15 @@ static int fill(struct keyed_case *k, size_t bytes, struct error *err)
 
 static int check_length(const struct keyed_case *k, struct error *err)
 {
-	size_t max = k->backend->len_max ? k->backend->len_max(k->session, &k->job) : SIZE_MAX;
+	size_t max = k->c->backend->len_max ? k->c->backend->len_max(k->c->desk->session, &k->job) :
+					      SIZE_MAX;
 
 	if (k->job.len <= max)
 		return 0;
 	return error_skip(err, -EMSGSIZE, "too-long",
-			  "backend %s %s %s of at most %zu bytes in one message", k->backend->name,
-			  k->job.decrypt ? "decrypts" : "takes", k->job.alg->title, max);
+			  "backend %s %s %s of at most %zu bytes in one message",
+			  k->c->backend->name, k->job.decrypt ? "decrypts" : "takes",
+			  k->job.alg->title, max);
 }
 
 int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct error *err)
@@ -131,12 +132,10 @@ int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct err
 
 	if (!c->backend->message)
 		return backend_lacks(c->backend, alg, err);
-	ret = take_desk(c->pool, c->backend, bytes, &k->desk, err);
+	k->c = c;
+	ret = take_desk(c->pool, c->backend, bytes, &c->desk, err);
 	if (ret)
 		return ret;
-	k->pool = c->pool;
-	k->backend = c->backend;
-	k->session = k->desk->session;
 	prng_seed(&prng, 0x6b657973); /* "keys" */
 	prng_fill(&prng, k->key, sizeof(k->key));
 	prng_fill(&prng, k->iv, sizeof(k->iv));
@@ -150,7 +149,7 @@ int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct err
 	k->want_len = keyed_result_len(&k->job);
 	ret = check_length(k, err);
 	if (!ret)
-		ret = set_up(k->desk, &k->job, err);
+		ret = set_up(c->desk, &k->job, err);
 	return ret ? ret : fill(k, bytes, err);
 }
 
@@ -166,8 +165,8 @@ void keyed_case_teardown(void *state)
 	struct keyed_case *k = state;
 
 	/* Its address may be another case's soon. */
-	if (k->desk && k->desk->owner == k)
-		k->desk->owner = NULL;
+	if (k->c && k->c->desk && k->c->desk->owner == k)
+		k->c->desk->owner = NULL;
 	free(k->in);
 	free(k->want);
 }
@@ -178,37 +177,38 @@ int keyed_case_ready(void *state, uint32_t loops, struct error *err)
 	int ret;
 
 	(void)loops;
-	if (k->desk->owner == k)
+	if (k->c->desk->owner == k)
 		return 0;
-	ret = set_up(k->desk, &k->job, err);
+	ret = set_up(k->c->desk, &k->job, err);
 	if (ret)
 		return ret;
-	memcpy(k->desk->in.data, k->in, k->job.len);
-	k->desk->owner = k;
+	memcpy(k->c->desk->in.data, k->in, k->job.len);
+	k->c->desk->owner = k;
 	return 0;
 }
 
 static int run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct keyed_case *k = state;
+	const struct desk *desk = k->c->desk;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = k->backend->message(k->session, &k->job, repeat, err);
+		ret = desk->backend->message(desk->session, &k->job, repeat, err);
 	return ret;
 }
 
 int keyed_case_check(void *state, struct error *err)
 {
 	struct keyed_case *k = state;
-	uint8_t *out = k->desk->out.data;
+	uint8_t *out = k->c->desk->out.data;
 	int differs = memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
 	return differs ? known_answer_wrong(err,
 					    "wrong result of %s of %zu bytes "
 					    "by backend %s",
-					    k->job.alg->title, k->job.len, k->backend->name) :
+					    k->job.alg->title, k->job.len, k->c->backend->name) :
 			 0;
 }
 
@@ -229,7 +229,7 @@ static int understood(struct keyed_case *k, struct error *err)
 		ret = error_set(err, -EBADMSG,
 				"backend %s decrypts otherwise what backend %s "
 				"encrypted with %s",
-				other->backend->name, k->backend->name, job.alg->title);
+				other->backend->name, k->c->backend->name, job.alg->title);
 	return ret;
 }
 
@@ -238,7 +238,7 @@ static int find_want(struct keyed_case *k, struct error *err)
 {
 	struct keyed_job job = k->job;
 	struct desk *other = keyed_case_other(k, &job);
-	const uint8_t *result = (other ? other : k->desk)->out.data;
+	const uint8_t *result = (other ? other : k->c->desk)->out.data;
 	int ret = 0;
 
 	k->want = malloc(k->want_len ? k->want_len : 1);
@@ -246,7 +246,7 @@ static int find_want(struct keyed_case *k, struct error *err)
 		return no_memory(err);
 	if (other) {
 		ret = compute(other, &job, k->in, err);
-		k->checked_by = other->backend->name;
+		k->c->checked_by = other->backend->name;
 	}
 	if (!ret)
 		memcpy(k->want, result, k->want_len);
@@ -262,19 +262,7 @@ int keyed_case_verify(void *state, struct error *err)
 		ret = keyed_case_check(k, err);
 	if (!ret && !k->job.decrypt && k->job.alg->class != ALG_MAC)
 		ret = understood(k, err);
-	return ret ? ret : known_answer_check(k->desk, k->job.alg, k->job.decrypt, err);
-}
-
-struct tee_session *keyed_case_ta(const void *state)
-{
-	return desk_ta(((const struct keyed_case *)state)->desk);
-}
-
-void keyed_case_facts(const void *state, struct json *json)
-{
-	const struct keyed_case *k = state;
-
-	json_string_or_null(json, "checked_by", k->checked_by);
+	return ret ? ret : known_answer_check(k->c->desk, k->job.alg, k->job.decrypt, err);
 }
 
 const struct workload keyed_case_workload = {
@@ -284,7 +272,7 @@ const struct workload keyed_case_workload = {
 	.run = run,
 	.verify = keyed_case_verify,
 	.check = keyed_case_check,
-	.ta = keyed_case_ta,
-	.facts = keyed_case_facts,
+	.ta_clock = true,
+	.refereed = true,
 	.teardown = keyed_case_teardown,
 };

@@ -166,7 +166,7 @@ int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use us
 
 struct tee_session *desk_ta(const struct desk *desk)
 {
-	return desk->backend->tee ? desk->backend->tee(desk->session) : NULL;
+	return desk && desk->backend->tee ? desk->backend->tee(desk->session) : NULL;
 }
 
 void pool_close(struct pool *pool)

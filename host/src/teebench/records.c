@@ -136,15 +136,16 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 	put_u32s(j, "loops", plan->loops, c->options.n_repeats);
 	json_u64(j, "min_ns", plan->min_ns);
 	json_u64(j, "call_ns", plan->call_ns);
-	if (plan->in_ta) {
+	if (plan->in_ta)
 		json_bool(j, "ta_counter", plan->ta);
-	}
 	put_driver(j, c);
 	if (c->backend && c->backend->may_offload) {
 		watch_put(j, &plan->watched, idle);
 		if (plan->masks.tried)
 			masks_put(j, &plan->masks);
 	}
+	if (c->workload->refereed)
+		json_string_or_null(j, "checked_by", c->checked_by);
 	if (c->workload->facts)
 		c->workload->facts(c->state, j);
 	return end(r, err);

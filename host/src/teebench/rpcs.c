@@ -6,13 +6,11 @@
 #include "rpcs.h"
 #include "trace.h"
 
-int rpcs_count(struct rpcs *rpcs,
-	       int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err),
-	       void *state, uint32_t calls, struct error *err)
+int rpcs_count(struct rpcs *rpcs, struct bench_case *c, uint32_t calls, struct error *err)
 {
 	struct trace_counts counts = { .reason = "out of memory" };
 	struct trace *trace = trace_begin(&counts);
-	int ret = run(state, calls, 1, err);
+	int ret = case_run(c, calls, 1, err);
 
 	memset(rpcs, 0, sizeof(*rpcs));
 	trace_end(trace, &counts);

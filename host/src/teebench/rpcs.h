@@ -7,12 +7,7 @@
 #ifndef RPCS_H
 #define RPCS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "error.h"
-
-struct json;
+#include "workload.h"
 
 struct rpcs {
 	bool known;
@@ -20,10 +15,8 @@ struct rpcs {
 	char reason[160]; /* why not known */
 };
 
-/* Counts those of run(state, calls, 1). -errno: run() failed. */
-int rpcs_count(struct rpcs *rpcs,
-	       int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err),
-	       void *state, uint32_t calls, struct error *err);
+/* Counts those of so many calls of the case. Returns -errno if a call fails. */
+int rpcs_count(struct rpcs *rpcs, struct bench_case *c, uint32_t calls, struct error *err);
 
 /* "rpcs_per_call", null where it is not known, with its source or reason. */
 void rpcs_put(const struct rpcs *rpcs, struct json *json);

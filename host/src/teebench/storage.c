@@ -14,12 +14,16 @@ const char *const storage_ops[] = {
 	[STORAGE_OPS] = NULL,
 };
 
-int storage_begin(struct object *o, const struct bench_case *c, const struct store *store,
-		  struct error *err)
+int storage_begin(struct bench_case *c, struct error *err)
 {
+	const struct store *const *store = stores;
+	struct object *o = c->state;
 	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
 
-	o->store = store;
+	while (strcmp((*store)->name, c->backend_name))
+		store++;
+	o->c = c;
+	o->store = *store;
 	o->op = (enum storage_op)c->name;
 	o->bytes = (size_t)c->bytes;
 	/* By the key: a run that was killed leaves what the next removes. */
@@ -27,10 +31,19 @@ int storage_begin(struct object *o, const struct bench_case *c, const struct sto
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
 	snprintf(o->name, sizeof(o->name), "teemark-%016llx", (unsigned long long)hash);
 	o->data = malloc(o->bytes);
-	if (!o->data)
+	/* The TEE reads an object to shared memory. */
+	o->back = o->store->secure ? NULL : calloc(1, o->bytes);
+	if (!o->data || (!o->back && !o->store->secure))
 		return no_memory(err);
 	pool_message(o->data, o->bytes);
 	return 0;
+}
+
+void storage_end(struct object *o)
+{
+	free(o->data);
+	if (o->store && !o->store->secure)
+		free(o->back);
 }
 
 int storage_ready(void *state, uint32_t loops, struct error *err)
@@ -45,7 +58,7 @@ int storage_ready(void *state, uint32_t loops, struct error *err)
 		return store->forget(o, err);
 	case STORAGE_OPEN:
 	case STORAGE_OPEN_READ_CLOSE:
-		return store->shut(o, err);
+		return store->shut ? store->shut(o, err) : 0;
 	case STORAGE_TRUNCATE:
 	case STORAGE_DELETE:
 		return store->make(o, loops, err);
@@ -55,7 +68,7 @@ int storage_ready(void *state, uint32_t loops, struct error *err)
 	case STORAGE_OPS:
 		break;
 	}
-	ret = store->hold(o, err);
+	ret = store->hold ? store->hold(o, err) : 0;
 	/* Others than before, so that not writing is seen. */
 	for (size_t i = 0; o->op == STORAGE_WRITE && i < o->bytes; i++)
 		o->data[i] ^= 0xff;

@@ -21,8 +21,9 @@ enum storage_op {
 	STORAGE_OPS,
 };
 
-/* The beginning of the state of a store's workload. */
+/* The state of a store's workload begins with this. */
 struct object {
+	struct bench_case *c;
 	const struct store *store;
 	enum storage_op op;
 	size_t bytes;
@@ -40,7 +41,7 @@ struct store {
 	uint32_t made_max;
 	/* For parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* Can it store here, as far as can be told without storing? */
+	/* Returns 0 if it can store here, as far as can be told without storing. NULL: it can. */
 	int (*probe)(const struct store *store, struct pool *pool, struct error *err);
 	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
 	const char *(*lacks)(enum storage_op op);
@@ -48,10 +49,10 @@ struct store {
 	const struct workload *workload;
 
 	/*
-	 * Steps, untimed. forget(): no object is there. make(): so many are,
-	 * open where the operation wants that. shut(): the object is closed.
-	 * hold(): it is open. read_back(): all of object i, opened anew, to
-	 * ->back; its length to *len. is_there(): -ENOENT, or another answer.
+	 * Untimed steps. After forget() no object is there; after make() so many are, open where the
+	 * operation wants that. After shut() the object is closed, and after hold() it is open; NULL:
+	 * there is nothing to do. read_back() opens object i anew, and puts all of it to ->back and
+	 * its length to *len. is_there() returns -ENOENT if it isn't.
 	 */
 	int (*forget)(struct object *o, struct error *err);
 	int (*make)(struct object *o, uint32_t count, struct error *err);
@@ -66,9 +67,9 @@ extern const struct store *const stores[];
 /* "create", …; NULL-terminated */
 extern const char *const storage_ops[];
 
-/* For a store's prepare(): what the case is to do, and its bytes. */
-int storage_begin(struct object *o, const struct bench_case *c, const struct store *store,
-		  struct error *err);
+/* For a store's prepare(): sets what the case is to do, and its bytes; storage_end() frees them. */
+int storage_begin(struct bench_case *c, struct error *err);
+void storage_end(struct object *o);
 
 /* For struct workload: by the store's steps. */
 int storage_ready(void *state, uint32_t loops, struct error *err);

@@ -14,12 +14,13 @@
 #include "place.h"
 #include "storage.h"
 
+extern const struct store storage_file, storage_file_fsync;
+
 /* Files that are made beforehand for as many calls. */
 enum { FILES_MAX = 64, PATH_BYTES = 64 };
 
 struct files {
 	struct object o;
-	bool sync;
 	int dir;
 	int fds[FILES_MAX]; /* -1: not open */
 	bool renamed;
@@ -36,7 +37,7 @@ static const char *path_of(const struct files *f, uint32_t i, bool renamed, char
 /* What an operation ends with, where what changes is to be on the disk. */
 static int sync_it(const struct files *f, int fd, struct error *err)
 {
-	return f->sync && fsync(fd) ? place_failed(err, "sync") : 0;
+	return f->o.store == &storage_file_fsync && fsync(fd) ? place_failed(err, "sync") : 0;
 }
 
 static int create(struct files *f, uint32_t i, bool keep_open, struct error *err)
@@ -97,14 +98,6 @@ static int make(struct object *o, uint32_t count, struct error *err)
 	return ret;
 }
 
-/* It has been open since prepare(). */
-static int hold(struct object *o, struct error *err)
-{
-	(void)o;
-	(void)err;
-	return 0;
-}
-
 /* The whole file of that name, to ->back. */
 static int fetch(struct files *f, const char *path, size_t *len, struct error *err)
 {
@@ -143,8 +136,9 @@ static int is_there(struct object *o, uint32_t i, struct error *err)
 	return faccessat(f->dir, path_of(f, i, false, path), F_OK, 0) ? -errno : 0;
 }
 
-static int run_once(struct files *f, uint32_t i, struct error *err)
+static int once(void *state, uint32_t i, struct error *err)
 {
+	struct files *f = state;
 	char path[PATH_BYTES], to[PATH_BYTES];
 	ssize_t n;
 
@@ -182,16 +176,6 @@ static int run_once(struct files *f, uint32_t i, struct error *err)
 	return fetch(f, path_of(f, 0, false, path), NULL, err);
 }
 
-static int file_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
-{
-	int ret = 0;
-
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = run_once(state, i, err);
-	return ret;
-}
-
 static void file_teardown(void *state)
 {
 	struct files *f = state;
@@ -201,8 +185,7 @@ static void file_teardown(void *state)
 		forget(&f->o, NULL);
 		close(f->dir);
 	}
-	free(f->o.data);
-	free(f->o.back);
+	storage_end(&f->o);
 }
 
 static int file_probe(const struct store *store, struct pool *pool, struct error *err)
@@ -211,8 +194,6 @@ static int file_probe(const struct store *store, struct pool *pool, struct error
 	(void)pool;
 	return place_probe(err);
 }
-
-extern const struct store storage_file, storage_file_fsync;
 
 static int file_prepare(struct bench_case *c, struct error *err)
 {
@@ -223,11 +204,7 @@ static int file_prepare(struct bench_case *c, struct error *err)
 	f->dir = place_open(err);
 	if (f->dir < 0)
 		return f->dir;
-	f->sync = !strcmp(c->backend_name, storage_file_fsync.name);
-	ret = storage_begin(&f->o, c, &storage_file, err);
-	f->o.back = calloc(1, f->o.bytes);
-	if (!ret && !f->o.back)
-		ret = no_memory(err);
+	ret = storage_begin(c, err);
 	if (ret)
 		return ret;
 	f->made = FILES_MAX; /* a run that was killed may have left some */
@@ -240,7 +217,7 @@ static const struct workload file_workload = {
 	.state_size = sizeof(struct files),
 	.prepare = file_prepare,
 	.ready = storage_ready,
-	.run = file_run,
+	.once = once,
 	.verify = storage_check,
 	.check = storage_check,
 	.teardown = file_teardown,
@@ -248,7 +225,7 @@ static const struct workload file_workload = {
 
 #define FILES                                                                                     \
 	.made_max = FILES_MAX, .probe = file_probe, .workload = &file_workload, .forget = forget, \
-	.make = make, .shut = shut, .hold = hold, .read_back = read_back, .is_there = is_there
+	.make = make, .shut = shut, .read_back = read_back, .is_there = is_there
 
 const struct store storage_file = {
 	.name = "file",

@@ -48,14 +48,6 @@ static int make(struct object *o, uint32_t count, struct error *err)
 	return ret;
 }
 
-/* An array is neither open nor closed. */
-static int leave(struct object *o, struct error *err)
-{
-	(void)o;
-	(void)err;
-	return 0;
-}
-
 static int read_back(struct object *o, uint32_t i, size_t *len, struct error *err)
 {
 	(void)err;
@@ -77,25 +69,21 @@ static void copy(void *to, const void *from, size_t bytes)
 	__asm__ volatile("" : : "r"(to) : "memory");
 }
 
-static int memory_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int once(void *state, uint32_t i, struct error *err)
 {
 	struct arrays *a = state;
-	int ret = 0;
 
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++) {
-		if (a->o.op == STORAGE_CREATE) {
-			ret = create(a, i, err);
-		} else if (a->o.op == STORAGE_WRITE) {
-			copy(a->made[0], a->o.data, a->o.bytes);
-		} else if (a->o.op == STORAGE_DELETE) {
-			free(a->made[i]);
-			a->made[i] = NULL;
-		} else {
-			copy(a->o.back, a->made[0], a->o.bytes);
-		}
+	if (a->o.op == STORAGE_CREATE)
+		return create(a, i, err);
+	if (a->o.op == STORAGE_WRITE) {
+		copy(a->made[0], a->o.data, a->o.bytes);
+	} else if (a->o.op == STORAGE_DELETE) {
+		free(a->made[i]);
+		a->made[i] = NULL;
+	} else {
+		copy(a->o.back, a->made[0], a->o.bytes);
 	}
-	return ret;
+	return 0;
 }
 
 static void memory_teardown(void *state)
@@ -103,8 +91,7 @@ static void memory_teardown(void *state)
 	struct arrays *a = state;
 
 	forget(&a->o, NULL);
-	free(a->o.data);
-	free(a->o.back);
+	storage_end(&a->o);
 }
 
 static const char *memory_lacks(enum storage_op op)
@@ -115,52 +102,36 @@ static const char *memory_lacks(enum storage_op op)
 		       NULL;
 }
 
-extern const struct store storage_memory;
-
 static int memory_prepare(struct bench_case *c, struct error *err)
 {
 	const char *lacks = memory_lacks((enum storage_op)c->name);
-	struct object *o = c->state;
 	int ret;
 
 	if (lacks)
 		return error_skip(err, -EOPNOTSUPP, "no-step", "%s", lacks);
-	ret = storage_begin(o, c, &storage_memory, err);
-	o->back = calloc(1, o->bytes);
-	if (!ret && !o->back)
-		ret = no_memory(err);
+	ret = storage_begin(c, err);
 	return ret ? ret : create(c->state, 0, err);
-}
-
-static int memory_probe(const struct store *store, struct pool *pool, struct error *err)
-{
-	(void)store;
-	(void)pool;
-	(void)err;
-	return 0;
 }
 
 static const struct workload memory_workload = {
 	.state_size = sizeof(struct arrays),
 	.prepare = memory_prepare,
 	.ready = storage_ready,
-	.run = memory_run,
+	.once = once,
 	.verify = storage_check,
 	.check = storage_check,
 	.teardown = memory_teardown,
 };
 
+extern const struct store storage_memory;
 const struct store storage_memory = {
 	.name = "memory",
 	.title = "array in memory",
 	.made_max = ARRAYS_MAX,
-	.probe = memory_probe,
 	.lacks = memory_lacks,
 	.workload = &memory_workload,
 	.forget = forget,
 	.make = make,
-	.shut = leave,
-	.hold = leave,
 	.read_back = read_back,
 	.is_there = is_there,
 };

@@ -25,7 +25,6 @@ enum {
 
 struct tee_object {
 	struct object o;
-	struct desk *desk; /* whose owner has his object open */
 	uint32_t storage;
 	char names[2][NAME_BYTES];
 	unsigned name; /* which of them it has */
@@ -91,14 +90,14 @@ static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
 {
 	size_t at = name_at(o->o.bytes), len = strlen(o->names[name]);
 
-	memcpy(o->desk->in.data + at, o->names[name], len);
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, at, len);
+	memcpy(o->o.c->desk->in.data + at, o->names[name], len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->o.c->desk->in.priv, at, len);
 }
 
 static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
 {
-	memcpy(o->desk->in.data, o->o.data, o->o.bytes);
-	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->desk->in.priv, 0, o->o.bytes);
+	memcpy(o->o.c->desk->in.data, o->o.data, o->o.bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->o.c->desk->in.priv, 0, o->o.bytes);
 }
 
 /* The parameters of an operation of the object that it leads to. */
@@ -123,7 +122,7 @@ static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *
 	case STORAGE_OPEN_READ_CLOSE:
 		if (fetch)
 			set_name(o, op, o->name);
-		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, o->desk->out.priv, 0,
+		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, o->o.c->desk->out.priv, 0,
 			       o->o.bytes);
 		tee_set_value(op, fetch + 1, fetch ? o->storage : 0, 0);
 		break;
@@ -143,7 +142,7 @@ static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *
 
 static void set_state(struct tee_object *o, bool open)
 {
-	o->desk->owner = open ? o : NULL;
+	o->o.c->desk->owner = open ? o : NULL;
 	o->open = open;
 }
 
@@ -178,7 +177,7 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, 
 		o->name = !o->name;
 		set_name(o, op, o->name);
 	}
-	ret = tee_invoke(desk_ta(o->desk), calls[what].command, op, calls[what].doing, err);
+	ret = tee_invoke(desk_ta(o->o.c->desk), calls[what].command, op, calls[what].doing, err);
 	if (ret)
 		return ret;
 	if (what == STORAGE_CREATE || what == STORAGE_OPEN) {
@@ -205,27 +204,21 @@ static int take(struct tee_object *o, enum storage_op what, struct error *err)
 	return call(o, what, &op, err);
 }
 
-/* Returns the object of this store, whose first field `o` is. */
-static struct tee_object *of(void *o)
-{
-	return o;
-}
-
 static bool mine(const struct tee_object *o)
 {
-	return o->open && o->desk->owner == o;
+	return o->open && o->o.c->desk->owner == o;
 }
 
 static int hold(struct object *object, struct error *err)
 {
-	struct tee_object *o = of(object);
+	struct tee_object *o = (struct tee_object *)object;
 
 	return mine(o) ? 0 : take(o, STORAGE_OPEN, err);
 }
 
 static int shut(struct object *object, struct error *err)
 {
-	struct tee_object *o = of(object);
+	struct tee_object *o = (struct tee_object *)object;
 
 	return mine(o) ? take(o, STORAGE_OPS, err) : 0;
 }
@@ -246,18 +239,18 @@ static int forget(struct object *o, struct error *err)
 		return 0;
 	if (ret && err)
 		*err = why;
-	return ret ? ret : take(of(o), STORAGE_DELETE, err);
+	return ret ? ret : take((struct tee_object *)o, STORAGE_DELETE, err);
 }
 
 static int make(struct object *o, uint32_t count, struct error *err)
 {
 	(void)count;
-	return take(of(o), STORAGE_CREATE, err);
+	return take((struct tee_object *)o, STORAGE_CREATE, err);
 }
 
 static int read_back(struct object *object, uint32_t i, size_t *len, struct error *err)
 {
-	struct tee_object *o = of(object);
+	struct tee_object *o = (struct tee_object *)object;
 	int ret = shut(object, err);
 
 	(void)i;
@@ -280,15 +273,12 @@ static int tee_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int tee_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int tee_once(void *state, uint32_t i, struct error *err)
 {
 	struct tee_object *o = state;
-	int ret = 0;
 
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = call(o, o->o.op, &o->op, err);
-	return ret;
+	(void)i;
+	return call(o, o->o.op, &o->op, err);
 }
 
 /*
@@ -331,7 +321,7 @@ static int tee_verify(void *state, struct error *err)
 	if (!ret)
 		ret = stop_check(err);
 	if (!ret)
-		ret = rpcs_count(&o->rpcs, tee_run, o, 1, err);
+		ret = rpcs_count(&o->rpcs, o->o.c, 1, err);
 	if (!ret)
 		ret = stop_check(err);
 	return ret ? ret : tee_check(o, err);
@@ -346,30 +336,30 @@ static void tee_teardown(void *state)
 {
 	struct tee_object *o = state;
 
-	if (o->desk) {
+	if (o->o.c && o->o.c->desk) {
 		if (o->exists)
 			forget(&o->o, NULL);
-		if (o->desk->owner == o)
-			o->desk->owner = NULL;
+		if (o->o.c->desk->owner == o)
+			o->o.c->desk->owner = NULL;
 	}
-	free(o->o.data);
+	storage_end(&o->o);
 }
 
 static int tee_prepare(struct bench_case *c, struct error *err)
 {
-	bool rpmb = !strcmp(c->backend_name, storage_rpmb.name);
 	struct tee_object *o = c->state;
-	int ret = can_store(rpmb, c->pool, err);
+	int ret = storage_begin(c, err);
+	bool rpmb = o->o.store == &storage_rpmb;
 
 	if (!ret)
-		ret = storage_begin(&o->o, c, &storage_ree_fs, err);
+		ret = can_store(rpmb, c->pool, err);
 	if (!ret)
 		ret = pool_desk(c->pool, ta_backend(), DESK_STORAGE,
-				name_at(o->o.bytes) + NAME_BYTES, &o->desk, err);
+				name_at(o->o.bytes) + NAME_BYTES, &c->desk, err);
 	if (ret)
 		return ret;
 	o->storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
-	o->o.back = o->desk->out.data;
+	o->o.back = o->o.c->desk->out.data;
 	snprintf(o->names[0], NAME_BYTES, "%s", o->o.name);
 	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->o.name);
 	/* A run that was killed may have left it under its other name. */
@@ -397,7 +387,7 @@ static const struct workload tee_workload = {
 	.state_size = sizeof(struct tee_object),
 	.prepare = tee_prepare,
 	.ready = tee_ready,
-	.run = tee_run,
+	.once = tee_once,
 	.verify = tee_verify,
 	.check = tee_check,
 	.facts = tee_facts,

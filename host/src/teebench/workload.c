@@ -238,12 +238,31 @@ bool case_calls_tee(const struct bench_case *c)
 	return case_in_ta(c) || !strncmp(c->backend_name, "tee-", 4);
 }
 
-struct measure_target case_target(const struct bench_case *c)
+int case_ready(void *state, uint32_t loops, struct error *err)
+{
+	const struct bench_case *c = state;
+
+	return c->workload->ready ? c->workload->ready(c->state, loops, err) : 0;
+}
+
+int case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+{
+	const struct bench_case *c = state;
+	int ret = 0;
+
+	if (c->workload->run)
+		return c->workload->run(c->state, loops, repeat, err);
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = c->workload->once(c->state, i, err);
+	return ret;
+}
+
+struct measure_target case_target(struct bench_case *c)
 {
 	return (struct measure_target){
-		.run = c->workload->run,
-		.state = c->state,
-		.ready = c->workload->ready,
+		.run = case_run,
+		.state = c,
+		.ready = case_ready,
 		.loops_max = c->loops_max,
 	};
 }

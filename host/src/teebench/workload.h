@@ -75,10 +75,11 @@ struct bench_case {
 	/* By case_prepare(): the workload's desk, and its own state. */
 	struct desk *desk;
 	void *state;
+	/* Set by verify(): the backend that came to the same result, or NULL. */
+	const char *checked_by;
 };
 
 struct json;
-struct tee_session;
 struct listing; /* what --list collects: listing.h */
 
 struct workload {
@@ -150,10 +151,12 @@ struct workload {
 	int (*ready)(void *state, uint32_t loops, struct error *err);
 
 	/*
-	 * The thing itself, `loops` calls of `repeat` operations each.
-	 * Nothing but that: no I/O, no allocation.
+	 * The thing itself: run() makes `loops` calls of `repeat` operations each,
+	 * once() makes call number `i`, and the core repeats it. A workload has one
+	 * of the two. They do nothing but that: no I/O, no allocation.
 	 */
 	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
+	int (*once)(void *state, uint32_t i, struct error *err);
 
 	/*
 	 * Is the result right, against an answer known from elsewhere? Comes
@@ -164,12 +167,10 @@ struct workload {
 	/* Is what the last run() left right? After every sample; or NULL. */
 	int (*check)(void *state, struct error *err);
 
-	/*
-	 * The session in which a TA computes, whose clock runs along in the
-	 * samples where there is one; NULL: no TA does. Asked after verify();
-	 * the session stays until teardown(). Or NULL.
-	 */
-	struct tee_session *(*ta)(const void *state);
+	/* Where the desk is a session with a TA, the TA's clock runs along in the samples. */
+	bool ta_clock;
+	/* The record says which backend checked the result (c->checked_by). */
+	bool refereed;
 
 	/* Adds fields of its own to the case's record; or NULL. */
 	void (*facts)(const void *state, struct json *json);
@@ -210,7 +211,9 @@ bool case_calls_tee(const struct bench_case *c);
 /* Opens c->desk, makes c->state and prepares it; ends and frees it. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
-/* What is measured of a case that is prepared. */
-struct measure_target case_target(const struct bench_case *c);
+/* For the measuring core, whose `state` is the prepared case. */
+int case_ready(void *c, uint32_t loops, struct error *err);
+int case_run(void *c, uint32_t loops, uint32_t repeat, struct error *err);
+struct measure_target case_target(struct bench_case *c);
 
 #endif

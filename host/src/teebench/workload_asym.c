@@ -134,10 +134,10 @@ static void asym_list(struct listing *listing, struct pool *pool)
 	}
 }
 
-#define OF_ASYM                                                                                 \
-	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },                \
-	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, .run = asym_case_run, \
-	.verify = asym_case_verify, .check = asym_case_check, .ta = asym_case_ta,               \
+#define OF_ASYM                                                                                   \
+	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },                  \
+	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, .once = asym_case_once, \
+	.verify = asym_case_verify, .check = asym_case_check, .ta_clock = true, .refereed = true, \
 	.facts = asym_case_facts, .teardown = asym_case_teardown, .list = asym_list
 
 #define OPERATION .parse = operation_parse, .prepare = operation_prepare, OF_ASYM

@@ -445,16 +445,10 @@ static int call_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int call_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int call_once(void *state, uint32_t i, struct error *err)
 {
-	struct call_case *s = state;
-	struct step *step = timed(s);
-	int ret = 0;
-
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = invoke(s, step, err);
-	return ret;
+	(void)i;
+	return invoke(state, timed(state), err);
 }
 
 static int call_check(void *state, struct error *err)
@@ -519,7 +513,7 @@ const struct workload workload_call = {
 	.parse = call_case_parse,
 	.prepare = call_prepare,
 	.ready = call_ready,
-	.run = call_run,
+	.once = call_once,
 	.verify = call_check,
 	.check = call_check,
 	.facts = call_facts,

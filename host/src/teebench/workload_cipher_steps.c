@@ -46,17 +46,17 @@ static int steps_parse(struct bench_case *c, struct error *err)
 
 static void arrange(const struct keyed_case *k, enum keyed_step step)
 {
-	if (k->backend->arrange)
-		k->backend->arrange(k->session, &k->job, step);
+	if (k->c->backend->arrange)
+		k->c->backend->arrange(k->c->desk->session, &k->job, step);
 }
 
-/* A step that the backend has not at all is left out. */
+/* Takes a step; one that the backend doesn't have at all is left out. */
 static int take(const struct keyed_case *k, enum keyed_step step, struct error *err)
 {
-	if (k->backend->no_step[step])
+	if (k->c->backend->no_step[step])
 		return 0;
 	arrange(k, step);
-	return k->backend->step(k->session, &k->job, step, err);
+	return k->c->backend->step(k->c->desk->session, &k->job, step, err);
 }
 
 static int steps_prepare(struct bench_case *c, struct error *err)
@@ -75,12 +75,12 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
-/* All that comes before the step, and for `inv` what leads to its call. */
+/* Does all that comes before the step, and for `inv` what leads to its call. */
 static int steps_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct steps *s = state;
 	struct keyed_case *k = &s->k;
-	bool mine = k->desk->owner == k;
+	bool mine = k->c->desk->owner == k;
 	int ret = keyed_case_ready(k, loops, err);
 
 	if (s->step == WHOLE)
@@ -95,34 +95,24 @@ static int steps_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int run_whole(const struct keyed_case *k, uint32_t loops, struct error *err)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		for (int step = KEYED_PREPARE; !ret && step < WHOLE; step++)
-			ret = take(k, (enum keyed_step)step, err);
-	return ret;
-}
-
-static int steps_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int steps_once(void *state, uint32_t i, struct error *err)
 {
 	struct steps *s = state;
 	const struct keyed_case *k = &s->k;
 	int ret = 0;
 
-	(void)repeat;
-	if (s->step == WHOLE)
-		return run_whole(k, loops, err);
-	for (uint32_t i = 0; !ret && i < loops; i++) {
-		if (s->all)
-			arrange(k, s->step);
-		ret = k->backend->step(k->session, &k->job, s->step, err);
+	(void)i;
+	if (s->step == WHOLE) {
+		for (int step = KEYED_PREPARE; !ret && step < WHOLE; step++)
+			ret = take(k, (enum keyed_step)step, err);
+		return ret;
 	}
-	return ret;
+	if (s->all)
+		arrange(k, s->step);
+	return k->c->backend->step(k->c->desk->session, &k->job, s->step, err);
 }
 
-/* From where the step has led to the end of a message. */
+/* Takes the steps that are left to the end of a message. */
 static int finish(struct steps *s, struct error *err)
 {
 	int from = s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1;
@@ -167,11 +157,11 @@ const struct workload workload_cipher_steps = {
 	.parse = steps_parse,
 	.prepare = steps_prepare,
 	.ready = steps_ready,
-	.run = steps_run,
+	.once = steps_once,
 	.verify = steps_verify,
 	.check = steps_check,
-	.ta = keyed_case_ta,
-	.facts = keyed_case_facts,
+	.ta_clock = true,
+	.refereed = true,
 	.teardown = keyed_case_teardown,
 	.list = steps_list,
 };

@@ -17,9 +17,7 @@ _Static_assert(TA_BENCH_DIGEST_ALLOCATE == 0 && TA_BENCH_DIGEST_RESET == 1 &&
 	       "the parts are those of .parameters, in that order");
 
 struct digest_part {
-	const struct algorithm *alg;
-	uint32_t part;
-	struct desk *desk;
+	struct bench_case *c;
 	uint8_t want[ALG_DIGEST_MAX_BYTES]; /* of the empty message */
 };
 
@@ -28,25 +26,24 @@ static int part_prepare(struct bench_case *c, struct error *err)
 	static const uint8_t nothing[1];
 	struct digest_part *d = c->state;
 
-	d->alg = c->algorithm;
-	d->part = (uint32_t)c->part[0].word;
-	d->desk = c->desk;
-	return known_answer_digest(c->pool, c->backend, d->alg, nothing, 0, d->want, NULL, err);
+	d->c = c;
+	return known_answer_digest(c->pool, c->backend, c->algorithm, nothing, 0, d->want, NULL,
+				   err);
 }
 
 static int part_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct digest_part *d = state;
+	const struct bench_case *c = ((struct digest_part *)state)->c;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++) {
 		TEEC_Operation op = { 0 };
 
-		tee_set_value(&op, 0, d->alg->id, d->part);
+		tee_set_value(&op, 0, c->algorithm->id, (uint32_t)c->part[0].word);
 		tee_set_value(&op, 1, repeat, 0);
-		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, d->desk->out.priv, 0,
-			       d->alg->out_bytes);
-		ret = tee_invoke(desk_ta(d->desk), TA_BENCH_CMD_DIGEST_PART, &op,
+		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, c->desk->out.priv, 0,
+			       c->algorithm->out_bytes);
+		ret = tee_invoke(desk_ta(c->desk), TA_BENCH_CMD_DIGEST_PART, &op,
 				 "take a digest apart in the bench TA", err);
 	}
 	if (ret == -EOPNOTSUPP)
@@ -57,17 +54,13 @@ static int part_run(void *state, uint32_t loops, uint32_t repeat, struct error *
 static int part_check(void *state, struct error *err)
 {
 	struct digest_part *d = state;
-	bool differs = memcmp(d->desk->out.data, d->want, d->alg->out_bytes);
+	const struct algorithm *alg = d->c->algorithm;
+	bool differs = memcmp(d->c->desk->out.data, d->want, alg->out_bytes);
 
-	memset(d->desk->out.data, 0, d->alg->out_bytes);
+	memset(d->c->desk->out.data, 0, alg->out_bytes);
 	return differs ? error_set(err, -EBADMSG, "the %s of the empty message is wrong",
-				   d->alg->title) :
+				   alg->title) :
 			 0;
-}
-
-static struct tee_session *part_ta(const void *state)
-{
-	return desk_ta(((const struct digest_part *)state)->desk);
 }
 
 const struct workload workload_digest_parts = {
@@ -84,5 +77,5 @@ const struct workload workload_digest_parts = {
 	.run = part_run,
 	.verify = part_check,
 	.check = part_check,
-	.ta = part_ta,
+	.ta_clock = true,
 };

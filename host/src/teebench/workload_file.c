@@ -154,36 +154,33 @@ static int hash_prepare(struct bench_case *c, struct error *err)
 
 static int hash(struct hashing *h, int from, struct error *err)
 {
-	const struct backend *b = h->d.backend;
-	const struct buffer *in = &h->d.desk->in;
-	size_t at = 0, n = 0;
-	int ret = b->digest_init(h->d.session, h->d.alg, err);
+	const struct bench_case *c = h->d.c;
+	const struct backend *b = c->backend;
+	struct session *session = c->desk->session;
+	size_t at = 0, n = 0, bytes = h->files.bytes;
+	int ret = b->digest_init(session, c->algorithm, err);
 
-	for (; !ret && at < h->d.bytes; at += n) {
+	for (; !ret && at < bytes; at += n) {
 		ret = stop_check(err);
 		if (ret)
 			return ret;
-		n = h->d.bytes - at < PIECE ? h->d.bytes - at : PIECE;
-		ret = read_piece(from, in->data, n, at, err);
+		n = bytes - at < PIECE ? bytes - at : PIECE;
+		ret = read_piece(from, c->desk->in.data, n, at, err);
 		if (!ret)
-			ret = b->digest_update(h->d.session, in, 0, n, err);
+			ret = b->digest_update(session, &c->desk->in, 0, n, err);
 	}
-	return ret ? ret : b->digest_final(h->d.session, NULL, 0, 0, h->d.out, err);
+	return ret ? ret : b->digest_final(session, NULL, 0, 0, h->d.out, err);
 }
 
-static int hash_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int hash_once(void *state, uint32_t i, struct error *err)
 {
 	struct hashing *h = state;
-	int ret = 0;
+	int from = open_from(&h->files, h->files.from, err);
+	int ret = from < 0 ? from : hash(h, from, err);
 
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++) {
-		int from = open_from(&h->files, h->files.from, err);
-
-		ret = from < 0 ? from : hash(h, from, err);
-		if (from >= 0)
-			close(from);
-	}
+	(void)i;
+	if (from >= 0)
+		close(from);
 	return ret;
 }
 
@@ -233,14 +230,14 @@ const struct workload workload_file = {
 	.names = names,
 	.what = "an operation on a file",
 	.most = 1 << 30,
-	.state_size = sizeof(struct hashing),
 	.parse = file_parse,
 	.prepare = hash_prepare,
-	.run = hash_run,
+	.once = hash_once,
+	.state_size = sizeof(struct hashing),
 	.verify = hash_verify,
 	.check = digest_case_check,
-	.ta = digest_case_ta,
-	.facts = digest_case_facts,
+	.ta_clock = true,
+	.refereed = true,
 	.teardown = hash_teardown,
 	.list = file_list,
 };
@@ -300,8 +297,8 @@ static int crypt_ready(void *state, uint32_t loops, struct error *err)
 	struct crypting *c = state;
 
 	(void)loops;
-	c->k.desk->owner = NULL;
-	return c->k.backend->set_up(c->k.session, &c->k.job, err);
+	c->k.c->desk->owner = NULL;
+	return c->k.c->backend->set_up(c->k.c->desk->session, &c->k.job, err);
 }
 
 /*
@@ -315,10 +312,10 @@ static int make_ciphertext(struct crypting *c, struct error *err)
 	int ret = make_file(f, f->to, err);
 
 	job.decrypt = false;
-	c->k.desk->owner = NULL;
+	c->k.c->desk->owner = NULL;
 	if (!ret)
-		ret = c->k.backend->set_up(c->k.session, &job, err);
-	return ret ? ret : crypt_files(f, c->k.desk, &job, f->to, f->from, err);
+		ret = c->k.c->backend->set_up(c->k.c->desk->session, &job, err);
+	return ret ? ret : crypt_files(f, c->k.c->desk, &job, f->to, f->from, err);
 }
 
 static int crypt_prepare(struct bench_case *c, struct error *err)
@@ -335,15 +332,12 @@ static int crypt_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-static int crypt_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int crypt_once(void *state, uint32_t i, struct error *err)
 {
 	struct crypting *c = state;
-	int ret = 0;
 
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = crypt_files(&c->files, c->k.desk, &c->k.job, c->files.from, c->files.to, err);
-	return ret;
+	(void)i;
+	return crypt_files(&c->files, c->k.c->desk, &c->k.job, c->files.from, c->files.to, err);
 }
 
 /* The file of that name holds these bytes, and no others. */
@@ -356,7 +350,7 @@ static int holds(const struct crypting *c, const char *name, const uint8_t *want
 		ret = known_answer_wrong(err,
 					 "%s of a file by backend %s gives "
 					 "other bytes than it should",
-					 c->k.job.alg->title, c->k.backend->name);
+					 c->k.job.alg->title, c->k.c->backend->name);
 	free(got);
 	return ret;
 }
@@ -383,7 +377,7 @@ static int understood(struct crypting *c, const char *name, const uint8_t *messa
 	other = keyed_case_other(&c->k, &job);
 	if (!other)
 		return 0;
-	c->k.checked_by = other->backend->name;
+	c->k.c->checked_by = other->backend->name;
 	snprintf(plain, sizeof(plain), "%s.plain", c->files.from);
 	ret = crypt_files(&c->files, other, &job, name, plain, err);
 	if (!ret)
@@ -427,10 +421,10 @@ static const struct workload crypt_workload = {
 	.state_size = sizeof(struct crypting),
 	.prepare = crypt_prepare,
 	.ready = crypt_ready,
-	.run = crypt_run,
+	.once = crypt_once,
 	.verify = crypt_verify,
 	.check = crypt_check,
-	.ta = keyed_case_ta,
-	.facts = keyed_case_facts,
+	.ta_clock = true,
+	.refereed = true,
 	.teardown = crypt_teardown,
 };

@@ -36,23 +36,19 @@ static int oneshot_prepare(struct bench_case *c, struct error *err)
 static int oneshot_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct digest_case *d = state;
+	const struct bench_case *c = d->c;
 	int ret = 0;
 
-	/* The backend's own loop: a smaller share of the time is ours. */
-	if (!d->backend->crosses && loops <= UINT32_MAX / repeat) {
+	/* The backend's own loop leaves less of the time to ours. */
+	if (!c->backend->crosses && loops <= UINT32_MAX / repeat) {
 		repeat *= loops;
 		loops = 1;
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = d->backend->digest(d->session, d->alg, &d->desk->in, 0, d->bytes, d->out,
-					 repeat, err);
+		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in, 0,
+					 (size_t)c->bytes, d->out, repeat, err);
 	return ret;
 }
-
-struct stream {
-	struct digest_case d;
-	size_t chunk;
-};
 
 static int stream_parse(struct bench_case *c, struct error *err)
 {
@@ -61,34 +57,20 @@ static int stream_parse(struct bench_case *c, struct error *err)
 	return digest_case_parse(c, err);
 }
 
-static int stream_prepare(struct bench_case *c, struct error *err)
+static int stream_once(void *state, uint32_t i, struct error *err)
 {
-	((struct stream *)c->state)->chunk = (size_t)c->part[1].number;
-	return digest_case_open(c, DESK_DIGEST, 0, err);
-}
+	struct digest_case *d = state;
+	const struct bench_case *c = d->c;
+	const struct backend *b = c->backend;
+	struct session *session = c->desk->session;
+	const struct buffer *in = &c->desk->in;
+	size_t at = 0, bytes = (size_t)c->bytes, chunk = (size_t)c->part[1].number;
+	int ret = b->digest_init(session, c->algorithm, err);
 
-static int stream_once(struct stream *s, struct error *err)
-{
-	const struct backend *b = s->d.backend;
-	const struct buffer *in = &s->d.desk->in;
-	size_t at = 0, bytes = s->d.bytes;
-	int ret = b->digest_init(s->d.session, s->d.alg, err);
-
-	for (; !ret && bytes - at > s->chunk; at += s->chunk)
-		ret = b->digest_update(s->d.session, in, at, s->chunk, err);
-	if (!ret)
-		ret = b->digest_final(s->d.session, in, at, bytes - at, s->d.out, err);
-	return ret;
-}
-
-static int stream_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
-{
-	int ret = 0;
-
-	(void)repeat;
-	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = stream_once(state, err);
-	return ret;
+	(void)i;
+	for (; !ret && bytes - at > chunk; at += chunk)
+		ret = b->digest_update(session, in, at, chunk, err);
+	return ret ? ret : b->digest_final(session, in, at, bytes - at, d->out, err);
 }
 
 const struct workload workload_oneshot = {
@@ -111,9 +93,9 @@ const struct workload workload_stream = {
 	.classes = 1u << ALG_DIGEST,
 	.most = 1 << 30,
 	.parse = stream_parse,
-	.prepare = stream_prepare,
-	.run = stream_run,
-	DIGEST_CASE(struct stream),
+	.prepare = oneshot_prepare,
+	.once = stream_once,
+	DIGEST_CASE(struct digest_case),
 };
 
 const struct workload workload_cipher = {

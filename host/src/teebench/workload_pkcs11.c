@@ -58,7 +58,7 @@ static const struct action {
 };
 
 struct p11_case {
-	struct pool *pool;
+	struct bench_case *c;
 	const struct action *is;
 	bool opened, pair, begun;
 	bool signed_once; /* out is a signature to verify */
@@ -66,7 +66,6 @@ struct p11_case {
 	uint8_t in[64], out[256];
 	size_t in_len;
 	ck out_len;
-	const char *checked_by;
 	uint64_t total_ns;
 	struct pkcs11_layers layers;
 };
@@ -175,7 +174,7 @@ static int p11_prepare(struct bench_case *c, struct error *err)
 	if (ret)
 		return ret;
 	k->opened = true;
-	k->pool = c->pool;
+	k->c = c;
 	k->is = &actions[c->name];
 	res = make_things(k);
 	if (res == CKR_DEVICE_MEMORY)
@@ -284,19 +283,15 @@ static int p11_ready(void *state, uint32_t loops, struct error *err)
 	return res ? pkcs11_failed(err, "sign", res) : 0;
 }
 
-static int p11_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int p11_once(void *state, uint32_t i, struct error *err)
 {
 	struct p11_case *k = state;
-	ck res = 0;
+	/* An operation that was begun must be ended before the next. */
+	ck res = k->begun ? end_signing(k) : 0;
 
-	(void)repeat;
-	for (uint32_t i = 0; !res && i < loops; i++) {
-		/* One that was begun must be ended before the next. */
-		if (k->begun)
-			res = end_signing(k);
-		if (!res)
-			res = call_once(k);
-	}
+	(void)i;
+	if (!res)
+		res = call_once(k);
 	return res ? pkcs11_failed(err, names[k->is - actions], res) : 0;
 }
 
@@ -318,7 +313,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 	/* An OCTET STRING with an uncompressed point. */
 	if (res || want.len != 67 || point[2] != 4)
 		return pkcs11_failed(err, "tell a public key", res);
-	if (pool_desk(k->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
+	if (pool_desk(k->c->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
 		return 0;
 	desk->owner = NULL;
 	job.in = &desk->in;
@@ -330,7 +325,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i, err);
 	if (ret)
 		return known_answer_wrong(err, "a wrong signature by the PKCS #11 module");
-	k->checked_by = openssl->name;
+	k->c->checked_by = openssl->name;
 	return 0;
 }
 
@@ -373,7 +368,7 @@ static int take_layers(struct p11_case *k, struct error *err)
 		before = pkcs11_layers;
 		begin = clock_now_ns();
 		if (!ret)
-			ret = p11_run(k, 1, 1, err);
+			ret = p11_once(k, 0, err);
 		k->total_ns += clock_now_ns() - begin;
 		k->layers.invoke_ns += pkcs11_layers.invoke_ns - before.invoke_ns;
 		k->layers.memory_ns += pkcs11_layers.memory_ns - before.memory_ns;
@@ -412,7 +407,6 @@ static void p11_facts(const void *state, struct json *json)
 {
 	const struct p11_case *k = state;
 
-	json_string_or_null(json, "checked_by", k->checked_by);
 	json_string(json, "module", pkcs11_file);
 	json_u64(json, "initialize_ns", pkcs11_begun.initialize_ns);
 	json_u64(json, "login_ns", pkcs11_begun.login_ns);
@@ -458,7 +452,8 @@ const struct workload workload_pkcs11 = {
 	.parse = p11_parse,
 	.prepare = p11_prepare,
 	.ready = p11_ready,
-	.run = p11_run,
+	.once = p11_once,
+	.refereed = true,
 	.verify = p11_verify,
 	.check = p11_check,
 	.facts = p11_facts,

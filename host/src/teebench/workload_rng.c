@@ -25,9 +25,7 @@ static const char *const names[] = { "random", NULL };
 #define SLOW_NS 1000000000u  /* so long, whoever had the CPU meanwhile */
 
 struct rng {
-	struct desk *desk;
-	const struct backend *backend; /* of the desk, as the session */
-	struct session *session;
+	struct bench_case *c;
 	size_t bytes;
 	uint8_t *before; /* what the last draw gave */
 	struct rpcs rpcs;
@@ -36,7 +34,7 @@ struct rng {
 
 static int draw(struct rng *r, size_t len, struct error *err)
 {
-	return r->backend->random(r->session, &r->desk->out, len, 1, err);
+	return r->c->backend->random(r->c->desk->session, &r->c->desk->out, len, 1, err);
 }
 
 /* Bounded by time, for a hardware source may give 10 kB/s. */
@@ -51,7 +49,7 @@ static int test_blocks(struct rng *r, struct error *err)
 		if (ret)
 			return ret;
 		r->blocks++;
-		r->failed += !fips140_passes(r->desk->out.data);
+		r->failed += !fips140_passes(r->c->desk->out.data);
 	}
 	bound = fips140_bound(r->blocks);
 	if (r->failed <= bound)
@@ -59,7 +57,7 @@ static int test_blocks(struct rng *r, struct error *err)
 	error_set(err, -EBADMSG,
 		  "%u of %u blocks from %s fail the tests of FIPS 140-2, of a "
 		  "good source at most %u do",
-		  r->failed, r->blocks, r->backend->name, bound);
+		  r->failed, r->blocks, r->c->backend->name, bound);
 	error_hint(err, "this source is broken: do not use what it gives");
 	return -EBADMSG;
 }
@@ -89,7 +87,7 @@ static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *er
  * costs, and the first one what seeding does: more is drawn until it takes long,
  * or is all of a sample.
  */
-static int check_rate(struct rng *r, const struct bench_case *c, struct error *err)
+static int check_rate(struct rng *r, struct error *err)
 {
 	size_t len = r->bytes < 64 ? r->bytes : 64;
 	uint64_t ns = 1;
@@ -104,14 +102,14 @@ static int check_rate(struct rng *r, const struct bench_case *c, struct error *e
 	}
 	if (ret || stop_asked())
 		return ret;
-	all = (double)ns / (double)len * (double)r->bytes * (c->options.samples + 6);
+	all = (double)ns / (double)len * (double)r->bytes * (r->c->options.samples + 6);
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu "
 			  "bytes would take %.0f s",
-			  r->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
-			  c->options.samples, r->bytes, all / 1e9);
+			  r->c->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
+			  r->c->options.samples, r->bytes, all / 1e9);
 }
 
 static int rng_prepare(struct bench_case *c, struct error *err)
@@ -122,11 +120,9 @@ static int rng_prepare(struct bench_case *c, struct error *err)
 	r->before = calloc(1, bytes);
 	if (!r->before)
 		return no_memory(err);
-	r->desk = c->desk;
-	r->backend = c->backend;
-	r->session = r->desk->session;
+	r->c = c;
 	r->bytes = bytes;
-	return check_rate(r, c, err);
+	return check_rate(r, err);
 }
 
 static int rng_ready(void *state, uint32_t loops, struct error *err)
@@ -135,17 +131,18 @@ static int rng_ready(void *state, uint32_t loops, struct error *err)
 
 	(void)loops;
 	(void)err;
-	memset(r->desk->out.data, 0, r->bytes);
+	memset(r->c->desk->out.data, 0, r->bytes);
 	return 0;
 }
 
 static int rng_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct rng *r = state;
+	const struct desk *desk = r->c->desk;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = r->backend->random(r->session, &r->desk->out, r->bytes, repeat, err);
+		ret = desk->backend->random(desk->session, &desk->out, r->bytes, repeat, err);
 	return ret;
 }
 
@@ -153,15 +150,15 @@ static int rng_run(void *state, uint32_t loops, uint32_t repeat, struct error *e
 static int rng_check(void *state, struct error *err)
 {
 	struct rng *r = state;
-	const uint8_t *data = r->desk->out.data;
+	const uint8_t *data = r->c->desk->out.data;
 	bool again = !memcmp(data, r->before, r->bytes);
 
 	memcpy(r->before, data, r->bytes);
 	if (!memcmp(data, data + 1, r->bytes - 1))
-		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x", r->backend->name,
-				 r->bytes, data[0]);
+		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x",
+				 r->c->backend->name, r->bytes, data[0]);
 	return again ? error_set(err, -EBADMSG, "%s gave the same %zu bytes twice",
-				 r->backend->name, r->bytes) :
+				 r->c->backend->name, r->bytes) :
 		       0;
 }
 
@@ -172,14 +169,9 @@ static int rng_verify(void *state, struct error *err)
 
 	if (!ret)
 		ret = test_blocks(r, err);
-	if (!ret && desk_ta(r->desk))
-		ret = rpcs_count(&r->rpcs, rng_run, r, 4, err);
+	if (!ret && desk_ta(r->c->desk))
+		ret = rpcs_count(&r->rpcs, r->c, 4, err);
 	return ret;
-}
-
-static struct tee_session *rng_ta(const void *state)
-{
-	return desk_ta(((const struct rng *)state)->desk);
 }
 
 static void rng_facts(const void *state, struct json *json)
@@ -191,7 +183,7 @@ static void rng_facts(const void *state, struct json *json)
 	json_u64(json, "failed", r->failed);
 	json_u64(json, "failed_at_most", fips140_bound(r->blocks));
 	json_object_end(json);
-	if (desk_ta(r->desk))
+	if (desk_ta(r->c->desk))
 		rpcs_put(&r->rpcs, json);
 }
 
@@ -224,7 +216,7 @@ const struct workload workload_rng = {
 	.run = rng_run,
 	.verify = rng_verify,
 	.check = rng_check,
-	.ta = rng_ta,
+	.ta_clock = true,
 	.facts = rng_facts,
 	.teardown = rng_teardown,
 };

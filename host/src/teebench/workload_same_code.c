@@ -28,7 +28,7 @@ struct same_code {
 	struct buffer in, copy; /* of the normal world */
 	const struct digest_class *sha256;
 	uint64_t result, want;
-	struct desk *desk; /* of the TA; NULL: in the normal world */
+	struct bench_case *c; /* c->desk: of the TA; NULL in the normal world */
 };
 
 /* The TA is the bench TA, which `tee` has sessions with. */
@@ -93,6 +93,7 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	struct same_code *s = c->state;
 	int ret;
 
+	s->c = c;
 	s->kernel = (uint32_t)c->name;
 	s->bytes = (size_t)c->bytes;
 	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
@@ -103,7 +104,7 @@ static int same_prepare(struct bench_case *c, struct error *err)
 		return ret;
 	pool_message(s->in.data, s->bytes);
 	return in_ta(c) ?
-		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, s->bytes, &s->desk, err) :
+		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, s->bytes, &c->desk, err) :
 		       0;
 }
 
@@ -113,7 +114,7 @@ static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat,
 	int ret;
 
 	tee_set_value(&op, 0, s->kernel, repeat);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->desk->in.priv, 0, s->bytes);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->c->desk->in.priv, 0, s->bytes);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op, "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
@@ -125,8 +126,8 @@ static int same_run(void *state, uint32_t loops, uint32_t repeat, struct error *
 	struct same_code *s = state;
 	int ret = 0;
 
-	if (s->desk) {
-		struct tee_session *tee = desk_ta(s->desk);
+	if (s->c->desk) {
+		struct tee_session *tee = desk_ta(s->c->desk);
 
 		for (uint32_t i = 0; !ret && i < loops; i++)
 			ret = invoke(s, tee, repeat, err);
@@ -148,7 +149,7 @@ static int same_check(void *state, struct error *err)
 		return 0;
 	return error_set(err, -EBADMSG, "%s of %zu bytes gives %016llx in %s, and %016llx here",
 			 kernels[s->kernel], s->bytes, (unsigned long long)result,
-			 s->desk ? "the TA" : "a run", (unsigned long long)s->want);
+			 s->c->desk ? "the TA" : "a run", (unsigned long long)s->want);
 }
 
 /* What code that is written otherwise comes to, byte by byte. */
@@ -190,13 +191,6 @@ static int same_verify(void *state, struct error *err)
 	return same_check(s, err);
 }
 
-static struct tee_session *same_ta(const void *state)
-{
-	const struct same_code *s = state;
-
-	return s->desk ? desk_ta(s->desk) : NULL;
-}
-
 static void same_teardown(void *state)
 {
 	struct same_code *s = state;
@@ -220,6 +214,6 @@ const struct workload workload_same_code = {
 	.run = same_run,
 	.verify = same_verify,
 	.check = same_check,
-	.ta = same_ta,
+	.ta_clock = true,
 	.teardown = same_teardown,
 };

@@ -111,12 +111,11 @@ static int session_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int session_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int session_once(void *state, uint32_t i, struct error *err)
 {
 	struct steps *s = state;
 
-	(void)loops;
-	(void)repeat;
+	(void)i;
 	if (s->step != 'c')
 		return sit(s->ta, &s->ta->timed, err);
 	stand_up(&s->ta->timed);
@@ -170,7 +169,7 @@ const struct workload workload_session = {
 	.state_size = sizeof(struct steps),
 	.prepare = session_prepare,
 	.ready = session_ready,
-	.run = session_run,
+	.once = session_once,
 	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,

@@ -41,7 +41,8 @@ static void storage_list(struct listing *listing, struct pool *pool)
 		const struct store *s = stores[i];
 		struct error why = { 0 };
 
-		s->probe(s, pool, &why);
+		if (s->probe)
+			s->probe(s, pool, &why);
 		for (int op = 0; op < STORAGE_OPS; op++) {
 			struct error here = why;
 			const char *lacks = s->lacks ? s->lacks((enum storage_op)op) : NULL;
