@@ -95,6 +95,9 @@ enum asym_step {
 	ASYM_STEPS,
 };
 
+/* What a session is for. */
+enum backend_use { USE_DIGESTS, USE_KEYS, USE_RANDOM, USE_ASYM };
+
 struct backend {
 	const char *name;    /* as in case keys: "tee", "ta-ce", … */
 	const char *title;   /* as reports call it, in two or three words */
@@ -123,10 +126,15 @@ struct backend {
 	/* Can this machine run it at all? Opens no session; err->skip if not. */
 	int (*probe)(struct error *err);
 
-	/* NULL: it has no such sessions. close() accepts NULL. */
-	int (*open)(struct session **session, struct error *err);
-	int (*open_keyed)(struct session **session, struct error *err);
-	int (*open_random)(struct session **session, struct error *err);
+	/*
+	 * The sessions that it has are bits 1u << USE_… of `uses`; callers open them by
+	 * backend_open(), which also closes one that open() leaves behind when it fails.
+	 * close() accepts NULL.
+	 */
+	unsigned uses;
+	unsigned code; /* the backend's own: which of its implementations computes */
+	int (*open)(struct session **session, const struct backend *self, enum backend_use use,
+		    struct error *err);
 	void (*close)(struct session *session);
 
 	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
@@ -134,7 +142,7 @@ struct backend {
 	/* Also buffer_alloc_plain()'s, which cross as temporary references. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
-	/* Digests, in a session of open(). */
+	/* Digests, in a session of USE_DIGESTS. */
 
 	/*
 	 * -EOPNOTSUPP and err->skip "unsupported-algorithm": it has no such
@@ -160,7 +168,7 @@ struct backend {
 	int (*digest_final)(struct session *session, const struct buffer *in, size_t offset,
 			    size_t len, uint8_t *out, struct error *err);
 
-	/* Ciphers, AEADs and MACs, by open_keyed(): one key at a time. */
+	/* Ciphers, AEADs and MACs, in a session of USE_KEYS: one key at a time. */
 
 	/* The key, and the direction of ciphers. Fails as supports() does. */
 	int (*set_up)(struct session *session, const struct keyed_job *job, struct error *err);
@@ -180,15 +188,14 @@ struct backend {
 	/* Why it has no such step; NULL: it has. */
 	const char *no_step[KEYED_STEPS];
 
-	/* Random bytes, by open_random(): len of them to out, `repeat` times. */
+	/* Random bytes, in a session of USE_RANDOM: len of them to out, `repeat` times. */
 	int (*random)(struct session *session, const struct buffer *out, size_t len,
 		      uint32_t repeat, struct error *err);
 
 	/*
-	 * Asymmetric keys, by open_asym(): one key at a time. generate() takes
+	 * Asymmetric keys, in a session of USE_ASYM: one key at a time. generate() takes
 	 * the place of ASYM_IMPORT; public_key() writes its public part.
 	 */
-	int (*open_asym)(struct session **session, struct error *err);
 	int (*asym_step)(struct session *session, struct asym_job *job, enum asym_step step,
 			 struct error *err);
 	int (*generate)(struct session *session, const struct asym_job *job, struct error *err);
@@ -220,9 +227,8 @@ const struct backend *backend_by_name(const char *name);
 #define DRIVER_ANY "*"
 /* Those that were made, in that order; NULL after the last. */
 const struct backend *backend_made(size_t i);
-/* A session by one of the backend's open functions, with its driver. */
-int backend_open(const struct backend *backend,
-		 int (*open)(struct session **session, struct error *err), struct session **session,
+/* Opens a session of the backend, with its driver; *session is NULL if that fails. */
+int backend_open(const struct backend *backend, enum backend_use use, struct session **session,
 		 struct error *err);
 
 /* For backends. */

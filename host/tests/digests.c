@@ -92,7 +92,7 @@ static int one_backend(const struct backend *b, struct error *err)
 	int ret = b->probe(err);
 
 	if (!ret)
-		ret = b->open(&s, err);
+		ret = backend_open(b, USE_DIGESTS, &s, err);
 	if (ret && err->skip) {
 		printf("%s all skip %s\n", b->name, err->what);
 		return 0;

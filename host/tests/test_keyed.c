@@ -175,7 +175,7 @@ static void test_digests_have_no_key(void **state)
 	struct session *session;
 
 	(void)state;
-	assert_int_equal(c->open_keyed(&session, &err), 0);
+	assert_int_equal(backend_open(c, USE_KEYS, &session, &err), 0);
 	assert_int_equal(c->set_up(session, &job, &err), -EOPNOTSUPP);
 	assert_string_equal(err.skip, "unsupported-algorithm");
 	c->close(session);

@@ -28,7 +28,7 @@ struct session {
 	struct afalg socket;
 	const struct algorithm *alg; /* of the socket; NULL: none */
 	bool sent;                   /* and some of it was sent */
-	bool random;                 /* of open_random() */
+	bool random;                 /* of USE_RANDOM */
 	const char *driver;          /* to bind to; NULL: the kernel's choice */
 };
 
@@ -45,21 +45,6 @@ static void close_session(struct session *s)
 		return;
 	drop_algorithm(s);
 	free(s);
-}
-
-static int open_session(struct session **session, struct error *err)
-{
-	struct session *s;
-	int ret = afalg_probe(err);
-
-	*session = NULL;
-	if (ret)
-		return ret;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
-	*session = s;
-	return 0;
 }
 
 /* What the kernel calls it; NULL: random bytes. */
@@ -365,19 +350,18 @@ static int start_random(struct session *s, struct error *err)
 	return ret ? ret : afalg_accept(&s->socket, err);
 }
 
-static int open_random(struct session **session, struct error *err)
+static int open_session(struct session **session, const struct backend *self, enum backend_use use,
+			struct error *err)
 {
-	int ret = open_session(session, err);
+	int ret = self->probe(err);
 
 	if (ret)
 		return ret;
-	(*session)->random = true;
-	ret = start_random(*session, err);
-	if (ret) {
-		close_session(*session);
-		*session = NULL;
-	}
-	return ret;
+	*session = calloc(1, sizeof(**session));
+	if (!*session)
+		return error_set(err, -ENOMEM, "out of memory");
+	(*session)->random = use == USE_RANDOM;
+	return use == USE_RANDOM ? start_random(*session, err) : 0;
 }
 
 static int use_driver(struct session *s, const char *driver, struct error *err)
@@ -412,9 +396,8 @@ const struct backend backend_afalg = {
 	.driver_of = driver_of,
 	.drivers_of = drivers_of,
 	.probe = afalg_probe,
+	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM,
 	.open = open_session,
-	.open_keyed = open_session,
-	.open_random = open_random,
 	.close = close_session,
 	.buffer_alloc = buffer_alloc_plain,
 	.buffer_free = buffer_free_plain,

@@ -86,28 +86,19 @@ static int code_supports(struct session *s, const struct algorithm *alg, struct 
 	return ret;
 }
 
-static int code_open(struct session **session, enum digest_code code, struct error *err)
+static int code_open(struct session **session, const struct backend *self, enum backend_use use,
+		     struct error *err)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	int ret = self->probe(err);
 
-	*session = s;
-	if (!s)
+	(void)use;
+	if (ret)
+		return ret;
+	*session = calloc(1, sizeof(**session));
+	if (!*session)
 		return error_set(err, -ENOMEM, "out of memory");
-	s->code = code;
+	(*session)->code = (enum digest_code)self->code;
 	return 0;
-}
-
-static int c_open(struct session **session, struct error *err)
-{
-	return code_open(session, DIGEST_CODE_C, err);
-}
-
-static int ce_open(struct session **session, struct error *err)
-{
-	int ret = ce_probe(err);
-
-	*session = NULL;
-	return ret ? ret : code_open(session, DIGEST_CODE_CE, err);
 }
 
 static void code_close(struct session *s)
@@ -239,10 +230,10 @@ static int c_step(struct session *s, const struct keyed_job *job, enum keyed_ste
 	return 0;
 }
 
-#define DIGESTS_OF_CODE                                                                     \
-	.local = true, .close = code_close, .buffer_alloc = buffer_alloc_plain,             \
-	.buffer_free = buffer_free_plain, .supports = code_supports, .digest = code_digest, \
-	.digest_init = code_digest_init, .digest_update = code_digest_update,               \
+#define DIGESTS_OF_CODE                                                                            \
+	.local = true, .open = code_open, .close = code_close, .buffer_alloc = buffer_alloc_plain, \
+	.buffer_free = buffer_free_plain, .supports = code_supports, .digest = code_digest,        \
+	.digest_init = code_digest_init, .digest_update = code_digest_update,                      \
 	.digest_final = code_digest_final
 
 const struct backend backend_c = {
@@ -250,8 +241,8 @@ const struct backend backend_c = {
 	.title = "C, normal world",
 	.summary = "portable C, in the normal world",
 	.probe = probe_always,
-	.open = c_open,
-	.open_keyed = c_open,
+	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS,
+	.code = DIGEST_CODE_C,
 	DIGESTS_OF_CODE,
 	.set_up = c_set_up,
 	.message = c_message,
@@ -265,6 +256,7 @@ const struct backend backend_ce = {
 	.title = "CE, normal world",
 	.summary = "ARMv8 Crypto Extensions, in the normal world",
 	.probe = ce_probe,
-	.open = ce_open,
+	.uses = 1u << USE_DIGESTS,
+	.code = DIGEST_CODE_CE,
 	DIGESTS_OF_CODE,
 };

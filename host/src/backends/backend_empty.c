@@ -8,10 +8,13 @@
 #include "backend.h"
 
 /* It has no state: any pointer but NULL is a session. */
-static int empty_open(struct session **session, struct error *err)
+static int empty_open(struct session **session, const struct backend *self, enum backend_use use,
+		      struct error *err)
 {
 	static char nothing;
 
+	(void)self;
+	(void)use;
 	(void)err;
 	*session = (struct session *)&nothing;
 	return 0;
@@ -41,6 +44,7 @@ const struct backend backend_empty = {
 	.summary = "nothing: what measuring itself costs",
 	.local = true,
 	.probe = probe_always,
+	.uses = 1u << USE_DIGESTS,
 	.open = empty_open,
 	.close = empty_close,
 	.buffer_alloc = buffer_alloc_plain,
@@ -53,6 +57,7 @@ const struct backend backend_pkcs11 = {
 	.title = "PKCS #11",
 	.summary = "a PKCS #11 module: OP-TEE's libckteec, or --pkcs11-module",
 	.probe = probe_always,
+	.uses = 1u << USE_DIGESTS,
 	.open = empty_open,
 	.close = empty_close,
 	.buffer_alloc = buffer_alloc_plain,

@@ -142,38 +142,22 @@ static void openssl_close(struct session *s)
 	free(s);
 }
 
-static int openssl_open(struct session **session, struct error *err)
+static int openssl_open(struct session **session, const struct backend *self, enum backend_use use,
+			struct error *err)
 {
 	struct session *s;
-	int ret = openssl_probe(err);
+	int ret = self->probe(err);
 
-	*session = NULL;
 	if (ret)
 		return ret;
-	s = calloc(1, sizeof(*s));
+	*session = s = calloc(1, sizeof(*s));
 	if (s) {
 		s->md_ctx = evp.md_ctx_new();
 		s->ctx = evp.ctx_new();
 	}
-	if (!s || !s->md_ctx || !s->ctx) {
-		openssl_close(s);
+	if (!s || !s->md_ctx || !s->ctx)
 		return error_set(err, -ENOMEM, "out of memory");
-	}
-	*session = s;
-	return 0;
-}
-
-static int openssl_open_asym(struct session **session, struct error *err)
-{
-	int ret = openssl_open(session, err);
-
-	if (!ret)
-		ret = openssl_asym_open(&(*session)->keys.asym, err);
-	if (ret) {
-		openssl_close(*session);
-		*session = NULL;
-	}
-	return ret;
+	return use == USE_ASYM ? openssl_asym_open(&s->keys.asym, err) : 0;
 }
 
 static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
@@ -413,9 +397,8 @@ const struct backend backend_openssl = {
 	.may_offload = true,
 	.mask = openssl_mask,
 	.probe = openssl_probe,
+	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM | 1u << USE_ASYM,
 	.open = openssl_open,
-	.open_keyed = openssl_open,
-	.open_random = openssl_open,
 	.close = openssl_close,
 	.buffer_alloc = buffer_alloc_plain,
 	.buffer_free = buffer_free_plain,
@@ -429,7 +412,6 @@ const struct backend backend_openssl = {
 	.len_max = openssl_len_max,
 	.step = openssl_step,
 	.random = openssl_random,
-	.open_asym = openssl_open_asym,
 	.asym_step = openssl_asym_step,
 	.generate = openssl_asym_generate,
 	.public_key = openssl_asym_public_key,

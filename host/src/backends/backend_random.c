@@ -16,6 +16,8 @@
 
 #define FIRST_MS 5000 /* a source that is silent so long is none */
 
+enum { GETRANDOM, URANDOM, HWRNG };
+
 struct session {
 	int fd; /* -1: none is needed */
 	const char *path;
@@ -28,46 +30,6 @@ static void close_source(struct session *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);
-}
-
-/* Takes fd, of a device that is open. */
-static int new_session(struct session **session, int fd, const char *path, struct error *err)
-{
-	struct session *s = malloc(sizeof(*s));
-
-	*session = s;
-	if (s) {
-		*s = (struct session){ fd, path };
-		return 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return error_set(err, -ENOMEM, "out of memory");
-}
-
-static int getrandom_open(struct session **session, struct error *err)
-{
-	uint8_t byte;
-
-	*session = NULL;
-	if (getrandom(&byte, 1, GRND_NONBLOCK) == 1)
-		return new_session(session, -1, "getrandom()", err);
-	return error_skip(err, -errno, "no-getrandom", "getrandom() gives nothing: %s",
-			  strerror(errno));
-}
-
-static int no_device(struct error *err, const char *path, int code)
-{
-	return error_skip(err, -code, "no-device", "cannot open %s: %s", path, strerror(code));
-}
-
-static int urandom_open(struct session **session, struct error *err)
-{
-	static const char path[] = "/dev/urandom";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	*session = NULL;
-	return fd < 0 ? no_device(err, path, errno) : new_session(session, fd, path, err);
 }
 
 /* Waits for the first bytes. 0, or an errno. */
@@ -92,31 +54,56 @@ static int hear(int fd)
 	return 0;
 }
 
-/* It may be there with nothing behind it: one that is silent is left out. */
-static int hwrng_open(struct session **session, struct error *err)
+static int hwrng_missing(struct error *err, int code)
 {
-	static const char path[] = "/dev/hwrng";
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int code = errno;
+	return error_skip(err, -code, "no-device", "cannot open /dev/hwrng: %s\n%s", strerror(code),
+			  code == EACCES ?
+				  "only root may read it" :
+				  "the board has no hardware source that this kernel knows "
+				  "(CONFIG_HW_RANDOM)");
+}
 
-	*session = NULL;
-	if (fd < 0) {
-		no_device(err, path, code);
-		error_hint(err, "%s",
-			   code == EACCES ? "only root may read it" :
-					    "the board has no hardware source "
-					    "that this kernel knows "
-					    "(CONFIG_HW_RANDOM)");
-		return -code;
-	}
-	code = hear(fd);
+/* The device may be there with nothing behind it: one that is silent is left out. */
+static int check_hwrng(int fd, struct error *err)
+{
+	int code = hear(fd);
+
 	if (!code && fcntl(fd, F_SETFL, 0)) /* from here on it blocks */
 		code = errno;
 	if (!code)
-		return new_session(session, fd, path, err);
-	close(fd);
-	return error_skip(err, -ENODEV, "no-device", "%s gives nothing: %s", path,
+		return 0;
+	return error_skip(err, -ENODEV, "no-device", "/dev/hwrng gives nothing: %s",
 			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" : strerror(code));
+}
+
+static int open_source(struct session **session, const struct backend *self, enum backend_use use,
+		       struct error *err)
+{
+	static const char *const paths[] = {
+		[GETRANDOM] = "getrandom()",
+		[URANDOM] = "/dev/urandom",
+		[HWRNG] = "/dev/hwrng",
+	};
+	const char *path = paths[self->code];
+	struct session *s = malloc(sizeof(*s));
+	uint8_t byte;
+
+	(void)use;
+	*session = s;
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	*s = (struct session){ -1, path };
+	if (self->code == GETRANDOM)
+		return getrandom(&byte, 1, GRND_NONBLOCK) == 1 ?
+			       0 :
+			       error_skip(err, -errno, "no-getrandom", "%s gives nothing: %s", path,
+					  strerror(errno));
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | (self->code == HWRNG ? O_NONBLOCK : 0));
+	if (self->code == HWRNG)
+		return s->fd < 0 ? hwrng_missing(err, errno) : check_hwrng(s->fd, err);
+	return s->fd < 0 ? error_skip(err, -errno, "no-device", "cannot open %s: %s", path,
+				      strerror(errno)) :
+			   0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
@@ -140,15 +127,16 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 
 extern const struct backend backend_getrandom, backend_urandom, backend_hwrng;
 
-#define RANDOM_ALONE                                               \
-	.close = close_source, .buffer_alloc = buffer_alloc_plain, \
-	.buffer_free = buffer_free_plain, .probe = probe_always, .random = draw
+#define RANDOM_ALONE                                                          \
+	.uses = 1u << USE_RANDOM, .open = open_source, .close = close_source, \
+	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \
+	.probe = probe_always, .random = draw
 
 const struct backend backend_getrandom = {
 	.name = "getrandom",
 	.title = "getrandom()",
 	.summary = "the kernel's random bytes, by a system call",
-	.open_random = getrandom_open,
+	.code = GETRANDOM,
 	RANDOM_ALONE,
 };
 
@@ -156,7 +144,7 @@ const struct backend backend_urandom = {
 	.name = "urandom",
 	.title = "/dev/urandom",
 	.summary = "the kernel's random bytes, from a device",
-	.open_random = urandom_open,
+	.code = URANDOM,
 	RANDOM_ALONE,
 };
 
@@ -164,6 +152,6 @@ const struct backend backend_hwrng = {
 	.name = "hwrng",
 	.title = "/dev/hwrng",
 	.summary = "random bytes of the hardware",
-	.open_random = hwrng_open,
+	.code = HWRNG,
 	RANDOM_ALONE,
 };

@@ -66,16 +66,10 @@ static int open_session(struct session **session, const struct ta_name *ta, size
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	ret = ta_session_open(ta, &s->ta.tee, more, err);
-	if (!ret)
-		ret = tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
-	if (ret) {
-		ta_close(s);
-		*session = NULL;
-	}
-	return ret;
+	return ret ? ret : tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
 }
 
-static int ta_open(struct session **session, enum ta_digest_impl impl, struct error *err)
+static int digest_open(struct session **session, enum ta_digest_impl impl, struct error *err)
 {
 	uint32_t impls = 0; /* bit mask of those in the TA */
 	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES, TEEC_MEM_OUTPUT,
@@ -86,8 +80,6 @@ static int ta_open(struct session **session, enum ta_digest_impl impl, struct er
 	(*session)->impl = impl;
 	if (impls & 1u << impl)
 		return 0;
-	ta_close(*session);
-	*session = NULL;
 	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
 			  "the installed digest TA was built without its "
 			  "implementation by %s",
@@ -279,21 +271,15 @@ static struct tee_session *ta_tee(struct session *s)
 	return s->ta.tee;
 }
 
-#define TA_OPEN(name, impl)                                          \
-	static int name(struct session **session, struct error *err) \
-	{                                                            \
-		return ta_open(session, impl, err);                  \
-	}
-
-TA_OPEN(ta_open_tee, TA_DIGEST_IMPL_TEE)
-TA_OPEN(ta_open_c, TA_DIGEST_IMPL_C)
-TA_OPEN(ta_open_ce, TA_DIGEST_IMPL_CE)
-
-static int bench_open(struct session **session, struct error *err)
+static int ta_open(struct session **session, const struct backend *self, enum backend_use use,
+		   struct error *err)
 {
 	uint32_t most = 0;
-	int ret = open_session(session, &ta_bench_name, SMALL_BYTES, TEEC_MEM_INPUT, &most, err);
+	int ret;
 
+	if (use == USE_DIGESTS)
+		return digest_open(session, (enum ta_digest_impl)self->code, err);
+	ret = open_session(session, &ta_bench_name, SMALL_BYTES, TEEC_MEM_INPUT, &most, err);
 	if (!ret)
 		(*session)->aead_decrypt_max = most;
 	return ret;
@@ -438,9 +424,9 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 }
 
 #define DIGESTS_OF_TA                                                                            \
-	.crosses = true, .probe = tee_probe, .close = ta_close, .buffer_alloc = ta_buffer_alloc, \
-	.buffer_free = ta_buffer_free, .supports = ta_supports, .digest = ta_digest,             \
-	.digest_init = ta_digest_init, .digest_update = ta_digest_update,                        \
+	.crosses = true, .probe = tee_probe, .open = ta_open, .close = ta_close,                 \
+	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free, .supports = ta_supports, \
+	.digest = ta_digest, .digest_init = ta_digest_init, .digest_update = ta_digest_update,   \
 	.digest_final = ta_digest_final, .nop = ta_nop, .open_cost = ta_open_cost,               \
 	.facts = ta_facts, .tee = ta_tee
 
@@ -448,9 +434,8 @@ const struct backend backend_tee = {
 	.name = "tee",
 	.title = "TEE API",
 	.summary = "TEE Internal Core API, in the TA",
-	.open = ta_open_tee,
-	.open_keyed = bench_open,
-	.open_random = bench_open,
+	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM | 1u << USE_ASYM,
+	.code = TA_DIGEST_IMPL_TEE,
 	DIGESTS_OF_TA,
 	.set_up = tee_set_up,
 	.message = tee_message,
@@ -458,7 +443,6 @@ const struct backend backend_tee = {
 	.arrange = tee_arrange,
 	.step = tee_step,
 	.random = tee_random,
-	.open_asym = bench_open,
 	.asym_step = asym_ta_step,
 	.generate = asym_ta_generate,
 	.public_key = asym_ta_public_key,
@@ -470,7 +454,8 @@ const struct backend backend_ta_c = {
 	.name = "ta-c",
 	.title = "C, in the TA",
 	.summary = "portable C, in the TA",
-	.open = ta_open_c,
+	.uses = 1u << USE_DIGESTS,
+	.code = TA_DIGEST_IMPL_C,
 	DIGESTS_OF_TA,
 };
 
@@ -478,6 +463,7 @@ const struct backend backend_ta_ce = {
 	.name = "ta-ce",
 	.title = "CE, in the TA",
 	.summary = "ARMv8 Crypto Extensions, in the TA",
-	.open = ta_open_ce,
+	.uses = 1u << USE_DIGESTS,
+	.code = TA_DIGEST_IMPL_CE,
 	DIGESTS_OF_TA,
 };

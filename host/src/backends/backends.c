@@ -87,12 +87,16 @@ const struct backend *backend_by_name(const char *name)
 	return NULL;
 }
 
-int backend_open(const struct backend *backend,
-		 int (*open)(struct session **session, struct error *err), struct session **session,
+int backend_open(const struct backend *backend, enum backend_use use, struct session **session,
 		 struct error *err)
 {
-	int ret = open(session, err);
+	int ret;
 
+	*session = NULL;
+	if (!(backend->uses & 1u << use))
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "backend %s has nothing of the kind", backend->name);
+	ret = backend->open(session, backend, use, err);
 	if (!ret && backend->driver)
 		ret = backend->use_driver(*session, backend->driver, err);
 	if (ret) {

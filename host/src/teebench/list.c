@@ -13,7 +13,9 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 {
 	struct desk *desk;
 
-	return pool_desk(pool, backend, backend->open ? DESK_DIGEST : DESK_RANDOM, 0, &desk, why);
+	return pool_desk(pool, backend,
+			 backend->uses & 1u << USE_DIGESTS ? DESK_DIGEST : DESK_RANDOM, 0, &desk,
+			 why);
 }
 
 /* Of a workload: an algorithm a line, with the backends that have it. */

@@ -10,18 +10,18 @@
 enum { MESSAGE_STEP = 1 << 20 };
 
 static const struct {
-	enum { OPEN, OPEN_KEYED, OPEN_RANDOM, OPEN_ASYM } by;
+	enum backend_use by;
 	bool in, out, message;
 	size_t room; /* more than was reserved */
 } uses[DESK_USES] = {
-	[DESK_DIGEST] = { OPEN, true, false, true, 0 },
-	[DESK_PIECES] = { OPEN, true, false, false, 0 },
-	[DESK_SHM] = { OPEN, false, false, false, 0 },
-	[DESK_KEYED] = { OPEN_KEYED, true, true, false, ALG_DIGEST_MAX_BYTES },
-	[DESK_SAME_CODE] = { OPEN_KEYED, true, false, true, 0 },
-	[DESK_STORAGE] = { OPEN_KEYED, true, true, false, 0 },
-	[DESK_RANDOM] = { OPEN_RANDOM, false, true, false, 0 },
-	[DESK_ASYM] = { OPEN_ASYM, true, true, false, 0 },
+	[DESK_DIGEST] = { USE_DIGESTS, true, false, true, 0 },
+	[DESK_PIECES] = { USE_DIGESTS, true, false, false, 0 },
+	[DESK_SHM] = { USE_DIGESTS, false, false, false, 0 },
+	[DESK_KEYED] = { USE_KEYS, true, true, false, ALG_DIGEST_MAX_BYTES },
+	[DESK_SAME_CODE] = { USE_KEYS, true, false, true, 0 },
+	[DESK_STORAGE] = { USE_KEYS, true, true, false, 0 },
+	[DESK_RANDOM] = { USE_RANDOM, false, true, false, 0 },
+	[DESK_ASYM] = { USE_ASYM, true, true, false, 0 },
 };
 
 void pool_message(uint8_t *data, size_t len)
@@ -73,19 +73,11 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 static int open_desk(struct desk *desk, struct error *err)
 {
 	const struct backend *b = desk->backend;
-	int (*const open[])(struct session * *session, struct error * err) = {
-		[OPEN] = b->open,
-		[OPEN_KEYED] = b->open_keyed,
-		[OPEN_RANDOM] = b->open_random,
-		[OPEN_ASYM] = b->open_asym,
-	};
-	int ret;
+	enum backend_use use = uses[desk->use].by;
+	/* A backend that has no such session says so, whatever this machine lacks. */
+	int ret = b->uses & 1u << use ? b->probe(err) : 0;
 
-	if (!open[uses[desk->use].by])
-		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "backend %s has nothing of the kind", b->name);
-	ret = b->probe(err);
-	return ret ? ret : backend_open(b, open[uses[desk->use].by], &desk->session, err);
+	return ret ? ret : backend_open(b, use, &desk->session, err);
 }
 
 static void drop(struct desk *desk, struct buffer *buffer)

@@ -105,7 +105,7 @@ int session_ensure(struct hash_session *s, struct error *err)
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = backend_open(s->settings->backend, s->settings->backend->open, &s->open, err);
+	ret = backend_open(s->settings->backend, USE_DIGESTS, &s->open, err);
 	if (ret)
 		return ret;
 	s->stats.sessions++;

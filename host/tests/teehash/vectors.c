@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	file = fopen(argv[3], "r");
 	if (!run.backend || !file)
 		return 2;
-	if (run.backend->open(&run.session, &run.err) ||
+	if (backend_open(run.backend, USE_DIGESTS, &run.session, &run.err) ||
 	    run.backend->buffer_alloc(run.session, MESSAGE_MAX, &run.buffer, &run.err))
 		fail(&run, "", "not here:");
 	while (fgets(line, sizeof(line), file)) {
