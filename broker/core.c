@@ -180,7 +180,7 @@ int tz_core_open(struct tz_core **out, const struct tz_core_options *options, st
 
 	*out = NULL;
 	if (!core)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	core->options = *options;
 	if (!options->keys)
 		rc = open_tee(core, err);

@@ -6,7 +6,6 @@
 
 static const struct ta_name ta_broker_name = {
 	.uuid = TA_BROKER_UUID,
-	.uuid_text = TA_BROKER_UUID_TEXT,
 	.name = "broker TA",
 	.info_command = TA_BROKER_CMD_INFO,
 	.abi = TA_BROKER_ABI,

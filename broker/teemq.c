@@ -32,7 +32,7 @@ static int read_all(struct job *job, struct error *err)
 	job->in = malloc(TZ_MESSAGE_MAX + 1);
 	job->out = malloc(TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX));
 	if (!job->in || !job->out)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	job->len = fread(job->in, 1, TZ_MESSAGE_MAX + 1, stdin);
 	if (ferror(stdin) || job->len > TZ_MESSAGE_MAX)
 		return error_set(err, -EMSGSIZE,

@@ -9,6 +9,7 @@
 #ifndef ERROR_H
 #define ERROR_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct error {
 #define error_set(err, code, ...) error_skip(err, code, NULL, __VA_ARGS__)
 int error_skip(struct error *err, int code, const char *word, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+#define error_memory(err) error_set(err, -ENOMEM, "out of memory")
 int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
  * The sentence is completed by the result's name, its number and who returned

@@ -7,7 +7,6 @@
 
 struct ta_name {
 	TEEC_UUID uuid;
-	const char *uuid_text;
 	const char *name; /* for messages: "bench TA" */
 	/* The command that tells version (value a of [0]) and more (b). */
 	uint32_t info_command;

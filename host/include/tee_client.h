@@ -50,15 +50,15 @@ struct tee_session {
 };
 
 /*
- * uuid_text and name are for the messages ("the digest TA"). err->skip:
- * those of tee_probe(), "no-ta", "ta-rejected", "no-supplicant".
+ * Opens a session; `name` is for the messages ("the digest TA"). err->skip is one of tee_probe()'s,
+ * "no-ta", "ta-rejected" or "no-supplicant".
  *
- * TEEC_OpenSession() blocks for ever when tee-supplicant does not answer: the
- * first one of the process is given TEEMARK_TEE_TIMEOUT seconds (default 30, and
- * 5 without a supplicant), then left to itself: -ETIMEDOUT.
+ * TEEC_OpenSession() blocks for ever when tee-supplicant doesn't answer: the first one of the
+ * process is given TEEMARK_TEE_TIMEOUT seconds (default 30, and 5 without a supplicant), then left
+ * to itself: -ETIMEDOUT.
  */
-int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *uuid_text,
-		     const char *name, struct error *err);
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *name,
+		     struct error *err);
 void tee_session_close(struct tee_session *session);
 
 /*
@@ -68,7 +68,7 @@ void tee_session_close(struct tee_session *session);
 int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const char *name,
 		      struct error *err);
 
-/* False if the text is no UUID, such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b. */
+/* Reads a UUID such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b; returns false if the text is none. */
 bool tee_uuid(const char *text, TEEC_UUID *uuid);
 
 /*

@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		return 1;
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (uint8_t)(i * 7 + bytes);
-	ret = tee_session_open(&tee, &uuid, TA_BENCH_UUID_TEXT, "the bench TA", &err);
+	ret = tee_session_open(&tee, &uuid, "the bench TA", &err);
 	if (!ret && !strcmp(argv[1], "create"))
 		ret = create(argv[2], &err);
 	else if (!ret && !strcmp(argv[1], "check"))

@@ -252,7 +252,7 @@ static void test_the_clock_of_a_session(void **state)
 	fake->answer = answer_clock;
 	told = TA_CLOCK_OFF;
 	clock_hz = counter.hz;
-	assert_int_equal(tee_session_open(&tee, &uuid, "uuid", "the TA", &err), 0);
+	assert_int_equal(tee_session_open(&tee, &uuid, "the TA", &err), 0);
 	assert_int_equal(ta_counter_start(&counter, tee, &err), 0);
 	assert_int_equal(told, TA_CLOCK_PHYSICAL);
 	assert_int_equal(ta_counter_stop(&counter, tee, &ns, &err), 0);

@@ -15,7 +15,7 @@ static const TEEC_UUID uuid = { 1, 2, 3, { 4 } };
 static int open_it(struct tee_session **s, struct error *err)
 {
 	memset(err, 0, sizeof(*err));
-	return tee_session_open(s, &uuid, "the-uuid", "the test TA", err);
+	return tee_session_open(s, &uuid, "the test TA", err);
 }
 
 /* Runs first: no session could be opened yet in this process. */
@@ -57,7 +57,7 @@ static void test_refusals_are_told_apart(void **state)
 		const char *skip, *what, *hint;
 	} cases[] = {
 		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_RUNNING, "no-ta",
-		  "TEE_ERROR_ITEM_NOT_FOUND", "the-uuid.ta" },
+		  "TEE_ERROR_ITEM_NOT_FOUND", "00000001-0002-0003-0400-000000000000.ta" },
 		{ TEEC_ERROR_ITEM_NOT_FOUND, -ENOENT, SUPPLICANT_ABSENT, "no-ta", "the test TA",
 		  "start tee-supplicant" },
 		{ TEEC_ERROR_SECURITY, -EKEYREJECTED, SUPPLICANT_RUNNING, "ta-rejected",

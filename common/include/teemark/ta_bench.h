@@ -18,7 +18,6 @@
 	{ 0x0b7c9a52, 0x31f4, 0x4e0d, \
 	  { 0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b } }
 /* clang-format on */
-#define TA_BENCH_UUID_TEXT "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
 
 #define TA_BENCH_ABI 3
 

@@ -32,7 +32,6 @@
 	{ 0x3d8e61f7, 0x50ba, 0x4c2d, \
 	  { 0x91, 0x7e, 0xb2, 0x0c, 0x6a, 0xf4, 0x18, 0xd5 } }
 /* clang-format on */
-#define TA_BROKER_UUID_TEXT "3d8e61f7-50ba-4c2d-917e-b20c6af418d5"
 
 #define TA_BROKER_ABI 1
 

@@ -22,7 +22,6 @@
 	{ 0x5e5b2f0c, 0x6d0a, 0x4b57, \
 	  { 0x9c, 0x1e, 0x3a, 0x7f, 0x41, 0xd2, 0x88, 0x60 } }
 /* clang-format on */
-#define TA_DIGEST_UUID_TEXT "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
 
 /* Raised when a command or a parameter changes its meaning. */
 #define TA_DIGEST_ABI 1

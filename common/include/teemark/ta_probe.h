@@ -16,7 +16,6 @@
 	{ 0x8d1f60c7, 0x5b3e, 0x4c92, \
 	  { 0xb0, 0x27, 0xe4, 0x19, 0x6a, 0x53, 0xcd, 0x08 } }
 /* clang-format on */
-#define TA_PROBE_UUID_TEXT "8d1f60c7-5b3e-4c92-b027-e4196a53cd08"
 
 enum ta_probe_cmd {
 	/* Does nothing, no parameters: can a TA be opened and called at all? */

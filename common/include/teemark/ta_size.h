@@ -23,9 +23,6 @@
 	}
 #define TA_SIZE_BCD_(kib, unit) ((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
 
-/* To print the UUID of kib, with "%06u". */
-#define TA_SIZE_UUID_FORMAT "6c1f9d34-2b7a-4e58-9d03-71a4e5%06u"
-
 /* Those that are built, for calls; ta/size/Makefile names the same. */
 /* clang-format off */
 #define TA_SIZE_ALL { 32, 256, 1024, 4096, 8192 }

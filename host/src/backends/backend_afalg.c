@@ -359,7 +359,7 @@ static int open_session(struct session **session, const struct backend *self, en
 		return ret;
 	*session = calloc(1, sizeof(**session));
 	if (!*session)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	(*session)->random = use == USE_RANDOM;
 	return use == USE_RANDOM ? start_random(*session, err) : 0;
 }

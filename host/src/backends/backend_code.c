@@ -96,7 +96,7 @@ static int code_open(struct session **session, const struct backend *self, enum 
 		return ret;
 	*session = calloc(1, sizeof(**session));
 	if (!*session)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	(*session)->code = (enum digest_code)self->code;
 	return 0;
 }

@@ -156,7 +156,7 @@ static int openssl_open(struct session **session, const struct backend *self, en
 		s->ctx = evp.ctx_new();
 	}
 	if (!s || !s->md_ctx || !s->ctx)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	return use == USE_ASYM ? openssl_asym_open(&s->keys.asym, err) : 0;
 }
 

@@ -91,7 +91,7 @@ static int open_source(struct session **session, const struct backend *self, enu
 	(void)use;
 	*session = s;
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	*s = (struct session){ -1, path };
 	if (self->code == GETRANDOM)
 		return getrandom(&byte, 1, GRND_NONBLOCK) == 1 ?

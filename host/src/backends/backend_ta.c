@@ -64,7 +64,7 @@ static int open_session(struct session **session, const struct ta_name *ta, size
 
 	*session = s;
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	ret = ta_session_open(ta, &s->ta.tee, more, err);
 	return ret ? ret : tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
 }

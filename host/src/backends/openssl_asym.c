@@ -144,7 +144,7 @@ int openssl_asym_open(struct openssl_asym **asym, struct error *err)
 	if (*asym)
 		(*asym)->md_ctx = evp.md_new();
 	if (!*asym || !(*asym)->md_ctx)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	return 0;
 }
 

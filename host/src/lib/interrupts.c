@@ -87,7 +87,7 @@ int interrupts_parse(const char *text, struct interrupts *now, struct error *err
 		line = add(now);
 		if (!line) {
 			interrupts_free(now);
-			return error_set(err, -ENOMEM, "out of memory");
+			return error_memory(err);
 		}
 		parse_line(text, cpus, line);
 	}

@@ -75,7 +75,7 @@ int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err)
 		if (d)
 			take(d, key, value);
 		else
-			ret = error_set(err, -ENOMEM, "out of memory");
+			ret = error_memory(err);
 	}
 	fclose(file);
 	if (ret)

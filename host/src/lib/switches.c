@@ -140,7 +140,7 @@ int switches_begin(struct switches **switches, struct error *err)
 		s->rings = calloc((size_t)cpus, sizeof(*s->rings));
 	if (!s || !s->rings) {
 		free(s);
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	}
 	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	for (int cpu = 0; cpu < cpus && !ret; cpu++) {
@@ -255,7 +255,7 @@ int switches_end(struct switches *s, struct switch_list *list, struct error *err
 	}
 	close_rings(s);
 	if (!list->list)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	if (ret) {
 		free(list->list);
 		list->list = NULL;

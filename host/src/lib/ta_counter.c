@@ -94,7 +94,7 @@ static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
 	struct reading first, second = { 0 };
 	struct tee_session *tee;
-	int ret = tee_session_open(&tee, &probe_uuid, TA_PROBE_UUID_TEXT, "the probe TA", err);
+	int ret = tee_session_open(&tee, &probe_uuid, "the probe TA", err);
 
 	if (ret)
 		return ret;

@@ -11,7 +11,6 @@
 
 const struct ta_name ta_digest_name = {
 	.uuid = TA_DIGEST_UUID,
-	.uuid_text = TA_DIGEST_UUID_TEXT,
 	.name = "digest TA",
 	.info_command = TA_DIGEST_CMD_INFO,
 	.abi = TA_DIGEST_ABI,
@@ -19,7 +18,6 @@ const struct ta_name ta_digest_name = {
 
 const struct ta_name ta_bench_name = {
 	.uuid = TA_BENCH_UUID,
-	.uuid_text = TA_BENCH_UUID_TEXT,
 	.name = "bench TA",
 	.info_command = TA_BENCH_CMD_INFO,
 	.abi = TA_BENCH_ABI,
@@ -54,7 +52,7 @@ int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t
 	int ret;
 
 	snprintf(name, sizeof(name), "the %s", ta->name);
-	ret = tee_session_open(tee, &ta->uuid, ta->uuid_text, name, err);
+	ret = tee_session_open(tee, &ta->uuid, name, err);
 	if (!ret)
 		ret = greet(ta, *tee, more, err);
 	if (ret) {

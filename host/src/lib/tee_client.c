@@ -177,38 +177,35 @@ static int timed_out(struct error *err, const char *name, unsigned seconds,
 			  supplicant == SUPPLICANT_ABSENT ? ": tee-supplicant is not running" : "");
 }
 
-static int refused(struct error *err, const struct opening *o, const char *uuid_text,
-		   const char *name)
+static int refused(struct error *err, const struct opening *o, const char *name)
 {
+	const TEEC_UUID *u = &o->uuid;
+	const uint8_t *b = u->clockSeqAndNode;
+	char uuid[40];
 	bool served = tee_supplicant_state() == SUPPLICANT_RUNNING;
 	int code = error_tee(err, o->result, o->origin, "cannot open a session with %s", name);
 
+	snprintf(uuid, sizeof(uuid), "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", u->timeLow,
+		 u->timeMid, u->timeHiAndVersion, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
 	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
 		error_skip_word(err, "no-ta");
-		error_hint(err,
-			   "the TA is not installed: put %s.ta into "
-			   "/lib/optee_armtz%s",
-			   uuid_text,
-			   served ? "" :
-				    ", and start tee-supplicant, which loads "
-				    "it");
+		error_hint(err, "the TA is not installed: put %s.ta into /lib/optee_armtz%s", uuid,
+			   served ? "" : ", and start tee-supplicant, which loads it");
 	} else if (o->result == TEEC_ERROR_SECURITY) {
 		error_skip_word(err, "ta-rejected");
 		error_hint(err,
-			   "OP-TEE rejects the signature of %s.ta: sign it "
-			   "with the key that this board's OP-TEE was built "
-			   "with",
-			   uuid_text);
+			   "OP-TEE rejects the signature of %s.ta: sign it with the key that this "
+			   "board's OP-TEE was built with",
+			   uuid);
 	} else if (o->result == TEEC_ERROR_COMMUNICATION && !served) {
 		error_skip_word(err, "no-supplicant");
-		error_hint(err, "start tee-supplicant, it loads TAs for the "
-				"TEE");
+		error_hint(err, "start tee-supplicant, it loads TAs for the TEE");
 	}
 	return code;
 }
 
-int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *uuid_text,
-		     const char *name, struct error *err)
+int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *name,
+		     struct error *err)
 {
 	pthread_condattr_t attr;
 	struct opening *o;
@@ -221,7 +218,7 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const 
 		return ret;
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	o->s.api = &api;
 	o->uuid = *uuid;
 	begin = clock_now_ns();
@@ -246,7 +243,7 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const 
 			return timed_out(err, name, seconds, supplicant);
 	}
 	if (o->result != TEEC_SUCCESS) {
-		ret = refused(err, o, uuid_text, name);
+		ret = refused(err, o, name);
 		free_opening(o);
 		return ret;
 	}
@@ -322,7 +319,7 @@ int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC
 
 	*shm = NULL;
 	if (!m)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	m->size = size;
 	m->flags = flags;
 	res = session->api->allocate_memory(&session->context, m);

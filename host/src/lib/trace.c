@@ -133,7 +133,7 @@ static struct trace *make_instance(struct error *err)
 		return NULL;
 	trace = calloc(1, sizeof(*trace));
 	if (!trace) {
-		error_set(err, -ENOMEM, "out of memory");
+		error_memory(err);
 		return NULL;
 	}
 	remove_stale(root);

@@ -454,8 +454,7 @@ static int trace_all(struct run *run, struct error *err)
 	struct calls calls;
 	int ret = 0, code;
 
-	code = legs.list ? trace_legs_open(&trace, &why) :
-			   error_set(&why, -ENOMEM, "out of memory");
+	code = legs.list ? trace_legs_open(&trace, &why) : error_memory(&why);
 	for (size_t i = 0; !ret && i < run->cases->count && !bench_signal; i++) {
 		const struct bench_case *c = &run->cases->list[i];
 
@@ -512,7 +511,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	run.end.cases = (unsigned)cases->count;
 	run.plans = calloc(cases->count ? cases->count : 1, sizeof(*run.plans));
 	if (!run.plans) {
-		ret = error_set(err, -ENOMEM, "out of memory");
+		ret = error_memory(err);
 		goto out;
 	}
 	find_counter(&run);

@@ -315,7 +315,7 @@ int call_parse(struct call *call, const char *text, struct error *err)
 				  CALL_TEXT_MAX);
 	rest = call->text = strdup(text);
 	if (!rest)
-		return no_memory(err);
+		return error_memory(err);
 	item = next(&rest, ";");
 	if (!tee_uuid(item, &call->uuid))
 		return case_wrong(err, "call: \"%.40s\" is no UUID", item);

@@ -83,7 +83,7 @@ static int split_key(struct bench_case *c, struct error *err)
 
 	c->parts = p;
 	if (!p)
-		return no_memory(err);
+		return error_memory(err);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		char *slash = strchr(p, '/');
 
@@ -166,7 +166,7 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		if (c->workload->option && !strcmp(word, c->workload->option)) {
 			c->own = strdup(equals + 1);
 			if (!c->own)
-				return no_memory(err);
+				return error_memory(err);
 		} else {
 			ret = parse_option(word, equals + 1, &c->options, err);
 		}
@@ -191,7 +191,7 @@ static int append(struct cases *cases, const struct bench_case *c, struct error 
 		struct bench_case *list = realloc(cases->list, room * sizeof(*list));
 
 		if (!list)
-			return no_memory(err);
+			return error_memory(err);
 		cases->list = list;
 		cases->room = room;
 	}
@@ -222,7 +222,7 @@ int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		return 0;
 	copy = strndup(text, len);
 	if (!copy)
-		return no_memory(err);
+		return error_memory(err);
 	ret = parse_words(&c, copy, err);
 	free(copy);
 	if (!ret && !c.workload->repeats) {

@@ -63,7 +63,7 @@ int direct_open(struct direct **direct, struct error *err)
 
 	*direct = NULL;
 	if (!d)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	d->fd = tee_device_open(device, sizeof(device), err);
 	if (d->fd < 0) {
 		ret = d->fd;

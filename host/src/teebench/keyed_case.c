@@ -97,7 +97,7 @@ static int fill(struct keyed_case *k, size_t bytes, struct error *err)
 	k->in = malloc(k->job.len ? k->job.len : 1);
 	if (!message || !k->in) {
 		free(message);
-		return no_memory(err);
+		return error_memory(err);
 	}
 	pool_message(message, bytes);
 	if (k->job.decrypt) {
@@ -243,7 +243,7 @@ static int find_want(struct keyed_case *k, struct error *err)
 
 	k->want = malloc(k->want_len ? k->want_len : 1);
 	if (!k->want)
-		return no_memory(err);
+		return error_memory(err);
 	if (other) {
 		ret = compute(other, &job, k->in, err);
 		k->c->checked_by = other->backend->name;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,20 +7,6 @@
 
 /* So many bytes are hashed between two looks at whether to stop. */
 enum { STEP = 4 << 20 };
-
-int known_answer_wrong(struct error *err, const char *fmt, ...)
-{
-	char what[sizeof(err->what)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	error_set(err, -EBADMSG, "%s", what);
-	error_hint(err, "the timing of a wrong result means nothing; the "
-			"backend or its installation is broken");
-	return -EBADMSG;
-}
 
 int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
 			 const char *of_what, struct error *err)

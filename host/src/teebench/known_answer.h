@@ -6,6 +6,8 @@
 #ifndef KNOWN_ANSWER_H
 #define KNOWN_ANSWER_H
 
+#include <errno.h>
+
 #include "pool.h"
 #include "vectors.h"
 
@@ -38,9 +40,12 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 			const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out,
 			const char **by, struct error *err);
 
-/* -EBADMSG with that sentence. */
-int known_answer_wrong(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* A result that isn't the known one: -EBADMSG with the sentence, which is a literal. */
+#define known_answer_wrong(err, sentence, ...)                                                 \
+	error_set(err, -EBADMSG,                                                               \
+		  sentence "\nthe timing of a wrong result means nothing; the backend or its " \
+			   "installation is broken",                                           \
+		  ##__VA_ARGS__)
 /* Both digests are alike; else known_answer_wrong(). */
 int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
 			 const char *of_what, struct error *err);

@@ -83,7 +83,7 @@ int list_print(bool allow_rpmb, struct error *err)
 	for (size_t i = 0; workloads[i]; i++)
 		listing_add_workload(&listing, &pool, workloads[i]);
 	if (listing.failed)
-		ret = no_memory(err);
+		ret = error_memory(err);
 	else
 		print_text(&listing, &pool);
 	free(listing.rows);

@@ -172,7 +172,7 @@ int machine_print(struct error *err)
 	machine_put(&j, &counter, true);
 	json_object_end(&j);
 	if (j.failed)
-		ret = error_set(err, -ENOMEM, "out of memory");
+		ret = error_memory(err);
 	else
 		puts(j.text);
 	json_free(&j);

@@ -13,7 +13,7 @@ static int try(const char *text, const TEEC_UUID *uuid, struct error *err)
 	int ret;
 
 	snprintf(name, sizeof(name), "TA %s", text);
-	ret = tee_session_open(&session, uuid, text, name, err);
+	ret = tee_session_open(&session, uuid, name, err);
 	if (!ret)
 		tee_session_close(session);
 	return ret;
@@ -44,7 +44,7 @@ int open_tas(char **uuids, struct error *err)
 		json_string_or_null(&j, "hint", why.hint);
 		json_object_end(&j);
 		if (j.failed) {
-			ret = error_set(err, -ENOMEM, "out of memory");
+			ret = error_memory(err);
 			break;
 		}
 		puts(j.text);

@@ -34,7 +34,7 @@ int storage_begin(struct bench_case *c, struct error *err)
 	/* The TEE reads an object to shared memory. */
 	o->back = o->store->secure ? NULL : calloc(1, o->bytes);
 	if (!o->data || (!o->back && !o->store->secure))
-		return no_memory(err);
+		return error_memory(err);
 	pool_message(o->data, o->bytes);
 	return 0;
 }

@@ -34,7 +34,7 @@ static int create(struct arrays *a, uint32_t i, struct error *err)
 {
 	a->made[i] = malloc(a->o.bytes);
 	if (!a->made[i])
-		return no_memory(err);
+		return error_memory(err);
 	memcpy(a->made[i], a->o.data, a->o.bytes);
 	return 0;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,22 +32,6 @@ int case_number(const char *text, const char *what, uint64_t max, uint64_t *valu
 	return 0;
 bad:
 	return case_wrong(err, "%s is \"%s\", not a decimal number", what, text);
-}
-
-int case_wrong(struct error *err, const char *fmt, ...)
-{
-	char what[sizeof(err->what)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	return error_set(err, -EINVAL, "%s", what);
-}
-
-int no_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "out of memory");
 }
 
 int case_choice(const char *text, const char *const *names, const char *what, struct error *err)
@@ -275,7 +257,7 @@ int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 	c->pool = pool;
 	c->state = calloc(1, w->state_size);
 	if (!c->state)
-		return no_memory(err);
+		return error_memory(err);
 	if (w->desk)
 		ret = pool_desk(pool, c->backend, w->desk, desk_room(c), &c->desk, err);
 	return ret ? ret : w->prepare(c, err);

@@ -15,6 +15,7 @@
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -193,9 +194,8 @@ int case_number(const char *text, const char *what, uint64_t max, uint64_t *valu
  * with all that are.
  */
 int case_choice(const char *text, const char *const *names, const char *what, struct error *err);
-/* -EINVAL with the sentence. */
-int case_wrong(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int no_memory(struct error *err); /* -ENOMEM with the sentence */
+/* A mistake in a case line: -EINVAL with the sentence. */
+#define case_wrong(err, ...) error_set(err, -EINVAL, __VA_ARGS__)
 
 /*
  * What is wrong with the key, or more work than one call into a TA may do:

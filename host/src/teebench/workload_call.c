@@ -116,7 +116,7 @@ static int sit(struct call_case *s, struct error *err)
 		return error_set(err, -ENOMEM, "more than %d sessions", SEATS_MAX);
 	if (!seat->users) {
 		memset(seat, 0, sizeof(*seat));
-		ret = tee_session_open(&seat->tee, &s->call.uuid, s->call.uuid_text, s->name, err);
+		ret = tee_session_open(&seat->tee, &s->call.uuid, s->name, err);
 		if (ret)
 			return ret;
 		seat->uuid = s->call.uuid;

@@ -93,7 +93,7 @@ static int make_file(const struct files *f, const char *name, struct error *err)
 	int fd, ret;
 
 	if (!message)
-		return no_memory(err);
+		return error_memory(err);
 	pool_message(message, f->bytes);
 	fd = open_to(f, name, err);
 	ret = fd < 0 ? fd : place_write(fd, message, f->bytes, 0, err);
@@ -111,7 +111,7 @@ static int read_file(const struct files *f, const char *name, uint8_t **data, st
 
 	*data = malloc(f->bytes + 1);
 	if (!*data)
-		ret = no_memory(err);
+		ret = error_memory(err);
 	if (!ret)
 		ret = read_piece(fd, *data, f->bytes, 0, err);
 	if (!ret && place_read(fd, *data + f->bytes, 1, (off_t)f->bytes, err))
@@ -395,7 +395,7 @@ static int crypt_verify(void *state, struct error *err)
 	int ret;
 
 	if (!message)
-		return no_memory(err);
+		return error_memory(err);
 	pool_message(message, c->files.bytes);
 	ret = understood(c, decrypt ? c->files.from : c->files.to, message, err);
 	if (!ret && !decrypt)

@@ -119,7 +119,7 @@ static int rng_prepare(struct bench_case *c, struct error *err)
 
 	r->before = calloc(1, bytes);
 	if (!r->before)
-		return no_memory(err);
+		return error_memory(err);
 	r->c = c;
 	r->bytes = bytes;
 	return check_rate(r, err);

@@ -149,7 +149,7 @@ static int unchanged(const struct shm *s, struct error *err)
 	int differs;
 
 	if (!message)
-		return no_memory(err);
+		return error_memory(err);
 	pool_message(message, s->memory.size);
 	differs = memcmp(message, s->memory.data, s->memory.size);
 	free(message);

@@ -22,18 +22,17 @@ static int size_prepare(struct bench_case *c, struct error *err)
 {
 	unsigned kib = sizes[c->name];
 	TEEC_UUID uuid = TA_SIZE_UUID(0);
-	char text[64], name[40];
+	char name[40];
 	struct tee_call *s = c->state;
 	int ret;
 
 	uuid.clockSeqAndNode[5] = TA_SIZE_BCD_(kib, 10000);
 	uuid.clockSeqAndNode[6] = TA_SIZE_BCD_(kib, 100);
 	uuid.clockSeqAndNode[7] = TA_SIZE_BCD_(kib, 1);
-	snprintf(text, sizeof(text), TA_SIZE_UUID_FORMAT, kib);
 	snprintf(name, sizeof(name), "the size TA of %u KiB", kib);
 	s->command = TA_SIZE_CMD_NOP;
 	s->doing = "make an empty call to a size TA";
-	ret = tee_session_open(&s->tee, &uuid, text, name, err);
+	ret = tee_session_open(&s->tee, &uuid, name, err);
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "ta-too-large");
 		error_hint(err, "the secure world's memory has no room for a "

@@ -55,7 +55,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 		return 0;
 	*report = r = calloc(1, sizeof(*r));
 	if (!r)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	r->settings = settings;
 	r->meter.schedstat_fd = -1;
 	if (settings->kind == REPORT_TEXT)
@@ -65,7 +65,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	if ((settings->kind == REPORT_TEXT && !r->out) || (settings->timeline && !r->timeline)) {
 		report_free(r);
 		*report = NULL;
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	}
 	json_object(&r->json, NULL);
 	json_u64(&r->json, "schema", 1);
@@ -283,7 +283,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 		failed = r->json.failed;
 	}
 	if (failed)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	errno = 0;
 	if (r->out)
 		failed = fputs(r->text, stderr) < 0;

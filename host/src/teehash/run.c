@@ -116,7 +116,7 @@ static int start_pool(struct run *r, struct error *err)
 	int ret = 0;
 
 	if (!p)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->ready, NULL);
 	pthread_cond_init(&p->hashed, NULL);

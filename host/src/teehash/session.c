@@ -130,7 +130,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 	MARKER_ARM();
 	*session = NULL;
 	if (!s)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	s->settings = settings;
 	s->chunk = settings->chunk ? settings->chunk : default_chunk(settings);
 	s->most = SIZE_MAX;
@@ -175,7 +175,7 @@ int session_grow(struct hash_session *s, size_t size, size_t keep, struct error 
 	int ret;
 
 	if (keep && !kept)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_memory(err);
 	if (keep)
 		memcpy(kept, s->buffer.data, keep);
 	ret = get_buffer(s, (size + PAGE - 1) / PAGE * PAGE, err);
