@@ -29,6 +29,8 @@ void json_object_end(struct json *j);
 void json_array(struct json *j, const char *key);
 void json_array_end(struct json *j);
 
+/* Writes the value that another writer holds. */
+void json_embed(struct json *j, const char *key, const struct json *value);
 void json_string(struct json *j, const char *key, const char *value);
 void json_bytes(struct json *j, const char *key, const void *value,
 		size_t len); /* as json_string(), NULs included */

@@ -130,6 +130,13 @@ void json_array_end(struct json *j)
 	j->comma = true;
 }
 
+void json_embed(struct json *j, const char *key, const struct json *value)
+{
+	j->failed = j->failed || value->failed;
+	begin_value(j, key);
+	put(j, value->text ? value->text : "", value->len);
+}
+
 void json_bytes(struct json *j, const char *key, const void *value, size_t len)
 {
 	begin_value(j, key);

@@ -10,74 +10,37 @@
 
 #include "facts.h"
 
-void facts_free(struct facts *facts)
-{
-	for (size_t i = 0; i < facts->count; i++)
-		free(facts->list[i].text);
-	free(facts->list);
-	memset(facts, 0, sizeof(*facts));
-}
-
-static struct fact *add(struct facts *f, const char *name, enum fact_kind kind, const char *text)
-{
-	static struct fact nowhere;
-	struct fact *fact;
-
-	if (f->count == f->room) {
-		size_t room = f->room ? f->room * 2 : 64;
-
-		fact = realloc(f->list, room * sizeof(*fact));
-		if (!fact) {
-			f->failed = true;
-			return &nowhere;
-		}
-		f->list = fact;
-		f->room = room;
-	}
-	fact = &f->list[f->count++];
-	*fact = (struct fact){ .group = f->group, .name = name, .kind = kind };
-	if (text) {
-		fact->text = strdup(text);
-		if (!fact->text)
-			f->failed = true;
-	}
-	return fact;
-}
-
 void fact_unknown(struct facts *f, const char *name, const char *why)
 {
-	add(f, name, FACT_UNKNOWN, why);
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s.%s", f->group, name);
+	json_null(f->json, name);
+	json_string(&f->reasons, key, why ? why : "");
 }
 
 void fact_string(struct facts *f, const char *name, const char *value, const char *why_not)
 {
 	if (value && value[0])
-		add(f, name, FACT_STRING, value);
+		json_string(f->json, name, value);
 	else
 		fact_unknown(f, name, why_not);
 }
 
 void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not)
 {
-	if ((lines && lines[0]) || !why_not)
-		add(f, name, FACT_LIST, lines);
-	else
+	if ((!lines || !lines[0]) && why_not) {
 		fact_unknown(f, name, why_not);
-}
+		return;
+	}
+	json_array(f->json, name);
+	while (lines && *lines) {
+		size_t len = strcspn(lines, "\n");
 
-void fact_number(struct facts *f, const char *name, int64_t value)
-{
-	add(f, name, FACT_NUMBER, NULL)->number = value;
-}
-
-void fact_decimal(struct facts *f, const char *name, double value)
-{
-	add(f, name, FACT_DECIMAL, NULL)->decimal = value;
-}
-
-void fact_bool(struct facts *f, const char *name, bool value)
-{
-	add(f, name, FACT_BOOL, NULL)->number = value;
+		json_bytes(f->json, NULL, lines, len);
+		lines += len + (lines[len] == '\n');
+	}
+	json_array_end(f->json);
 }
 
 const char *facts_path(const char *path)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts of the machine, collected first and written later, as JSON or as text.
- * To add one: a line in the collector it belongs to (facts_*.c), or a collector
- * of its own and a line in machine.c.
+ * Facts of the machine. To add one: a line in the collector it belongs to (facts_*.c), or a
+ * collector of its own and a line in machine.c.
  */
 #ifndef FACTS_H
 #define FACTS_H
@@ -11,43 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum fact_kind {
-	FACT_STRING,
-	FACT_NUMBER,
-	FACT_DECIMAL,
-	FACT_BOOL,
-	FACT_LIST,    /* of strings, in text, a line each */
-	FACT_UNKNOWN, /* and text says why */
-};
-
-struct fact {
-	const char *group; /* "cpu": literals, these two */
-	const char *name;  /* "model" */
-	enum fact_kind kind;
-	char *text;
-	int64_t number;
-	double decimal;
-};
+#include "json.h"
 
 struct ta_counter;
 
 struct facts {
-	struct fact *list;
-	size_t count, room;
-	bool failed;       /* out of memory */
-	const char *group; /* of what is added now */
+	struct json *json;   /* numbers and others that are always known go to it by themselves */
+	struct json reasons; /* "GROUP.NAME": why there is no such fact, which is null then */
+	const char *group;   /* that is collected now */
 	const struct ta_counter *ta_counter;
 };
 
-void facts_free(struct facts *facts);
-
-/* "" and NULL are not facts: pass why to be given instead. */
+/* "" and NULL are not facts: `why_not` says why then. */
 void fact_string(struct facts *f, const char *name, const char *value, const char *why_not);
-/* Without a why_not nothing is a fact: an empty list. */
+/* Writes a list of strings, a line of `lines` each. Without a `why_not` there may be none. */
 void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not);
-void fact_number(struct facts *f, const char *name, int64_t value);
-void fact_decimal(struct facts *f, const char *name, double value);
-void fact_bool(struct facts *f, const char *name, bool value);
 void fact_unknown(struct facts *f, const char *name, const char *why);
 
 /*

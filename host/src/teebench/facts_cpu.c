@@ -204,7 +204,7 @@ void facts_of_cpu(struct facts *f)
 
 	add_models(f, cpuinfo);
 	add_features(f, cpuinfo);
-	fact_number(f, "online", sysconf(_SC_NPROCESSORS_ONLN));
+	json_i64(f->json, "online", sysconf(_SC_NPROCESSORS_ONLN));
 	add_per_cpu(f, "governor", "cpufreq/scaling_governor", no_cpufreq);
 	add_per_cpu(f, "khz_min", "cpufreq/scaling_min_freq", no_cpufreq);
 	add_per_cpu(f, "khz_max", "cpufreq/scaling_max_freq", no_cpufreq);

@@ -149,8 +149,8 @@ void facts_of_ta_counter(struct facts *f)
 		return;
 	}
 	fact_string(f, "name", ta_counter_name(counter->clock), NULL);
-	fact_number(f, "hz", counter->hz);
-	fact_decimal(f, "resolution_ns", 1e9 / counter->hz);
+	json_i64(f->json, "hz", counter->hz);
+	json_double(f->json, "resolution_ns", 1e9 / counter->hz);
 }
 
 /* Of the algorithms that are measured. */
@@ -224,7 +224,7 @@ static void add_netlink(struct facts *f)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);
 
-	fact_number(f, "netlink_errno", fd < 0 ? errno : 0);
+	json_i64(f->json, "netlink_errno", fd < 0 ? errno : 0);
 	if (fd >= 0)
 		close(fd);
 }
@@ -236,7 +236,7 @@ void facts_of_crypto(struct facts *f)
 
 	fact_string(f, "libcrypto", libcrypto_version(&err), err.what);
 	if (!afalg_probe(&err))
-		fact_bool(f, "afalg", true);
+		json_bool(f->json, "afalg", true);
 	else
 		fact_unknown(f, "afalg", err.what);
 	add_netlink(f);

@@ -298,7 +298,7 @@ static void add_disk(struct facts *f)
 		fact_unknown(f, "disk_free_bytes", strerror(errno));
 		return;
 	}
-	fact_number(f, "disk_free_bytes", (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
+	json_i64(f->json, "disk_free_bytes", (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
 }
 
 /* The environment's, as OpenSSL reads it. */
@@ -319,7 +319,7 @@ static void add_user(struct facts *f)
 	const struct passwd *user = getpwuid(geteuid());
 
 	fact_string(f, "user", user ? user->pw_name : NULL, "this user has no name");
-	fact_bool(f, "root", geteuid() == 0);
+	json_bool(f->json, "root", geteuid() == 0);
 }
 
 void facts_of_health(struct facts *f)

@@ -21,7 +21,7 @@ static void add_meminfo(struct facts *f, const char *name, const char *text, con
 	const char *line = text ? strstr(text, of_line) : NULL;
 
 	if (line)
-		fact_number(f, name, strtoll(line + strlen(of_line), NULL, 10) * 1024);
+		json_i64(f->json, name, strtoll(line + strlen(of_line), NULL, 10) * 1024);
 	else
 		fact_unknown(f, name, cannot_read("/proc/meminfo"));
 }
@@ -41,8 +41,8 @@ void facts_of_clock(struct facts *f)
 
 	clock_measure(&c);
 	fact_string(f, "name", "CLOCK_MONOTONIC_RAW", NULL);
-	fact_number(f, "resolution_ns", (int64_t)c.resolution_ns);
-	fact_number(f, "reading_ns", (int64_t)c.cost_ns);
+	json_i64(f->json, "resolution_ns", (int64_t)c.resolution_ns);
+	json_i64(f->json, "reading_ns", (int64_t)c.cost_ns);
 	fact_file(f, "clocksource",
 		  "/sys/devices/system/clocksource/clocksource0/"
 		  "current_clocksource",
@@ -65,7 +65,7 @@ static void add_virtual(struct facts *f, const char *compatible)
 		       (vendor && strstr(vendor, "QEMU"));
 
 	if (emulated || (compatible && !virtual)) {
-		fact_bool(f, "emulated", emulated);
+		json_bool(f->json, "emulated", emulated);
 		fact_string(f, "emulated_told_by",
 			    emulated ? "QEMU's board with a secure world, "
 				       "which KVM cannot give to a guest" :
@@ -195,7 +195,7 @@ void facts_of_load(struct facts *f)
 	double load[3];
 
 	if (getloadavg(load, 1) == 1)
-		fact_decimal(f, "load_average", load[0]);
+		json_double(f->json, "load_average", load[0]);
 	else
 		fact_unknown(f, "load_average", "getloadavg() failed");
 }

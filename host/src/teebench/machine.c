@@ -24,44 +24,6 @@ static const struct {
 	{ "health", facts_of_health }, /* the last: only doctors ask it */
 };
 
-static void put_list(struct json *j, const char *name, const char *text)
-{
-	json_array(j, name);
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		json_bytes(j, NULL, text, len);
-		text += len + (text[len] == '\n');
-	}
-	json_array_end(j);
-}
-
-static void put_fact(struct json *j, const struct fact *fact)
-{
-	const char *text = fact->text ? fact->text : "";
-
-	switch (fact->kind) {
-	case FACT_STRING:
-		json_string(j, fact->name, text);
-		break;
-	case FACT_NUMBER:
-		json_i64(j, fact->name, fact->number);
-		break;
-	case FACT_DECIMAL:
-		json_double(j, fact->name, fact->decimal);
-		break;
-	case FACT_BOOL:
-		json_bool(j, fact->name, fact->number);
-		break;
-	case FACT_LIST:
-		put_list(j, fact->name, text);
-		break;
-	case FACT_UNKNOWN:
-		json_null(j, fact->name);
-		break;
-	}
-}
-
 static void put_backend(struct json *j, const char *name, const char *title, bool secure,
 			bool local)
 {
@@ -110,53 +72,34 @@ static void put_names(struct json *j)
 
 void machine_put_after(struct json *j)
 {
-	struct facts f = { 0 };
+	struct facts f = { .json = j, .group = "after" };
 
+	json_object(j, "after");
 	facts_of_cpu_now(&f);
 	facts_of_load(&f);
-	json_object(j, "after");
-	for (size_t i = 0; i < f.count; i++)
-		put_fact(j, &f.list[i]);
 	json_object_end(j);
-	if (f.failed)
-		j->failed = true;
-	facts_free(&f);
+	json_free(&f.reasons);
 }
 
 void machine_put(struct json *j, const struct ta_counter *counter, bool health)
 {
 	const size_t groups = sizeof(collectors) / sizeof(*collectors);
-	struct facts f = { .ta_counter = counter };
-	char name[128];
+	struct facts f = { .json = j, .ta_counter = counter };
 
 	json_string(j, "teebench", TEEMARK_VERSION);
 	json_string(j, "built_for", cpu_built_for());
 	json_i64(j, "pid", getpid());
 	put_names(j);
+	json_object(&f.reasons, NULL);
 	for (size_t i = 0; i < groups - !health; i++) {
 		f.group = collectors[i].group;
+		json_object(j, f.group);
 		collectors[i].collect(&f);
+		json_object_end(j);
 	}
-	for (size_t i = 0; i < f.count; i++) {
-		const char *group = f.list[i].group;
-
-		if (i == 0 || strcmp(group, f.list[i - 1].group))
-			json_object(j, group);
-		put_fact(j, &f.list[i]);
-		if (i + 1 == f.count || strcmp(group, f.list[i + 1].group))
-			json_object_end(j);
-	}
-	json_object(j, "reasons");
-	for (size_t i = 0; i < f.count; i++) {
-		if (f.list[i].kind != FACT_UNKNOWN)
-			continue;
-		snprintf(name, sizeof(name), "%s.%s", f.list[i].group, f.list[i].name);
-		json_string(j, name, f.list[i].text ? f.list[i].text : "");
-	}
-	json_object_end(j);
-	if (f.failed)
-		j->failed = true;
-	facts_free(&f);
+	json_object_end(&f.reasons);
+	json_embed(j, "reasons", &f.reasons);
+	json_free(&f.reasons);
 }
 
 int machine_print(struct error *err)
