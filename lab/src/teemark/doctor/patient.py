@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A patient is what is known of a board. Data only."""
+"""A patient is what is known of a board, and what follows from that alone."""
 
 from __future__ import annotations
 
@@ -64,6 +64,39 @@ class Patient:
     def why_not(self, fact: str) -> str:
         """Why a fact is null, in teebench's words."""
         return self.machine.reasons.get(fact, "the board doesn't say")
+
+    def lacking(self, option: str, module: str) -> tuple[str, str, str]:
+        """Returns the evidence, the cause and the remedy of a module that the kernel lacks. The
+        remedy is to load it where it is there, else to build it, with Yocto's and Buildroot's
+        lines."""
+        value, there = self.option(option), self.there(module)
+        unknown = f"CONFIG_{option} isn't known ({self.why_not('kernel.options')})"
+        known = {None: unknown, "n": f"CONFIG_{option} is not set"}
+        evidence = known.get(value, f"CONFIG_{option}={value}")
+        if self.loaded(module):
+            evidence += f"; module {module} is loaded"
+        elif there is None:
+            evidence += "; which modules there are isn't known"
+        else:
+            evidence += f"; module {module} is {'there, not loaded' if there else 'not there'}"
+
+        cause = f"the kernel lacks {module}: it isn't loaded, or CONFIG_{option} isn't built"
+        if there:
+            cause = f"the kernel's module {module} isn't loaded"
+        elif value == "n":
+            cause = f"the kernel was built without CONFIG_{option}"
+
+        load = (
+            f"modprobe {module}   # at each boot: echo {module} > /etc/modules-load.d/{module}.conf"
+        )
+        build = (
+            f"CONFIG_{option}=m   # in a fragment of the kernel's configuration, teemark.cfg",
+            'Yocto, linux-%.bbappend:  SRC_URI += "file://teemark.cfg"',
+            f'Yocto, machine:  KERNEL_MODULE_AUTOLOAD += "{module}"',
+            'Buildroot:  BR2_LINUX_KERNEL_CONFIG_FRAGMENT_FILES="board/teemark.cfg"',
+            load,
+        )
+        return evidence, cause, load if there or value == "m" else "\n".join(build)
 
     def device(self, path: str) -> tuple[str, str, str] | None:
         """Permissions, owner and group; None: there is no such device."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from teemark.base import fmt
 from teemark.base.finding import SEVERITIES, Finding
-from teemark.doctor import kernel
 from teemark.doctor.patient import Patient, problem
 
 HOT = 80.0
@@ -186,7 +185,7 @@ def _tee(p: Patient) -> Symptoms:
         why = "only root may open /dev/tee0" if root else f"{user} isn't in the group {group}"
         yield "tee-permission", evidence, why, user
         return
-    state, cause, remedy = kernel.lacking(p, "OPTEE", "optee")
+    state, cause, remedy = p.lacking("OPTEE", "optee")
     driver = p.option("OPTEE") != "y" and (p.option("OPTEE") == "n" or not p.loaded("optee"))
     key = "tee-driver" if driver else "tee-firmware"
     yield key, f"{evidence}; {state}", cause, remedy
@@ -278,11 +277,11 @@ def _lacks(p: Patient) -> Symptoms:
         yield "libcrypto", p.why_not("crypto.libcrypto")
     for step, code, words in p.steps():
         if step == "netlink socket" and code:
-            state, *cause = kernel.lacking(p, "CRYPTO_USER", "crypto_user")
+            state, *cause = p.lacking("CRYPTO_USER", "crypto_user")
             yield "crypto-netlink", f"{step}: errno {code}, {words}; {state}", *cause
     for option, module in (one for chip in compatible for one in _ENGINES.get(chip, ())):
         if p.option(option) == "n" or (p.option(option) == "m" and not p.loaded(module)):
-            state, *cause = kernel.lacking(p, option, module)
+            state, *cause = p.lacking(option, module)
             yield "accelerator", state, module, *cause
     memory = m.tee.capabilities
     if memory is not None and "registered memory" not in memory:
@@ -352,18 +351,18 @@ def _afalg(p: Patient) -> Iterator[Finding]:
         key, evidence = f"afalg-{kind}", f"{step}: errno {code}, {words}"
         claim = "the kernel's crypto can't be measured"
         claim += f" over AF_ALG: {kind}" if kind != "socket" else ""
-        state, cause, remedy = kernel.lacking(p, *_ALGIF.get(kind, _SOCKETS))
+        state, cause, remedy = p.lacking(*_ALGIF.get(kind, _SOCKETS))
         match code:
             case errno.ETIMEDOUT:
                 yield _never_answers(p, kind, evidence, words.rpartition(" from ")[2])
                 continue
             case errno.EAFNOSUPPORT:
-                state, cause, load = kernel.lacking(p, *_SOCKETS)
+                state, cause, load = p.lacking(*_SOCKETS)
                 cause = f"the kernel has no AF_ALG sockets: {cause}"
                 if p.there("af_alg") is not False:
                     remedy = load
                 elif kind == "socket":
-                    *_, remedy = kernel.lacking(p, *_ALGIF["hash"])
+                    *_, remedy = p.lacking(*_ALGIF["hash"])
                 evidence += f"; {state}"
             case errno.ENOENT:
                 cause += ", or the algorithm's own module is missing, or the kernel restricts "

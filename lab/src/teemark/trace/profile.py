@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -90,18 +90,20 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return tuple(totals)
 
     def levels(self) -> dict[str, int]:
-        found: Counter[str] = Counter()
-        for node in self.nodes:
-            found[self.functions[node.function].level] += node.self
+        found = self._by(lambda function: function.level)
         return {level: found[level] for level in LEVELS if found[level]}
 
     def components(self) -> list[tuple[str, str, int]]:
         """Level, component, instructions; the largest first."""
-        found: Counter[tuple[str, str]] = Counter()
-        for node in self.nodes:
-            function = self.functions[node.function]
-            found[function.level, function.component] += node.self
+        found = self._by(lambda function: (function.level, function.component))
         return [(*key, count) for key, count in _sorted(found) if count]
+
+    def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
+        """Adds up the instructions of all functions, without what they call, by a key of theirs."""
+        found: Counter[_Key] = Counter()
+        for function, cost in self.costs.items():
+            found[key(function)] += cost.self
+        return found
 
     @cached_property
     def costs(self) -> dict[Function, FunctionCost]:
@@ -123,10 +125,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def own(self) -> dict[tuple[str, str], int]:
         """Returns the instructions of each function, by level and name, without what it calls."""
-        found: Counter[tuple[str, str]] = Counter()
-        for function, cost in self.costs.items():
-            found[function.level, function.name] += cost.self
-        return dict(found)
+        return dict(self._by(lambda function: (function.level, function.name)))
 
     def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
         """Every stack that instructions were executed on, with their number."""
@@ -140,12 +139,12 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @property
     def nameless(self) -> int:
         """Instructions of code without a symbol."""
-        return sum(one.self for one in self.costs.values() if not one.function.named)
+        return self._by(lambda function: function.named)[False]
 
     @property
     def core_nameless(self) -> int:
-        nameless = (one for one in self.costs.values() if not one.function.named)
-        return sum(one.self for one in nameless if one.function.level == "S-EL1")
+        """Those of them that are OP-TEE's core."""
+        return self._by(lambda function: (function.level, function.named))["S-EL1", False]
 
     def interrupts(self) -> tuple[int, int]:
         """How many there were, and what the kernel did for them."""
