@@ -35,7 +35,11 @@ VIRTUAL = 'kind = "virtual"\n'
         ),
         (SSH + "user = 7", "user: must be a text, not 7", None),
         (SSH + 'options = "ProxyJump=x"', "must be a list", None),
-        (SSH + 'ta_kit = "export-ta_arm64"', "ta_kit: ", "begin it with / or ~/"),
+        (
+            SSH + 'ta_kit = "export-ta_arm64"',
+            "ta_kit: ",
+            "begin it with / or, for your home directory, with ~/",
+        ),
         (SSH + 'ta_key = "/k.pem"', "ta_key: a key without a kit", "name the kit, too"),
         (SSH + 'directory = "programs"', "directory", "begin it with /"),
         (SSH + "options = [1]", "options: must be a text, not 1", None),

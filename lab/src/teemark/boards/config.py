@@ -38,10 +38,13 @@ class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     description: str = ""
 
     def __post_init__(self) -> None:
-        for key in ("directory", "ta_directory"):
+        self._check_absolute("directory", "ta_directory", home="the home directory on the board")
+
+    def _check_absolute(self, *keys: str, home: str) -> None:
+        for key in keys:
             value = getattr(self, key)
-            if not value.startswith(("/", "~/")):
-                hint = "begin it with / or, for the home directory on the board, with ~/"
+            if value is not None and not value.startswith(("/", "~/")):
+                hint = f"begin it with / or, for {home}, with ~/"
                 raise Wrong(f"{value!r} is not absolute", hint, key)
 
     @property
@@ -73,10 +76,7 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
         super().__post_init__()
         if self.address.startswith("-"):
             raise Wrong(f"{self.address!r} is no address", key="address")
-        for key in ("ta_kit", "ta_key"):
-            value = getattr(self, key)
-            if value is not None and not value.startswith(("/", "~/")):
-                raise Wrong(f"{value!r} is not absolute", "begin it with / or ~/", key)
+        self._check_absolute("ta_kit", "ta_key", home="your home directory")
         if self.ta_key is not None and self.ta_kit is None:
             hint = "TAs are signed when they are built: name the kit, too"
             raise Wrong("a key without a kit", hint, "ta_key")

@@ -20,12 +20,8 @@ def command() -> None:
     """
 
 
-_mosquitto = click.option(
-    "--mosquitto",
-    type=click.Choice(["2.1", "2.0"]),
-    default="2.1",
-    show_default=True,
-    help="The broker's version.",
+_mosquitto = option(
+    "--mosquitto VERSION", "The broker's version.", kind=click.Choice(["2.1", "2.0"]), default="2.1"
 )
 
 
