@@ -229,8 +229,7 @@ def test_no_pattern_backtracks_without_bound(reference: Reference, piece: str) -
             times.append(time.process_time() - start)
         return min(times)
 
-    ratio = min(work(16_000) / work(4_000) for _ in range(2))
-    assert ratio < 9
+    assert any(work(16_000) < 9 * work(4_000) for _ in range(2))
 
 
 def test_sources_of_bounds_can_be_looked_up(reference: Reference) -> None:
