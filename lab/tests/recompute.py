@@ -275,6 +275,42 @@ def once_as_much(run: Run, found: Found, out: Verdict) -> None:
     out.hold("getting in and out", found[0][:60], abs(cost / way - 1) < 0.06, cost)
 
 
+def quotient_of(one: str, two: str) -> Rule:
+    """A sentence whose one figure is how many times as much as `two` the case `one` takes."""
+
+    def rule(run: Run, found: Found, out: Verdict) -> None:
+        out.figure(found[0][:60], found[1], run.median(one) / run.median(two), 1, run.loose, 3)
+
+    return rule
+
+
+def linear(run: Run, found: Found, out: Verdict) -> None:
+    costs = [run.median(f"oneshot/sha256/tee/{size}") for size in (1 << 20, 4 << 20, 4096, 65536)]
+    large, small = (costs[1] - costs[0]) / (3 << 20), (costs[3] - costs[2]) / (65536 - 4096)
+    out.figure(found[0][:60], found[1], large / small, 1, run.loose, 3)
+
+
+def beside_published(run: Run, found: Found, out: Verdict) -> None:
+    ours, published = Printed.of(found[1]), Printed.of(found[2])
+    loose = ours.half / abs(ours.value) + published.half / abs(published.value)
+    ratio = ours.value / published.value
+    out.figure("as a document has it", found[3], ratio, 1, loose, 3)
+
+
+def by_itself(compute: Callable[..., float]) -> Rule:
+    """A sentence whose last figure follows from those before it in the same sentence."""
+
+    def rule(run: Run, found: Found, out: Verdict) -> None:
+        *given, result = [one for one in found.groups() if one]
+        numbers = [Printed.of(one) for one in given]
+        value = compute(*(one.value for one in numbers))
+        loose = sum(one.half / one.value for one in numbers)
+        # A document's round figure is taken as it stands, ours within its digits.
+        out.figure(found[0][:60], result, value, 1, min(loose, 0.005), 3)
+
+    return rule
+
+
 STEP = 16  # ns or instructions, of the exact board's clock
 KEY = r"([a-z0-9-]+/[\w.\\-]+/[\w-]+/[\w/.-]+)"
 SENTENCES: list[tuple[str, Rule]] = [
@@ -294,6 +330,27 @@ SENTENCES: list[tuple[str, Rule]] = [
      rf"(?P<less>{NUMBER}){SPACE}% less than (?P<other>[a-z-]+)", fewest),
     (rf"{KEY} over {KEY}: ({NUMBER})×; difference a call: {COST}", over_difference),
     (rf"(?<!CPU time of ){KEY} over {KEY}: ({NUMBER})×(?!; difference)", over),
+    (rf"100 bytes take ({NUMBER})× the time of 1 byte",
+     quotient_of("oneshot/sha256/tee/100", "oneshot/sha256/tee/1")),
+    (rf"1 byte takes ({NUMBER})× the time of none",
+     quotient_of("oneshot/sha256/tee/1", "oneshot/sha256/tee/0")),
+    (rf"carries 1 MiB and does nothing with it takes ({NUMBER})× the time of an empty one",
+     quotient_of("shm/allocated/tee/in/1048576", "invoke/none/tee/none")),
+    (rf"From 1 to 4 MiB a byte takes ({NUMBER})× the time of one from 4 to 64 KiB", linear),
+    (rf"({NUMBER})(?:×|{SPACE}%)(?:[^:;.]|\d\.\d)*, where [\w-]+ has ({NUMBER})(?:×|{SPACE}%): "
+     rf"({NUMBER}) times as much here", beside_published),
+    (rf"constant at ({NUMBER}) µs beside a floor of ({NUMBER}) µs .*?: ({NUMBER}) x as much",
+     by_itself(lambda call, floor: floor / call)),
+    (rf"constant at ({NUMBER}) µs beside a floor of ({NUMBER}) to ({NUMBER}) µs .*?: "
+     rf"({NUMBER}) x as much", by_itself(lambda call, low, high: (low + high) / 2 / call)),
+    (rf"crash was at ({NUMBER}) MB, and the cure is shown with ({NUMBER}) MB: ({NUMBER}) %",
+     by_itself(lambda crash, cure: 100 * cure / crash)),
+    (rf"({NUMBER}) MB/s on a .*? at ([\d.]+) GHz .*? is ({NUMBER}) cycles a byte",
+     by_itself(lambda rate, ghz: 1000 * ghz / rate)),
+    (rf"({NUMBER}) MiB/s for ({NUMBER}) s are ({NUMBER}) MB",
+     by_itself(lambda rate, seconds: rate * seconds * 1.048576)),
+    (rf"({NUMBER}) and ({NUMBER}) s differ by ({NUMBER}) %",
+     by_itself(lambda one, two: 100 * (two / one - 1))),
     (rf"costs as much as the SHA-256 of ({NUMBER}) KiB.*? takes {COST};", once_as_much),
 ]  # fmt: skip
 
@@ -400,7 +457,8 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             elif header.startswith(("to ", "to(")):
                 out.figure(f"{key}, to", bound, high, unit_in(header) or unit)
             elif header == "rate (MiB/s)":
-                rate = float(size) / run.median(key) * 1e9 / (1 << 20)
+                length = size or next((w for w in key.split("/")[::-1] if w.isdigit()), "nan")
+                rate = float(length) / run.median(key) * 1e9 / (1 << 20)
                 out.figure(f"{key}, rate", bound, rate, 1, run.loose, 3)
     return done
 

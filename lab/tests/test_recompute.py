@@ -11,7 +11,10 @@ import pytest
 
 import recompute
 from synthetic import Synthetic
+from teemark.reference.data import load
 from teemark.report import run_page
+from teemark.studies import declared
+from teemark.studies.answers import mistaken
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +70,16 @@ def test_one_figure_that_is_off_is_seen(made: Path, place: str) -> None:
     digits = found[1].translate(str.maketrans("123456789", "234567891"))
     changed = text[: found.start(1)] + digits + text[found.end(1) :]
     assert len(untrue(made, changed)) > len(untrue(made, text)) == 0
+
+
+def test_what_a_document_says_against_itself_follows_from_the_figures_in_the_sentence() -> None:
+    """It printed “a floor of 65 µs: 41.2 x as much”: that is 66, the middle of 65 to 67."""
+    wrong = "called constant at 1.6 µs beside a floor of 65 µs for any operation: 41.2 x as much."
+    assert recompute.check(recompute.Run(), wrong).untrue
+    said = []
+    for name in declared.SEED_PLANS:
+        for mistake in mistaken(load(), name):
+            out = recompute.check(recompute.Run(), mistake.claim)
+            assert out.untrue == []
+            said += [mistake.key] * out.checked
+    assert {"constant-beside-a-floor", "cured-at-half"} <= set(said)

@@ -639,3 +639,20 @@ def test_tables_are_declared_for_their_document() -> None:
         for table in seed:
             assert isinstance(table, SeedTable)
             assert table.document == name
+
+
+def test_a_loss_beside_a_gain_has_no_ratio() -> None:
+    """The custom code takes half the time; the document has it 8.2 % slower: no quotient."""
+    lines = []
+    for line in made_up_lines("api-vs-custom"):
+        record = json.loads(line)
+        if record["type"] == "teehash" and "/ta-c/" in record["case"]:
+            record["report"]["tee"]["hash_compute_time"]["value"] *= 0.5
+        lines.append(json.dumps(record).encode())
+    made = seed_tables(subjects([parse(lines, file="made-up")]))
+    assert made is not None
+    table = tables(made)["Hash computation"]
+    assert row(table, "Pure Hash Time")["Analysis measured"].startswith(fmt.MINUS + "49.")
+    cells = next(cells for cells in table.rows if cells[0] == "Pure Hash Time")
+    ratios = [text_of(cells[i]) for i, c in enumerate(table.columns) if c.title == "ratio"]
+    assert not [one for one in ratios if one.startswith(fmt.MINUS)]

@@ -187,7 +187,8 @@ class _Cells:
 
     def _quotient(self, row: str, column: str) -> float | None:
         """Returns the measured figure as a multiple of the published one: None where there is no
-        number, of deviations, and for times of an emulated board beside those of hardware."""
+        number, where one is a loss and the other a gain, of deviations, and for times of an
+        emulated board beside those of hardware."""
         figure, deviations = self._figure(row, column), self.seed.deviations
         if figure is None or figure.value is None or figure.base.mid <= 0 or column in deviations:
             return None
@@ -198,7 +199,8 @@ class _Cells:
         if not isinstance(value, Value):
             return None
         mean = value.mean if column in deviations.values() else None
-        return (value.median if mean is None else mean) / figure.base.mid
+        measured = value.median if mean is None else mean
+        return measured / figure.base.mid if measured >= 0 else None
 
     def _ratio(self, row: str, column: str) -> list[Cell]:
         quotient = self._quotient(row, column)
