@@ -328,11 +328,15 @@ KINDS = (
 )  # fmt: skip
 
 
+def ghz(run: RunData) -> float | None:
+    """Returns the highest clock of a real machine's CPUs; None where they differ or don't say."""
+    clocks = "/".join(run.machine.cpu.khz_max or ())
+    emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
+    return float(clocks) / 1e6 if clocks.isdigit() and not emulated else None
+
+
 def _core(run: RunData) -> tuple[str, float] | None:
     """Returns its name as in reference/, and its clock in Hz; None where they aren't sure."""
-    models, clocks = run.machine.cpu.models or (), run.machine.cpu.khz_max or ()
-    emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
-    if emulated or len(models) != 1 or len(clocks) != 1 or not clocks[0].isdigit():
-        return None
-    named = re.search(r"Cortex-A\d+", models[0])
-    return (named[0].lower(), float(clocks[0]) * 1000) if named else None
+    models, clock = run.machine.cpu.models or (), ghz(run)
+    named = re.search(r"Cortex-A\d+", models[0]) if len(models) == 1 else None
+    return (named[0].lower(), clock * 1e9) if named and clock else None

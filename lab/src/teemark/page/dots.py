@@ -27,12 +27,11 @@ class Row(NamedTuple):
 def log_ticks(low: float, high: float) -> list[float]:
     """Returns three ticks or more, the first at most `low` and the last at least `high`."""
     least, most = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    if most - least > 2:
-        return [10.0**power for power in range(least, most + 1)]
     fine = [step * 10.0**power for power in range(least - 1, most + 2) for step in (1, 2, 5)]
     first = max(at for at, tick in enumerate(fine) if tick <= low)
     last = min(at for at, tick in enumerate(fine) if tick >= high)
-    return fine[min(first, last - 2) : last + 1]
+    found = fine[min(first, last - 2) : last + 1]
+    return found if len(found) <= 6 else [10.0**power for power in range(least, most + 1)]
 
 
 def level_ticks(furthest: float) -> list[float]:

@@ -69,10 +69,12 @@ _FIRST = [
 
 def _answering(sections: Sequence[Section], plan: str) -> list[str]:
     """Returns the keys of the sections that come first, and open: what is said in short, what shows
-    it, why it is so, and those that have no lead. What a run of `trace` shows comes before all."""
+    it, why it is so, and those that have no lead. Boards beside each other, and what a run of
+    `trace` shows, come before all."""
     there = [section.key for section in sections]
-    shown = [key for key in (plan, *_FIRST) if key in there][:1]
-    first = [*shown, "headline"] if shown == ["trace"] == [plan] else ["headline", *shown]
+    shown = [key for key in ("boards", plan, *_FIRST) if key in there][:1]
+    leads = shown == ["boards"] or shown == ["trace"] == [plan]
+    first = [*shown, "headline"] if leads else ["headline", *shown]
     return [*first, "causes", *(one.key for one in sections if not one.lead)]
 
 

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any
 
 from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL, ONESHOT, TEE
+from teemark.findings.offload import ghz
 from teemark.findings.subject import Subject
+from teemark.model.stats import Estimate
 from teemark.page import figures
-from teemark.page.blocks import Section, Table, left, right
+from teemark.page.bars import NARROW, WIDE
+from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
+from teemark.page.charts import colour
+from teemark.page.dots import Dot, Row, render
 from teemark.report.sections.throughput import ANSWERED
 
 FIGURES = {
@@ -55,9 +61,10 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
     interval is wider than the figure, or unknown."""
     titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
     columns = (*left("board", "CPU", "OP-TEE"), *right(*titles))
+    columns += tuple(right("call, cycles", "a byte, cycles", optional=True))
     rows = []
     for subject in subjects:
-        row = data(subject, algorithm)
+        row, clock = data(subject, algorithm), ghz(subject.run)
         unit = " (instructions)" if subject.icount else " (emulated)" * subject.emulated
         tee = (row["tee"] or "none").removeprefix("OP-TEE ")
         cells = []
@@ -66,12 +73,84 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
             vague = value is not None and (low is None or high - low > value)
             cell = fmt.NONE if value is None else figures.cell(subject.run, value)
             cells.append(cell + " ?" * vague)
+        for value in (row["empty_call"], row["tee_byte"]):
+            cells.append(fmt.digits(value * clock) if clock and value else fmt.NONE)
         rows.append((f"{subject.label}{unit}", row["cpu"] or fmt.NONE, tee, *cells))
     return Table(columns, rows, stacked=True)
+
+
+FAR = 2.0
+"""A board is named where its whole interval lies so many times above or below the median."""
+
+
+def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
+    """Yields units with the boards that have figures in them, two or more, and the factor to it."""
+    yield "instructions", [(one, 1.0) for one in subjects if one.icount]
+    yield "time", [(one, 1.0) for one in subjects if not one.icount]
+    yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]
+
+
+def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estimate]]]:
+    """Returns what is drawn of a board: titles, and the backends with their costs."""
+    empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
+    mine = [one for one in subject.models.costs if one.name.startswith(family)]
+    byte = f"A byte of {subject.run.title(algorithm)}"
+    return {
+        "An empty call": [(TEE, empty.estimate)] if empty else [],
+        byte: [(one.backend, one.byte) for one in mine if one.byte.value > 0],
+    }
+
+
+def beside(
+    subjects: Sequence[Subject], algorithm: str = ANSWERED
+) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
+    """Returns sentences on figures that lie far from the median of three boards or more, and a
+    chart for each figure and unit that two boards have: a row a board, a dot a backend."""
+    far: dict[tuple[str, str], dict[str, str]] = {}
+    drawn = []
+    for unit, those in _groups(subjects):
+        write = fmt.duration if unit == "time" else fmt.digits
+        for title in _costs(subjects[0], algorithm):
+            fills: dict[str, str] = {}
+            rows: dict[str, list[Dot]] = {}
+            shown = [
+                (one, backend, cost.scaled(factor))
+                for one, factor in those
+                for backend, cost in _costs(one, algorithm).get(title, ())
+            ]
+            for one, backend, cost in shown:
+                fill, who = colour(one.run.place(backend)), one.run.backend(backend).title
+                fills.setdefault(fill, who)
+                dot = Dot(cost.value, fill, f"{who}: {write(cost.value)}")
+                rows.setdefault(one.label, []).append(dot)
+                values = [other.value for _, by, other in shown if by == backend]
+                middle, ends = median(values), cost.interval
+                apart = ends and (ends.low > FAR * middle or ends.high * FAR < middle)
+                if apart and len(values) > 2:
+                    times = f"{fmt.factor(cost.value / middle)} by {who}"
+                    far.setdefault((one.label, title), {}).setdefault(who, times)
+            if len(rows) > 1:
+                entries = tuple(fills.items()) if len(fills) > 1 else ()
+                lines = [
+                    Row(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
+                    for name, dots in rows.items()
+                ]
+                wide, narrow = (render(lines, w, write, fills=entries) for w in (WIDE, NARROW))
+                caption = ("The scale is logarithmic.", *those[0][0].remark)
+                drawn.append(Chart(f"{title}: {unit}", caption, wide, narrow, None))
+    said = (
+        f"{name}: {title[0].lower()}{title[1:]} takes, over the median of all boards, "
+        f"{', '.join(times.values())}."
+        for (name, title), times in far.items()
+    )
+    return tuple(said), tuple(drawn)
 
 
 def boards(subjects: Sequence[Subject]) -> Section | None:
     """Opens a report of several boards."""
     if len({subject.run.name for subject in subjects}) < 2:
         return None
-    return Section("boards", "The boards beside each other", (table(subjects),))
+    far, charts = beside(subjects)
+    named = (Bullets(tuple((Strong(one),) for one in far)),) if far else ()
+    title = "The boards beside each other"
+    return Section("boards", title, (*named, *charts, table(subjects)))
