@@ -204,7 +204,7 @@ def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("teemark pl", {"plan"}),
+        ("teemark pla", {"plan"}),
         ("teemark run --on", {"--only"}),
         ("teemark run --board qemu-v", {"qemu-v8", "qemu-v8-icount"}),
         ("teemark run --plan qui", {"quick"}),
