@@ -31,7 +31,7 @@ from teemark.base.errors import BoardError
 from teemark.boards import answers, build, shell, tas
 from teemark.boards.install import ensure_installed, remove
 from teemark.doctor import look
-from teemark.measure import runner, teehash_steps, watch
+from teemark.measure import runner, silence, teehash_steps
 from teemark.plan import plan
 
 pytestmark = pytest.mark.timeout(400)
@@ -282,7 +282,7 @@ def meet(board: Board, folder: Path) -> str:
     os.environ["HOME"] = str(folder)
     assert shell.Shell.capture.__kwdefaults__
     shell.Shell.capture.__kwdefaults__["timeout"] = 2.0 if board.hangs else 100.0
-    watch.SILENCE_S = watch.ANSWER_S = 1.0 if board.hangs else 100.0
+    silence.SILENCE_S = silence.ANSWER_S = 1.0 if board.hangs else 100.0
     tas.HANGS_S = 2.0 if board.hangs else 100.0
     fake = FakeBoard(programs)
     fake.shell.greeting = board.greeting

@@ -12,11 +12,11 @@ from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.cli.common import WithProgram, board_option, out_option, program_options
 from teemark.cli.reach import reached
+from teemark.exact.program import known_names
 from teemark.measure import watching
 from teemark.page.terminal import show
 from teemark.report import program_page
 from teemark.run.writer import check_free, directory_for, point_latest
-from teemark.trace import names as known
 
 
 @click.command("watch", cls=WithProgram)
@@ -49,8 +49,7 @@ def command(
     if out is not None:
         check_free(out)
     with reached(board) as target:
-        headers = sorted((target.kit.folder / "include").glob("*.h"))
-        listed = known.read([*headers, *names])
+        listed = known_names(target.kit, names)
         directory = directory_for(out, target.name, "watch")
         program = watching.Program(argv, tuple(path.absolute() for path in push))
         with working(f"running {argv[0]} on {target.name} …"):

@@ -13,7 +13,7 @@ from teemark.base import fmt, paths
 from teemark.base.console import say, working
 from teemark.base.errors import DataError
 from teemark.boards.config import BoardFile
-from teemark.boards.optee import Optee
+from teemark.boards.ta_kit import Kit
 from teemark.exact.analyse import profile_of, sources
 from teemark.exact.record import recording
 from teemark.measure import watching
@@ -36,11 +36,11 @@ class Traced:
     unread: tuple[str, ...]  # Calls whose window isn't whole, with the reason
 
 
-def known_names(optee: Optee, files: Sequence[Path]) -> Names:
+def known_names(kit: Kit, files: Sequence[Path]) -> Names:
     """Names from the headers of OP-TEE's kit and of its source's TAs, and from the user's files."""
-    kit = sorted((optee.kit.folder / "include").glob("*.h"))
+    headers = sorted((kit.folder / "include").glob("*.h"))
     tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
-    return names.read([*kit, *tree, *files])
+    return names.read([*headers, *tree, *files])
 
 
 def record(
@@ -56,7 +56,7 @@ def record(
         with working(f"running {program.argv[0]} on {board.name} …"), board:
             ran = watching.run(board, program, directory, windows=True, every=every)
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
-        known = known_names(optee, files)
+        known = known_names(optee.kit, files)
         with working("reading the trace …"):
             named_by = _sources(sources(optee, kernel), ran, program, folder)
             cases, unread = _cases(ran, known, named_by, folder)

@@ -28,7 +28,7 @@ from teemark.boards.shell import LEAVING_S, as_file
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.origin import Origin
-from teemark.measure.watch import Watch
+from teemark.measure.silence import Silence
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
@@ -250,7 +250,7 @@ class _Attempt:
         if self.board.deterministic:
             self.watcher.quiet()
             run = self._fetch
-        status, complaint = run(argv, lines, Watch(self.board, self.limit_s))
+        status, complaint = run(argv, lines, Silence(self.board, self.limit_s))
         problem = plan_check.mistake(self.asked, complaint) if status == _USAGE else None
         if problem is not None:
             raise problem
@@ -259,13 +259,13 @@ class _Attempt:
             found = teehash_steps.records(self.board, self.asked.teehash, self.limit_s)
             self._take(msgspec.json.encode(record) + b"\n" for record in found)
 
-    def _stream(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
+    def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
         """Records come over the wire while the board measures."""
         with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
-            self._take(_watched(process.lines(_TICK_S), watch, self.watcher))
+            self._take(_watched(process.lines(_TICK_S), silence, self.watcher))
             return process.wait(LEAVING_S), process.complaint
 
-    def _fetch(self, argv: list[str], cases: bytes, watch: Watch) -> tuple[int, str]:
+    def _fetch(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
         """Records stay on the board until the end, for packets would be measured."""
         board, status = self.board, 0
         ending: BaseException | None = None
@@ -274,7 +274,7 @@ class _Attempt:
             places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
             with board.stream(quietly(*argv, *places, *_QUIET_OPTIONS)) as process:
                 try:
-                    for _ in _watched(process.chunks(_TICK_S), watch, self.watcher):
+                    for _ in _watched(process.chunks(_TICK_S), silence, self.watcher):
                         pass
                     status = process.wait(LEAVING_S)
                 except (KeyboardInterrupt, SystemExit, errors.TeeHangs) as problem:
@@ -375,15 +375,15 @@ class _Attempt:
         self.writer.finish()
 
 
-def _watched(parts: Iterable[bytes], watch: Watch, watcher: Watcher) -> Iterator[bytes]:
+def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iterator[bytes]:
     """Yields the parts of the output; while there is none, it looks at the board."""
     for part in parts:
         if part:
-            watch.heard()
+            silence.heard()
             yield part
         else:
             watcher.waiting()
-        watch.look(PROGRAM)
+        silence.look(PROGRAM)
 
 
 _TICK_S = 1.0

@@ -29,7 +29,7 @@ echo tee
 """
 
 
-class Watch:
+class Silence:
     """Watches one program on a board for silence, and for its time limit."""
 
     def __init__(self, board: Board, limit_s: float) -> None:
