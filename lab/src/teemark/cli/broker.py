@@ -43,7 +43,9 @@ def demo(board: str, mosquitto: Version) -> int:
 @command.command("measure")
 @board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
-@option("--clients N", "Enrol so many; a message for all.", default=bench.READERS)
+@option(
+    "--clients N", "Enrol so many; from 100 on, a message for 100 of them.", default=bench.READERS
+)
 @option("--csv FILE", "Write all values there.", "file", kind=click.Path(dir_okay=False))
 def measure(board: str, mosquitto: Version, clients: int, file: str | None) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
