@@ -175,7 +175,10 @@ static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const vo
 	return ok;
 }
 
-/* head: complete. receiver: "" for messages that don't go to one. */
+/*
+ * Seals or opens a message whose head is complete. `receiver` is "" for messages that don't go to
+ * one.
+ */
 static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, const char *topic,
 			const char *receiver, const uint8_t *in, size_t len, uint8_t *out)
 {
@@ -249,7 +252,7 @@ int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_
 	return seal(admin, TZ_ORDER, "", plain, len, out, err);
 }
 
-/* Did this come before? Remembers it if not. */
+/* Returns whether this message came before, and remembers it if not. */
 static bool seen(struct tz_client *client, const char *sender, const struct tz_last *now)
 {
 	struct tz_seen *s = NULL;

@@ -17,7 +17,7 @@
 
 #include "error.h"
 
-/* Bytes that a sealed message has more than its plaintext. */
+/* A sealed message is longer than its plaintext by this. */
 #define TZ_OVERHEAD(id_len) (TZ_FIXED + (id_len) + TZ_TAG_BYTES)
 
 /* Senders whose last counters an opening client remembers. */
@@ -41,10 +41,10 @@ struct tz_client {
 	unsigned int next_seen;
 };
 
-/* For callers who can't say sizeof, such as teemq.py. */
+/* Callers who can't say sizeof, such as teemq.py, ask for the size here. */
 size_t tz_client_size(void);
 
-/* A new client with a random key, in a new file that only its owner reads. */
+/* Makes a client with a random key, in a new file that only its owner reads. */
 int tz_client_make(struct tz_client *client, const char *id, const char *path, struct error *err);
 int tz_client_load(struct tz_client *client, const char *path, struct error *err);
 int tz_client_save(const struct tz_client *client, struct error *err);
@@ -57,7 +57,7 @@ void tz_client_wipe(struct tz_client *client);
 int tz_seal(struct tz_client *client, const char *topic, const void *plain, size_t len,
 	    uint8_t *out, struct error *err);
 
-/* The administrator's orders: plain is as ta_broker.h says. */
+/* Seals an order of the administrator's: `plain` is as ta_broker.h says. */
 int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_t *out,
 		  struct error *err);
 
@@ -81,8 +81,8 @@ int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTE
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
 
 /*
- * Does the TA's work in the normal world: opens the sender's message and seals
- * it for the receiver. To measure and to show what a broker without a TEE holds.
+ * Does the TA's work in the normal world, to measure it and to show what a broker without a TEE
+ * holds: opens the sender's message and seals it for the receiver.
  */
 int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const char *topic,
 		 const uint8_t *message, size_t len, uint8_t *plain, uint8_t *out,

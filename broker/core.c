@@ -12,7 +12,7 @@
 #define OUT_BYTES (1u << 20)
 #define TOPICS    256u /* whose receivers are remembered */
 
-/* Who got the last message of a topic. */
+/* The receivers of a topic's last message. */
 struct topic {
 	char name[TZ_TOPIC_MAX + 1];
 	unsigned int count;
@@ -37,7 +37,7 @@ struct tz_core {
 	unsigned int count;
 	struct copy copies[TZ_RECEIVERS_MAX];
 	struct topic topics[TOPICS];
-	/* In the normal world */
+	/* The clients whose keys this process has read; used without a TEE only. */
 	struct known {
 		struct known *next;
 		struct tz_client client;
@@ -80,7 +80,7 @@ static size_t step_of(size_t len)
 	return (len + 15) / 16 * 16;
 }
 
-/* The topic, and the copies from the first-th on. Returns their length. */
+/* Writes the topic, and the receivers from the first-th on. Returns their length. */
 static size_t put_names(struct tz_core *core, unsigned int first)
 {
 	uint8_t *p = core->names->buffer;
@@ -218,7 +218,7 @@ static struct topic *place_of(struct tz_core *core, const char *topic)
 	return &core->topics[hash % TOPICS];
 }
 
-/* Those who were to get the topic's last message are expected at the next. */
+/* Expects at a topic's next message the receivers of its last one. */
 static void remember(struct tz_core *core)
 {
 	struct topic *topic = place_of(core, core->topic);
@@ -284,7 +284,9 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 	return rc;
 }
 
-/* The heads, nonces and tags tell any two messages of a topic apart. */
+/*
+ * Returns whether it is the message at hand: heads, nonces and tags tell any two of a topic apart.
+ */
 static bool is_at_hand(const struct tz_core *core, const char *topic, const uint8_t *message,
 		       size_t len)
 {

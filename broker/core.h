@@ -20,8 +20,10 @@
 struct tz_core;
 
 struct tz_core_options {
-	/* NULL: in the TEE. Else a folder of clients' key files: in the
-	 * broker's own memory, to compare. */
+	/*
+	 * NULL: the TEE seals. Otherwise a folder of clients' key files, for comparison: the broker
+	 * seals in its own memory.
+	 */
 	const char *keys;
 	bool extensions; /* let the TA use the CPU's AES */
 	bool expect;     /* make copies ahead */
@@ -37,13 +39,13 @@ struct tz_counts {
 int tz_core_open(struct tz_core **core, const struct tz_core_options *options, struct error *err);
 void tz_core_close(struct tz_core *core);
 
-/* A message from its sender. -errno: it is to be refused. */
+/* Takes a message from its sender; returns -errno if it is to be refused. */
 int tz_core_arrived(struct tz_core *core, const char *topic, const void *message, size_t len,
 		    struct error *err);
 
 /*
- * The copy for that receiver, as long as the message; it stays until the next
- * call. NULL: the receiver may not have it, or it is no message.
+ * Returns the copy for that receiver, as long as the message; it stays until the next call. NULL:
+ * the receiver may not have it, or it is no message.
  */
 const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
 			 const void *message, size_t len, struct error *err);

@@ -45,7 +45,7 @@ static bool is_ours(const struct plugin *plugin, const char *topic)
 	return !strncmp(topic, plugin->prefix, strlen(plugin->prefix));
 }
 
-/* The 1st, 2nd, 4th, 8th … only: whoever sends or subscribes can cause it. */
+/* Logs the 1st, 2nd, 4th, 8th … time only: any sender or subscriber can cause it. */
 static void complain(uint64_t times, const char *what, struct mosquitto *client, const char *topic,
 		     const struct error *err)
 {
@@ -56,7 +56,7 @@ static void complain(uint64_t times, const char *what, struct mosquitto *client,
 			     err->code ? err->what : "not enrolled, or no rule for it");
 }
 
-/* mosquitto's answer about a message that a client sent. */
+/* Returns mosquitto's answer about a message that a client sent. */
 static int arrived(struct plugin *plugin, struct mosquitto *client, const char *topic,
 		   const void *payload, size_t len)
 {
@@ -70,7 +70,7 @@ static int arrived(struct plugin *plugin, struct mosquitto *client, const char *
 	return MOSQ_ERR_ACL_DENIED;
 }
 
-/* The copy for a client; NULL, and why in the log. */
+/* Returns the copy for a client; NULL, and logs why, if there is none. */
 static const void *copy_for(struct plugin *plugin, struct mosquitto *client, const char *topic,
 			    const void *payload, size_t len)
 {

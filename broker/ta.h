@@ -11,7 +11,7 @@
 #define TZ_RESULT_REPLAYED 0xffff0003u /* TEE_ERROR_ACCESS_CONFLICT */
 #define TZ_RESULT_FORGED   0xffff3071u /* TEE_ERROR_MAC_INVALID */
 
-/* extensions: use the CPU's AES and PMULL if it has them. */
+/* Opens a session with the TA. `extensions`: it uses the CPU's AES and PMULL if there are any. */
 int tz_ta_open(struct tee_session **tee, bool extensions, struct error *err);
 
 #endif

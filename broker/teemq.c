@@ -49,7 +49,7 @@ static int write_all(const void *data, size_t len, struct error *err)
 	return 0;
 }
 
-/* A command of the TA with one buffer, all of which goes in or comes out. */
+/* Calls a command of the TA with a buffer, all of which goes in or comes out. */
 static int call(struct job *job, uint32_t command, uint32_t type, const void *data, size_t len,
 		const char *doing, struct error *err)
 {
@@ -145,7 +145,9 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 	return 0;
 }
 
-/* An order about that id, to the TA or to stdout; client: whose key goes along. */
+/*
+ * Gives an order about that id to the TA, or writes it to stdout. The key of `client` goes along.
+ */
 static int give(struct job *job, enum tz_order letter, const char *id,
 		const struct tz_client *client, struct error *err)
 {
@@ -228,7 +230,7 @@ static int do_list(struct job *job, struct error *err)
 
 static int do_statistics(struct job *job, struct error *err)
 {
-	/* In the order of struct tz_statistics. */
+	/* The lines stand in the order of struct tz_statistics. */
 	static const char *const lines[] = {
 		"messages opened",
 		"copies sealed",

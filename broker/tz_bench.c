@@ -51,7 +51,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* CPU time of a process that is waiting, as its scheduler counts it. */
+/* Returns the CPU time of a process that is waiting, as its scheduler counts it. */
 static uint64_t cpu_of(const char *pid)
 {
 	unsigned long long ns = 0;
@@ -151,7 +151,7 @@ static void send_one(struct person *pub, size_t number, uint64_t at, const uint8
 		errx(1, "can't publish");
 }
 
-/* One message to all subscribers; returns the broker's CPU time for it. */
+/* Sends one message to all subscribers; returns the broker's CPU time for it. */
 static uint64_t cost_of_one(struct person *pub, const char *pid, size_t number,
 			    const uint8_t *plain, uint8_t *sealed)
 {

@@ -122,7 +122,7 @@ static void prepare(const struct qemu_info *info)
 
 #endif
 
-/* Room for `more` beyond the n items there are. */
+/* Makes room for `more` beyond the n items there are. */
 static void *grow(void *items, size_t n, size_t more, size_t *room, size_t size)
 {
 	if (n + more <= *room)
@@ -180,7 +180,7 @@ static void write_window(void)
 	FILE *f;
 
 	if (trace.room && trace.written > trace.room) {
-		/* Without blocks and steps: it says only that there was one. */
+		/* The window has neither blocks nor steps: it says only that there was one. */
 		head.flags |= WINDOW_CUT;
 		head.blocks = head.words = head.steps = 0;
 	}
@@ -273,7 +273,7 @@ static void on_marker(unsigned int cpu, void *data)
 	default:
 		if (!trace.armed || marker > LAST_PART)
 			break;
-		/* What is left of a program that died is no window. */
+		/* The rest of a window whose program died is no window. */
 		if (marker > OPEN)
 			end_window();
 		begin_window(marker);
@@ -313,7 +313,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (trace.armed)
 			trace.words[trace.n_words++] = word;
 		if ((word & 0xfffff01f) == 0xd503201f && (word >> 5 & MARKERS) == MARKERS)
-			/* Not counted itself. */
+			/* The marker itself isn't counted. */
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker,
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)(word >> 5 &

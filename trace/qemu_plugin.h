@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the plugin uses of QEMU's plugin interface: prototypes only. Debian has
+ * The part of QEMU's plugin interface that the plugin uses: prototypes only. Debian has
  * no package with QEMU's own header.
  *
  * QEMU_API 1 is QEMU 7.2 (Debian 12), 2 is QEMU 9 and newer (Debian 13 has 10):
@@ -75,8 +75,8 @@ void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn
 							 enum qemu_plugin_op op,
 							 qemu_plugin_u64 entry, uint64_t imm);
 /*
- * From API 3 on it copies to `to`; API 2 takes the instruction alone and gives
- * a pointer to its bytes.
+ * Gives an instruction's bytes: from API 3 on it copies them to `to`; API 2 takes the instruction
+ * alone and returns a pointer to them.
  */
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a window to its call tree: teetrace-walk WINDOW TABLE
+ * Makes a call tree of a window: teetrace-walk WINDOW TABLE
  *
- * WINDOW is what the plugin wrote. TABLE says of each of its blocks where it
+ * The plugin wrote WINDOW. TABLE says of each of its blocks where it
  * belongs; teemark/trace/tree.py makes it from symbols and reads the result:
  *
  *   node PARENT FUNCTION SELF CALLS UNSURE   the first is node 0; PARENT -1: a
@@ -45,7 +45,7 @@
 
 enum domain { PROGRAM, KERNEL, TFA, CORE, TA, DOMAINS };
 
-/* What a block ends with. */
+/* The ends of a block. */
 enum kind { OTHER, CALL, RETURN, ERET, SVC, SMC, CUT, KINDS };
 
 enum flag {
@@ -101,10 +101,9 @@ enum { KEPT = 8 };
 struct thread {
 	struct stack stack;
 	/*
-	 * What OP-TEE was at each time that the normal world took over, the
-	 * latest last. It goes on with one of them, or never where the call
-	 * was complete: while one call waits, the kernel makes others, such as
-	 * fast ones to ask what an interrupt is about.
+	 * OP-TEE was at these whenever the normal world took over, the latest last. It goes on with
+	 * one of them, or never where the call was complete: while one call waits, the kernel makes
+	 * others, such as fast ones to ask what an interrupt is about.
 	 */
 	struct stack kept[KEPT];
 	size_t n_kept;
@@ -175,7 +174,10 @@ static uint32_t *children(uint32_t parent)
 	return parent == NO_NODE ? &walk.roots : &walk.nodes[parent].first;
 }
 
-/* It comes first among its siblings from then on: most come again soon. */
+/*
+ * Returns the node of a function below its parent. It comes first among its siblings from then on:
+ * most come again soon.
+ */
 static uint32_t child(uint32_t parent, uint32_t function)
 {
 	uint32_t *at = children(parent), node;
@@ -212,8 +214,8 @@ static struct frame *top(void)
 }
 
 /*
- * The nodes from `first` to `last`, of which each was jumped to from the one
- * before, once more below another node; returns the last.
+ * Adds the nodes from `first` to `last`, of which each was jumped to from the one before, once more
+ * below another node; returns the last.
  */
 static uint32_t chain(uint32_t below, uint32_t first, uint32_t last)
 {
@@ -231,7 +233,7 @@ static struct frame *add_frame(struct frame frame)
 	return top();
 }
 
-/* A frame that begins at b; `back` says where it returns to. */
+/* Pushes a frame that begins at b; `back` says where it returns to. */
 static void push(const struct table_block *b, struct frame back)
 {
 	const struct frame *above = top();
@@ -255,7 +257,7 @@ static void push_call(const struct table_block *b)
 	push(b, (struct frame){ .back = walk.last.end, .back_domain = walk.last.domain });
 }
 
-/* An exception: it goes back to `domain`. */
+/* Pushes the frame of an exception, which goes back to `domain`. */
 static void push_fault(const struct table_block *b, uint8_t domain)
 {
 	push(b, (struct frame){ .back = walk.last.end,
@@ -269,7 +271,7 @@ static void push_root(const struct table_block *b)
 	push(b, (struct frame){ .back_domain = b->domain });
 }
 
-/* A jump to another function: it returns to where the jumping one would. */
+/* Follows a jump to another function, which returns to where the jumping one would. */
 static void jump(const struct table_block *b)
 {
 	struct frame *frame = top();
@@ -290,7 +292,7 @@ static void jump(const struct table_block *b)
 	frame->node = node;
 }
 
-/* How b was come to isn't known: it takes the place of the frame on top. */
+/* Puts b in the place of the frame on top, for how b was come to isn't known. */
 static void replace_top(const struct table_block *b)
 {
 	struct frame frame = *top();
@@ -299,7 +301,7 @@ static void replace_top(const struct table_block *b)
 	push(b, frame);
 }
 
-/* Index of the innermost frame that returns to `address` of b's domain, or -1. */
+/* Returns the index of the innermost frame that returns to `address` of b's domain, or -1. */
 static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b, uint64_t address)
 {
 	for (size_t i = s->n; i-- > 0;) {
@@ -314,8 +316,8 @@ static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b
 }
 
 /*
- * Index of the exception that is over when an ERET goes to b, or -1: where one
- * came behind a call or a jump, only what that may go to is known.
+ * Returns the index of the exception that is over when an ERET goes to b, or -1: where one came
+ * behind a call or a jump, only what that may go to is known.
  */
 static ptrdiff_t exception_before(const struct stack *s, const struct table_block *b,
 				  uint64_t address)
@@ -335,7 +337,7 @@ static ptrdiff_t exception_before(const struct stack *s, const struct table_bloc
 	return exact;
 }
 
-/* Behind an exception that came behind a call or jump, b is where that went. */
+/* Goes on after an exception: b is where the call or jump before it went. */
 static void do_pending(const struct frame *over, const struct table_block *b)
 {
 	if (over->pending == CALL)
@@ -353,7 +355,7 @@ static void go_back(size_t i, const struct table_block *b)
 	do_pending(&over, b);
 }
 
-/* What was kept since then is not gone on with. */
+/* Drops what was kept since then: nothing goes on with it. */
 static void drop_kept(struct thread *t, size_t from)
 {
 	while (t->n_kept > from)
@@ -366,8 +368,8 @@ static bool secure(const struct frame *f)
 }
 
 /*
- * The processor goes back to the kernel: keep what OP-TEE was at. The kernel's
- * own SMCs to TF-A come in between.
+ * Keeps what OP-TEE was at, for the processor goes back to the kernel. The kernel's own SMCs to
+ * TF-A come in between.
  */
 static void keep(size_t from)
 {
@@ -397,8 +399,8 @@ static void keep(size_t from)
 }
 
 /*
- * OP-TEE goes on with what it had been at: as if it had never been away, the
- * first n of the frames kept there take the place of those that resumed it.
+ * Puts back what OP-TEE had been at, as if it had never been away: the first n of the frames kept
+ * there take the place of those that resumed it.
  */
 static void put_back(size_t which, size_t n)
 {
@@ -450,7 +452,7 @@ static bool resume(const struct table_block *b, uint64_t address)
 	return false;
 }
 
-/* Index behind the frame of an interrupt, which is the last or the one before. */
+/* Returns the index behind the frame of an interrupt, which is the last or the one before. */
 static size_t interrupted_at(const struct stack *kept)
 {
 	for (size_t i = kept->n; i > 0 && i + 2 > kept->n; i--)
@@ -460,8 +462,8 @@ static size_t interrupted_at(const struct stack *kept)
 }
 
 /*
- * As resume(), when an interrupt came before the first instruction: what would
- * have gone on is the interrupted one, or the one that had left by an RPC.
+ * Resumes when an interrupt came before the first instruction: the interrupted one would have gone
+ * on, or the one that had left by an RPC.
  */
 static bool resume_to_vector(const struct table_block *b)
 {
@@ -487,8 +489,8 @@ static bool resume_to_vector(const struct table_block *b)
 }
 
 /*
- * An exception is over, and the next came before the first instruction behind
- * it: it returns to where the first one would have.
+ * Goes on when an exception is over, and the next came before the first instruction behind it: it
+ * returns to where the first one would have.
  */
 static bool return_to_vector(const struct table_block *b)
 {
@@ -507,7 +509,7 @@ static bool return_to_vector(const struct table_block *b)
 	return false;
 }
 
-/* What the frames above the first take is not known for sure. */
+/* Marks what the frames above the first take as unsure. */
 static void doubt_stack(void)
 {
 	const struct stack *s = &thread()->stack;
@@ -522,8 +524,8 @@ static void doubt_stack(void)
 }
 
 /*
- * A return to a place that nothing called from: to a function on the stack if
- * it is the middle of one, else b takes the place of what returned.
+ * Follows a return to a place that nothing called from: to a function on the stack if it is the
+ * middle of one, else b takes the place of what returned.
  */
 static void lose(const struct table_block *b)
 {
@@ -692,7 +694,7 @@ static void step(const struct steps *steps, size_t i)
 
 enum { TRIAL_STEPS = 100000 };
 
-/* In a process of its own: does what follows return to where thread t was? */
+/* Finds out, in a process of its own, whether what follows returns to where thread t was. */
 static void __attribute__((noreturn)) try(const struct steps *steps, size_t i, size_t t)
 {
 	size_t end = steps->n - i > TRIAL_STEPS ? i + TRIAL_STEPS : steps->n;
@@ -733,7 +735,7 @@ static void new_thread(bool other)
 		     (struct frame){ 0 });
 }
 
-/* The kernel changed threads: which one goes on at step i? */
+/* Finds the thread that goes on at step i, after the kernel changed threads. */
 static void change_thread(const struct steps *steps, size_t i)
 {
 	size_t left = walk.current;
@@ -796,7 +798,7 @@ static void open_files(const char *window, const char *table, struct steps *step
 			errx(1, "%s: not the table of this window", table);
 }
 
-/* The whole window. */
+/* Follows the whole window. */
 static void follow(const struct steps *steps)
 {
 	new_thread(false);

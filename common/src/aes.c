@@ -6,7 +6,7 @@
 #include "aes.h"
 #include "aes_sbox.h"
 
-/* In GF(2^8) modulo x^8 + x^4 + x^3 + x + 1, of constants. */
+/* Multiplies constants in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. */
 #define X2(a) ((uint32_t)(((a) << 1 ^ ((a) >> 7) * 0x11b) & 0xff))
 #define X4(a) X2(X2(a))
 #define X8(a) X2(X4(a))
@@ -53,14 +53,14 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_l
 	}
 }
 
-/* The inverse's table, looked up by the S-box of each byte. */
+/* Looks the inverse's table up by the S-box of each byte. */
 static uint32_t inv_mix_column(uint32_t x)
 {
 	return inv_mix[sbox[x >> 24]] ^ ror32(inv_mix[sbox[x >> 16 & 0xff]], 8) ^
 	       ror32(inv_mix[sbox[x >> 8 & 0xff]], 16) ^ ror32(inv_mix[sbox[x & 0xff]], 24);
 }
 
-/* For the equivalent inverse cipher (FIPS 197, 5.3.5). */
+/* Prepares the key for the equivalent inverse cipher (FIPS 197, 5.3.5). */
 void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len)
 {
 	struct aes_key forward;
@@ -101,7 +101,7 @@ static void store(struct aes_block *block, uint32_t *s, const uint32_t *key)
 	memcpy(block, s, AES_BLOCK);
 }
 
-/* step: from which column ShiftRows takes the next byte; 3 is back by one. */
+/* Does a round; `step` says from which column ShiftRows takes the next byte: 3 is back by one. */
 static inline __attribute__((always_inline)) void crypt(const struct aes_key *key,
 							struct aes_block *block,
 							const uint32_t *table, const uint8_t *box,

@@ -25,10 +25,10 @@ struct aes_key {
 	uint32_t words[60];
 };
 
-/* key_len: 16, 24 or 32 */
+/* Expands a key of key_len bytes: 16, 24 or 32. */
 void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
 void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
-/* The key has to be one for that direction. */
+/* Each takes a key for its direction. */
 void aes_encrypt(const struct aes_key *key, struct aes_block *block);
 void aes_decrypt(const struct aes_key *key, struct aes_block *block);
 
@@ -58,11 +58,11 @@ _Static_assert(sizeof(struct aes_state) <= sizeof(union cipher_ctx),
 	       "union cipher_ctx is too small");
 
 struct aes_mode {
-	/* Called with state->encrypt set, the rest all zeros. */
+	/* Is called with state->encrypt set, and the rest all zeros. */
 	void (*set_key)(struct aes_state *state, const uint8_t *key, size_t key_len);
 	void (*begin)(struct aes_state *state, const uint8_t *iv);
 	void (*update)(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len);
-	/* AEADs only */
+	/* AEADs alone have a tag. */
 	void (*tag)(struct aes_state *state, uint8_t *tag);
 };
 

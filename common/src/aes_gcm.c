@@ -42,7 +42,7 @@ static void ghash_set_key(struct ghash_key *key, const struct aes_block *h)
 	}
 }
 
-/* y = (y xor block) * H */
+/* Sets y to (y xor block) * H. */
 static void ghash(const struct ghash_key *key, struct aes_block *y, const struct aes_block *block)
 {
 	const uint8_t *bytes = (const uint8_t *)y;

@@ -11,7 +11,7 @@
 
 #include <teemark/algorithms.h>
 
-/* Where the TEE's own header is at hand, the ids must be those it has. */
+/* The ids must be those of the TEE's own header, where it is at hand. */
 #if __has_include(<tee_api_defines.h>)
 #include <tee_api_defines.h>
 #define TEE(name, id) (sizeof(char[TEE_ALG_##name == (id) ? 1 : -1]) * (id))

@@ -68,7 +68,7 @@ static inline void store_be64(uint8_t *p, uint64_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-/* n: 1 … 31 */
+/* Rotates by n bits: 1 … 31. */
 static inline uint32_t rol32(uint32_t x, unsigned int n)
 {
 	return x << n | x >> (32 - n);
@@ -79,7 +79,7 @@ static inline uint32_t ror32(uint32_t x, unsigned int n)
 	return x >> n | x << (32 - n);
 }
 
-/* n: 1 … 63 */
+/* Rotates by n bits: 1 … 63. */
 static inline uint64_t rol64(uint64_t x, unsigned int n)
 {
 	return x << n | x >> (64 - n);

@@ -25,7 +25,7 @@ static inline void ce_store4(uint32_t *p, uint32x4_t v)
 	__asm__("st1	{%1.4s}, [%2]" : "=m"(*(uint32_t(*)[4])p) : "w"(v), "r"(p));
 }
 
-/* The sixteen big-endian words of a block of 64 bytes at any address. */
+/* Loads the sixteen big-endian words of a block of 64 bytes at any address. */
 static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0, uint32x4_t *m1, uint32x4_t *m2,
 				 uint32x4_t *m3)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* To add a mode: its functions (aes.h), and a line here by its kernel name. */
+/* A mode is added by its functions (aes.h), and a line here by its kernel name. */
 #include <teemark/algorithms.h>
 
 #include "aes.h"

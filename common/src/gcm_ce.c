@@ -101,7 +101,7 @@ static const struct key *of(const struct gcm_key *key)
 	return (const struct key *)(const void *)key->bytes;
 }
 
-/* S-box of each byte of a word: ShiftRows leaves four equal columns alone. */
+/* Applies the S-box to each byte of a word: ShiftRows leaves four equal columns alone. */
 static uint32_t sub_word(uint32_t word)
 {
 	uint8x16_t x = vreinterpretq_u8_u32(vdupq_n_u32(word));
@@ -110,7 +110,7 @@ static uint32_t sub_word(uint32_t word)
 	return vgetq_lane_u32(vreinterpretq_u32_u8(x), 0);
 }
 
-/* FIPS 197, 5.2, the bytes of a word from its low end. */
+/* Expands the key by FIPS 197, 5.2, with the bytes of a word from its low end. */
 static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 {
 	struct key *k = (struct key *)(void *)key->bytes;

@@ -35,7 +35,7 @@ static void copy(uint8_t *dst, const uint8_t *src, size_t len)
 	}
 }
 
-/* The word at any address, also one of fewer than eight bytes. */
+/* Reads the word at any address, also one of fewer than eight bytes. */
 static uint64_t word(const uint8_t *p, size_t len)
 {
 	uint64_t x = 0;

@@ -34,7 +34,7 @@ static inline struct md *md_of(union digest_ctx *ctx)
 	return (struct md *)(void *)ctx;
 }
 
-/* block: 64 or 128 */
+/* Takes more of the message; `block` is 64 or 128. */
 void md_update(struct md *md, const void *data, size_t len, size_t block, md_compress *compress);
 
 /*

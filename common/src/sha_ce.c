@@ -25,7 +25,7 @@
 		e = after;                                            \
 	} while (0)
 
-/* The same, and m becomes the words of sixteen rounds later. */
+/* Does the same, and m becomes the words of sixteen rounds later. */
 #define SHA1_ROUNDS4_EXPAND(kind, m, m1, m2, m3, k)              \
 	do {                                                     \
 		SHA1_ROUNDS4(kind, m, k);                        \

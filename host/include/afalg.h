@@ -14,7 +14,7 @@
 
 #include "error.h"
 
-/* Which old C libraries lack. */
+/* Old C libraries lack these. */
 #ifndef AF_ALG
 #define AF_ALG 38
 #endif
@@ -29,20 +29,20 @@ struct afalg {
 	const char *title; /* of the algorithm, for messages */
 };
 
-/* Can there be such sockets? err->skip "no-afalg" */
+/* Returns 0 if there can be such sockets; err->skip is "no-afalg" otherwise. */
 int afalg_probe(struct error *err);
 
 /*
- * A socket bound to an algorithm: type "hash", "skcipher", "aead", "rng".
- * -errno with the reason; err->skip is "no-afalg" or "unsupported-algorithm".
+ * Binds a socket to an algorithm; the type is "hash", "skcipher", "aead" or "rng". Returns -errno
+ * with the reason; err->skip is "no-afalg" or "unsupported-algorithm".
  */
 int afalg_bind(struct afalg *s, const char *type, const char *name, const char *title,
 	       struct error *err);
-/* A key; there is no operation then. */
+/* Sets a key; there is no operation then. */
 int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err);
 /* A new operation; one that is under way is dropped with its socket. */
 int afalg_accept(struct afalg *s, struct error *err);
-/* A zeroed one, or one that could not be bound, too. */
+/* Closes it; accepts a zeroed one, and one that couldn't be bound. */
 void afalg_close(struct afalg *s);
 
 /* Sends all of it, in pieces; more: the message goes on after it. */

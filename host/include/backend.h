@@ -58,10 +58,10 @@ struct keyed_job {
 	const struct buffer *in, *out;
 };
 
-/* Bytes of the result: an AEAD's tag follows what it encrypted. */
+/* Returns the bytes of the result: an AEAD's tag follows what it encrypted. */
 size_t keyed_result_len(const struct keyed_job *job);
 
-/* Those of a cipher, each a call of its own where it can be. */
+/* The steps of a cipher, each a call of its own where it can be. */
 enum keyed_step {
 	KEYED_PREPARE,
 	KEYED_SET_KEY,
@@ -86,7 +86,7 @@ struct asym_job {
 
 enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_BUFFER_BYTES = 4096 };
 
-/* Those of an operation, each a call of its own where it can be. */
+/* The steps of an operation, each a call of its own where it can be. */
 enum asym_step {
 	ASYM_ALLOCATE,
 	ASYM_IMPORT,
@@ -95,7 +95,7 @@ enum asym_step {
 	ASYM_STEPS,
 };
 
-/* What a session is for. */
+/* A session is opened for one of these. */
 enum backend_use { USE_DIGESTS, USE_KEYS, USE_RANDOM, USE_ASYM };
 
 struct backend {
@@ -116,14 +116,17 @@ struct backend {
 	const char *driver;
 	/* The session's driver, once it was opened; or NULL: no choice. */
 	int (*use_driver)(struct session *session, const char *driver, struct error *err);
-	/* Who computes the algorithm (NULL: random bytes) in the kernel. */
+	/* Finds the kernel's driver that computes the algorithm (NULL: random bytes). */
 	int (*driver_of)(const struct algorithm *alg, const char *driver,
 			 struct kernel_driver *found, struct error *err);
-	/* All that it could be: the caller frees. Or NULL. */
+	/*
+	 * Finds all drivers that could compute it; the caller frees the list. NULL: there is no
+	 * choice.
+	 */
 	int (*drivers_of)(const struct algorithm *alg, struct kernel_drivers *found,
 			  struct error *err);
 
-	/* Can this machine run it at all? Opens no session; err->skip if not. */
+	/* Returns 0 if this machine can run it, else an error with err->skip. Opens no session. */
 	int (*probe)(struct error *err);
 
 	/*
@@ -139,28 +142,28 @@ struct backend {
 
 	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
 			    struct error *err);
-	/* Also buffer_alloc_plain()'s, which cross as temporary references. */
+	/* Frees buffer_alloc_plain()'s, too, which cross as temporary references. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
 	/* Digests, in a session of USE_DIGESTS. */
 
 	/*
-	 * -EOPNOTSUPP and err->skip "unsupported-algorithm": it has no such
-	 * algorithm. Drops a message that is under way in this session.
+	 * Returns -EOPNOTSUPP with err->skip "unsupported-algorithm" if it has no such algorithm.
+	 * Drops a message that is under way in this session.
 	 */
 	int (*supports)(struct session *session, const struct algorithm *alg, struct error *err);
 	/*
-	 * Digest of len bytes at in->data + offset, `repeat` times over (a
-	 * loop here; one call that loops inside for a TA). out: out_bytes of
-	 * the algorithm's row. `in` is of this session's buffer_alloc(), or
-	 * ordinary memory with priv NULL.
+	 * Computes the digest of len bytes at in->data + offset, `repeat` times over (in a loop
+	 * here, or in one call that loops inside for a TA). `out` takes out_bytes of the
+	 * algorithm's row. `in` is of this session's buffer_alloc(), or ordinary memory with priv
+	 * NULL.
 	 */
 	int (*digest)(struct session *session, const struct algorithm *alg, const struct buffer *in,
 		      size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err);
 	/*
-	 * A message in pieces; one message at a time in a session.
-	 * digest_init() drops one that is under way. The last piece, which may
-	 * be empty (in may be NULL with len 0), goes to digest_final().
+	 * Hash a message in pieces, one message at a time in a session. digest_init() drops one
+	 * that is under way. The last piece, which may be empty (in may be NULL with len 0), goes
+	 * to digest_final().
 	 */
 	int (*digest_init)(struct session *session, const struct algorithm *alg, struct error *err);
 	int (*digest_update)(struct session *session, const struct buffer *in, size_t offset,
@@ -173,13 +176,12 @@ struct backend {
 	/* The key, and the direction of ciphers. Fails as supports() does. */
 	int (*set_up)(struct session *session, const struct keyed_job *job, struct error *err);
 	/*
-	 * Whole messages, `repeat` times the same; after set_up() with the
-	 * same key and direction; IV and length may be others. -EBADMSG: the
-	 * tag is wrong.
+	 * Takes a whole message, `repeat` times the same, after set_up() with the same key and
+	 * direction; IV and length may be others. -EBADMSG: the tag is wrong.
 	 */
 	int (*message)(struct session *session, const struct keyed_job *job, uint32_t repeat,
 		       struct error *err);
-	/* Longest message; NULL: whatever there is memory for. */
+	/* Returns the longest message; NULL: whatever there is memory for. */
 	size_t (*len_max)(const struct session *session, const struct keyed_job *job);
 	/* Put the parameters of a cipher's step (NULL: none); do it. */
 	void (*arrange)(struct session *session, const struct keyed_job *job, enum keyed_step step);
@@ -188,7 +190,7 @@ struct backend {
 	/* Why it has no such step; NULL: it has. */
 	const char *no_step[KEYED_STEPS];
 
-	/* Random bytes, in a session of USE_RANDOM: len of them to out, `repeat` times. */
+	/* Draws len random bytes to out, `repeat` times, in a session of USE_RANDOM. */
 	int (*random)(struct session *session, const struct buffer *out, size_t len,
 		      uint32_t repeat, struct error *err);
 
@@ -201,10 +203,10 @@ struct backend {
 	int (*generate)(struct session *session, const struct asym_job *job, struct error *err);
 	int (*public_key)(struct session *session, const struct asym_job *job, uint8_t *out,
 			  struct error *err);
-	/* Does the TEE say that it has the algorithm? It may be wrong. */
+	/* Asks whether the TEE says that it has the algorithm; it may be wrong. */
 	int (*asym_says)(struct session *session, const struct asym_algorithm *alg, bool *says,
 			 struct error *err);
-	/* A new session in place of one whose TA has died; NULL: none dies. */
+	/* Opens a new session in place of one whose TA has died; NULL: none dies. */
 	int (*asym_again)(struct session *session, struct error *err);
 
 	/* Every session has these. */
@@ -213,29 +215,29 @@ struct backend {
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
 	void (*open_cost)(const struct session *session, struct open_cost *cost);
 	void (*facts)(struct session *session, struct session_facts *facts);
-	/* The session with the TA behind it (ta_counter.h); NULL: no TA. */
+	/* Returns the session with the TA behind it (ta_counter.h); NULL: there is no TA. */
 	struct tee_session *(*tee)(struct session *session);
 };
 
-/* All, in the order of reports; NULL-terminated. Those that hash have `digest`. */
+/* All backends in the order of reports; NULL ends them. Those that hash have `digest`. */
 extern const struct backend *const backends[];
 /*
- * "afalg:sha256-generic": the backend with that driver, made when it is first
- * asked for, and kept. NULL: there is none, or no memory.
+ * Returns the backend of that name; one with a driver, such as "afalg:sha256-generic", is made when
+ * it is first asked for, and kept. NULL: there is none, or no memory.
  */
 const struct backend *backend_by_name(const char *name);
 #define DRIVER_ANY "*"
-/* Those that were made, in that order; NULL after the last. */
+/* Returns the i-th backend with a driver that was made; NULL after the last. */
 const struct backend *backend_made(size_t i);
 /* Opens a session of the backend, with its driver; *session is NULL if that fails. */
 int backend_open(const struct backend *backend, enum backend_use use, struct session **session,
 		 struct error *err);
 
-/* For backends. */
+/* Backends use the rest. */
 
-/* -EOPNOTSUPP, "unsupported-algorithm": BACKEND has no ALGORITHM. */
+/* Returns -EOPNOTSUPP, "unsupported-algorithm": BACKEND has no ALGORITHM. */
 int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err);
-/* The probe of those that every machine has. */
+/* The probe of backends that every machine has: returns 0. */
 int probe_always(struct error *err);
 /* buffer_alloc() and buffer_free() of backends that read plain memory. */
 int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,

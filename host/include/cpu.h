@@ -17,11 +17,11 @@ enum cpu_feature {
 	CPU_FEATURES,
 };
 
-/* "neon", "aes", … as in Linux' /proc/cpuinfo for arm64. */
+/* Returns the feature's name as in Linux' /proc/cpuinfo for arm64: "neon", "aes", … */
 const char *cpu_feature_name(enum cpu_feature feature);
 /* Returns true if this CPU has it; false on any CPU but ARM's. */
 bool cpu_has(enum cpu_feature feature);
-/* "aarch64", "arm", "x86_64", … as built. */
+/* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);
 
 #endif

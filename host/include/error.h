@@ -40,25 +40,24 @@ int error_skip(struct error *err, int code, const char *word, const char *fmt, .
 #define error_memory(err) error_set(err, -ENOMEM, "out of memory")
 int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * The sentence is completed by the result's name, its number and who returned
- * it. A general hint is given; replace it with error_hint() where more is
- * known.
+ * Completes the sentence by the result's name, its number and who returned it, and adds a general
+ * hint; error_hint() replaces it where more is known.
  */
 int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Both may follow any of the above. err may be NULL. */
+/* Both may follow any of the functions above. err may be NULL. */
 void error_hint(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void error_skip_word(struct error *err, const char *word);
 
-/* "PROGRAM: what" and, if there is one, "PROGRAM: hint: …" on a second line. */
+/* Prints "PROGRAM: what" and, if there is a hint, "PROGRAM: hint: …" on a second line. */
 void error_print(FILE *stream, const char *program, const struct error *err);
 
-/* The TEE, or what is shared with it, had no memory left. err may be NULL. */
+/* Returns whether the TEE, or what is shared with it, had no memory left. err may be NULL. */
 bool error_tee_memory(const struct error *err);
 
-/* "TEE_ERROR_OUT_OF_MEMORY", or NULL for a code without a name. */
+/* Returns the result's name, such as "TEE_ERROR_OUT_OF_MEMORY"; NULL if it has none. */
 const char *tee_result_name(uint32_t result);
-/* "TEE", "trusted application", "client API", "communication" */
+/* Returns the origin's name: "TEE", "trusted application", "client API", "communication". */
 const char *tee_origin_name(uint32_t origin);
 
 #endif

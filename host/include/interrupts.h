@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How often each interrupt line was raised: /proc/interrupts, all CPUs. */
+/* Counts how often each interrupt line was raised, on all CPUs: /proc/interrupts. */
 #ifndef INTERRUPTS_H
 #define INTERRUPTS_H
 
@@ -19,12 +19,11 @@ struct interrupts {
 	size_t count, room;
 };
 
-/* 0, or -errno with the reason. */
 int interrupts_read(struct interrupts *now, struct error *err);
 /* Reads a text as /proc/interrupts has it. */
 int interrupts_parse(const char *text, struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
-/* How often the line was raised between two readings. */
+/* Returns how often the line was raised between two readings. */
 uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now);
 
 #endif

@@ -20,7 +20,7 @@ struct json {
 	bool failed;
 };
 
-/* A zeroed struct json is an empty writer; free() accepts that too. */
+/* Frees the text. A zeroed struct json is an empty writer, which this accepts, too. */
 void json_free(struct json *j);
 void json_reset(struct json *j);
 
@@ -35,13 +35,13 @@ void json_string(struct json *j, const char *key, const char *value);
 void json_bytes(struct json *j, const char *key, const void *value,
 		size_t len); /* as json_string(), NULs included */
 void json_i64(struct json *j, const char *key, int64_t value);
-/* A negative number is one that isn't known: null. */
+/* Writes null for a negative number, which isn't known. */
 void json_i64_or_null(struct json *j, const char *key, int64_t value);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* "" and NULL become null. */
+/* Writes null for "" and NULL. */
 void json_string_or_null(struct json *j, const char *key, const char *value);
 
 #endif

@@ -24,27 +24,25 @@ struct kernel_drivers {
 	size_t count, room;
 };
 
-/* All of them, in the kernel's order. 0, or -errno with the reason. */
+/* Reads all drivers, in the kernel's order. */
 int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err);
 void kernel_drivers_free(struct kernel_drivers *drivers);
 
-/* The one of that driver name that computes `name`; NULL: there is none. */
+/* Returns the driver of that name that computes `name`; NULL if there is none. */
 const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *drivers,
 					       const char *name, const char *driver);
 
 /*
- * Those that an AF_ALG socket of that type ("hash", "skcipher", "aead", "rng")
- * can be bound to for an algorithm, highest priority first. Their modules are
- * loaded by binding to the algorithm; of a template such as "cbc(aes)" one
- * with each driver of what is inside is asked for. The kernel keeps both until
- * it boots again. 0, or -errno with the reason; none is no error.
+ * Finds the drivers that an AF_ALG socket of that type ("hash", "skcipher", "aead", "rng") can be
+ * bound to for an algorithm, highest priority first. Binding to the algorithm loads their modules,
+ * and makes one of a template such as "cbc(aes)" with each driver of what is inside.
  */
 int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers *found,
 		      struct error *err);
 
 /*
- * Which of them does an AF_ALG socket bound to `name` get? The one whose
- * reference count rises with another socket. 0, or -errno with the reason.
+ * Finds the driver that an AF_ALG socket bound to `name` gets: the one whose reference count rises
+ * with another socket.
  */
 int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
 			struct error *err);

@@ -5,7 +5,7 @@
 
 #include "error.h"
 
-/* "OpenSSL 3.0.15 …" */
+/* Returns the library's version, such as "OpenSSL 3.0.15 …"; NULL with the reason in err. */
 const char *libcrypto_version(struct error *err);
 
 #endif

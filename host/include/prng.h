@@ -15,7 +15,7 @@ struct prng {
 
 void prng_seed(struct prng *prng, uint64_t seed);
 uint64_t prng_next(struct prng *prng);
-/* Uniform in 0 … n-1; n > 0. */
+/* Returns a uniform number in 0 … n-1; n > 0. */
 uint32_t prng_below(struct prng *prng, uint32_t n);
 void prng_fill(struct prng *prng, void *data, size_t len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the threads of this process went on a CPU and left it, by the kernel's
+ * Records when the threads of this process went on a CPU and left it, by the kernel's
  * perf events (PERF_RECORD_SWITCH, Linux 4.3 and later). A process may ask for
  * its own without being root where kernel.perf_event_paranoid is 2 or less.
  *
@@ -31,7 +31,7 @@ struct switch_event {
 	uint32_t place; /* in the order in which the rings were read */
 };
 
-/* Most events that are kept. */
+/* No more events than this are kept. */
 #define SWITCHES_MAX 4096
 
 struct switch_list {

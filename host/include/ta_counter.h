@@ -29,7 +29,7 @@ struct ta_counter {
  */
 void ta_counter_find(struct ta_counter *counter);
 
-/* "CNTVCT_EL0" */
+/* Returns the counter's name, such as "CNTVCT_EL0". */
 const char *ta_counter_name(enum ta_clock clock);
 
 /* Returns the nanoseconds of so many ticks, rounded down. */

@@ -16,9 +16,8 @@ struct ta_name {
 extern const struct ta_name ta_digest_name, ta_bench_name;
 
 /*
- * Does it speak this program's version? If not, -EPROTO and a skip
- * `ta-version`. *more: what else the command tells. *tee is NULL after a
- * failure.
+ * Opens a session and compares versions: -EPROTO and a skip `ta-version` if the TA speaks another
+ * one. *more is what else the command tells. *tee is NULL after a failure.
  */
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
 		    struct error *err);

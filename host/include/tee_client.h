@@ -15,13 +15,12 @@
 #include "error.h"
 
 /*
- * 0 when there is a TEE device that this user may open and a libteec;
- * otherwise -errno, err->skip being "no-tee", "no-permission" or
- * "no-libteec". Opens no session.
+ * Returns 0 if there are a TEE device that this user may open and a libteec; otherwise -errno, and
+ * err->skip is "no-tee", "no-permission" or "no-libteec". Opens no session.
  */
 int tee_probe(struct error *err);
 
-/* The file that libteec was loaded from; NULL with the reason in err. */
+/* Returns the file that libteec was loaded from; NULL with the reason in err. */
 const char *tee_library_file(struct error *err);
 
 /* libteec's functions, found by dlsym(). */
@@ -39,7 +38,7 @@ struct tee_api {
 	void (*release_memory)(TEEC_SharedMemory *shm);
 };
 
-/* One session in a context of its own. */
+/* A session in a context of its own. */
 struct tee_session {
 	const struct tee_api *api;
 	TEEC_Context context;
@@ -62,8 +61,8 @@ int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const 
 void tee_session_close(struct tee_session *session);
 
 /*
- * A new session with that TA in place of the old one, which may be dead: its
- * context stays, and so does the memory that is shared.
+ * Opens a new session with that TA in place of the old one, which may be dead: its context stays,
+ * and so does the memory that is shared.
  */
 int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const char *name,
 		      struct error *err);
@@ -72,16 +71,16 @@ int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const 
 bool tee_uuid(const char *text, TEEC_UUID *uuid);
 
 /*
- * doing: for the message, "hash 4096 bytes with sha256". TARGET_DEAD means
+ * Calls a command; `doing` is for the message ("hash 4096 bytes with sha256"). TARGET_DEAD means
  * that the session is of no use any more: close it.
  */
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err);
-/* The same so many times, until one fails. */
+/* Does the same so many times, until a call fails. */
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
 		     uint32_t times, const char *doing, struct error *err);
 
-/* Allocated shared memory, in flags' directions; released by tee_shm_free(). */
+/* Allocates shared memory in flags' directions; tee_shm_free() releases it. */
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC_SharedMemory **shm,
 		  struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
@@ -97,7 +96,7 @@ static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a, uin
 	op->params[i].value.a = a;
 	op->params[i].value.b = b;
 }
-/* type: TEEC_MEMREF_PARTIAL_*, of len bytes of shm. */
+/* Sets a reference to len bytes of shm; the type is TEEC_MEMREF_PARTIAL_*. */
 static inline void tee_set_memref(TEEC_Operation *op, unsigned i, uint32_t type,
 				  TEEC_SharedMemory *shm, size_t offset, size_t len)
 {

@@ -7,8 +7,8 @@
 #include "error.h"
 
 /*
- * A descriptor of the first TEE device that speaks GlobalPlatform, its path in
- * path; -errno with the reason (err->skip "no-tee" or "no-permission").
+ * Opens the first TEE device that speaks GlobalPlatform, and writes its path; returns the
+ * descriptor, or -errno with the reason (err->skip "no-tee" or "no-permission").
  */
 int tee_device_open(char *path, size_t path_size, struct error *err);
 

@@ -36,7 +36,7 @@ struct trace_counts {
  */
 struct trace *trace_begin(struct trace_counts *counts);
 void trace_end(struct trace *trace, struct trace_counts *counts);
-/* One way into the secure world and back. */
+/* A way into the secure world and back. */
 struct trace_leg {
 	uint64_t begin_ns, end_ns; /* to TRACE_STEP_NS */
 	uint32_t ret;              /* a0: 0 or 0xffff0000 + what is asked for */

@@ -28,7 +28,7 @@ struct usage_meter {
 void usage_open(struct usage_meter *meter);
 void usage_close(struct usage_meter *meter);
 void usage_read(const struct usage_meter *meter, struct usage *usage);
-/* How long the calling thread waited for a CPU in its life; -1: not known. */
+/* Returns how long the calling thread has waited for a CPU; -1 if that isn't known. */
 int64_t usage_thread_runq_ns(void);
 /* after - before */
 struct usage usage_between(const struct usage *before, const struct usage *after);

@@ -30,10 +30,10 @@ static const struct field {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* More than any key has: the fields of RSA, or a few and a curve. */
+/* No key has more: the fields of RSA, or a few and a curve. */
 #define ATTRIBUTES_MAX 9
 
-/* The next field of such a key up to that part; NULL: no more. */
+/* Returns the next field of such a key up to that part; NULL: no more. */
 static const struct field *next_field(const struct asym_algorithm *alg, enum part most,
 				      const struct field *last)
 {
@@ -59,7 +59,7 @@ static size_t bytes_of(const struct asym_algorithm *alg, const struct field *fie
 	return field->part == CRT ? alg->value_bytes / 2u : alg->value_bytes;
 }
 
-/* The attributes of a key that lies at `at`; returns how many. */
+/* Lists the attributes of a key that lies at `at`; returns how many. */
 static uint32_t split(const struct asym_algorithm *alg, enum part most, uint8_t *at,
 		      TEE_Attribute list[ATTRIBUTES_MAX])
 {
@@ -73,7 +73,7 @@ static uint32_t split(const struct asym_algorithm *alg, enum part most, uint8_t 
 	return count;
 }
 
-/* The curve; SM2 is bound to its own, and OP-TEE takes no such attribute. */
+/* Adds the curve; SM2 is bound to its own, and OP-TEE takes no such attribute. */
 static uint32_t add_curve(const struct asym_algorithm *alg, uint32_t count,
 			  TEE_Attribute list[ATTRIBUTES_MAX])
 {
@@ -131,7 +131,7 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* The object takes another key; the operation keeps its own copy. */
+/* Empties the object for another key; the operation keeps its own copy. */
 static void empty_key(struct asym *asym)
 {
 	TEE_ResetTransientObject(asym->key);
@@ -184,7 +184,7 @@ TEE_Result asym_generate(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* A number of the key, with leading zeros to len bytes. */
+/* Reads a number of the key, with leading zeros to len bytes. */
 static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out, size_t len)
 {
 	tee_size got = len;
@@ -239,7 +239,7 @@ TEE_Result asym_prepare(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Does the operation take so many bytes? */
+/* Returns whether the operation takes so many bytes. */
 static bool length_ok(const struct asym *asym, size_t len)
 {
 	const struct asym_algorithm *alg = asym->alg;
@@ -259,7 +259,7 @@ static bool length_ok(const struct asym *asym, size_t len)
 	}
 }
 
-/* A copy of what goes in, of a length that the operation takes. */
+/* Copies what goes in, if the operation takes its length. */
 static TEE_Result take_in(const struct asym *asym, const TEE_Param *param,
 			  uint8_t copy[ASYM_IN_MAX_BYTES], size_t *len)
 {

@@ -82,7 +82,7 @@ TEE_Result cipher_prepare(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* The operation copies the key; the key objects are emptied again. */
+/* Sets the key, which the operation copies; the key objects are emptied again. */
 TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 {
 	struct cipher *cipher = &session->cipher;
@@ -160,7 +160,7 @@ TEE_Result cipher_set_iv(struct session *session, TEE_Param *params)
 	return !res ? begin(&session->cipher) : res;
 }
 
-/* A length that the cipher takes; XTS has no empty message. */
+/* Returns whether the cipher takes the length; XTS has no empty message. */
 static bool length_ok(const struct algorithm *alg, size_t len)
 {
 	return len % alg->unit_bytes == 0 && (len || !is_xts(alg));
@@ -215,7 +215,7 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* The output's length, or an error where there can be no such message. */
+/* Finds the output's length; returns an error where there can be no such message. */
 static TEE_Result message_len(const struct cipher *cipher, size_t len, size_t *out_len)
 {
 	bool ok = length_ok(cipher->alg, len);
@@ -232,9 +232,9 @@ static TEE_Result message_len(const struct cipher *cipher, size_t len, size_t *o
 }
 
 /*
- * The tag is made in memory of the TA: the normal world can read the ciphertext
- * while it is made and change it before the tag is. It would learn the tag of
- * another message, for which it can ask as well.
+ * Encrypts, and makes the tag in memory of the TA: the normal world can read the ciphertext while
+ * it is made and change it before the tag is. It would learn the tag of another message, for which
+ * it can ask as well.
  */
 static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in, uint8_t *out)
 {
@@ -250,7 +250,7 @@ static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in, ui
 	return res;
 }
 
-/* In the session's buffer; the plaintext leaves it if the tag is right. */
+/* Decrypts in the session's buffer; the plaintext leaves it if the tag is right. */
 static TEE_Result decrypt_aead(struct session *session, const struct input *in, uint8_t *out)
 {
 	uint8_t *data = session->buffer;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The same code as in the normal world. It reads shared memory and decides
- * nothing by it.
- */
+/* Runs the same code as the normal world. It reads shared memory and decides nothing by it. */
 #include <teemark/digest.h>
 #include <teemark/kernels.h>
 
@@ -48,7 +45,7 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 			return TEE_ERROR_NOT_SUPPORTED;
 		}
 	}
-	/* Once a call, however often it repeats: no part of the slope. */
+	/* The copy is wiped once a call, however often that repeats: it is no part of the slope. */
 	if (kernel == TA_BENCH_KERNEL_MEMCPY)
 		TEE_MemFill(session->buffer, 0,
 			    in.len < KERNEL_COPY_BYTES ? in.len : KERNEL_COPY_BYTES);

@@ -64,9 +64,8 @@ void asym_close(struct asym *asym);
 void object_close(struct session *session);
 
 /*
- * An object that holds a key, of len bytes in memory of the TA. Where `key`
- * is no handle one is allocated.
- * TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
+ * Has an object hold a key of len bytes in memory of the TA; one is allocated if `key` is no
+ * handle. TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
  */
 TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len);
 

@@ -42,13 +42,13 @@ static TEE_Result get_place(struct place *place, const TEE_Param *name, uint32_t
 	return TEE_SUCCESS;
 }
 
-/* [offset, offset + len) within the largest object */
+/* Returns whether [offset, offset + len) lies within the largest object. */
 static bool range_ok(uint32_t offset, size_t len)
 {
 	return offset <= TA_BENCH_OBJECT_MAX && len <= TA_BENCH_OBJECT_MAX - offset;
 }
 
-/* The TEE closes an object that it finds corrupt. */
+/* Returns the result, and forgets an object that the TEE found corrupt and closed. */
 static TEE_Result result_of(struct session *session, TEE_Result res)
 {
 	if (res == TEE_ERROR_CORRUPT_OBJECT)
@@ -78,7 +78,7 @@ TEE_Result storage_create(struct session *session, TEE_Param *params)
 					  in.data, in.len, &session->object);
 }
 
-/* The object of that name, instead of the one that was open. */
+/* Opens the object of that name, instead of the one that was open. */
 static TEE_Result open_named(struct session *session, const TEE_Param *name, uint32_t storage)
 {
 	struct place at = { 0 };
@@ -116,7 +116,7 @@ static TEE_Result read(struct session *session, TEE_Param *param)
 	return res;
 }
 
-/* Is there an object to read or write at these places? And goes there. */
+/* Goes to a place of the open object, if there is one and both ends are within bounds. */
 static TEE_Result seek(struct session *session, uint32_t offset, size_t len)
 {
 	if (!session->object)

@@ -13,7 +13,7 @@
 /* Expanded keys that are kept; more than one call can want. */
 #define CACHED_KEYS 64u
 
-/* Bytes of a message that are opened at a time: all the plaintext there is. */
+/* A message is opened so many bytes at a time: there is no more plaintext. */
 #define CHUNK 2048u
 
 /* A client as it is stored. */
@@ -76,7 +76,7 @@ struct session {
 };
 COMMAND_SESSION(struct session);
 
-/* Bytes of the TA's own memory. */
+/* A text in the TA's own memory. */
 struct text {
 	const uint8_t *at;
 	size_t len;
@@ -99,14 +99,14 @@ struct message {
 	uint8_t tag[TZ_TAG_BYTES];
 };
 
-/* TEE_ERROR_BAD_FORMAT: no message in that direction. */
+/* Parses a message; TEE_ERROR_BAD_FORMAT if it is none in that direction. */
 TEE_Result message_parse(struct input in, enum tz_direction direction, struct message *message);
 
 /* Begins to open or to seal. receiver: NULL, or whom it is sealed for. */
 void message_begin(struct gcm_message *gcm, const struct cached *key, const uint8_t *head,
 		   const struct text *topic, const struct record *receiver);
 
-/* A nonce that this TA never made before, and never makes again. */
+/* Makes a nonce that this TA never made before, and never makes again. */
 void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
 
 /* Takes as long for any two. */
@@ -127,10 +127,10 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 
 /* -- policy.c: who may read or publish what, by MQTT's topic filters -------- */
 
-/* Does each line hold 'r' or 'w', a space and a filter that MQTT allows? */
+/* Returns whether each line holds 'r' or 'w', a space and a filter that MQTT allows. */
 bool policy_is_valid(const char *rules, size_t len);
 
-/* May the client do this ('r': read, 'w': publish) with the topic? */
+/* Returns whether the client may do this ('r': read, 'w': publish) with the topic. */
 bool policy_allows(const struct record *client, char what, const struct text *topic);
 
 /* -- clients.c: the clients as they are stored, and their expanded keys ----- */
@@ -153,12 +153,12 @@ TEE_Result clients_read(uint32_t row, struct record *record);
 TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen);
 TEE_Result clients_drop(uint32_t row);
 
-/* A new call begins: what it gets by cache_get() stays until it ends. */
+/* Begins a call: what it gets by cache_get() stays until it ends. */
 void cache_begin(void);
 
 /*
- * The client's expanded key; the one that wasn't used for longest makes room.
- * TEE_ERROR_ITEM_NOT_FOUND: no such client.
+ * Gets the client's expanded key; the one that wasn't used for longest makes room.
+ * TEE_ERROR_ITEM_NOT_FOUND: there is no such client.
  */
 TEE_Result cache_get(struct session *session, const struct text *id, struct cached **cached);
 

@@ -92,7 +92,7 @@ void clients_count_message(void)
 		save(); /* if it fails, at the next message */
 }
 
-/* FNV-1a; never 0. */
+/* Hashes an id by FNV-1a; the tag is never 0. */
 static uint32_t tag_of(const struct text *id)
 {
 	uint32_t tag = 2166136261u;
@@ -102,7 +102,7 @@ static uint32_t tag_of(const struct text *id)
 	return tag ? tag : 1;
 }
 
-/* The first row with that tag, from `row` on; TZ_CLIENTS_MAX: none. */
+/* Returns the first row with that tag, from `row` on; TZ_CLIENTS_MAX: none. */
 static uint32_t find(uint32_t tag, uint32_t row)
 {
 	for (; row < broker.table.used; row++)
@@ -139,7 +139,7 @@ void cache_begin(void)
 {
 	if (++broker.stamp)
 		return;
-	/* After 2^32 calls stamps begin anew. */
+	/* The stamps begin anew after 2^32 calls. */
 	wipe(broker.cache, sizeof(broker.cache));
 	broker.stamp = 1;
 }

@@ -21,8 +21,8 @@ TEE_Result session_open(struct session *session)
 }
 
 /*
- * With the last session the instance ends; OP-TEE doesn't wait for what an
- * instance would store then, so it is stored here.
+ * Ends the instance with the last session. OP-TEE doesn't wait for what an instance would store
+ * then, so it is stored here.
  */
 void session_close(struct session *session)
 {
@@ -74,8 +74,8 @@ static TEE_Result identity(struct session *session, TEE_Param *params)
 }
 
 /*
- * A client as a claim or an order names it, in the TA's own memory: length of
- * the id, id, the wrapped key if there is one, rules.
+ * Parses a client as a claim or an order names it, in the TA's own memory: length of the id, id,
+ * the wrapped key if there is one, rules.
  */
 static TEE_Result parse_client(struct session *session, struct text text, bool with_key,
 			       struct record *record)
@@ -118,7 +118,7 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* The client's row, and its record with the key. */
+/* Finds the client's row, and its record with the key. */
 static TEE_Result look_up(struct session *session, const struct record *who, uint32_t *row,
 			  struct record *record)
 {
@@ -132,7 +132,7 @@ static TEE_Result look_up(struct session *session, const struct record *who, uin
 	return clients_read(*row, record);
 }
 
-/* text: the order without its letter. */
+/* Obeys an order; `text` is the order without its letter. */
 static TEE_Result obey(struct session *session, uint8_t letter, struct text text)
 {
 	struct record new = { 0 }, old = { 0 };

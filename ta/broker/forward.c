@@ -43,7 +43,7 @@ static TEE_Result parse_names(struct input in, struct names *names)
 	return TEE_SUCCESS;
 }
 
-/* The key of each receiver that may have the message, and the copy's head. */
+/* Gets the key of each receiver that may have the message, and begins the copy's head. */
 static TEE_Result begin_copies(struct session *session, const struct message *message,
 			       const struct names *names)
 {

@@ -33,7 +33,7 @@ static TEE_Result get(TEE_ObjectHandle *object)
 	return res == TEE_ERROR_ITEM_NOT_FOUND ? make(object) : res;
 }
 
-/* One coordinate, with the zeros in front that a short number has not. */
+/* Reads a coordinate, with the zeros in front that a short number lacks. */
 static TEE_Result coordinate(TEE_ObjectHandle object, uint32_t attribute,
 			     uint8_t out[TZ_POINT_BYTES / 2])
 {
@@ -68,7 +68,7 @@ TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES])
 	return res;
 }
 
-/* X of the point that both ends come to. */
+/* Computes X of the point that both ends come to. */
 static TEE_Result agree(TEE_ObjectHandle pair, uint8_t theirs[TZ_POINT_BYTES],
 			uint8_t x[TZ_POINT_BYTES / 2])
 {

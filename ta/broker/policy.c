@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
-/* Bytes up to the next separator, or to the end. */
+/* Returns the bytes up to the next separator, or to the end. */
 static size_t length_to(char separator, const char *text, size_t len)
 {
 	size_t n = 0;
@@ -11,7 +11,7 @@ static size_t length_to(char separator, const char *text, size_t len)
 	return n;
 }
 
-/* MQTT 5, 4.7: + is a level, # at the end any number of levels, none too. */
+/* Checks a filter by MQTT 5, 4.7: + is a level, # at the end any number of levels, none too. */
 static bool filter_is_valid(const char *filter, size_t len)
 {
 	if (!len)

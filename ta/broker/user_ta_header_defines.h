@@ -7,7 +7,7 @@
 #define TA_UUID TA_BROKER_UUID
 
 /*
- * One instance: what was seen of a sender is one thing. It isn't kept alive
+ * All sessions share an instance, and with it what was seen of a sender. It isn't kept alive
  * without a session, so that a new TA file is loaded with the next broker.
  */
 #define TA_FLAGS (TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)

@@ -4,8 +4,8 @@
 #include "counter.h"
 
 /*
- * Are there four types that exist, and nothing besides? And, where buffers are
- * touched, does each that has a size have an address?
+ * Returns whether there are four types that exist, and nothing besides; where buffers are touched,
+ * also whether each that has a size has an address.
  */
 static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS], bool touched)
 {
@@ -34,7 +34,7 @@ static uint64_t clock_read(const struct clock *clock)
 	return clock->counter == TA_CLOCK_PHYSICAL ? counter_physical() : counter_virtual();
 }
 
-/* Timed by the session's clock: all but the command that is about the clock. */
+/* Runs a command, timed by the session's clock unless the command is about the clock. */
 static TEE_Result run(const struct command *command, struct session *session,
 		      TEE_Param params[TEE_NUM_PARAMS])
 {

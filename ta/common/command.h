@@ -33,7 +33,7 @@ struct clock {
 	uint64_t ticks;   /* since it was last asked */
 };
 
-/* Each TA's own; its first member is its clock: COMMAND_SESSION(). */
+/* Each TA defines its own; its first member is its clock: COMMAND_SESSION(). */
 struct session;
 
 #define COMMAND_SESSION(type) \
@@ -48,7 +48,7 @@ struct command {
 	handler *run;
 };
 
-/* Whatever types there are; the handler touches no parameter. */
+/* The command takes any types; its handler touches no parameter. */
 #define ANY_TYPES UINT32_MAX
 
 /* The empty call, and TA_CLOCK_CMD, which every TA has. */
@@ -63,7 +63,7 @@ handler command_nop, command_clock_switch;
 extern const struct command commands[];
 extern const size_t session_bytes;
 
-/* A session comes all zeros; one that fails to open isn't closed. */
+/* Opens a session, which comes all zeros; one that fails to open isn't closed. */
 TEE_Result session_open(struct session *session);
 /* Frees what the session holds; its own memory is freed after it. */
 void session_close(struct session *session);
@@ -90,7 +90,7 @@ static inline struct input input_of(const TEE_Param *param)
 }
 
 /*
- * Is there room for len bytes? Says how much it takes if not. Nothing may be
+ * Returns whether there is room for len bytes, and says how much it takes if not. Nothing may be
  * written where len is 0.
  */
 static inline TEE_Result check_output(TEE_Param *param, size_t len)
@@ -101,7 +101,7 @@ static inline TEE_Result check_output(TEE_Param *param, size_t len)
 	return TEE_ERROR_SHORT_BUFFER;
 }
 
-/* After check_output(). */
+/* Writes to a parameter that check_output() has found large enough. */
 static inline void put_output(TEE_Param *param, const void *data, size_t len)
 {
 	if (len)
@@ -109,14 +109,14 @@ static inline void put_output(TEE_Param *param, const void *data, size_t len)
 	param->memref.size = len;
 }
 
-/* TEE_HANDLE_NULL is fine; before 3.20, OP-TEE's own function panics then. */
+/* Frees an operation, or TEE_HANDLE_NULL, with which OP-TEE's own function panics before 3.20. */
 static inline void operation_free(TEE_OperationHandle operation)
 {
 	if (operation != TEE_HANDLE_NULL)
 		TEE_FreeOperation(operation);
 }
 
-/* The digest of the operation's message, which ends with these bytes. */
+/* Computes the digest of the operation's message, which ends with these bytes. */
 static inline TEE_Result operation_digest(TEE_OperationHandle operation, const void *data,
 					  size_t len, uint8_t *digest, size_t digest_bytes)
 {

@@ -10,7 +10,7 @@
 
 #if defined(COUNTER_OF_SHIM)
 
-/* The unit tests' own. */
+/* The unit tests define these. */
 uint64_t counter_virtual(void);
 uint64_t counter_physical(void);
 uint32_t counter_frequency(void);

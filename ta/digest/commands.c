@@ -98,7 +98,7 @@ static TEE_Result update(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* The last bytes are in params[0]; without any it is all zeros. */
+/* Ends a message. The last bytes are in params[0]; without any it is all zeros. */
 static TEE_Result final(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->stream;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One message in the making, by the TEE Internal Core API or by the code of
- * common/src: opened for an algorithm once, then used for any number of
- * messages. All zeros: closed.
+ * A message in the making, by the TEE Internal Core API or by the code of common/src: opened for an
+ * algorithm once, then used for any number of messages. All zeros: closed.
  */
 #ifndef SLOT_H
 #define SLOT_H

@@ -4,7 +4,7 @@
 /* Unlikely as data: no address, no small number, no text. */
 #define PAINT UINT64_C(0xa5c3965a3c695a69)
 
-/* volatile: nobody but the scan ever reads what is painted. */
+/* Paints through volatile, for nobody but the scan ever reads what is painted. */
 void stack_paint(const struct stack_region *region)
 {
 	for (uintptr_t at = region->low; at < region->unused; at += sizeof(uint64_t))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of the stack was ever used: what lies unused when the session
+ * Measures how much of the stack was ever used: what lies unused when the session
  * opens is painted, and what is still painted later was not used.
  *
  * The mark is exact to 8 bytes, and it has a floor: what was in use when the
@@ -21,14 +21,14 @@ struct stack_region {
 };
 
 /*
- * The stack this runs on; all zeros where it can't be told. Another file than
- * the rest, since it alone depends on the TEE.
+ * Finds the stack this runs on; all zeros where it can't be told. It is in another file than the
+ * rest, since it alone depends on the TEE.
  */
 void stack_region_find(struct stack_region *region);
 
 void stack_paint(const struct stack_region *region);
 
-/* Bytes from the top to the lowest word that was written; 0: not known. */
+/* Returns the bytes from the top to the lowest word that was written; 0 if that isn't known. */
 size_t stack_high_water(const struct stack_region *region);
 
 #endif

@@ -53,7 +53,7 @@ struct algorithm {
 extern const struct algorithm algorithms[];
 extern const size_t algorithms_count;
 
-/* The class as records name it: "digest", "mac", "cipher", "aead". */
+/* Returns the class as records name it: "digest", "mac", "cipher", "aead". */
 const char *algorithm_class(enum alg_class class);
 
 /* Both return NULL when there is no such row. */

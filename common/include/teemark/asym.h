@@ -68,14 +68,13 @@ extern const size_t asym_algorithms_count;
 const struct asym_algorithm *asym_by_id(uint32_t id);
 const struct asym_algorithm *asym_by_name(const char *name);
 
-/* Does this use take the private key? */
+/* Returns whether the use takes the private key. */
 bool asym_is_private(enum asym_use use);
 
 /*
- * Bytes of a key as it is sent. Its public part: RSA modulus and exponent, EC
- * x and y, or the raw key. After it the private part: RSA private exponent,
- * and with `crt` the primes p and q, d mod p-1, d mod q-1 and 1/q mod p; EC
- * the scalar; or the raw key.
+ * Return the bytes of a key as it is sent. The public part is the RSA modulus and exponent, EC x
+ * and y, or the raw key. The private part follows: the RSA private exponent, and with `crt` the
+ * primes p and q, d mod p-1, d mod q-1 and 1/q mod p; the EC scalar; or the raw key.
  */
 size_t asym_public_bytes(const struct asym_algorithm *alg);
 size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt);

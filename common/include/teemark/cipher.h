@@ -24,7 +24,7 @@ union cipher_ctx {
 	_Alignas(16) uint64_t align[112];
 };
 
-/* false, and nothing done: no such cipher here. */
+/* Returns false, and does nothing, if there is no such cipher here. */
 bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt, const uint8_t *key);
 
 /* Begins a message; one under way is dropped. iv may be NULL for ECB. */
@@ -37,8 +37,8 @@ void cipher_begin(union cipher_ctx *ctx, const uint8_t *iv);
 void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out, size_t len);
 
 /*
- * AEADs: the 16 bytes of the tag; who decrypts compares it with the one that
- * came. Ends the message. None has data that is authenticated and not encrypted.
+ * Ends the message of an AEAD and writes the 16 bytes of its tag; a caller who decrypts compares
+ * them with those that came. No data is authenticated without being encrypted.
  */
 void cipher_tag(union cipher_ctx *ctx, uint8_t *tag);
 

@@ -36,9 +36,8 @@ extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c,
 extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL */
 
 /*
- * NULL when this code has no such algorithm, or was compiled for a CPU that
- * can have no such instructions. Whether the CPU at hand has them is the
- * caller's question (normal world: hwcap).
+ * Returns NULL if this code has no such algorithm, or was compiled for a CPU that can't have the
+ * instructions. The caller finds out whether the CPU at hand has them (normal world: hwcap).
  */
 const struct digest_class *digest_class_find(enum digest_code code, uint16_t alg_id);
 

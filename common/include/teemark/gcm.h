@@ -38,20 +38,19 @@ static inline void gcm_begin(struct gcm_message *message, const uint8_t nonce[GC
 	message->counter[15] = 1;
 }
 
-/* One implementation; a key serves messages of the class that expanded it. */
+/* An implementation. A key serves messages of the class that expanded it. */
 struct gcm_class {
 	void (*set_key)(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES]);
-	/* Once for each message, before crypt; len may be 0. */
+	/* Is called once for each message, before crypt; len may be 0. */
 	void (*authenticate)(struct gcm_message *message, const struct gcm_key *key,
 			     const uint8_t *data, size_t len);
 	/*
-	 * len: a multiple of 16, but for the last call. in and out are the
-	 * same or don't overlap, and nobody else writes to either: both are
-	 * read again.
+	 * Encrypts or decrypts; len is a multiple of 16, but for the last call. in and out are the
+	 * same or don't overlap, and nobody else writes to either: both are read again.
 	 */
 	void (*crypt)(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
 		      const uint8_t *in, uint8_t *out, size_t len);
-	/* From and to any addresses, at the speed of aligned ones. */
+	/* Copies from and to any addresses, as fast as aligned ones. */
 	void (*copy)(uint8_t *out, const uint8_t *in, size_t len);
 	void (*tag)(struct gcm_message *message, const struct gcm_key *key,
 		    uint8_t tag[GCM_TAG_BYTES]);
@@ -63,7 +62,7 @@ struct gcm_class {
  */
 extern const struct gcm_class gcm_c;
 
-/* With ARMv8's AES and PMULL instructions; NULL where there can be none. */
+/* The class that uses ARMv8's AES and PMULL instructions; NULL where there can be none. */
 extern const struct gcm_class *const gcm_ce;
 
 #endif

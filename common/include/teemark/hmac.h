@@ -20,8 +20,8 @@ struct hmac {
 };
 
 /*
- * alg_id: of a row of class ALG_MAC; a key of any length. false, and nothing
- * done: no such algorithm in this code.
+ * Sets a key of any length; alg_id is that of a row of class ALG_MAC. Returns false, and does
+ * nothing, if this code has no such algorithm.
  */
 bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, const uint8_t *key,
 		  size_t key_len);

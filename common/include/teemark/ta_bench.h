@@ -31,8 +31,8 @@
 #define TA_BENCH_AE_DECRYPT_MAX (64u << 10)
 
 /*
- * Bytes for which TEE_GenerateRandom() is asked at a time: OP-TEE makes them in
- * a buffer of 4096 bytes that has other uses, and ends a TA that wants more.
+ * TEE_GenerateRandom() is asked for so many bytes at a time: OP-TEE makes them in a buffer of 4096
+ * bytes that has other uses, and ends a TA that wants more.
  */
 #define TA_BENCH_RANDOM_CHUNK 2048u
 
@@ -42,7 +42,7 @@ enum ta_bench_direction {
 	TA_BENCH_DECRYPT = 1,
 };
 
-/* Where persistent objects live. */
+/* The storages of persistent objects. */
 enum ta_bench_storage {
 	TA_BENCH_STORAGE_REE_FS = 0,
 	TA_BENCH_STORAGE_RPMB = 1,

@@ -26,7 +26,7 @@
 /* Raised when a command or a parameter changes its meaning. */
 #define TA_DIGEST_ABI 1
 
-/* Who computes inside the TA. */
+/* The implementations inside the TA. */
 enum ta_digest_impl {
 	TA_DIGEST_IMPL_TEE = 0, /* TEE Internal Core API */
 	TA_DIGEST_IMPL_C = 1,   /* common/src, portable C */
@@ -35,9 +35,9 @@ enum ta_digest_impl {
 
 enum ta_digest_cmd {
 	/*
-	 * Does nothing. Any of: no parameters; value in/out/inout and memref
-	 * in/out/inout in any place (memory is not touched, values come back
-	 * as they were given): the cost of a call by kind of parameter.
+	 * Does nothing, to tell what a call costs by kind of parameter. It takes no parameters, or
+	 * value in/out/inout and memref in/out/inout in any place: memory isn't touched, and values
+	 * come back as they were given.
 	 */
 	TA_DIGEST_CMD_NOP = 0,
 

@@ -18,7 +18,7 @@
 /* clang-format on */
 
 enum ta_probe_cmd {
-	/* Does nothing, no parameters: can a TA be opened and called at all? */
+	/* Does nothing, without parameters: it shows that a TA can be opened and called at all. */
 	TA_PROBE_CMD_NOP = 0,
 
 	/*

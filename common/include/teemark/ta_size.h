@@ -23,11 +23,11 @@
 	}
 #define TA_SIZE_BCD_(kib, unit) ((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
 
-/* Those that are built, for calls; ta/size/Makefile names the same. */
+/* The sizes that are built, for calls; ta/size/Makefile names the same. */
 /* clang-format off */
 #define TA_SIZE_ALL { 32, 256, 1024, 4096, 8192 }
 /* clang-format on */
-/* And one for sessions: nothing else may keep its instance alive. */
+/* A further size is for sessions alone: nothing else may keep its instance alive. */
 #define TA_SIZE_SESSION 64u
 
 enum ta_size_cmd {

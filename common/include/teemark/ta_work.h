@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * Bytes: repetitions times the length. Of what is repeated, AES-GCM and XTS
- * without the CPU's instructions take longest a byte: 0.4 us on a Cortex-A53 at
- * 1.2 GHz (370 instructions), 1.7 seconds for all.
+ * Bounds the bytes of a call: repetitions times the length. AES-GCM and XTS without the CPU's
+ * instructions take longest for a byte: 0.4 us on a Cortex-A53 at 1.2 GHz (370 instructions), 1.7
+ * seconds for all.
  */
 #define TA_WORK_MAX (4u << 20)
 
@@ -31,8 +31,9 @@
 #define TA_WORK_RANDOM_MAX (64u << 10)
 
 /*
- * A message that is not repeated may be longer: what OP-TEE can map of a
- * client's memory bounds it, for it lists the pages in a heap of some 100 KiB.
+ * Returns whether a call may repeat so much. A message that isn't repeated may be longer: it is
+ * bounded by what OP-TEE can map of a client's memory, for it lists the pages in a heap of some 100
+ * KiB.
  */
 static inline bool ta_work_ok(uint32_t repeat, uint64_t len)
 {
@@ -40,7 +41,7 @@ static inline bool ta_work_ok(uint32_t repeat, uint64_t len)
 			       repeat * len <= TA_WORK_MAX);
 }
 
-/* Bound of random bytes, repeated or not. */
+/* Returns whether a call may draw so many random bytes, repeated or not. */
 static inline bool ta_work_random_ok(uint32_t repeat, uint64_t len)
 {
 	return repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_RANDOM_MAX &&

@@ -20,7 +20,7 @@ static inline uint32_t tz_get32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Bytes of the head of a message of len bytes; 0: none in that direction. */
+/* Returns the bytes of the head of a message of len bytes; 0 if it is none in that direction. */
 static inline size_t tz_head_len(const uint8_t *head, size_t len, enum tz_direction direction)
 {
 	size_t head_len = 0;
@@ -60,8 +60,8 @@ struct tz_last {
 };
 
 /*
- * Did this one come before, or is it too old to tell? Bit i of the window says
- * that the last counter - i came.
+ * Returns whether this one came before, or is too old to tell. Bit i of the window says that the
+ * last counter - i came.
  */
 static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
 				  const struct tz_last *now)

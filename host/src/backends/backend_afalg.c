@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `afalg`: the kernel's crypto over AF_ALG sockets. */
+/* The backend `afalg` asks the kernel's crypto over AF_ALG sockets. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ extern const struct backend backend_afalg;
 
 enum {
 	/*
-	 * What one request holds at least with the default socket buffers (208
-	 * KiB); a message of XTS or of an AEAD has to be one request.
+	 * A request holds at least this with the default socket buffers (208 KiB); a message of XTS
+	 * or of an AEAD has to be one request.
 	 */
 	REQUEST_MAX = 128 << 10,
 	RANDOM_MAX = 128, /* the kernel gives no more at a time */
@@ -47,7 +47,7 @@ static void close_session(struct session *s)
 	free(s);
 }
 
-/* What the kernel calls it; NULL: random bytes. */
+/* Finds the kernel's names for an algorithm; NULL is random bytes. */
 static int kernel_names(const struct algorithm *alg, const char **type, const char **name,
 			struct error *err)
 {
@@ -111,8 +111,8 @@ static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
 }
 
 /*
- * A driver's name binds that one. But it may compute another algorithm, so
- * the kernel's list is asked what it is.
+ * Binds a socket; a driver's name binds that one. It may compute another algorithm, though, so the
+ * kernel's list is asked what it is.
  */
 static int bind_socket(struct session *s, const struct algorithm *alg, const char *title,
 		       struct error *err)
@@ -149,7 +149,7 @@ static int bind_algorithm(struct session *s, const struct algorithm *alg, struct
 	return ret;
 }
 
-/* A socket for alg with no message under way: the one at hand, or another. */
+/* Gets a socket for alg with no message under way: the one at hand, or another. */
 static int use_digest(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret = 0;
@@ -229,7 +229,7 @@ static int set_up(struct session *s, const struct keyed_job *job, struct error *
 	return ret ? ret : set_key(s, job, err);
 }
 
-/* A control message of the kernel's, with a number before its other bytes. */
+/* Adds a control message of the kernel's, with a number before its other bytes. */
 static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last, int type,
 				   uint32_t number, const void *more, size_t len)
 {
@@ -246,7 +246,7 @@ static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last, int
 	return c;
 }
 
-/* The first piece of a cipher's message, with all that goes with it. */
+/* Sends the first piece of a cipher's message, with all that goes with it. */
 static int send_first(struct session *s, const struct keyed_job *job, size_t len, bool more,
 		      struct error *err)
 {
@@ -316,7 +316,7 @@ static int message(struct session *s, const struct keyed_job *job, uint32_t repe
 
 	for (uint32_t i = 0; !ret && i < repeat; i++)
 		ret = job->alg->class == ALG_MAC ? mac(s, job, err) : cipher(s, job, err);
-	/* What is left in the operation must not get into the next message. */
+	/* Nothing that is left in the operation may get into the next message. */
 	if (ret)
 		afalg_accept(&s->socket, NULL);
 	return ret;

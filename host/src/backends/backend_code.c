@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `c` and `ce`: the very sources that the TA compiles (common/src), in the
- * normal world.
+ * The backends `c` and `ce` are the sources that the TA compiles (common/src), in the normal world.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ struct session {
 	enum digest_code code;
 	const struct digest_class *stream; /* a message under way */
 	union digest_ctx ctx;
-	/* Of `c`, for jobs with a key. */
+	/* These are of `c`, for jobs with a key. */
 	struct hmac hmac;
 	union cipher_ctx cipher;
 };
@@ -42,7 +41,7 @@ static int ce_probe(struct error *err)
 			  "(none of sha1, sha2, sha3, sha512 in hwcap)");
 }
 
-/* The instructions that the code for an algorithm needs. */
+/* Returns 0 if the CPU has the instructions that the code for an algorithm needs. */
 static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 {
 	static const struct {
@@ -174,7 +173,7 @@ static void mac(struct session *s, const struct keyed_job *job)
 	hmac_final(&s->hmac, job->out->data);
 }
 
-/* Of all bytes, whichever differ. */
+/* Compares all bytes, whichever differ, so that the time doesn't tell. */
 static bool equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	uint8_t differs = 0;

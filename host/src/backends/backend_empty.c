@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `empty` does nothing: what it takes is the cost of measuring itself. Nor does
- * `pkcs11` here: only the workload of that name computes by it, and loads it.
+ * The backend `empty` does nothing: a case of it costs what measuring costs. `pkcs11` does nothing
+ * here, either: only the workload of that name computes by it, and loads it.
  */
 #include <stddef.h>
 
 #include "backend.h"
 
-/* It has no state: any pointer but NULL is a session. */
+/* Opens a session without state: any pointer but NULL is one. */
 static int empty_open(struct session **session, const struct backend *self, enum backend_use use,
 		      struct error *err)
 {
@@ -25,7 +25,7 @@ static void empty_close(struct session *session)
 	(void)session;
 }
 
-/* The same loop as around the work of a backend that does some. */
+/* Repeats nothing, in the loop that other backends have around their work. */
 static int empty_nop(struct session *session, uint32_t calls, struct error *err)
 {
 	(void)session;

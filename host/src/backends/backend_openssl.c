@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `openssl`: libcrypto's EVP and HMAC interfaces, opened at run time; 3.x and
- * 1.1. Its few prototypes stand here (manual pages EVP_DigestInit(3),
- * EVP_EncryptInit(3), HMAC(3), RAND_bytes(3)), so that no headers are needed to
- * build.
+ * The backend `openssl` uses libcrypto's EVP and HMAC interfaces, 3.x and 1.1, opened at run time.
+ * Their few prototypes stand here (manual pages EVP_DigestInit(3), EVP_EncryptInit(3), HMAC(3),
+ * RAND_bytes(3)), so that no headers are needed to build.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -376,8 +375,8 @@ static int openssl_random(struct session *s, const struct buffer *out, size_t le
 }
 
 /*
- * Of OPENSSL_armcap only NEON stays; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ
- * and SHA-NI (manual page OPENSSL_ia32cap(3); crypto/arm_arch.h).
+ * The mask leaves only NEON in OPENSSL_armcap; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ and SHA-NI
+ * (manual page OPENSSL_ia32cap(3); crypto/arm_arch.h).
  */
 static const char *openssl_mask(const char **value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who gives random bytes and nothing else: `getrandom` and `urandom`, the
- * kernel's generator; `hwrng`, a hardware source behind /dev/hwrng.
+ * These backends give random bytes and nothing else: `getrandom` and `urandom` ask the kernel's
+ * generator, `hwrng` a hardware source behind /dev/hwrng.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static int hwrng_missing(struct error *err, int code)
 				  "(CONFIG_HW_RANDOM)");
 }
 
-/* The device may be there with nothing behind it: one that is silent is left out. */
+/* Checks a device that may have nothing behind it: one that is silent is left out. */
 static int check_hwrng(int fd, struct error *err)
 {
 	int code = hear(fd);

@@ -15,14 +15,14 @@
 #include "ta_session.h"
 #include "tee_asym.h"
 
-/* Where key and IV are in the small shared buffer. */
+/* Key and IV lie there in the small shared buffer. */
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
 
 struct session {
 	struct ta_session ta; /* first: tee_asym.c finds it there */
 	/*
-	 * Where the TA puts the digest, or takes key and IV from: a temporary
-	 * reference costs more.
+	 * The TA puts the digest here, or takes key and IV from here: a temporary reference costs
+	 * more.
 	 */
 	TEEC_SharedMemory *small;
 
@@ -111,8 +111,8 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
 }
 
 /*
- * A reference to a part of a buffer: shared or, without priv, ordinary
- * memory. No buffer at all is an empty reference.
+ * Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. The reference
+ * is empty without a buffer.
  */
 static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in, size_t offset,
 		      size_t len)
@@ -196,14 +196,14 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	return take_out(s, &op.params[1], s->alg, out, err);
 }
 
-/* The TEE's word, said about the algorithm. */
+/* Says about the algorithm what the TEE said. */
 static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
 {
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
 }
 
-/* The TA is asked, since only it knows what its TEE can do. */
+/* Asks the TA, since only it knows what its TEE can do. */
 static int ta_supports(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret;
@@ -297,8 +297,8 @@ static void set_small(struct session *s, TEEC_Operation *op, unsigned i, size_t 
 }
 
 /*
- * Three parameters: the message, the room for its result, the repetitions.
- * Inline: all but the sizes is known to the compiler, and it is measured.
+ * Sets three parameters: the message, the room for its result, the repetitions. Inline, for all but
+ * the sizes is known to the compiler, and it is measured.
  */
 static inline void set_message(TEEC_Operation *op, unsigned first, const struct keyed_job *job,
 			       size_t out_len, uint32_t repeat)

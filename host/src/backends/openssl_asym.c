@@ -164,7 +164,7 @@ static int failed(struct error *err, const struct asym_job *job, const char *wha
 	return error_set(err, -EIO, "libcrypto fails to %s for %s", what, job->alg->title);
 }
 
-/* EdDSA signs the message itself. */
+/* Returns whether the message itself is signed, as by EdDSA. */
 static bool signs_message(const struct asym_job *job)
 {
 	return (job->use == ASYM_SIGN || job->use == ASYM_VERIFY) && !job->alg->digest_bytes;
@@ -180,7 +180,7 @@ static void add_text(struct param **next, const char *key, const char *text)
 	add(next, key, TEXT, text, strlen(text));
 }
 
-/* A number as asym.h has it, most significant byte first, turned about. */
+/* Adds a number as asym.h has it, most significant byte first, turned about. */
 static void add_number(struct param **next, const char *key, const uint8_t *data, size_t len,
 		       uint8_t **room)
 {
@@ -196,7 +196,7 @@ static void add_number(struct param **next, const char *key, const uint8_t *data
 	add(next, key, UNSIGNED, turned, len);
 }
 
-/* The key's parts; `numbers` and `point` take what is turned about. */
+/* Lists the key's parts; `numbers` and `point` take what is turned about. */
 static void list_parts(const struct asym_algorithm *alg, const uint8_t *data, size_t len,
 		       struct param *next, uint8_t *numbers, uint8_t *point)
 {
@@ -267,7 +267,7 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job, struct er
 
 	drop_ctx(a);
 	if (signs_message(job)) {
-		/* One that was used keeps its key, whatever is given. */
+		/* A context that was used keeps its key, whatever is given. */
 		evp.md_free(a->md_ctx);
 		a->md_ctx = evp.md_new();
 		return a->md_ctx ? 0 : failed(err, job, "prepare");
@@ -286,7 +286,7 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job, struct er
 		       0;
 }
 
-/* ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
+/* Writes ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
 static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
 {
 	while (len > 1 && !*number) {
@@ -301,7 +301,7 @@ static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
 	return at + len;
 }
 
-/* Two numbers of n bytes each as ASN.1; returns the length. */
+/* Writes two numbers of n bytes each as ASN.1; returns the length. */
 static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
 {
 	uint8_t body[ASYM_IN_MAX_BYTES];
@@ -316,7 +316,7 @@ static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
 	return head + len;
 }
 
-/* The reverse; false for what is no such thing. */
+/* Does the reverse; returns false if it is no such thing. */
 static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 {
 	size_t at = len > 1 && in[1] == 0x81 ? 3 : 2;

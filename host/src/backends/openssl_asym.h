@@ -7,12 +7,12 @@
 
 struct openssl_asym;
 
-/* What a session of `openssl` begins with. */
+/* A session of `openssl` begins with this. */
 struct openssl_keys {
 	struct openssl_asym *asym; /* NULL but in a session for keys */
 };
 
-/* -ENOENT and a skip where libcrypto is older than 3.0. close() takes NULL. */
+/* Returns -ENOENT and a skip if libcrypto is older than 3.0. close() takes NULL. */
 int openssl_asym_open(struct openssl_asym **asym, struct error *err);
 void openssl_asym_close(struct openssl_asym *asym);
 int openssl_asym_step(struct session *session, struct asym_job *job, enum asym_step step,

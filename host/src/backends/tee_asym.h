@@ -6,7 +6,7 @@
 #include "backend.h"
 #include "tee_client.h"
 
-/* What a session of `tee` begins with. */
+/* A session of `tee` begins with this. */
 struct ta_session {
 	struct tee_session *tee;
 };

@@ -30,7 +30,7 @@ static int afalg_socket(struct error *err)
 	return error_errno(err, "cannot make an AF_ALG socket");
 }
 
-/* errno is that of bind(). */
+/* Says why bind() failed, by errno. */
 static int bind_failed(const char *type, const char *name, struct error *err)
 {
 	if (errno == ENOENT)

@@ -17,7 +17,7 @@ const char *cpu_feature_name(enum cpu_feature feature)
 	return names[feature];
 }
 
-/* Where the kernel tells of each; 0: there are no such instructions. */
+/* The kernel tells of each feature there; 0: there are no such instructions. */
 static const struct {
 	unsigned char auxv, bit;
 } hwcaps[CPU_FEATURES] = {

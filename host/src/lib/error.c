@@ -68,7 +68,7 @@ static const struct tee_result tee_results[] = {
 #define ORIGIN_API    1u
 #define ORIGIN_COMMS  2u
 
-/* The same result means another thing on this side of the TEE. */
+/* Returns the hint: a result means another thing if it comes from this side of the TEE. */
 static const char *hint_for(const struct tee_result *row, uint32_t origin)
 {
 	if (row->result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
@@ -101,7 +101,7 @@ const char *tee_origin_name(uint32_t origin)
 	return names[origin < sizeof(names) / sizeof(*names) ? origin : 0];
 }
 
-/* One line, always: a newline in a name must not break the output. */
+/* Copies a text as one line: a newline in a name must not break the output. */
 static void put_line(char *line, size_t room, const char *text)
 {
 	snprintf(line, room, "%.*s", (int)room - 1, text);
@@ -110,7 +110,7 @@ static void put_line(char *line, size_t room, const char *text)
 			*line = '?';
 }
 
-/* err may be NULL, and so may word. Returns code. */
+/* Fills in an error and returns the code. err may be NULL, and so may word. */
 static int fill(struct error *err, int code, const char *word, const char *fmt, va_list ap)
 	__attribute__((format(printf, 4, 0)));
 

@@ -24,7 +24,7 @@ static struct interrupt_line *add(struct interrupts *all)
 	return &all->list[all->count++];
 }
 
-/* The line's end or the text's. */
+/* Returns the line's end or the text's. */
 static const char *end_of(const char *line)
 {
 	return line + strcspn(line, "\n");

@@ -78,7 +78,7 @@ static void put_quoted(struct json *j, const void *value, size_t len)
 	put_text(j, "\"");
 }
 
-/* What comes before every value: a comma where needed, and its key. */
+/* Writes what stands before every value: a comma where needed, and its key. */
 static void begin_value(struct json *j, const char *key)
 {
 	if (j->comma)
@@ -90,7 +90,7 @@ static void begin_value(struct json *j, const char *key)
 	j->comma = true;
 }
 
-/* A value that needs no quotes, or a bracket. */
+/* Writes a value that needs no quotes, or a bracket. */
 static void put_value(struct json *j, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

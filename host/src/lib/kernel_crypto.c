@@ -99,7 +99,7 @@ const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *driv
 	return NULL;
 }
 
-/* Is the driver's type one of those that the socket's type takes? */
+/* Returns whether a socket of that type takes drivers of this type. */
 static bool of_type(const char *type, const char *socket)
 {
 	static const char *const types[][2] = {

@@ -7,7 +7,7 @@
 
 #include "shared_library.h"
 
-/* The path of the library that a symbol is in, without links. */
+/* Finds the path of the library that a symbol is in, without links. */
 static void find_file(struct shared_library *library, void *symbol)
 {
 	Dl_info info;

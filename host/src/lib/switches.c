@@ -23,7 +23,7 @@
 /* Linux 4.17; headers may be older. */
 #define SWITCH_OUT_PREEMPT (1u << 14)
 
-/* What ends every record, as sample_type asks for it. */
+/* Every record ends with this, as sample_type asks for it. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -45,7 +45,7 @@ struct switches {
 	uint64_t begin_ns;
 };
 
-/* Why perf_event_open() refused. */
+/* Says why perf_event_open() refused. */
 static int refused(int code, struct error *err)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
@@ -200,7 +200,7 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switc
 	return 0;
 }
 
-/* A ring is in order: of equal times, the event that came first is first. */
+/* Compares by time. A ring is in order: of equal times, the event that came first is first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct switch_event *x = a, *y = b;

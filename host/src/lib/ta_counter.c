@@ -37,7 +37,7 @@ enum {
 
 static const TEEC_UUID probe_uuid = TA_PROBE_UUID;
 
-/* One reading, and the client's clock before and after. */
+/* A reading of the counter, and the client's clock before and after it. */
 struct reading {
 	uint64_t before_ns, after_ns;
 	uint64_t count;
@@ -64,7 +64,10 @@ static int read_in_ta(struct tee_session *tee, enum ta_clock clock, struct readi
 	return ret;
 }
 
-/* Do the counter and the client's clock agree on the time between? */
+/*
+ * Returns an error unless the counter and the client's clock agree on the time between two
+ * readings.
+ */
 static int compare(enum ta_clock clock, const struct reading *a, const struct reading *b,
 		   struct error *err)
 {
@@ -88,7 +91,7 @@ static int compare(enum ta_clock clock, const struct reading *a, const struct re
 			 ta_counter_name(clock), b->hz, ns, least, most);
 }
 
-/* In an instance of its own, which may die. */
+/* Tries the counter in an instance of its own, which may die. */
 static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
@@ -111,8 +114,8 @@ static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
 }
 
 /*
- * Nobody is kept waiting for a TA that is of use, but not needed; whoever needs
- * one waits then, and says what to do.
+ * Returns an error if nobody loads TAs: this one is of use, but isn't worth waiting for. Callers
+ * who need a TA wait for theirs, and say what to do.
  */
 static int anybody_to_load_it(struct error *err)
 {

@@ -112,9 +112,9 @@ static unsigned timeout_seconds(enum supplicant supplicant)
 }
 
 /*
- * The clock of an emulator that counts instructions jumps ahead while the
- * machine idles, to the end of our time in a moment that the disk needs. So
- * look on for two seconds, without idling. Locked before and after.
+ * Looks on for two seconds, without idling: the clock of an emulator that counts instructions jumps
+ * ahead while the machine idles, to the end of our time in a moment that the disk needs. The lock
+ * is held before and after.
  */
 static void look_on(struct opening *o)
 {
@@ -128,7 +128,7 @@ static void look_on(struct opening *o)
 }
 
 /*
- * 0 when the call came back (with whatever result), -ETIMEDOUT when not; o then
+ * Returns 0 once the call came back (with whatever result), and -ETIMEDOUT if it didn't; o then
  * belongs to the thread that hangs.
  */
 static int open_session_watched(struct opening *o, unsigned seconds, enum supplicant supplicant)

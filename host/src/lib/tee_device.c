@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is there a TEE, may we use it, and does anybody serve it? */
+/* Finds out whether there is a TEE, whether we may use it, and whether somebody serves it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -74,7 +74,10 @@ int tee_device_open(char *path, size_t path_size, struct error *err)
 				  "no TEE device: there is no /dev/tee0");
 }
 
-/* "PID (comm) S …": comm holds at most 15 characters. S, or '\0'. */
+/*
+ * Returns the S of "PID (comm) S …", or '\0' if the process is no tee-supplicant. comm holds at
+ * most 15 characters.
+ */
 static char state_of(const char *pid)
 {
 	char path[300], comm[17] = "", state = '\0';

@@ -36,7 +36,7 @@ static const char *const roots[] = {
 	NULL,
 };
 
-/* A file of the instance. flags: those of open(). Returns -1 with errno. */
+/* Opens a file of the instance with open()'s flags. Returns -1 with errno. */
 static int open_file(const struct trace *trace, const char *name, int flags)
 {
 	char path[192];
@@ -45,7 +45,7 @@ static int open_file(const struct trace *trace, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* 0, or -1 with errno. */
+/* Returns 0, or -1 with errno. */
 static int write_to(const struct trace *trace, const char *name, const char *text)
 {
 	int fd = open_file(trace, name, O_WRONLY);
@@ -89,8 +89,8 @@ static const char *find_root(struct error *err)
 }
 
 /*
- * An instance keeps its buffers until it is removed. Those of programs that
- * were killed are, and one that had our number.
+ * Removes the instances of programs that were killed, and one that had our number: an instance
+ * keeps its buffers until it is removed.
  */
 static void remove_stale(const char *root)
 {
@@ -211,7 +211,7 @@ static bool next_event(FILE *f, struct event *e)
 	return false;
 }
 
-/* "overrun: N" of every CPU's buffer. */
+/* Sums the "overrun: N" of all CPUs' buffers. */
 static uint64_t count_lost(const struct trace *trace)
 {
 	uint64_t lost = 0;
@@ -288,7 +288,7 @@ void trace_end(struct trace *trace, struct trace_counts *counts)
 	trace_legs_close(trace);
 }
 
-/* Seen by this process alone, and gone with it. */
+/* Mounts tracefs so that only this process sees it, and it goes with the process. */
 static void mount_for_us(void)
 {
 	const char *root = roots[0];
@@ -374,7 +374,7 @@ int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *
 		return error_errno(err, "cannot read the trace");
 	ret = read_legs(f, legs, err);
 	fclose(f);
-	/* Where some are lost, the rest may make no sense. */
+	/* Where events are lost, the rest may make no sense. */
 	lost = count_lost(trace);
 	if (lost)
 		return error_set(err, -ENOBUFS,

@@ -28,7 +28,7 @@ int asym_case_parse(struct bench_case *c, struct error *err)
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
 			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
-	/* One takes seconds on some boards: a sample is one of them. */
+	/* An operation takes seconds on some boards: a sample is one of them. */
 	if (case_in_ta(c))
 		c->loops_max = 1;
 	return ret;
@@ -48,8 +48,8 @@ static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 }
 
 /*
- * One step on a desk. A TA that dies of it gets a new session, so that the
- * other cases go on; whoever was on the desk begins anew.
+ * Takes a step on a desk. A TA that dies of it gets a new session, so that the other cases go on;
+ * the case that was on the desk begins anew.
  */
 static int take(struct asym_case *k, struct desk *desk, struct asym_job *job, enum asym_step step,
 		struct error *err)
@@ -174,8 +174,8 @@ int asym_case_once(void *state, uint32_t i, struct error *err)
 }
 
 /*
- * Another backend's desk, of those that compute in this process if there is
- * one; NULL: there is none.
+ * Returns another backend's desk, one that computes in this process if there is any; NULL if there
+ * is none.
  */
 static struct desk *other_desk(const struct asym_case *k)
 {
@@ -193,8 +193,8 @@ static struct desk *other_desk(const struct asym_case *k)
 }
 
 /*
- * An operation with the published key on a desk, whichever it is. public: that
- * key instead, or NULL. out: the result, or the signature to verify.
+ * Asks for an operation with the published key on a desk, whichever it is. `public` is that key
+ * instead, or NULL. `out` is the result, or the signature to verify.
  */
 static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const uint8_t *public,
 	       const uint8_t *in, size_t in_len, uint8_t *out, size_t *out_len, struct error *err)
@@ -224,7 +224,9 @@ static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const 
 	return ret;
 }
 
-/* PKCS #1 v1.5 and EdDSA: one key and one message have one signature. */
+/*
+ * Returns whether a key and a message have one result, as a signature of PKCS #1 v1.5 or EdDSA is.
+ */
 static bool is_deterministic(const struct asym_case *k)
 {
 	const struct asym_algorithm *alg = k->job.alg;
@@ -249,7 +251,7 @@ static int compare(struct asym_case *k, struct error *err)
 	return differs ? wrong(k, "wrong result", err) : 0;
 }
 
-/* The signature in out is right, says a desk; and with a bit flipped wrong. */
+/* Checks that a desk finds the signature right, and wrong with a bit flipped. */
 static int check_signature(struct asym_case *k, struct desk *desk, const uint8_t *public,
 			   uint8_t *signature, size_t len, bool and_flipped, struct error *err)
 {
@@ -275,7 +277,7 @@ static int check_signature(struct asym_case *k, struct desk *desk, const uint8_t
 	return ret;
 }
 
-/* Decrypting an encrypted message gives the message. */
+/* Checks that decrypting an encrypted message gives the message. */
 static int check_encrypted(struct asym_case *k, struct desk *desk, uint8_t *sealed, size_t len,
 			   struct error *err)
 {
@@ -314,7 +316,7 @@ static int check_by_other(struct asym_case *k, bool first, struct error *err)
 		       check_signature(k, desk, NULL, result, len, first, err);
 }
 
-/* A verification must refuse one bit flipped in the signature, or the message. */
+/* Checks that a verification refuses a bit flipped in the signature, or in the message. */
 static int refuses_flips(struct asym_case *k, struct error *err)
 {
 	uint8_t *places[] = { k->c->desk->out.data + k->want_len / 2,
@@ -355,7 +357,7 @@ static int use_key(struct asym_case *k, struct error *err)
 	return ret ? ret : take(k, k->c->desk, &k->job, ASYM_OPERATE, err);
 }
 
-/* Two sides agree: the key that was generated, and the published one. */
+/* Checks that two sides agree: the key that was generated, and the published one. */
 static int check_agreement(struct asym_case *k, struct desk *other, struct error *err)
 {
 	uint8_t ours[ASYM_IN_MAX_BYTES], theirs[ASYM_IN_MAX_BYTES];
@@ -394,7 +396,7 @@ static int use_generated(struct asym_case *k, struct error *err)
 	return check_signature(k, other, k->public, signature, k->job.out_len, true, err);
 }
 
-/* Another key than the last, which another backend takes for one. */
+/* Checks that the key is another than the last, and that another backend takes it for one. */
 static int check_generated(struct asym_case *k, struct error *err)
 {
 	uint8_t public[ASYM_PUBLIC_MAX_BYTES] = { 0 };
@@ -442,7 +444,7 @@ int asym_case_verify(void *state, struct error *err)
 		k->c->desk->owner = NULL;
 		return ret;
 	}
-	/* From where the step has led to the end. */
+	/* The steps that are left to the end follow. */
 	for (int i = (int)k->step + 1; !ret && i < ASYM_STEPS; i++)
 		ret = take(k, k->c->desk, &k->job, (enum asym_step)i, err);
 	return ret ? ret : check_result(k, true, err);

@@ -29,9 +29,9 @@ struct asym_case {
 
 /* For parse(): reserves the desks. */
 int asym_case_parse(struct bench_case *c, struct error *err);
-/* For prepare(), the other members set. */
+/* For prepare(): opens c->desk, once `step`, `plain` and `generate` are set. */
 int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err);
-/* For struct workload. */
+/* These are for struct workload. */
 int asym_case_ready(void *state, uint32_t loops, struct error *err);
 int asym_case_once(void *state, uint32_t i, struct error *err);
 /*

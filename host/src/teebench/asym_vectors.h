@@ -6,7 +6,7 @@
 #ifndef ASYM_VECTORS_H
 #define ASYM_VECTORS_H
 
-/* In hexadecimal, laid out as asym.h says; RSA with what the CRT needs. */
+/* A key in hexadecimal, laid out as asym.h says; RSA keys have what the CRT needs. */
 struct asym_key {
 	const char *name, *public, *private;
 };
@@ -24,7 +24,7 @@ struct asym_vector {
 extern const struct asym_key asym_keys[];
 extern const struct asym_vector asym_vectors[];
 
-/* NULL: there is none. */
+/* Both return NULL if there is none. */
 const struct asym_vector *asym_vector_of(const char *algorithm);
 const struct asym_key *asym_key_of(const struct asym_vector *vector);
 

@@ -59,7 +59,7 @@ static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
 	return ta_counter_stop(clock->counter, clock->ta, ns, err);
 }
 
-/* Only where it is of use: it costs the loading of a TA. */
+/* Looks for a counter only where it is of use: that costs the loading of a TA. */
 static void find_counter(struct run *run)
 {
 	bool any = false;
@@ -137,8 +137,8 @@ static int drop(struct run *run, size_t i, const struct error *why, struct error
 }
 
 /*
- * What has no room in the TEE, or shared with it, before the first call has
- * come back, never had: this board can't run the case.
+ * Makes a skip of lacking memory: a case for which the TEE, or what is shared with it, has no room
+ * before the first call has come back can't run on this board.
  */
 static int no_room(int code, struct error *why)
 {
@@ -147,7 +147,7 @@ static int no_room(int code, struct error *why)
 	return code;
 }
 
-/* "enc/" of "enc/4096": what comes before the size. */
+/* Returns the length of what comes before the size: of "enc/" in "enc/4096". */
 static size_t before_size(const char *parameters)
 {
 	const char *slash = strrchr(parameters, '/');
@@ -155,7 +155,10 @@ static size_t before_size(const char *parameters)
 	return slash ? (size_t)(slash - parameters) + 1 : 0;
 }
 
-/* Is it the longest message of its kind? The way in must not hide the rest. */
+/*
+ * Returns whether the case has the longest message of its kind: there the way in hides the rest
+ * least.
+ */
 static bool is_longest(const struct cases *cases, const struct bench_case *c)
 {
 	if (c->bytes <= 0)
@@ -187,7 +190,10 @@ static void compare_masks(struct run *run, size_t i)
 		      value, &plan->masks);
 }
 
-/* First call, verification, loops. 0, or -errno with why the case is out. */
+/*
+ * Makes the first call, verifies, and finds the loops. Returns 0, or -errno with why the case is
+ * out.
+ */
 static int get_ready(struct run *run, size_t i, struct measured *first, struct error *why)
 {
 	struct bench_case *c = &run->cases->list[i];
@@ -216,7 +222,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 	find_ta(run, i);
 	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns : run->shortest_ns;
 	for (unsigned r = 0; r < o->n_repeats; r++) {
-		/* One call is all that a sample has: none to find out by. */
+		/* A sample that has one call leaves nothing to find out. */
 		if (measure_loops_max(&target) == 1) {
 			plan->loops[r] = 1;
 			plan->call_ns = first->ns;
@@ -269,7 +275,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	return ret;
 }
 
-/* All samples of all cases in a random order that the seed decides. */
+/* Puts all samples of all cases in a random order that the seed decides. */
 static int deal_turns(struct run *run, struct error *err)
 {
 	struct prng prng;
@@ -299,7 +305,7 @@ static int deal_turns(struct run *run, struct error *err)
 	return 0;
 }
 
-/* One sample that is long enough; -ECANCELED: a signal came. */
+/* Takes a sample that is long enough; -ECANCELED if a signal came. */
 static int take_sample(struct run *run, const struct turn *turn, struct measured *sample,
 		       struct error *why)
 {
@@ -334,7 +340,7 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
 		    *loops >= measure_loops_max(&target))
 			return ret;
-		/* Too short to be believed. */
+		/* The sample is too short to be believed. */
 		run->end.thrown_away++;
 		*loops = *loops > measure_loops_max(&target) / 2 ? measure_loops_max(&target) :
 								   *loops * 2;
@@ -443,7 +449,7 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 	return ret;
 }
 
-/* What can't be traced is said for each case, and is no failure. */
+/* Traces all cases; one that can't be traced says why, and is no failure. */
 static int trace_all(struct run *run, struct error *err)
 {
 	struct trace_legs legs = {

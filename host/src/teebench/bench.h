@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One run: all cases prepared, then their samples in a random order. */
+/* A run prepares all cases, then takes their samples in a random order. */
 #ifndef BENCH_H
 #define BENCH_H
 

@@ -10,7 +10,7 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* The next part of text up to sep, which goes on behind it; NULL: no more. */
+/* Returns the next part of text up to sep, which goes on behind it; NULL: no more. */
 static char *next(char **text, const char *sep)
 {
 	return *text ? strsep(text, sep) : NULL;
@@ -37,7 +37,7 @@ static int u32(char **rest, const char *what, uint32_t *value, struct error *err
 	return ret;
 }
 
-/* A number, or `any`. */
+/* Reads a number, or `any`. */
 static int wanted(char **rest, const char *what, uint32_t max, struct call_number *wanted,
 		  struct error *err)
 {
@@ -229,7 +229,7 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 	return ret;
 }
 
-/* -1: item begins no step. */
+/* Returns when the step runs that the item begins; -1 if it begins none. */
 static int step_word(const char *item)
 {
 	static const char *const whens[] = { "setup:", "before:", "run:" };
@@ -258,7 +258,7 @@ static int add_step(struct call *call, unsigned when, char *item, struct error *
 	return ret;
 }
 
-/* How many bytes are wanted of parameter i, where it is known which. */
+/* Settles how many bytes are wanted of parameter i, where it is known which. */
 static int settle_size(struct call_step *step, unsigned i, struct error *err)
 {
 	struct call_param *p = &step->params[i];

@@ -45,7 +45,7 @@ enum {
 	CALL_SHA256_BYTES = 32,
 };
 
-/* Bytes that go in, or that are wanted back. */
+/* The bytes that go in, or that are wanted back. */
 struct call_bytes {
 	enum {
 		CALL_ANY, /* wanted: whatever comes */
@@ -73,7 +73,7 @@ struct call_param {
 	bool in, out;
 	uint32_t a, b;
 	struct call_number want_a, want_b;
-	/* As struct tee_memory has them. */
+	/* These are those of struct tee_memory. */
 	enum { CALL_TEMPORARY, CALL_REGISTERED, CALL_ALLOCATED } memory;
 	size_t size;
 	struct call_bytes content, want;
@@ -95,7 +95,10 @@ struct call {
 	char *text; /* that hex points into */
 };
 
-/* call_free() it after a failure, too. -EINVAL with what is wrong. */
+/*
+ * Parses a description; returns -EINVAL with what is wrong. call_free() is due after a failure,
+ * too.
+ */
 int call_parse(struct call *call, const char *text, struct error *err);
 void call_free(struct call *call);
 

@@ -272,7 +272,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	return ret;
 }
 
-/* The same case with a driver instead of the asterisk. */
+/* Adds the same case with a driver instead of the asterisk. */
 static int add_driven(struct cases *to, const struct cases *from, const struct bench_case *c,
 		      const char *driver, struct error *err)
 {
@@ -295,7 +295,7 @@ static int add_driven(struct cases *to, const struct cases *from, const struct b
 	return ret;
 }
 
-/* The drivers of a case, by its own parse(); none where it has no such thing. */
+/* Finds the drivers of a case, by its own parse(); there are none where it has no such thing. */
 static void find_drivers(const struct bench_case *c, struct kernel_drivers *found)
 {
 	struct bench_case copy = *c;

@@ -39,7 +39,7 @@ static int ask(int fd, unsigned long request, void *arg, size_t size)
 	return ioctl(fd, request, &data) ? -errno : 0;
 }
 
-/* As the TEE reads a UUID: its numbers with the high byte first. */
+/* Writes a UUID as the TEE reads it: its numbers have the high byte first. */
 static void octets(uint8_t out[TEE_IOCTL_UUID_LEN], const TEEC_UUID *uuid)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -107,7 +107,7 @@ static int not_refused(struct error *err, const char *why)
 			  TOO_MANY, why);
 }
 
-/* Another answer than the one that was to be. ret: the driver's. */
+/* Says why the answer isn't the one that was due. `ret` is the driver's. */
 static int wrong(const struct tee_ioctl_invoke_arg *arg, bool refused, int ret, struct error *err)
 {
 	if (refused && (ret == -EINVAL || ret == -E2BIG))

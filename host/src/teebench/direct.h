@@ -15,15 +15,14 @@
 
 struct direct;
 
-/* A session of its own. err->skip: those of tee_device_open(). */
+/* Opens a session of its own. err->skip is one of tee_device_open()'s. */
 int direct_open(struct direct **direct, struct error *err);
-/* NULL is allowed. */
+/* Accepts NULL. */
 void direct_close(struct direct *direct);
 
 /*
- * So many calls. A refused one that succeeds, or that another than the TEE's core
- * refuses for its parameters, is a skip `not-refused`: the TEE or its driver is
- * another.
+ * Makes so many calls. If a call that is to be refused succeeds, or isn't refused by the TEE's core
+ * for its parameters, the case is a skip `not-refused`: this TEE or its driver is another.
  */
 int direct_call(struct direct *direct, bool refused, uint32_t times, struct error *err);
 

@@ -21,27 +21,27 @@ struct facts {
 	const struct ta_counter *ta_counter;
 };
 
-/* "" and NULL are not facts: `why_not` says why then. */
+/* Writes a string. "" and NULL are no facts: `why_not` says why then. */
 void fact_string(struct facts *f, const char *name, const char *value, const char *why_not);
 /* Writes a list of strings, a line of `lines` each. Without a `why_not` there may be none. */
 void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not);
 void fact_unknown(struct facts *f, const char *name, const char *why);
 
 /*
- * Where a file of /proc, /sys, /boot or /lib is read: below the folder that
- * TEEBENCH_ROOT names, which tests set, or there. In a buffer of its own.
+ * Returns where a file of /proc, /sys, /boot or /lib is read: below the folder that TEEBENCH_ROOT
+ * names, which tests set, or there. The buffer is its own.
  */
 const char *facts_path(const char *path);
 
 /*
- * The first line (or all) of a small file, without what is blank at its end;
- * NULL when it cannot be read. The caller frees.
+ * Return the first line (or all) of a small file, without what is blank at its end, which the
+ * caller frees; NULL if it can't be read.
  */
 char *read_line(const char *path);
 char *read_whole(const char *path, size_t max);
-/* A file with one number; false when there is none. */
+/* Reads a file with one number; returns false if there is none. */
 bool read_number(const char *path, int64_t *value);
-/* "cannot read PATH: reason", of errno, in a buffer of its own. */
+/* Returns "cannot read PATH: reason" for errno, in a buffer of its own. */
 const char *cannot_read(const char *path);
 
 /* A text that grows; .text is NULL while it is empty. */
@@ -51,13 +51,13 @@ struct lines {
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The first line of a file; else why_not, NULL: that it can't be read. */
+/* Writes the first line of a file; else why_not, or with NULL that it can't be read. */
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
 /* fact_list(), and the lines are freed. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
-/* `why` for each of the names, which a NULL ends. */
+/* Gives `why` for each of the names, which a NULL ends. */
 void facts_unknown(struct facts *f, const char *const *names, const char *why);
-/* Is one of the words, which a NULL ends, in the text? */
+/* Returns whether one of the words, which a NULL ends, is in the text. */
 bool has_word(const char *text, const char *const *words);
 
 void facts_of_cpu(struct facts *f);
@@ -70,7 +70,7 @@ void facts_of_ta_counter(struct facts *f); /* that of f->ta_counter */
 void facts_of_crypto(struct facts *f);
 void facts_of_health(struct facts *f);
 
-/* What a run itself may change: clocks, heat, load. Recorded at its end too. */
+/* A run itself may change these (clocks, heat, load): they are recorded at its end, too. */
 void facts_of_cpu_now(struct facts *f);
 void facts_of_load(struct facts *f);
 

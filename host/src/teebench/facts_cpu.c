@@ -46,7 +46,7 @@ static void name_of_midr(unsigned midr, char *name, size_t size)
 		 revision);
 }
 
-/* The value of a line "name : value" of /proc/cpuinfo; the first such. */
+/* Copies the value of the first line "name : value" of /proc/cpuinfo. */
 static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value, size_t size)
 {
 	size_t len = strlen(name);
@@ -63,7 +63,7 @@ static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value, si
 	return false;
 }
 
-/* One of its numbers. */
+/* Reads such a value as a number. */
 static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *number)
 {
 	char text[16];
@@ -73,7 +73,7 @@ static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *numb
 	return found;
 }
 
-/* 32-bit kernels have no midr_el1 in /sys, but say its fields. */
+/* Builds MIDR from its fields: 32-bit kernels have no midr_el1 in /sys, but say those. */
 static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 {
 	unsigned implementer, variant, part, revision;
@@ -87,7 +87,7 @@ static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 	return true;
 }
 
-/* Distinct cores: more than one on a big.LITTLE chip. */
+/* Adds the distinct cores: a big.LITTLE chip has more than one. */
 static void add_models(struct facts *f, const char *cpuinfo)
 {
 	struct lines models = { 0 };
@@ -121,7 +121,7 @@ static void add_models(struct facts *f, const char *cpuinfo)
 
 static void add_features(struct facts *f, const char *cpuinfo)
 {
-	/* What matters for crypto on a development machine. */
+	/* These matter for crypto on a development machine. */
 	static const char *const x86[] = { "aes", "avx2", "avx512f", "pclmulqdq", "sha_ni", "vaes" };
 	struct lines have = { 0 };
 	char flags[4096], *word, *save = NULL;
@@ -139,7 +139,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 	fact_lines(f, "features", &have, NULL);
 }
 
-/* "VALUE" when all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
+/* Adds "VALUE" if all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
 static void add_per_cpu(struct facts *f, const char *name, const char *file, const char *why_not)
 {
 	struct lines each = { 0 };

@@ -34,7 +34,7 @@ static const char *implementation_name(unsigned id)
 	return name ? name : "an implementation that is not known here";
 }
 
-/* NULL: this user may not read it. The caller frees. */
+/* Returns the kernel's log, which the caller frees; NULL if this user may not read it. */
 static char *read_kernel_log(void)
 {
 	enum { READ_ALL = 3, SIZE_BUFFER = 10 };
@@ -54,7 +54,7 @@ static const char log_unreadable[] =
 	"the kernel's log, where it stands, cannot be read by this user "
 	"(kernel.dmesg_restrict)";
 
-/* From sysfs (newer kernels), else from the kernel's log. */
+/* Takes the revision from sysfs (newer kernels), else from the kernel's log. */
 static void add_revision(struct facts *f, const char *device)
 {
 	static const char mark[] = "optee: revision ";
@@ -153,7 +153,7 @@ void facts_of_ta_counter(struct facts *f)
 	json_double(f->json, "resolution_ns", 1e9 / counter->hz);
 }
 
-/* Of the algorithms that are measured. */
+/* Returns whether the kernel's name is that of an algorithm that is measured. */
 static bool is_relevant(const char *name)
 {
 	for (size_t i = 0; i < algorithms_count; i++)
@@ -162,7 +162,10 @@ static bool is_relevant(const char *name)
 	return !strcmp(name, "stdrng");
 }
 
-/* "sha256 sha256-ce priority 200 shash module sha2_ce" of /proc/crypto */
+/*
+ * Adds a line such as "sha256 sha256-ce priority 200 shash module sha2_ce" for each driver of
+ * /proc/crypto.
+ */
 static void add_drivers(struct facts *f)
 {
 	struct kernel_drivers all;
@@ -197,7 +200,7 @@ static bool names_driver(const char *line)
 	return !has_word(line, of_a_trace) && has_word(line, words);
 }
 
-/* What the kernel has logged of crypto drivers, the first so many lines. */
+/* Adds the first lines that the kernel has logged of crypto drivers. */
 static void add_driver_log(struct facts *f)
 {
 	enum { LINES_MAX = 20 };
@@ -219,7 +222,7 @@ static void add_driver_log(struct facts *f)
 	free(text);
 }
 
-/* What libkcapi asks first; CONFIG_CRYPTO_USER provides it. */
+/* Asks what libkcapi asks first; CONFIG_CRYPTO_USER provides it. */
 static void add_netlink(struct facts *f)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can keep a measurement from working, or from meaning something: each
- * step of an AF_ALG socket, the devices' permissions, modules, tracing, disk.
+ * These facts can keep a measurement from working, or from meaning something: each step of an
+ * AF_ALG socket, the devices' permissions, modules, tracing, disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@
 #include "place.h"
 
 /*
- * What a process of its own tells of its socket. A driver that never answers
- * holds that process for good, and not even SIGKILL ends it.
+ * A process of its own tells this of its socket. A driver that never answers holds that process for
+ * good, and not even SIGKILL ends it.
  */
 struct attempt {
 	char step[32];    /* under way; "": none is */
@@ -41,7 +41,7 @@ struct attempt {
 
 enum { PATIENCE_SECONDS = 10 }; /* for a step, which may load modules */
 
-/* "hash accept: 2 No such file or directory", "hash accept: ok" */
+/* Adds a line such as "hash accept: 2 No such file or directory" or "hash accept: ok". */
 static void put_step(char *lines, size_t room, const char *what, bool ok)
 {
 	int code = errno;
@@ -106,7 +106,7 @@ static void try_socket(struct attempt *a, const char *type, const char *name)
 		try_hash(a, name, fd);
 }
 
-/* Whoever waits for the end of this program's output waits for no child. */
+/* Closes the files: nobody who waits for the end of this program's output waits for a child. */
 static void let_go_of_files(void)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -117,8 +117,8 @@ static void let_go_of_files(void)
 }
 
 /*
- * *found is what the child told. False: it is at one step for too long, and is
- * killed; one that not even that ends is left alone.
+ * Waits for the child; *found is what it told. Returns false if it is at one step for too long: it
+ * is killed then, and left alone if not even that ends it.
  */
 static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 {
@@ -145,7 +145,7 @@ static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 	return true;
 }
 
-/* Each step of a type of socket, up to the first that fails. */
+/* Tries each step of a type of socket, up to the first that fails. */
 static void add_attempt(struct lines *lines, const char *type, const char *name)
 {
 	struct attempt *a =
@@ -202,7 +202,7 @@ static void name_mode(mode_t mode, char text[10])
 	text[9] = '\0';
 }
 
-/* "/dev/tee0 rw-rw---- root tee" */
+/* Adds a line such as "/dev/tee0 rw-rw---- root tee" for each device. */
 static void add_devices(struct facts *f)
 {
 	static const char *const paths[] = {
@@ -289,7 +289,7 @@ static void add_tracing(struct facts *f)
 		  why);
 }
 
-/* Of the folder that cases write to. */
+/* Adds the free space of the folder that cases write to. */
 static void add_disk(struct facts *f)
 {
 	struct statvfs fs;
@@ -301,7 +301,7 @@ static void add_disk(struct facts *f)
 	json_i64(f->json, "disk_free_bytes", (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
 }
 
-/* The environment's, as OpenSSL reads it. */
+/* Adds the masks that OpenSSL reads in the environment. */
 static void add_masks(struct facts *f)
 {
 	static const char *const names[] = { "OPENSSL_armcap", "OPENSSL_ia32cap", "OPENSSL_CONF",

@@ -15,7 +15,7 @@
 
 #define DEVICE_TREE "/proc/device-tree"
 
-/* A line of /proc/meminfo, in bytes. */
+/* Adds a line of /proc/meminfo, in bytes. */
 static void add_meminfo(struct facts *f, const char *name, const char *text, const char *of_line)
 {
 	const char *line = text ? strstr(text, of_line) : NULL;
@@ -50,9 +50,9 @@ void facts_of_clock(struct facts *f)
 }
 
 /*
- * Is the CPU emulated? A guest cannot see whether its instructions are
- * translated. But KVM gives a guest no secure world: who finds OP-TEE behind
- * an SMC on QEMU's board is emulated.
+ * Finds out whether the CPU is emulated. A guest can't see whether its instructions are translated,
+ * but KVM gives a guest no secure world: if there is OP-TEE behind an SMC on QEMU's board, the CPU
+ * is emulated.
  */
 static void add_virtual(struct facts *f, const char *compatible)
 {
@@ -91,7 +91,7 @@ void facts_of_board(struct facts *f)
 	free(compatible);
 }
 
-/* The kernel's configuration as text, and where it was found. */
+/* Returns the kernel's configuration as text, and where it was found. */
 static char *read_config(const char *release, char *found, size_t size)
 {
 	static const char *const places[] = { "/boot/config-%s", "/lib/modules/%s/config",
@@ -127,7 +127,7 @@ static char *read_config(const char *release, char *found, size_t size)
 	return text;
 }
 
-/* "y", "m", a value, or "n" for what is not set. */
+/* Writes the option's value: "y", "m", another one, or "n" if it isn't set. */
 static void option_value(const char *config, const char *name, char *value, size_t size)
 {
 	char key[80];

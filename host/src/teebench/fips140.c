@@ -19,7 +19,7 @@ static bool monobit(const uint8_t *block)
 	return ones > 9725 && ones < 10275;
 }
 
-/* X = 16/5000 * (sum of squares) - 5000 of the 5,000 half bytes */
+/* Computes X = 16/5000 * (sum of squares) - 5000 of the 5,000 half bytes. */
 static bool poker(const uint8_t *block)
 {
 	unsigned count[16] = { 0 }, squares = 0;
@@ -73,7 +73,7 @@ unsigned fips140_bound(unsigned blocks)
 	double term = 1, sum;
 	unsigned k = 0;
 
-	/* Not pow(): it would ask for glibc 2.29. */
+	/* pow() would ask for glibc 2.29. */
 	for (unsigned i = 0; i < blocks; i++)
 		term *= 1 - p;
 	sum = term;

@@ -12,14 +12,14 @@
 
 enum { FIPS140_BYTES = 2500 }; /* a block: 20,000 bits */
 
-/* What a good source fails of blocks: 0.08 %. */
+/* A good source fails this share of blocks: 0.08 %. */
 #define FIPS140_FALSE_ALARM 0.0008
 
 bool fips140_passes(const uint8_t block[FIPS140_BYTES]);
 
 /*
- * How many of `blocks` a good source fails at most: it fails more once in a
- * million times (binomial distribution).
+ * Returns how many of `blocks` a good source fails at most: it fails more once in a million times
+ * (binomial distribution).
  */
 unsigned fips140_bound(unsigned blocks);
 

@@ -65,7 +65,7 @@ struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job)
 	return NULL;
 }
 
-/* The ciphertext that is to be decrypted. */
+/* Makes the ciphertext that is to be decrypted. */
 static int make_ciphertext(struct keyed_case *k, const uint8_t *message, size_t bytes,
 			   struct error *err)
 {
@@ -212,7 +212,7 @@ int keyed_case_check(void *state, struct error *err)
 			 0;
 }
 
-/* What was encrypted, decrypted by another, must be the message. */
+/* Checks that another backend decrypts what was encrypted to the message. */
 static int understood(struct keyed_case *k, struct error *err)
 {
 	struct keyed_job job = k->job;
@@ -233,7 +233,7 @@ static int understood(struct keyed_case *k, struct error *err)
 	return ret;
 }
 
-/* The result by another backend; where there is none, what came out first. */
+/* Takes the result of another backend; where there is none, what came out first. */
 static int find_want(struct keyed_case *k, struct error *err)
 {
 	struct keyed_job job = k->job;

@@ -5,7 +5,7 @@
 #include "known_answer.h"
 #include "stop.h"
 
-/* So many bytes are hashed between two looks at whether to stop. */
+/* Between two looks at whether to stop so many bytes are hashed. */
 enum { STEP = 4 << 20 };
 
 int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
@@ -44,7 +44,7 @@ static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t
 	return ret;
 }
 
-/* No bit of the message or of its tag may be changed unseen. */
+/* Checks that no bit of the message or of its tag can be changed unseen. */
 static int tampered(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
 		    struct error *err)
 {
@@ -148,7 +148,7 @@ const struct backend *known_answer_referee(const struct backend *backend, enum d
 	return NULL;
 }
 
-/* By the backend of a desk, in pieces. */
+/* Hashes in pieces by the backend of a desk. */
 static int digest_of(struct desk *desk, const struct algorithm *alg, const uint8_t *data,
 		     size_t len, uint8_t *out, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "pool.h"
 #include "vectors.h"
 
-/* What the buffers of a desk must hold to check vectors there. */
+/* The buffers of a desk must hold so many bytes to check vectors there. */
 enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
 
 /*
@@ -23,18 +23,17 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decr
 		       struct error *err);
 
 /*
- * Those who may be asked for another opinion, one after another: not
- * `backend`; first who computes in this process, and of those the last of the
- * list, where the libraries of others are. *next begins with 0. Returns NULL
- * after the last.
+ * Returns the next backend that may be asked for another opinion, and NULL after the last: not
+ * `backend`; first those that compute in this process, from the end of the list, where the
+ * libraries of others are. *next begins with 0.
  */
 const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
 					   size_t *next);
 
 /*
- * The digest of len bytes of ordinary memory by another backend than `not_by`
- * (or any, NULL), which is held against the published vectors first. *by is
- * its name. -ENOENT: no other backend has the algorithm.
+ * Computes the digest of len bytes of ordinary memory by another backend than `not_by` (or any,
+ * NULL), which is held against the published vectors first. *by is its name. -ENOENT: no other
+ * backend has the algorithm.
  */
 int known_answer_digest(struct pool *pool, const struct backend *not_by,
 			const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out,
@@ -46,7 +45,7 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 		  sentence "\nthe timing of a wrong result means nothing; the backend or its " \
 			   "installation is broken",                                           \
 		  ##__VA_ARGS__)
-/* Both digests are alike; else known_answer_wrong(). */
+/* Returns 0 if both digests are alike, else known_answer_wrong(). */
 int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
 			 const char *of_what, struct error *err);
 

@@ -8,7 +8,7 @@
 #include "listing.h"
 #include "workloads.h"
 
-/* Can this machine run the backend? By opening what it is listed for. */
+/* Returns 0 if this machine can run the backend, by opening what it is listed for. */
 static int available(struct pool *pool, const struct backend *backend, struct error *why)
 {
 	struct desk *desk;
@@ -18,7 +18,7 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 			 why);
 }
 
-/* Of a workload: an algorithm a line, with the backends that have it. */
+/* Prints a line for each algorithm of a workload, with the backends that have it. */
 static void print_rows(const struct listing *listing, const char *workload)
 {
 	const struct listing_row *rows = listing->rows;
@@ -64,7 +64,7 @@ static void print_text(const struct listing *listing, struct pool *pool)
 		const struct listing_row *row = &listing->rows[i];
 		const struct backend *backend = backend_by_name(row->backend);
 
-		/* What a missing backend lacks was said above. */
+		/* The list of backends has said what a missing one lacks. */
 		if (!row->why.code || (backend && available(pool, backend, NULL)))
 			continue;
 		if (!any++)

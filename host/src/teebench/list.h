@@ -7,8 +7,8 @@
 #include "error.h"
 
 /*
- * --list: prints what this machine can run, and why not the rest. Stores
- * nothing anywhere. allow_rpmb: as in struct pool.
+ * Prints what this machine can run, and why not the rest (--list). Stores nothing anywhere.
+ * allow_rpmb: as in struct pool.
  */
 int list_print(bool allow_rpmb, struct error *err);
 

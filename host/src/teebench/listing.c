@@ -40,7 +40,7 @@ void listing_add_names(struct listing *listing, struct pool *pool, const struct 
 		listing_add(listing, *names, backend->name, &why);
 }
 
-/* 0: the backend of the desk has the algorithm. */
+/* Returns 0 if the backend of the desk has the algorithm. */
 static int has(const struct desk *desk, const struct algorithm *alg, struct error *why)
 {
 	/* Two halves that differ, as XTS wants its keys. */

@@ -20,21 +20,21 @@ struct listing {
 	bool failed; /* out of memory */
 };
 
-/* One row; why NULL or without a code: it can. */
+/* Adds a row. If `why` is NULL or has no code, the machine can run it. */
 void listing_add(struct listing *listing, const char *algorithm, const char *backend,
 		 const struct error *why);
 
 /*
- * For struct workload .list: names (NULL-terminated) of one backend, which it
- * can if there is such a desk; the wanted algorithms (NULL: all) of classes
- * that a backend has at all.
+ * For .list of struct workload. The first adds names (NULL-terminated) of a backend, which it can
+ * run if there is such a desk; the second adds the wanted algorithms (NULL: all) of classes that a
+ * backend has at all.
  */
 void listing_add_names(struct listing *listing, struct pool *pool, const struct backend *backend,
 		       enum desk_use use, const char *const *names);
 void listing_add_algorithms(struct listing *listing, struct pool *pool,
 			    const struct backend *backend, unsigned classes,
 			    bool (*wanted)(const struct algorithm *alg));
-/* All of a workload. */
+/* Adds all rows of a workload. */
 void listing_add_workload(struct listing *listing, struct pool *pool,
 			  const struct workload *workload);
 

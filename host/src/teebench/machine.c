@@ -35,7 +35,7 @@ static void put_backend(struct json *j, const char *name, const char *title, boo
 	json_object_end(j);
 }
 
-/* What the names in case keys stand for, in the order of reports. */
+/* Writes what the names in case keys stand for, in the order of reports. */
 static void put_names(struct json *j)
 {
 	const struct backend *made;

@@ -24,7 +24,7 @@ void machine_put(struct json *j, const struct ta_counter *counter, bool health);
  */
 void machine_put_after(struct json *j);
 
-/* --machine: prints the record. */
+/* Prints the record (--machine). */
 int machine_print(struct error *err);
 
 #endif

@@ -33,7 +33,7 @@ static _Noreturn void become(const char *key, uint32_t calls, int out, const cha
 	_exit(127);
 }
 
-/* One process' stretches. False: it gave none, or not all. */
+/* Reads the stretches of a process; returns false if it gave none, or not all. */
 static bool stretches_of(const char *key, uint32_t calls, const char *variable, const char *value,
 			 uint64_t *ns)
 {

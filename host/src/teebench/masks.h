@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The same calls with and without the CPU's crypto instructions, side by side:
- * libraries that look for a mask in their environment do so when they are
- * loaded, so each side is a process of its own.
+ * Compares the same calls with and without the CPU's crypto instructions, side by side. Libraries
+ * look for a mask in their environment when they are loaded, so each side is a process of its own.
  */
 #ifndef MASKS_H
 #define MASKS_H
@@ -31,7 +30,7 @@ void masks_compare(const char *key, uint32_t calls, const char *variable, const 
 /* Adds "masked" to a case's record. */
 void masks_put(struct json *j, const struct masks *masks);
 
-/* What such a process does: times stretches of calls, and prints a line each. */
+/* Does the work of such a process: times stretches of calls, and prints a line each. */
 int masks_stretch(const char *key, const char *calls, struct error *err);
 
 #endif

@@ -21,9 +21,9 @@ static uint64_t monotonic_ns(void)
 }
 
 /*
- * Sleeping alone would begin samples at any place between two ticks, since an
- * emulated machine may wake late: sleep most of the time, then look at the
- * clock. When it was too late even so, take the next tick.
+ * Waits for the next tick. Sleeping alone would begin samples at any place between two ticks, since
+ * an emulated machine may wake late: sleep most of the time, then look at the clock. If it was too
+ * late even so, take the next tick.
  */
 static void align(uint64_t align_ns)
 {
@@ -86,7 +86,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	}
 	measured->ns = end - begin;
 	measured->along_ns = 0;
-	/* Also after a failure, whose reason then stays. */
+	/* The other clock is stopped after a failure, too, whose reason then stays. */
 	if (along) {
 		int stopped = along->stop(along->state, &measured->along_ns, ret ? NULL : err);
 
@@ -95,7 +95,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	return ret;
 }
 
-/* Smallest power of two that is not below x. */
+/* Returns the smallest power of two that isn't below x. */
 static uint64_t power_of_two(uint64_t x)
 {
 	uint64_t p = 1;
@@ -126,8 +126,8 @@ int measure_calibrate(const struct measure *m, const struct measure_target *targ
 		if (warm.ns >= goal || n == max)
 			break;
 		/*
-		 * Too few to tell: grow, but never by more than 16 at once,
-		 * for a short measurement foretells badly.
+		 * The calls are too few to tell. Their number grows by 16 times at most, for a
+		 * short measurement foretells badly.
 		 */
 		more = warm.ns ? power_of_two(goal * n / warm.ns + 1) : 16 * n;
 		if (more < 2 * n)

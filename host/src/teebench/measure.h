@@ -14,8 +14,8 @@
 enum { MEASURE_LOOPS_MAX = 1 << 24 };
 
 /*
- * Another clock that runs along in a stretch: started before the first reading
- * of the first clock, and stopped after its last, both untimed.
+ * Another clock, which runs along in a stretch: it is started before the first reading of the first
+ * clock, and stopped after its last, both untimed.
  */
 struct measure_along {
 	int (*start)(void *state, struct error *err);
@@ -24,10 +24,10 @@ struct measure_along {
 };
 
 struct measure_target {
-	/* `loops` calls of `repeat` operations each; 0 or -errno. */
+	/* Makes `loops` calls of `repeat` operations each; returns 0 or -errno. */
 	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
 	void *state;
-	/* Before every run(), untimed; or NULL. */
+	/* Runs untimed before every run(); or NULL. */
 	int (*ready)(void *state, uint32_t loops, struct error *err);
 	uint32_t loops_max;                /* 0: MEASURE_LOOPS_MAX */
 	const struct measure_along *along; /* NULL: no other clock */
@@ -45,7 +45,7 @@ struct measure {
 	 */
 	uint64_t align_ns;
 	uint32_t pause; /* rounds of an empty loop before it begins */
-	/* Not 0: all is to end. Asked before anything is run; NULL: never. */
+	/* Returns not 0 if all is to end; it is asked before anything is run. NULL: never. */
 	int (*stopped)(struct error *err);
 };
 
@@ -55,14 +55,14 @@ struct measured {
 	struct usage usage;
 };
 
-/* One stretch between two readings of the clock. */
+/* Times a stretch between two readings of the clock. */
 int measure_once(const struct measure *m, const struct measure_target *target, uint32_t loops,
 		 uint32_t repeat, struct measured *measured, struct error *err);
 
 /*
- * How many loops make a sample of at least min_ns, with a quarter to spare: a
- * power of two, so that small differences in speed do not change it. Warms
- * the path up on the way. call_ns: what one call took.
+ * Finds how many loops make a sample of at least min_ns, with a quarter to spare: a power of two,
+ * so that small differences in speed don't change it. Warms the path up on the way. *call_ns is
+ * what a call took.
  */
 int measure_calibrate(const struct measure *m, const struct measure_target *target, uint64_t min_ns,
 		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns, struct error *err);

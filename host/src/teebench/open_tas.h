@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --open-tas: does the TEE take these Trusted Applications? */
+/* Finds out whether the TEE takes these Trusted Applications (--open-tas). */
 #ifndef OPEN_TAS_H
 #define OPEN_TAS_H
 

@@ -89,7 +89,7 @@ static int find_slot(bool *ours, struct error *err)
 	return -ENODEV;
 }
 
-/* Empty, with our PINs. No session may be open. */
+/* Empties the token and sets our PINs. No session may be open. */
 static ck clear_token(void)
 {
 	return p11.init_token(token.slot, so_pin, strlen(so_pin), our_label);

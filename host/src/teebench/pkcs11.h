@@ -99,38 +99,37 @@ struct pkcs11 {
 };
 extern struct pkcs11 p11;
 
-/* The module to load; NULL: libckteec. Before the first pkcs11_open(). */
+/* Sets the module to load, before the first pkcs11_open(); NULL: libckteec. */
 void pkcs11_module(const char *file);
 /* The module's file; empty before it is loaded. */
 extern const char *const pkcs11_file;
 /* Set: the token and its last key pair stay, for other programs. */
 extern bool pkcs11_kept;
-/* Is there a module? Makes nothing. err->skip "no-pkcs11". */
+/* Returns 0 if there is a module; err->skip is "no-pkcs11" otherwise. Makes nothing. */
 int pkcs11_probe(struct error *err);
 /*
- * A read-write session with our token, its user logged in. An operation that
- * was begun in it disturbs no other session. err->skip as of
- * pkcs11_probe(), or "no-token".
+ * Opens a read-write session with our token, its user logged in. An operation that was begun in it
+ * disturbs no other session. err->skip is pkcs11_probe()'s, or "no-token".
  */
 int pkcs11_open(ck *session, struct error *err);
-/* One more session with the token of pkcs11_open(). */
+/* Opens one more session with the token of pkcs11_open(). */
 ck pkcs11_another(ck *session);
 /*
- * What the first pkcs11_open() took to begin. No case can repeat it: to begin
- * anew, or to log out, takes the objects of all other cases away.
+ * The first pkcs11_open() took so long to begin. No case can repeat it: to begin anew, or to log
+ * out, takes the objects of all other cases away.
  */
 struct pkcs11_begun {
 	uint64_t initialize_ns, login_ns;
 };
 extern struct pkcs11_begun pkcs11_begun;
-/* The last one destroys what the token holds, unless it is kept. */
+/* Closes; the last one destroys what the token holds, unless it is kept. */
 void pkcs11_close(void);
-/* -EIO: WHAT fails with CKR 0x… */
+/* Returns -EIO: the module fails to WHAT with CKR 0x…. */
 int pkcs11_failed(struct error *err, const char *what, ck result);
 
 /*
- * What the module spends in libteec: its functions, exported by this program,
- * come before the library's when the module is bound.
+ * The module spends so much in libteec: that library's functions, exported by this program, come
+ * before its own when the module is bound.
  */
 struct pkcs11_layers {
 	uint64_t invoke_ns, memory_ns;

@@ -14,7 +14,7 @@
 
 struct pkcs11_layers pkcs11_layers;
 
-/* The library's own function, into *function. */
+/* Finds the library's own function, into *function. */
 static void find(void *function, const char *name)
 {
 	void *symbol = dlsym(dlopen("libteec.so.2", RTLD_NOW), name);

@@ -6,7 +6,7 @@
 #include "prng.h"
 #include "stop.h"
 
-/* So many bytes between two looks at whether to stop; a multiple of 8. */
+/* Between two looks at whether to stop so many bytes are made; a multiple of 8. */
 enum { MESSAGE_STEP = 1 << 20 };
 
 static const struct {
@@ -142,7 +142,7 @@ int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use us
 		if (!open_desk(desk, &desk->error))
 			take_buffers(desk, desk->reserved, &desk->memory_error);
 	}
-	/* All of it was too much: as much as this case needs, then. */
+	/* If all that was reserved was too much, as much as this case needs may do. */
 	if (desk->session && !has_room(desk, need))
 		take_buffers(desk, need, &desk->memory_error);
 	if (!desk->session || !has_room(desk, need)) {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cases share: desks, each a session of a backend with its buffers. The
- * secure world's memory is small, and what is shared is opened once, its cost
- * kept apart.
+ * Cases share desks, each a session of a backend with its buffers. The secure world's memory is
+ * small, and what is shared is opened once, its cost kept apart.
  */
 #ifndef POOL_H
 #define POOL_H
 
 #include "backend.h"
 
-/* What a desk is for. Those that would disturb each other are apart. */
+/* The uses of a desk: those that would disturb each other are apart. */
 enum desk_use {
 	DESK_NONE,      /* a case without one */
 	DESK_DIGEST,    /* `in` holds pool_message(): nobody writes to it */
@@ -43,13 +42,13 @@ enum { POOL_MAX = 160 }; /* 12 backends, the kernel's drivers apart */
 struct pool {
 	struct desk desks[POOL_MAX];
 	size_t count;
-	/* May an RPMB partition be written to? That can be for good. */
+	/* An RPMB partition may be written to, which can be for good. */
 	bool allow_rpmb;
 };
 
 /*
- * Before anything is opened: this desk will need buffers of that size, and for
- * a DESK_KEYED room for a tag after the message, or a MAC longer than it.
+ * Says, before anything is opened, that this desk will need buffers of that size; a DESK_KEYED also
+ * gets room for a tag after the message, or a MAC longer than it.
  */
 int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use use, size_t size,
 		 struct error *err);
@@ -66,8 +65,8 @@ int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use us
 struct tee_session *desk_ta(const struct desk *desk);
 
 /*
- * The message: the same bytes everywhere, a shorter one begins the same. It
- * stays unfinished where a signal ends the run.
+ * Writes the message: the same bytes everywhere, and a shorter one begins the same. It stays
+ * unfinished where a signal ends the run.
  */
 void pool_message(uint8_t *data, size_t len);
 

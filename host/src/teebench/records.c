@@ -88,7 +88,7 @@ int record_first_call(struct records *r, const struct bench_case *c, const struc
 	return end(r, err);
 }
 
-/* The kernel's driver that computes it, where one does. */
+/* Writes the kernel's driver that computes it, where one does. */
 static void put_driver(struct json *j, const struct bench_case *c)
 {
 	struct kernel_driver driver;
@@ -132,7 +132,7 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 	json_bool(j, "verified", true);
 	json_u64(j, "samples", c->options.samples);
 	put_u32s(j, "repeat", c->options.repeats, c->options.n_repeats);
-	/* Of each repeat, at the beginning. */
+	/* These are the loops of each repeat, at the beginning. */
 	put_u32s(j, "loops", plan->loops, c->options.n_repeats);
 	json_u64(j, "min_ns", plan->min_ns);
 	json_u64(j, "call_ns", plan->call_ns);

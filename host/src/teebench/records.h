@@ -11,7 +11,7 @@
 
 struct ta_counter;
 
-/* How to measure, as it was asked for. */
+/* The settings of a run, as they were asked for. */
 struct bench_settings {
 	struct case_options defaults;
 	uint64_t seed;        /* of the order */
@@ -23,7 +23,7 @@ struct bench_settings {
 	bool trace_events;    /* trace some calls more of each case in the TEE */
 };
 
-/* Each returns what sink_record() does. */
+/* The functions below return what sink_record() returns. */
 struct records {
 	struct sink *sink;
 	struct json json;
@@ -31,14 +31,14 @@ struct records {
 
 int record_machine(struct records *r, const struct bench_settings *settings,
 		   const struct ta_counter *counter, struct error *err);
-/* Opening's parts, of a backend: "context", "session". */
+/* Records what a part of opening a backend took: "context", "session". */
 int record_opening(struct records *r, const struct backend *backend, const char *what, uint64_t ns,
 		   struct error *err);
-/* The first call of a case. */
+/* Records the first call of a case. */
 int record_first_call(struct records *r, const struct bench_case *c, const struct measured *m,
 		      struct error *err);
 
-/* What was found out about a case. */
+/* The core has found this out about a case. */
 struct case_plan {
 	bool live; /* prepared, verified and not failed since */
 	uint32_t loops[CASE_REPEATS_MAX];
@@ -52,22 +52,22 @@ struct case_plan {
 
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,
 		const struct watched_idle *idle, struct error *err);
-/* Why a case is out: a skip or a failure. */
+/* Records why a case is out: a skip or a failure. */
 int record_out(struct records *r, const struct bench_case *c, const struct error *why,
 	       struct error *err);
 
-/* Which of a case's calls these are. */
+/* The calls of a case that a record is about. */
 struct calls {
 	const struct bench_case *c;
 	uint64_t seq;
 	uint32_t repeat, loops;
 };
-/* by_ta: the same calls by the TA's clock; it follows the sample. */
+/* Records a sample; by_ta: the same calls by the TA's clock, after the sample. */
 int record_sample(struct records *r, const struct calls *calls, const struct measured *m,
 		  bool by_ta, struct error *err);
 /*
- * One call more, with tracing on: there is one leg at least. Or legs is NULL,
- * and why says why there are none, though they were asked for.
+ * Records one call more, with tracing on: it has a leg at least. If `legs` is NULL, `why` says why
+ * there are none, though they were asked for.
  */
 int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
 		const struct trace_legs *legs, const struct error *why, struct error *err);

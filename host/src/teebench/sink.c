@@ -71,7 +71,7 @@ static int write_all(struct sink *sink, const char *text, size_t len, struct err
 	return 0;
 }
 
-/* A json writer serves as the buffer: its text grows and is reused. */
+/* Keeps records; a json writer serves as the buffer: its text grows and is reused. */
 static int keep(struct sink *sink, const char *text, size_t len, struct error *err)
 {
 	struct json *held = &sink->held;

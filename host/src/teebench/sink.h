@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where records go: stdout, or a file that is called FILE.partial until it is
- * whole. A line is written in one piece or not at all.
+ * Records go to stdout, or to a file that is called FILE.partial until it is whole. A line is
+ * written in one piece or not at all.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -24,7 +24,7 @@ struct sink {
 	int code;             /* the first error, for ever */
 };
 
-/* path NULL: stdout. */
+/* Opens a file; path NULL: stdout. */
 int sink_open(struct sink *sink, const char *path, struct error *err);
 /* A record and its newline. The writer is reset. */
 int sink_record(struct sink *sink, struct json *record, struct error *err);

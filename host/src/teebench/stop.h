@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Has a signal said that the run is to end? Looked at between long steps. */
+/* Tells whether a signal has said that the run is to end. Long steps look at it in between. */
 #ifndef STOP_H
 #define STOP_H
 
@@ -12,7 +12,7 @@
 extern volatile sig_atomic_t bench_signal;
 
 bool stop_asked(void);
-/* 0, or -ECANCELED: what is under way is to be left as it is. */
+/* Returns 0, or -ECANCELED: what is under way is to be left as it is. */
 int stop_check(struct error *err);
 
 #endif

@@ -26,7 +26,7 @@ int storage_begin(struct bench_case *c, struct error *err)
 	o->store = *store;
 	o->op = (enum storage_op)c->name;
 	o->bytes = (size_t)c->bytes;
-	/* By the key: a run that was killed leaves what the next removes. */
+	/* The name is made of the key: what a killed run leaves the next one removes. */
 	for (const char *p = c->key; *p; p++)
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
 	snprintf(o->name, sizeof(o->name), "teemark-%016llx", (unsigned long long)hash);
@@ -75,14 +75,14 @@ int storage_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-/* -EBADMSG: what was found wrong with what the operation stored. */
+/* Returns -EBADMSG: the sentence says what is wrong with what the operation stored. */
 static int wrong(struct error *err, const struct object *o, const char *what)
 {
 	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s", storage_ops[o->op],
 			 o->bytes, what);
 }
 
-/* Object i holds the first len of our bytes, and no more. */
+/* Checks that object i holds the first len of our bytes, and no more. */
 static int holds(struct object *o, uint32_t i, size_t len, struct error *err)
 {
 	size_t got = 0;
@@ -105,7 +105,7 @@ int storage_check(void *state, struct error *err)
 	int ret = 0;
 
 	if (o->op == STORAGE_READ || o->op == STORAGE_OPEN_READ_CLOSE) {
-		/* What the timed call read. */
+		/* The timed call has read this. */
 		if (memcmp(o->back, o->data, o->bytes))
 			ret = wrong(err, o, "other bytes than were stored");
 		memset(o->back, 0, o->bytes);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is stored, for those who store: the bench TA, files, or arrays beside
- * it. What every operation needs before a call and is checked for after it is
- * the same for all (storage.c); a store brings the steps.
+ * The bench TA, files, or arrays beside it store objects. What every operation needs before a call
+ * and is checked for after it is the same for all (storage.c); a store brings the steps.
  */
 #ifndef STORAGE_H
 #define STORAGE_H
@@ -37,15 +36,15 @@ struct store {
 	const char *name;  /* as the backend in case keys */
 	const char *title; /* as reports call it */
 	bool secure;       /* the secure world stores it */
-	/* So many objects it can make beforehand, for as many calls. */
+	/* It can make so many objects beforehand, for as many calls. */
 	uint32_t made_max;
-	/* For parse(); or NULL. */
+	/* Reserves memory for parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
 	/* Returns 0 if it can store here, as far as can be told without storing. NULL: it can. */
 	int (*probe)(const struct store *store, struct pool *pool, struct error *err);
 	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
 	const char *(*lacks)(enum storage_op op);
-	/* What becomes of a case once it is parsed. */
+	/* A case gets this workload once it is parsed. */
 	const struct workload *workload;
 
 	/*
@@ -62,16 +61,16 @@ struct store {
 	int (*is_there)(struct object *o, uint32_t i, struct error *err);
 };
 
-/* All of them, NULL-terminated. */
+/* All stores; NULL ends them. */
 extern const struct store *const stores[];
-/* "create", …; NULL-terminated */
+/* The operations' names: "create", …; NULL ends them. */
 extern const char *const storage_ops[];
 
 /* For a store's prepare(): sets what the case is to do, and its bytes; storage_end() frees them. */
 int storage_begin(struct bench_case *c, struct error *err);
 void storage_end(struct object *o);
 
-/* For struct workload: by the store's steps. */
+/* These are for struct workload, and take the store's steps. */
 int storage_ready(void *state, uint32_t loops, struct error *err);
 int storage_check(void *state, struct error *err);
 

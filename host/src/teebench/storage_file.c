@@ -27,14 +27,14 @@ struct files {
 	uint32_t made; /* files that there are */
 };
 
-/* Of file i; or of the only one, under its other name. */
+/* Returns the path of file i; or of the only one, under its other name. */
 static const char *path_of(const struct files *f, uint32_t i, bool renamed, char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "%s-%u%s", f->o.name, i, renamed ? "-renamed" : "");
 	return path;
 }
 
-/* What an operation ends with, where what changes is to be on the disk. */
+/* Ends an operation whose change is to be on the disk. */
 static int sync_it(const struct files *f, int fd, struct error *err)
 {
 	return f->o.store == &storage_file_fsync && fsync(fd) ? place_failed(err, "sync") : 0;
@@ -98,7 +98,7 @@ static int make(struct object *o, uint32_t count, struct error *err)
 	return ret;
 }
 
-/* The whole file of that name, to ->back. */
+/* Reads the whole file of that name, to ->back. */
 static int fetch(struct files *f, const char *path, size_t *len, struct error *err)
 {
 	int fd = openat(f->dir, path, O_RDONLY | O_CLOEXEC);

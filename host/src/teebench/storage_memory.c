@@ -62,7 +62,7 @@ static int is_there(struct object *o, uint32_t i, struct error *err)
 	return ((struct arrays *)o)->made[i] ? 0 : -ENOENT;
 }
 
-/* The compiler must not leave out a copy that nobody seems to read. */
+/* Copies; the compiler must not leave out a copy that nobody seems to read. */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);

@@ -37,13 +37,13 @@ struct tee_object {
 
 extern const struct store storage_ree_fs, storage_rpmb;
 
-/* The TA is the bench TA, which `tee` has sessions with. */
+/* Returns the backend that has sessions with the bench TA, which stores. */
 static const struct backend *ta_backend(void)
 {
 	return backend_by_name("tee");
 }
 
-/* Where the name is in `in`: on a page of its own, behind the data. */
+/* Returns where the name is in `in`: on a page of its own, behind the data. */
 static size_t name_at(size_t bytes)
 {
 	return (bytes + PAGE - 1) / PAGE * PAGE;
@@ -54,7 +54,7 @@ static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 	return pool_reserve(pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES, err);
 }
 
-/* What can be told without opening anything. */
+/* Returns whether the TEE can store, as far as can be told without opening anything. */
 static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
@@ -100,7 +100,7 @@ static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->o.c->desk->in.priv, 0, o->o.bytes);
 }
 
-/* The parameters of an operation of the object that it leads to. */
+/* Sets the parameters of an operation. */
 static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *op)
 {
 	uint32_t half = (uint32_t)(o->o.bytes / 2);
@@ -146,7 +146,7 @@ static void set_state(struct tee_object *o, bool open)
 	o->open = open;
 }
 
-/* The call itself, and what then is open. */
+/* Makes the call, and notes what then is open. */
 static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, struct error *err)
 {
 	static const struct {
@@ -195,7 +195,7 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, 
 	return 0;
 }
 
-/* The same of parameters that are arranged first. */
+/* Arranges the parameters, and makes the call. */
 static int take(struct tee_object *o, enum storage_op what, struct error *err)
 {
 	TEEC_Operation op;
@@ -229,7 +229,7 @@ static int is_there(struct object *o, uint32_t i, struct error *err)
 	return hold(o, err);
 }
 
-/* Whether there was one or not. */
+/* Deletes the object, whether there was one or not. */
 static int forget(struct object *o, struct error *err)
 {
 	struct error why = { 0 };
@@ -282,9 +282,8 @@ static int tee_once(void *state, uint32_t i, struct error *err)
 }
 
 /*
- * Seen with OP-TEE 4.5: of an object of a few blocks that was made shorter,
- * the hashes no longer fit; the TEE finds it corrupt when it is opened next,
- * and removes it.
+ * Checks the object. Seen with OP-TEE 4.5: if an object of a few blocks was made shorter, the
+ * hashes no longer fit; the TEE finds it corrupt when it is opened next, and removes it.
  */
 static int tee_check(void *state, struct error *err)
 {
@@ -308,7 +307,7 @@ static int tee_check(void *state, struct error *err)
 	return !ret && o->o.bytes > LARGE ? shut(&o->o, err) : ret;
 }
 
-/* Right once, and once more while the TEE's calls back are counted. */
+/* Checks once, and once more while the TEE's calls back are counted. */
 static int tee_verify(void *state, struct error *err)
 {
 	struct tee_object *o = state;

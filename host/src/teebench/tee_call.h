@@ -14,7 +14,7 @@ struct tee_call {
 	const char *doing; /* for a message: "cannot DOING" */
 };
 
-/* For struct workload. */
+/* Repeats the call, for struct workload. */
 static inline int tee_call_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct tee_call *s = state;
@@ -35,7 +35,7 @@ struct tee_memory {
 	bool in, out; /* the directions in which bytes cross */
 	size_t size;
 
-	/* By tee_memory_make(). */
+	/* tee_memory_make() sets these. */
 	uint8_t *data;  /* what the TA sees; NULL: no bytes */
 	uint8_t *plain; /* mmap()ed; NULL for allocated */
 	size_t mapped;
@@ -43,15 +43,15 @@ struct tee_memory {
 	bool shared;
 };
 
-/* The first five members set. It holds pool_message(). */
+/* Makes the memory, whose first five members are set; it holds pool_message(). */
 int tee_memory_make(struct tee_memory *m, struct error *err);
 void tee_memory_drop(struct tee_memory *m);
-/* Parameter `i` of op becomes this memory, with these of its directions. */
+/* Makes this memory parameter `i` of op, with these of its directions. */
 void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i, bool in, bool out);
 /*
- * Is the size to blame? Memory that the TEE's driver cannot pin or map comes
- * back from libteec as TEEC_ERROR_GENERIC, without a word of its reason; so
- * see whether the same works with a page. Then err becomes a skip.
+ * Finds out whether the size is to blame. Memory that the TEE's driver can't pin or map comes back
+ * from libteec as TEEC_ERROR_GENERIC, without a reason; if the same works with a page, err becomes
+ * a skip.
  */
 void tee_memory_blame_size(const struct tee_memory *m, struct error *err);
 

@@ -128,14 +128,14 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { ENDING = sizeof(ending) / sizeof(*ending) };
 static bool caught[ENDING];
 
-/* The program ends where it is; nothing of it stays in the kernel. */
+/* Ends the program where it is; nothing of it stays in the kernel. */
 static void leave_at_once(int sig)
 {
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
-/* Once: the next one, whichever, ends the program where it is. */
+/* Handles the first signal; the next one, whichever, ends the program where it is. */
 static void on_signal(int sig)
 {
 	static const struct sigaction leave = { .sa_handler = leave_at_once };
@@ -148,12 +148,12 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
-	/* No SA_RESTART: sleeping must end. */
+	/* SA_RESTART isn't set: sleeping must end. */
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
 	for (size_t i = 0; i < ENDING; i++) {
 		sigaddset(&sa.sa_mask, ending[i]);
-		/* What nohup or a shell had ignored stays so. */
+		/* A signal that nohup or a shell had ignored stays ignored. */
 		caught[i] = !sigaction(ending[i], NULL, &old) && old.sa_handler != SIG_IGN;
 	}
 	for (size_t i = 0; i < ENDING; i++)
@@ -213,7 +213,7 @@ static int take(const struct choice *c, struct arguments *a, struct error *err)
 	return 0;
 }
 
-/* -1: go on; otherwise the status to exit with. */
+/* Returns -1 to go on, otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	struct option options[CHOICES + 1] = { 0 };
@@ -284,7 +284,7 @@ static int collect_cases(const struct arguments *a, char **keys, struct cases *c
 	return ret;
 }
 
-/* The workloads' own checks: everything wrong is found before measuring. */
+/* Runs the workloads' own checks: everything wrong is found before measuring. */
 static int check_cases(struct cases *cases, struct pool *pool, struct error *err)
 {
 	for (size_t i = 0; i < cases->count; i++) {

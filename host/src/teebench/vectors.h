@@ -11,7 +11,7 @@
 
 enum { VECTOR_MAX = 128 }; /* bytes of a message or result */
 
-/* In hexadecimal; "" where there is none. A tag follows its message. */
+/* A vector in hexadecimal; "" where there is none. A tag follows its message. */
 struct vector {
 	const char *algorithm, *key, *iv, *message, *result;
 };

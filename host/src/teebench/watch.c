@@ -19,7 +19,7 @@ enum {
 	CALLS_MAX = 4096,
 };
 
-/* What rose between before and now, instead of now's counts. */
+/* Leaves in `now` what rose since `before`, instead of the counts. */
 static void rose(const struct interrupts *before, struct interrupts *now)
 {
 	size_t n = 0;
@@ -64,7 +64,7 @@ static uint64_t count_of(const struct interrupts *raised, const char *line)
 	return 0;
 }
 
-/* Is there a line that rises with the calls, as an idle machine's does not? */
+/* Returns whether a line rises with the calls that doesn't rise in an idle machine. */
 static bool shows_something(const struct watched *w, const struct watched_idle *idle)
 {
 	for (size_t i = 0; i < w->raised.count; i++) {
@@ -109,7 +109,7 @@ int64_t watch_others_ns(const char *folder)
 	return sum > 0 ? sum : -1;
 }
 
-/* One stretch; with_others: the CPU time of everybody else, too. */
+/* Looks on during a stretch; with_others: also at the CPU time of everybody else. */
 static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
 		bool with_others, struct watched *w, struct error *err)
 {
@@ -166,7 +166,9 @@ int watch_calls(const struct measure *m, const struct measure_target *target, ui
 	if (idle->reason[0])
 		return 0;
 	ret = look(m, target, repeat, false, w, err);
-	/* Under load a call may have taken far longer when it was timed. */
+	/*
+	 * Under load a call may have taken far longer when it was timed: then there are more calls.
+	 */
 	while (!ret && w->measured.ns < STRETCH_NS / 4 && w->calls <= max / 8 &&
 	       w->calls <= CALLS_MAX / 8) {
 		w->calls *= 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the machine does while a case runs: the interrupts that are raised, and
- * the CPU time of everybody. In a stretch of calls of its own, for looking
- * costs more than many a sample.
+ * Watches what the machine does while a case runs: the interrupts that are raised, and the CPU time
+ * of everybody. It does so in a stretch of calls of its own, for looking costs more than many a
+ * sample.
  */
 #ifndef WATCH_H
 #define WATCH_H
@@ -44,8 +44,8 @@ void watch_put(struct json *j, const struct watched *watched, const struct watch
 void watch_free(struct watched *watched);
 
 /*
- * CPU time so far of the first thread of each process but this one, and of
- * kernel threads, as /proc, which is that folder, has it; -1: it doesn't tell.
+ * Returns the CPU time so far of the first thread of each process but this one, and of kernel
+ * threads, from /proc, which is that folder; -1: it doesn't tell.
  */
 int64_t watch_others_ns(const char *folder);
 

@@ -107,7 +107,7 @@ static int parse_number(struct bench_case *c, const char *what, const char *text
 	return ret;
 }
 
-/* One part, by its alternatives; both texts are cut to pieces. */
+/* Parses a part by its alternatives; cuts both texts to pieces. */
 static int parse_part(struct bench_case *c, char *syntax, const char *text, struct case_part *part,
 		      struct error *err)
 {
@@ -155,11 +155,11 @@ static int parse_parameters(struct bench_case *c, struct error *err)
 			  c->algorithm->title, c->algorithm->unit_bytes, (long long)c->bytes);
 }
 
-/* Of a case that a TA computes: may one call do so much? */
+/* Returns -EINVAL if a TA computes the case and one call may not do so much. */
 static int check_work(const struct bench_case *c, struct error *err)
 {
 	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
-	/* Without a length it is the repetitions alone. */
+	/* A case without a length is bounded by its repetitions alone. */
 	uint64_t bytes = c->bytes < 0 ? 0 : (uint64_t)c->bytes;
 
 	if (!case_in_ta(c) ||

@@ -31,13 +31,13 @@ enum {
 	CASE_PARTS_MAX = 4,
 };
 
-/* One part of a case's parameters. */
+/* A part of a case's parameters. */
 struct case_part {
 	int word;        /* index of the alternative; -1: a number */
 	uint64_t number; /* 0: a word */
 };
 
-/* What a case line may set; the program's options give the rest. */
+/* A case line may set these; the program's options give the rest. */
 struct case_options {
 	uint32_t samples; /* of each repeat */
 	uint64_t min_ns;  /* shortest sample */
@@ -46,7 +46,7 @@ struct case_options {
 	unsigned n_repeats;
 };
 
-/* "workload/algorithm/backend/parameters" and what belongs to it. */
+/* A case: its key "workload/algorithm/backend/parameters" and what belongs to it. */
 struct bench_case {
 	char key[CASE_KEY_MAX];
 	char *parts;                /* the key, cut at the first slashes */
@@ -56,7 +56,7 @@ struct bench_case {
 	const char *parameters;
 	unsigned line; /* of the case file, 0: an argument */
 	struct case_options options;
-	/* What the workload's own option says, or NULL. */
+	/* The value of the workload's own option, or NULL. */
 	char *own;
 
 	const struct workload *workload;
@@ -68,12 +68,12 @@ struct bench_case {
 	struct case_part part[CASE_PARTS_MAX];
 	int64_t bytes; /* of one operation; -1: has no such thing */
 	/*
-	 * Most calls in a sample, where ready() must make something for each,
-	 * or one takes long; set by parse(), 0: as many as it takes.
+	 * No sample has more calls than this, where ready() must make something for each, or one
+	 * takes long; parse() sets it. 0: as many as it takes.
 	 */
 	uint32_t loops_max;
 	struct pool *pool; /* by case_parse() or case_prepare() */
-	/* By case_prepare(): the workload's desk, and its own state. */
+	/* case_prepare() sets the workload's desk, and its own state. */
 	struct desk *desk;
 	void *state;
 	/* Set by verify(): the backend that came to the same result, or NULL. */
@@ -100,7 +100,7 @@ struct workload {
 
 	/* The only backend; NULL: any; "": parse() looks for it. */
 	const char *backend;
-	/* For --list, of `names` without a backend: those that have them. */
+	/* Tells --list which backends have `names`, where `backend` is NULL. */
 	bool (*serves)(const struct backend *backend);
 
 	/*
@@ -116,7 +116,7 @@ struct workload {
 	uint64_t least, most;
 	bool blocks; /* BYTES is a multiple of the algorithm's blocks, not 0 */
 
-	/* Of the desk that case_prepare() opens: room for BYTES, or more. */
+	/* case_prepare() opens this desk: it has room for BYTES, or more. */
 	enum desk_use desk;
 	size_t desk_room;
 
@@ -131,9 +131,9 @@ struct workload {
 	size_t state_size; /* bytes of c->state */
 
 	/*
-	 * What else is to be checked of a key, or reserved in the pool; or
-	 * NULL. -errno with what is wrong: a usage error, nothing is measured
-	 * then. Must not need the TEE.
+	 * Checks what else is to be checked of a key, or reserves in the pool; or NULL. Returns
+	 * -errno with what is wrong: a usage error, nothing is measured then. Must not need the
+	 * TEE.
 	 */
 	int (*parse)(struct bench_case *c, struct error *err);
 
@@ -146,8 +146,8 @@ struct workload {
 	int (*prepare)(struct bench_case *c, struct error *err);
 
 	/*
-	 * Before every run(), untimed: makes what that run() uses up, or
-	 * takes back a session that another case used since. Or NULL.
+	 * Runs untimed before every run(): makes what that run() uses up, or takes back a session
+	 * that another case has used since. Or NULL.
 	 */
 	int (*ready)(void *state, uint32_t loops, struct error *err);
 
@@ -160,12 +160,12 @@ struct workload {
 	int (*once)(void *state, uint32_t i, struct error *err);
 
 	/*
-	 * Is the result right, against an answer known from elsewhere? Comes
-	 * after the first run(), before anything is recorded.
+	 * Compares the result with an answer known from elsewhere. Comes after the first run(),
+	 * before anything is recorded.
 	 */
 	int (*verify)(void *state, struct error *err);
 
-	/* Is what the last run() left right? After every sample; or NULL. */
+	/* Checks what the last run() left, after every sample; or NULL. */
 	int (*check)(void *state, struct error *err);
 
 	/* Where the desk is a session with a TA, the TA's clock runs along in the samples. */
@@ -180,38 +180,38 @@ struct workload {
 	void (*teardown)(void *state);
 
 	/*
-	 * What it can run here and what not, with reasons; NULL: each of its
-	 * algorithms by each backend that has such.
+	 * Lists what it can run here and what not, with reasons; NULL: each of its algorithms by
+	 * each backend that has such.
 	 */
 	void (*list)(struct listing *listing, struct pool *pool);
 };
 
-/* A decimal number without sign, leading zeros or suffix, at most max. */
+/* Reads a decimal number without sign, leading zeros or suffix, at most max. */
 int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
 		struct error *err);
 /*
- * The index of text in a NULL-terminated list, or -EINVAL: "TEXT" is not WHAT,
- * with all that are.
+ * Returns the index of text in a NULL-terminated list, or -EINVAL: "TEXT" is not WHAT, with all
+ * that are.
  */
 int case_choice(const char *text, const char *const *names, const char *what, struct error *err);
 /* A mistake in a case line: -EINVAL with the sentence. */
 #define case_wrong(err, ...) error_set(err, -EINVAL, __VA_ARGS__)
 
 /*
- * What is wrong with the key, or more work than one call into a TA may do:
- * -EINVAL. For all cases, before anything is measured.
+ * Returns -EINVAL if the key is wrong, or asks for more work than one call into a TA may do. Is
+ * called for all cases before anything is measured.
  */
 int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 
-/* Does a TA compute it? By the key alone: nothing is opened yet. */
+/* Returns whether a TA computes it, by the key alone: nothing is opened yet. */
 bool case_in_ta(const struct bench_case *c);
-/* Does it call the TEE? That, or its storage. */
+/* Returns whether it calls the TEE, to compute or to store. */
 bool case_calls_tee(const struct bench_case *c);
 
 /* Opens c->desk, makes c->state and prepares it; ends and frees it. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
-/* For the measuring core, whose `state` is the prepared case. */
+/* The measuring core calls these; its `state` is the prepared case. */
 int case_ready(void *c, uint32_t loops, struct error *err);
 int case_run(void *c, uint32_t loops, uint32_t repeat, struct error *err);
 struct measure_target case_target(struct bench_case *c);

@@ -60,7 +60,7 @@ static int operation_prepare(struct bench_case *c, struct error *err)
 	return asym_case_open(c, use_of(c), err);
 }
 
-/* The first use of an algorithm that takes the private key. */
+/* Returns the first use of an algorithm that takes the private key. */
 static enum asym_use private_use(const struct asym_algorithm *alg)
 {
 	int use = ASYM_SIGN;
@@ -106,7 +106,7 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 	return asym_case_open(c, (enum asym_use)c->part[0].word, err);
 }
 
-/* Whether a backend has it is told by a key that it takes. */
+/* Lists the algorithms that a backend has: it takes a key of theirs. */
 static void asym_list(struct listing *listing, struct pool *pool)
 {
 	int use = case_choice(listing->workload, use_names, "", NULL);

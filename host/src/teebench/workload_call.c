@@ -80,7 +80,7 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 		return -EINVAL;
 	}
 	ret = call_parse(&call, c->own, err);
-	/* What must be made ready for each call. */
+	/* A call that something must be made ready for is a sample by itself. */
 	if (!ret && has_steps(&call, CALL_BEFORE))
 		c->loops_max = 1;
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
@@ -127,7 +127,7 @@ static int sit(struct call_case *s, struct error *err)
 	return 0;
 }
 
-/* Another case's call may have killed the TA; this one begins anew. */
+/* Begins anew if another case's call has killed the TA. */
 static int revive(struct call_case *s, struct error *err)
 {
 	int ret;
@@ -166,7 +166,7 @@ static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy, 
 	return ret;
 }
 
-/* What parameter i of a step is to hold after the call. */
+/* Makes what parameter i of a step is to hold after the call. */
 static int make_wanted(struct call_case *s, struct step *step, unsigned i, struct error *err)
 {
 	const struct call_param *p = &step->is->params[i];
@@ -234,7 +234,7 @@ static int make_step(struct call_case *s, struct step *step, struct error *err)
 	return ret;
 }
 
-/* What comes back can't be what was there before. */
+/* Fills the memory so that what comes back can't be what was there before. */
 static void refresh(struct step *step)
 {
 	for (unsigned i = 0; i < CALL_PARAMS; i++) {
@@ -255,7 +255,7 @@ static void refresh(struct step *step)
 
 /* Calls and their results */
 
-/* "set-up command 3": what a message begins with. */
+/* Writes what a message begins with: "set-up command 3". */
 static void name_step(const struct step *step, char *text, size_t room)
 {
 	static const char *const whens[] = { "set-up command", "command before", "command" };
@@ -316,7 +316,9 @@ static int check_number(const char *name, unsigned i, const char *what,
 			 (unsigned long long)got, want->value);
 }
 
-/* What has the right digest once is compared byte for byte from then on. */
+/*
+ * Compares the digest; bytes that had the right one once are compared byte for byte from then on.
+ */
 static int check_sha256(struct pool *pool, const char *name, unsigned i,
 			const struct call_bytes *want, struct memory *m, size_t bytes,
 			struct error *err)
@@ -456,7 +458,7 @@ static int call_check(void *state, struct error *err)
 	return check_step(state, timed(state), err);
 }
 
-/* What the results were compared with is in the record. */
+/* Records what the results were not compared with. */
 static void call_facts(const void *state, struct json *json)
 {
 	const struct call_case *s = state;

@@ -63,7 +63,7 @@ static int file_parse(struct bench_case *c, struct error *err)
 	return keyed_case_reserve(c, PIECE, err);
 }
 
-/* The bytes of a piece. */
+/* Reads the bytes of a piece. */
 static int read_piece(int fd, uint8_t *data, size_t len, size_t at, struct error *err)
 {
 	ssize_t n = place_read(fd, data, len, (off_t)at, err);
@@ -103,7 +103,7 @@ static int make_file(const struct files *f, const char *name, struct error *err)
 	return ret;
 }
 
-/* All bytes of a file, no more and no fewer; the caller frees them. */
+/* Reads all bytes of a file, no more and no fewer; the caller frees them. */
 static int read_file(const struct files *f, const char *name, uint8_t **data, struct error *err)
 {
 	int fd = open_from(f, name, err);
@@ -121,7 +121,7 @@ static int read_file(const struct files *f, const char *name, uint8_t **data, st
 	return ret;
 }
 
-/* The folder of the files, and their names, which no other process has. */
+/* Opens the folder of the files, and gives them names, which no other process has. */
 static int open_files(struct files *f, const struct bench_case *c, struct error *err)
 {
 	f->bytes = (size_t)c->bytes;
@@ -242,7 +242,7 @@ const struct workload workload_file = {
 	.list = file_list,
 };
 
-/* The same of a cipher, once its case is parsed. */
+/* The rest does the same for a cipher, once its case is parsed. */
 
 /*
  * CBC's own chain goes on from piece to piece: the next IV is the last block
@@ -301,10 +301,7 @@ static int crypt_ready(void *state, uint32_t loops, struct error *err)
 	return c->k.c->backend->set_up(c->k.c->desk->session, &c->k.job, err);
 }
 
-/*
- * What is to be decrypted was encrypted by the same backend; verify() has
- * another look at it.
- */
+/* Makes what is to be decrypted by the same backend; verify() has another look at it. */
 static int make_ciphertext(struct crypting *c, struct error *err)
 {
 	const struct files *f = &c->files;
@@ -340,7 +337,7 @@ static int crypt_once(void *state, uint32_t i, struct error *err)
 	return crypt_files(&c->files, c->k.c->desk, &c->k.job, c->files.from, c->files.to, err);
 }
 
-/* The file of that name holds these bytes, and no others. */
+/* Checks that the file of that name holds these bytes, and no others. */
 static int holds(const struct crypting *c, const char *name, const uint8_t *want, struct error *err)
 {
 	uint8_t *got;
@@ -364,7 +361,7 @@ static int crypt_check(void *state, struct error *err)
 	return ret;
 }
 
-/* Is what lies in `name` the message, once another backend decrypted it? */
+/* Checks that another backend decrypts the file `name` to the message. */
 static int understood(struct crypting *c, const char *name, const uint8_t *message,
 		      struct error *err)
 {
@@ -386,7 +383,7 @@ static int understood(struct crypting *c, const char *name, const uint8_t *messa
 	return ret;
 }
 
-/* The ciphertext, by another; then what must come of the message. */
+/* Checks the ciphertext by another backend; then what must come of the message. */
 static int crypt_verify(void *state, struct error *err)
 {
 	struct crypting *c = state;

@@ -41,7 +41,7 @@ static const char *const kinds[] = {
 	NULL,
 };
 
-/* That of the TA that is called: the digest TA, or the bench TA. */
+/* Returns the desk of the TA that is called: the digest TA, or the bench TA. */
 static enum desk_use desk_of(const struct bench_case *c)
 {
 	return c->name == INCREMENT ? DESK_STORAGE : DESK_DIGEST;
@@ -60,7 +60,7 @@ static int no_call(const struct bench_case *c, struct error *err)
 			  c->backend->name, c->name == NONE ? "" : " with parameters");
 }
 
-/* The parameter that a kind is about. */
+/* Sets the parameter that a kind is about. */
 static int set_parameter(struct invoke *in, int kind, struct error *err)
 {
 	static const struct {
@@ -166,7 +166,7 @@ static void invoke_teardown(void *state)
 
 static void invoke_list(struct listing *listing, struct pool *pool)
 {
-	/* Only those that are called across a border, and nothing. */
+	/* Only the backends that are called across a border have an empty call, and `empty`. */
 	for (size_t b = 0; backends[b]; b++)
 		if (backends[b]->nop)
 			listing_add_names(listing, pool, backends[b], DESK_DIGEST,

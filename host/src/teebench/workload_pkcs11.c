@@ -25,9 +25,8 @@ static const char *const names[] = {
 };
 
 /*
- * What each does, in the order of names. Vectors: FIPS 180-4, "abc"; RFC 4231,
- * 4.5, its key filled up with zeros, which HMAC does anyway, to the length that
- * some modules want; SP 800-38A, F.2.1.
+ * The calls, in the order of names. Their vectors: FIPS 180-4, "abc"; RFC 4231, 4.5, its key filled
+ * up with zeros, which HMAC does anyway, to the length that some modules want; SP 800-38A, F.2.1.
  */
 static const struct action {
 	enum { OPEN, INFO, RANDOM, DIGEST, HMAC, AES, SIGN_INIT, SIGN, VERIFY, PAIR, FIND } what;
@@ -120,8 +119,8 @@ static ck make_secret(struct p11_case *k, ck type, uint8_t *value, size_t len)
 }
 
 /*
- * As many objects as the case is to find, no more; out_len is how many can be had. The cases that find take
- * turns, and see each other's objects: so they share them, and a session.
+ * Makes as many objects as the case is to find, no more; out_len is how many can be had. The cases
+ * that find take turns, and see each other's objects: so they share them, and a session.
  */
 static ck make_objects(struct p11_case *k)
 {
@@ -263,7 +262,7 @@ static ck call_once(struct p11_case *k)
 	return find_all(k);
 }
 
-/* Before every run: what it uses up or verifies, and no operation begun. */
+/* Makes before every run what it uses up or verifies, and leaves no operation begun. */
 static int p11_ready(void *state, uint32_t loops, struct error *err)
 {
 	struct p11_case *k = state;
@@ -295,7 +294,7 @@ static int p11_once(void *state, uint32_t i, struct error *err)
 	return res ? pkcs11_failed(err, names[k->is - actions], res) : 0;
 }
 
-/* A signature over in, which libcrypto must take, and refuse altered. */
+/* Checks a signature over `in`: libcrypto must take it, and refuse it altered. */
 static int check_signature(struct p11_case *k, struct error *err)
 {
 	const struct backend *openssl = backend_by_name("openssl");
@@ -354,7 +353,7 @@ static int p11_check(void *state, struct error *err)
 		       known_answer_wrong(err, "%lu objects found", k->out_len);
 }
 
-/* Where a few calls spend their time. */
+/* Tells where a few calls spend their time. */
 static int take_layers(struct p11_case *k, struct error *err)
 {
 	int ret = 0;

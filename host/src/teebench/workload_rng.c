@@ -37,7 +37,7 @@ static int draw(struct rng *r, size_t len, struct error *err)
 	return r->c->backend->random(r->c->desk->session, &r->c->desk->out, len, 1, err);
 }
 
-/* Bounded by time, for a hardware source may give 10 kB/s. */
+/* Tests blocks for a bounded time: a hardware source may give 10 kB/s. */
 static int test_blocks(struct rng *r, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
@@ -62,7 +62,7 @@ static int test_blocks(struct rng *r, struct error *err)
 	return -EBADMSG;
 }
 
-/* A draw that takes long is repeated: others may have had the CPU meanwhile. */
+/* Times a draw; one that takes long is repeated, for others may have had the CPU meanwhile. */
 static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *err)
 {
 	enum { DRAWS = 3 };
@@ -83,9 +83,9 @@ static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *er
 }
 
 /*
- * Too slow for as many samples as are asked for? A short draw tells what a call
- * costs, and the first one what seeding does: more is drawn until it takes long,
- * or is all of a sample.
+ * Skips a source that is too slow for as many samples as are asked for. A short draw tells what a
+ * call costs, and the first one what seeding does: more is drawn until it takes long, or is all of
+ * a sample.
  */
 static int check_rate(struct rng *r, struct error *err)
 {
@@ -146,7 +146,7 @@ static int rng_run(void *state, uint32_t loops, uint32_t repeat, struct error *e
 	return ret;
 }
 
-/* Not all bytes are equal, and not those of the draw before. */
+/* Checks that not all bytes are equal, and that they aren't those of the draw before. */
 static int rng_check(void *state, struct error *err)
 {
 	struct rng *r = state;

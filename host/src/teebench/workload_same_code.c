@@ -31,7 +31,7 @@ struct same_code {
 	struct bench_case *c; /* c->desk: of the TA; NULL in the normal world */
 };
 
-/* The TA is the bench TA, which `tee` has sessions with. */
+/* Returns the backend that has sessions with the bench TA, which runs the code. */
 static const struct backend *ta_backend(void)
 {
 	return backend_by_name("tee");
@@ -152,7 +152,7 @@ static int same_check(void *state, struct error *err)
 			 s->c->desk ? "the TA" : "a run", (unsigned long long)s->want);
 }
 
-/* What code that is written otherwise comes to, byte by byte. */
+/* Computes byte by byte, in code that is written otherwise. */
 static uint64_t expected(const struct same_code *s)
 {
 	const uint8_t *p = s->in.data;

@@ -40,7 +40,7 @@ struct ta {
 	struct seat timed;  /* is opened and closed */
 };
 
-/* In the order of .parameters. */
+/* The TAs in the order of .parameters. */
 static struct ta tas[] = {
 	{ .uuid = TA_SIZE_UUID(TA_SIZE_SESSION), .nop = TA_SIZE_CMD_NOP },
 	{ .uuid = TA_DIGEST_UUID, .nop = TA_DIGEST_CMD_NOP },
@@ -74,8 +74,8 @@ static void stand_up(struct seat *seat)
 }
 
 /*
- * The first session of a process is watched, for it hangs where nobody loads
- * TAs. It is one with another TA, which stays and lends its context.
+ * Opens the keeper. The first session of a process is watched, for it hangs where nobody loads TAs;
+ * it is one with another TA, which stays and lends its context.
  */
 static int session_prepare(struct bench_case *c, struct error *err)
 {
@@ -134,7 +134,9 @@ static int nop(const struct ta *ta, struct seat *seat, struct error *err)
 					       "that was opened");
 }
 
-/* What is open can be called; what was closed left the instance alive. */
+/*
+ * Checks that an open session can be called, and that one that was closed left the instance alive.
+ */
 static int session_check(void *state, struct error *err)
 {
 	struct steps *s = state;

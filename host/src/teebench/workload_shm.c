@@ -38,8 +38,8 @@ static int shm_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * Only one case has a buffer at a time, the owner of the desk: the TEE keeps a
- * list of the pages of all memory that is shared, and its heap is small.
+ * A case has a buffer only while it owns the desk: the TEE keeps a list of the pages of all memory
+ * that is shared, and its heap is small.
  */
 struct shm {
 	struct tee_call call;
@@ -106,8 +106,8 @@ static int shm_run(void *state, uint32_t loops, uint32_t repeat, struct error *e
 }
 
 /*
- * Does the TA see what is in the buffer, and do its bytes come back? It is
- * asked for the digest of one through the buffer, or of other bytes into it.
+ * Checks that the TA sees what is in the buffer, and that its bytes come back: it is asked for the
+ * digest of one through the buffer, or of other bytes into it.
  */
 static int cross(struct shm *s, bool out, struct error *err)
 {
@@ -142,7 +142,7 @@ static int cross(struct shm *s, bool out, struct error *err)
 	return ret;
 }
 
-/* An empty call leaves the buffer as it was. */
+/* Checks that an empty call leaves the buffer as it was. */
 static int unchanged(const struct shm *s, struct error *err)
 {
 	uint8_t *message = malloc(s->memory.size);

@@ -41,7 +41,7 @@ static int size_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* It has no result but its success; another command must fail. */
+/* Checks that the size TA answers. It has no result but its success; another command must fail. */
 static int size_verify(void *state, struct error *err)
 {
 	struct tee_call *s = state;

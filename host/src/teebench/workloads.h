@@ -5,7 +5,7 @@
 
 #include "workload.h"
 
-/* NULL-terminated, in the order of --list. */
+/* All workloads in the order of --list; NULL ends them. */
 extern const struct workload *const workloads[];
 const struct workload *workload_by_name(const char *name);
 

@@ -33,7 +33,7 @@ int command_work(struct command *command, const struct work *work)
 	struct error err = { 0 };
 	int ret = run_work(&command->run, work, &err);
 
-	/* What next() and done() return they have explained. */
+	/* next() and done() have explained what they return. */
 	return err.code ? explain(&err) : ret;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* -c: the digests of the lists of the command line, one list after the other. */
+/* Checks the digests of the lists of the command line (-c), one list after the other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct list {
 	char line[LIST_LINE_MAX + 1];
 };
 
-/* What a proper line says; message.own. */
+/* A proper line says this; it is message.own. */
 struct expected {
 	uint8_t digest[ALG_DIGEST_MAX_BYTES];
 	char name[];
@@ -37,7 +37,7 @@ struct check {
 	uint64_t lacking; /* algorithms that the backend lacks: said already */
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int open_list(struct list *list, const struct options *opt, const char *name)
 {
 	memset(list, 0, sizeof(*list));
@@ -56,7 +56,7 @@ static void close_list(struct list *list)
 
 enum line { LINE_PROPER, LINE_IMPROPER, LINE_NONE };
 
-/* The next line that isn't empty or a remark. */
+/* Reads the next line that isn't empty or a remark. */
 static enum line next_line(struct list *list, struct list_entry *entry)
 {
 	enum list_read read;
@@ -78,7 +78,7 @@ static enum line next_line(struct list *list, struct list_entry *entry)
 		       LINE_IMPROPER;
 }
 
-/* Without --algorithm a line may name any. */
+/* Counts an improper line. Without --algorithm a line may name any. */
 static void note_improper(const struct options *opt, struct list *list)
 {
 	list->improper++;
@@ -134,7 +134,7 @@ static int judge(struct check *check, const struct message *m)
 	if (m->ret) {
 		list->unreadable++;
 		verdict = "FAILED open or read";
-		/* What the backend lacks is said once, not for each file. */
+		/* The backend's lack is said once, not for each file. */
 		if (!m->err.skip || !(check->lacking & bit))
 			command_complain(command, m);
 		if (m->err.skip)
@@ -192,7 +192,7 @@ static bool summarize(const struct options *opt, const struct list *list)
 	       !(opt->strict && list->improper);
 }
 
-/* 0, or -errno that ends all. */
+/* Checks a list; returns 0, or -errno that ends all. */
 static int check_list(struct check *check, const char *name)
 {
 	const struct work work = { next_entry, done, check };

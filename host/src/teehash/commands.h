@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What teehash does; each returns an exit status and prints its messages. */
+/* The commands of teehash; each returns an exit status and prints its messages. */
 #ifndef TEEHASH_COMMANDS_H
 #define TEEHASH_COMMANDS_H
 
@@ -16,7 +16,7 @@ enum status {
 enum status command_hash(const struct options *opt);
 enum status command_check(const struct options *opt);
 
-/* What hashing and checking share: a run, its report, its lines. */
+/* Hashing and checking share this: a run, its report, its lines. */
 struct command {
 	const struct options *opt;
 	struct run run;
@@ -24,10 +24,7 @@ struct command {
 	bool failed;           /* a file could not be hashed, did not match … */
 };
 
-/*
- * jobs: how many files can be hashed at a time. Returns 0, or -errno after
- * having said why.
- */
+/* Begins; `jobs` files can be hashed at a time. Returns 0, or -errno after having said why. */
 int command_begin(struct command *command, const struct options *opt, size_t jobs);
 /* Hashes; 0, or -errno after having said why. */
 int command_work(struct command *command, const struct work *work);

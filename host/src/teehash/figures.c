@@ -79,7 +79,7 @@ static void figure(struct sheet *s, const char *key, const char *title, const ch
 		   double value, const char *why, const char *resolution, const char *source, ...)
 	__attribute__((format(printf, 8, 9)));
 
-/* why: there is no such figure. One that is not finite divides by nothing. */
+/* Writes a figure, or `why` there is none. One that isn't finite divides by nothing. */
 static void figure(struct sheet *s, const char *key, const char *title, const char *unit,
 		   double value, const char *why, const char *resolution, const char *source, ...)
 {
@@ -115,7 +115,7 @@ static void figure(struct sheet *s, const char *key, const char *title, const ch
 	json_object_end(s->json);
 }
 
-/* What is counted is exact. */
+/* Writes a count, which is exact. */
 static void count(struct sheet *s, const char *key, const char *title, uint64_t value,
 		  const char *source)
 {
@@ -150,7 +150,7 @@ static double compute_ns(const struct findings *f)
 	return counted(f) ? (double)f->run.sessions.inside_ns : NAN;
 }
 
-/* Why there is no such figure. */
+/* Returns why there is no such figure. */
 static const char *not_counted(const struct findings *f)
 {
 	if (!f->has_tee || counted(f))
@@ -387,7 +387,7 @@ static void write_part(struct sheet *s, const char *key, const char *title, int6
 	json_object_end(s->json);
 }
 
-/* The last part is what none of the others explains. */
+/* Writes the parts of the total; the last is what none of the others explains. */
 static void write_parts(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the figures of a report mean: each is defined here and nowhere else. */
+/* The figures of a report: the meaning of each is defined here and nowhere else. */
 #ifndef TEEHASH_FIGURES_H
 #define TEEHASH_FIGURES_H
 
@@ -33,7 +33,7 @@ struct findings {
 	bool has_tee;              /* calls go into another world */
 };
 
-/* Where figures go: to one of the two, the other is NULL. */
+/* Figures go to one of the two; the other is NULL. */
 struct sheet {
 	FILE *text;
 	struct json *json;
@@ -43,7 +43,7 @@ struct sheet {
 void figures_add_file(struct findings *f, const struct message *m);
 /* Groups of figures, then the parts that add up to the workers' time. */
 void figures_write(struct sheet *sheet, const struct findings *f);
-/* "1.234 ms", "12.3 MiB", …: for people */
+/* Prints a value for people: "1.234 ms", "12.3 MiB", … */
 void print_value(FILE *out, const char *unit, double value);
 
 #endif

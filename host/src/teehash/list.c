@@ -34,7 +34,7 @@ static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 	return true;
 }
 
-/* After "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
+/* Parses what follows "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
 static bool parse_tagged(char *rest, const char *end, bool escaped, struct list_entry *entry)
 {
 	char *close = memrchr(rest, ')', (size_t)(end - rest));
@@ -66,9 +66,8 @@ static bool parse_untagged(struct list_format *format, char *line, const char *e
 		return false;
 	rest++;
 	/*
-	 * In the standard format a marker follows, ' ' or '*'. The two formats
-	 * don't mix, so that a name that begins with a space can't be passed
-	 * off as another.
+	 * A marker, ' ' or '*', follows in the standard format. The two formats don't mix, so that
+	 * a name that begins with a space can't be passed off as another.
 	 */
 	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') && rest + 1 < end) {
 		format->seen = LIST_STANDARD;

@@ -10,9 +10,8 @@
 #include "stop.h"
 
 /*
- * A standard descriptor that is closed would be given to the next file that is
- * opened, and lines would go there: to the TEE's device, say. It gets a file
- * that refuses instead.
+ * Opens the standard descriptors that are closed: the next file that is opened would get theirs,
+ * and lines would go there, to the TEE's device, say. They get a file that refuses instead.
  */
 static int fill_descriptors(void)
 {
@@ -74,7 +73,7 @@ static enum status run_command(const struct options *opt)
 	return STATUS_FAILED;
 }
 
-/* Nothing may be lost unseen: a full disk shows at the last write. */
+/* Closes stdout. Nothing may be lost unseen: a full disk shows at the last write. */
 static enum status close_stdout(enum status status)
 {
 	bool said = ferror(stdout);

@@ -114,7 +114,7 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]), FIRST = 256 };
 
 static const char units[] = "KMG";
 
-/* "4096", "64K", "1M", "2GiB" (powers of 1024): 0 or -EINVAL. */
+/* Reads "4096", "64K", "1M" or "2GiB" (powers of 1024); returns 0 or -EINVAL. */
 static int parse_size(const char *text, uint64_t *value)
 {
 	const char *unit;
@@ -135,7 +135,7 @@ static int parse_size(const char *text, uint64_t *value)
 	return errno || *end ? -EINVAL : 0;
 }
 
-/* The largest unit that it is a multiple of, as parse_size() reads it. */
+/* Writes a size in the largest unit that it is a multiple of, as parse_size() reads it. */
 static void size_text(char text[24], uint64_t size)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static int parse_bounded(const struct row *row, const char *text, size_t *value,
 			 size ? ", in bytes or with K, M or G (times 1024)" : "", text);
 }
 
-/* A list of names at the end of a sentence. */
+/* Adds a name to the list at the end of a sentence. */
 static void add_name(struct error *err, const char *name)
 {
 	size_t len = strlen(err->what);
@@ -206,7 +206,7 @@ static int parse_backend(struct options *opt, const char *text, struct error *er
 	return -EINVAL;
 }
 
-/* 0, or -EINVAL with the reason. text: NULL without one. */
+/* Takes an option; returns 0, or -EINVAL with the reason. text: NULL without one. */
 static int take(struct options *opt, const struct row *row, const char *text, struct error *err)
 {
 	void *at = (char *)opt + row->at;
@@ -278,7 +278,7 @@ static int check_combinations(const struct options *opt, struct error *err)
 	return 0;
 }
 
-/* What getopt_long() takes, made of the rows. */
+/* Makes of the rows what getopt_long() takes. */
 static void make_getopt(struct option *longs, char *letters)
 {
 	for (size_t i = 0; i < ROWS; i++) {

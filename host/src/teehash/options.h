@@ -47,8 +47,8 @@ struct options {
 extern const char options_help[];
 
 /*
- * 0 or -EINVAL with the reason; with none where getopt has printed it already.
- * The values point into argv.
+ * Returns 0, or -EINVAL with the reason, which is empty if getopt has printed it. The values point
+ * into argv.
  */
 int options_parse(struct options *opt, int argc, char **argv, struct error *err);
 

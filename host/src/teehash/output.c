@@ -13,7 +13,7 @@ void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* As a list has it, so that no name looks like another. */
+/* Prints a name as a list has it, so that no name looks like another. */
 static void print_escaped(FILE *out, const char *name)
 {
 	for (; *name; name++)
@@ -32,7 +32,7 @@ static bool must_escape(const char *name)
 	return strpbrk(name, "\\\n\r");
 }
 
-/* The stream is asked at once: errno is still that of its write. */
+/* Returns whether it was written. The stream is asked at once: errno is still that of its write. */
 static int written(FILE *out)
 {
 	return ferror(out) ? -(errno ? errno : EIO) : 0;
@@ -72,7 +72,7 @@ int result_print(FILE *out, const char *name, const char *verdict)
 	return written(out);
 }
 
-/* The length of what can stand in a message as it is; 0: it can't. */
+/* Returns the length of what can stand in a message as it is; 0: it can't. */
 static size_t printable(const char *s)
 {
 	size_t len = utf8_length(s, strnlen(s, 4));

@@ -33,8 +33,8 @@ struct reader {
 };
 
 /*
- * Source, base and chunk are set. Begins with the second slot: the first is the
- * caller's already. 0, or -errno with the reason.
+ * Starts the thread, once source, base and chunk are set. It begins with the second slot: the first
+ * is the caller's already. Returns 0, or -errno with the reason.
  */
 int reader_start(struct reader *reader, struct error *err);
 /*
@@ -42,7 +42,7 @@ int reader_start(struct reader *reader, struct error *err);
  * when told to stop, or the -errno of read().
  */
 int reader_next(struct reader *reader, unsigned int *slot, size_t *len, bool *eof);
-/* The thread has ended when this returns. */
+/* Stops the thread, which has ended when this returns. */
 void reader_stop(struct reader *reader);
 
 #endif

@@ -31,7 +31,7 @@ struct report {
 	size_t len;
 };
 
-/* getrusage() would show the peak of whoever started this program. */
+/* Returns this program's peak: getrusage() would show that of its starter. */
 static int64_t peak_bytes(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -81,7 +81,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	run->session.timeline = r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
-	/* What the report itself takes to begin is not the work's. */
+	/* The time that the report itself takes to begin isn't the work's. */
 	if (r->timeline)
 		timeline_begin(r->timeline);
 	usage_read(&r->meter, &r->before);
@@ -113,7 +113,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	fprintf(out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
 }
 
-/* A name is bytes; JSON is UTF-8: what would be lost is also given in hex. */
+/* Writes a name, which is bytes, while JSON is UTF-8: what would be lost is also given in hex. */
 static void json_name(struct json *j, const char *name)
 {
 	size_t len = strlen(name), at = 0;
@@ -187,7 +187,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What is asked of the session after the work; the facts first, of the work. */
+/* Asks the session after the work; the facts first, of the work. */
 static void ask_session(struct findings *f, struct hash_session *s)
 {
 	const struct backend *b;

@@ -16,7 +16,7 @@ enum report_kind {
 	REPORT_NONE,
 };
 
-/* "text", "json": those that can be asked for; NULL after the last. */
+/* The reports that can be asked for: "text", "json"; NULL ends them. */
 extern const char *const report_kinds[];
 
 struct report_settings {
@@ -27,19 +27,21 @@ struct report_settings {
 struct report;
 
 /*
- * The clock starts. *report is NULL if none was asked for. The settings get
- * what the work is recorded with.
+ * Starts the report's clock. *report is NULL if none was asked for. The settings get what the work
+ * is recorded with.
  */
 int report_begin(struct report **report, const struct report_settings *settings,
 		 struct run_settings *run, struct error *err);
-/* verdict: "OK", "FAILED", …; NULL when not checking. */
+/* Adds a file. `verdict` is "OK", "FAILED", …; NULL when not checking. */
 void report_file(struct report *report, const struct message *m, const char *verdict);
 /*
  * The work is done. Asks the session, if there is one; these extra measurements
  * are in no total.
  */
 void report_measure(struct report *report, struct hash_session *session);
-/* The sessions are closed. 0, -EINTR when told to stop, or -errno. */
+/*
+ * Writes the report, once the sessions are closed. Returns 0, -EINTR when told to stop, or -errno.
+ */
 int report_write(struct report *report, const struct run *run, struct error *err);
 /* Frees; what was not written never is. report_file() and this accept NULL. */
 void report_free(struct report *report);

@@ -108,7 +108,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* A worker for each session, or for as many as there can be threads. */
+/* Starts a worker for each session, or for as many as there can be threads. */
 static int start_pool(struct run *r, struct error *err)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -212,8 +212,8 @@ static void stop_pool(struct pool *p, struct run_stats *stats)
 }
 
 /*
- * One more. A TEE may open more sessions than it has memory to work in: such a
- * one is closed again, unless it is the only one.
+ * Opens one more session. A TEE may open more than it has memory to work in: such a one is closed
+ * again, unless it is the only one.
  */
 static int add_session(struct run *r, const struct algorithm *alg)
 {
@@ -254,7 +254,7 @@ static int open_sessions(struct run *r, const struct algorithm *alg, struct erro
 	return ret;
 }
 
-/* One worker: the calling thread itself. */
+/* Works without threads: the one worker is the calling thread. */
 static int work_alone(struct run *r, const struct work *work, struct message *m)
 {
 	struct run_stats *stats = &r->stats;

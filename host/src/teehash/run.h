@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many messages through one session or through several, a worker for each.
- * All sessions are opened before the first message is hashed, and what they
- * hash keeps its order. Each message is read by one worker alone and ends there,
- * so that none may be a source that others read from, too.
+ * Hashes many messages through one session or through several, a worker for each. All sessions are
+ * opened before the first message is hashed, and what they hash keeps its order. Each message is
+ * read by one worker alone and ends there, so that none may be a source that others read from, too.
  */
 #ifndef TEEHASH_RUN_H
 #define TEEHASH_RUN_H
@@ -18,7 +17,7 @@ enum reader_kind {
 	READER_INLINE, /* reads between calls */
 };
 
-/* "auto", …: NULL after the last. */
+/* The kinds' names: "auto", …; NULL ends them. */
 extern const char *const reader_kinds[];
 
 struct run_settings {
@@ -29,10 +28,10 @@ struct run_settings {
 };
 
 /*
- * Where messages come from and go to, in the calling thread. next() fills in a
- * zeroed message: 1, 0 when there are no more, or -errno. done() gets each of
- * them once, in their order, also when the work is stopped: those that were not
- * hashed then have -EINTR. 0, or -errno to stop the work.
+ * Messages come from next() and go to done(), in the calling thread. next() fills in a zeroed
+ * message: it returns 1, 0 when there are no more, or -errno. done() gets each of them once, in
+ * their order, also when the work is stopped: those that were not hashed then have -EINTR. It
+ * returns 0, or -errno to stop the work.
  */
 struct work {
 	int (*next)(void *ctx, struct message *m);

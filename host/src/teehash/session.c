@@ -16,7 +16,7 @@
 #define CHUNK_THREADED (1u << 20)
 #define CHUNK_INLINE   (2u << 20)
 #define CHUNK_PLAIN    (1u << 20)
-/* Where memory is short, a chunk is halved down to this. */
+/* A chunk is halved down to this where memory is short. */
 #define CHUNK_FLOOR (64u << 10)
 
 static size_t default_chunk(const struct session_settings *settings)
@@ -50,7 +50,9 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 	return ret;
 }
 
-/* Some TEEs have a small pool for all shared memory. */
+/*
+ * Allocates the slots, smaller ones if need be: some TEEs have a small pool for all shared memory.
+ */
 static int get_slots(struct hash_session *s, struct error *err)
 {
 	int ret = get_buffer(s, s->stats.slots * s->chunk, err);
@@ -83,7 +85,7 @@ void session_settle(struct hash_session *s)
 	if (!s->counting)
 		return;
 	s->counting = false;
-	/* What a TA that died had counted is lost. */
+	/* A TA that died has lost what it had counted. */
 	if (s->broken ||
 	    ta_counter_stop(settings->counter, settings->backend->tee(s->open), &ns, NULL))
 		s->stats.uncounted++;
@@ -187,7 +189,7 @@ int session_grow(struct hash_session *s, size_t size, size_t keep, struct error 
 	return ret;
 }
 
-/* After a call: its time, and whether the session survived it. */
+/* Notes a call's time, and whether the session survived it. */
 static int account(struct hash_session *s, const struct algorithm *alg, uint64_t begin, int ret,
 		   struct error *err)
 {

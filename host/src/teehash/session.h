@@ -49,7 +49,7 @@ struct session_stats {
 	uint64_t reader_runq_ns; /* run-queue wait of the reader threads */
 };
 
-/* To be read by all, written by session.c alone. */
+/* All may read it; session.c alone writes it. */
 struct hash_session {
 	const struct session_settings *settings;
 	struct session *open; /* the backend's; NULL: there is none */
@@ -61,7 +61,7 @@ struct hash_session {
 	struct session_stats stats;
 };
 
-/* 0, or -errno with the reason; then there is nothing to close. */
+/* Returns 0, or -errno with the reason; then there is nothing to close. */
 int session_open(struct hash_session **session, const struct session_settings *settings,
 		 struct error *err);
 void session_close(struct hash_session *session);
@@ -69,31 +69,30 @@ void session_close(struct hash_session *session);
 /* Ends the TA's counting of the time inside: stats is complete then. */
 void session_settle(struct hash_session *session);
 
-/* After a failure of the backend: a new session in place of the broken one. */
+/* Opens a new session in place of one that a failure of the backend broke. */
 int session_ensure(struct hash_session *session, struct error *err);
 
 /*
- * A buffer of at least size bytes that begins with the first `keep` bytes of
- * the present one. On failure the slots are back, or the session is broken.
+ * Makes the buffer one of at least size bytes that begins with the first `keep` bytes of the
+ * present one. After a failure the slots are back, or the session is broken.
  */
 int session_grow(struct hash_session *session, size_t size, size_t keep, struct error *err);
 
 /*
- * A message in one call, out of the buffer's beginning; or in pieces of the
- * buffer. 0, or -errno with the reason.
+ * Hash a message in one call, out of the buffer's beginning; or in pieces of the buffer. They
+ * return 0, or -errno with the reason.
  */
 int session_digest(struct hash_session *session, const struct algorithm *alg, size_t len,
 		   uint8_t *out, struct error *err);
 int session_begin(struct hash_session *session, const struct algorithm *alg, struct error *err);
-/* out: of the last piece; NULL: others follow. */
+/* `out` takes the digest of the last piece; NULL: others follow. */
 int session_piece(struct hash_session *session, const struct algorithm *alg, size_t offset,
 		  size_t len, uint8_t *out, struct error *err);
 
 /*
- * A TEE may have memory for a buffer and none to map it for a call, which it
- * then refuses before the TA sees anything of it. Returns true if len bytes were
- * refused like that and are worth another try, less at a time. What the user
- * asked for is not made smaller.
+ * Returns true if len bytes were refused for lack of memory and are worth another try, less at a
+ * time. A TEE may have memory for a buffer and none to map it for a call, which it then refuses
+ * before the TA sees anything of it. What the user asked for isn't made smaller.
  */
 bool session_take_less(struct hash_session *session, size_t len, const struct error *err);
 

@@ -33,7 +33,7 @@ void signals_die_of(int number)
 	_exit(128 + number); /* never reached */
 }
 
-/* Right now, from wherever the program is: async-signal-safe. */
+/* Ends the program right now, wherever it is: async-signal-safe. */
 static __attribute__((noreturn)) void leave(void)
 {
 	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -50,7 +50,7 @@ static void on_signal(int number)
 	int before = errno;
 
 	if (number == SIGPIPE) {
-		/* Whoever read the output has gone: no more is said. */
+		/* The reader of the output has gone: no more is said. */
 		first = number;
 		last_words = NULL;
 	}
@@ -68,14 +68,14 @@ void signals_setup(void)
 	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	/*
-	 * No SA_RESTART: a read that waits must end. One handler at a time, so
-	 * that one alone leaves.
+	 * SA_RESTART isn't set: a read that waits must end. One handler runs at a time, so that one
+	 * alone leaves.
 	 */
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(&action.sa_mask, numbers[i]);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		/* What nohup or a shell had us ignore stays ignored. */
+		/* A signal that nohup or a shell had us ignore stays ignored. */
 		if (!sigaction(numbers[i], NULL, &before) &&
 		    (before.sa_handler != SIG_IGN || numbers[i] == SIGALRM))
 			sigaction(numbers[i], &action, NULL);

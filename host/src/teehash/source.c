@@ -36,7 +36,7 @@ int source_open(struct source *source, const char *name, struct error *err)
 		code = -EISDIR;
 	if (code) {
 		source_close(source);
-		/* As sha256sum says it, so that scripts recognise it. */
+		/* The sentence is sha256sum's, so that scripts recognise it. */
 		return error_set(err, code, "%s", strerror(-code));
 	}
 	source->regular = S_ISREG(source->before.st_mode);
@@ -77,8 +77,8 @@ static bool told_to_stop(const struct source *source)
 }
 
 /*
- * A read from a pipe may wait for ever, in a thread that gets no signals: so
- * wait here, where the flags are seen. Returns false if told to stop.
+ * Waits for data where the flags are seen: a read from a pipe may wait for ever, in a thread that
+ * gets no signals. Returns false if told to stop.
  */
 static bool wait_for_data(const struct source *source)
 {
@@ -87,7 +87,7 @@ static bool wait_for_data(const struct source *source)
 	while (!told_to_stop(source)) {
 		int ready = poll(&fd, 1, LOOK_MS);
 
-		/* What else is wrong with it, read() tells. */
+		/* read() tells what else is wrong with it. */
 		if (ready > 0 || (ready < 0 && errno != EINTR))
 			return true;
 	}
@@ -128,7 +128,7 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
 	source->bytes += n;
 	source->read_ns += clock_now_ns() - begin;
 	*len = n;
-	/* Whoever knows that this piece is the last needs no empty one. */
+	/* A caller who knows that this piece is the last needs no empty one. */
 	if (!ret && !*eof && source->bytes == source_size(source))
 		ret = source_at_end(source, eof);
 	return ret;
@@ -218,7 +218,7 @@ void source_ask_cache(const struct source *source, struct page_cache *cache)
 	if (!source->regular)
 		cache->reason = "not a regular file";
 	else if (user && user != source->before.st_uid)
-		/* For privacy, the kernel calls all of another's cached. */
+		/* The kernel calls all of another user's pages cached, for privacy. */
 		cache->reason = "the file belongs to another user";
 	for (uint64_t at = 0; !cache->reason && at < size;) {
 		uint64_t len = WINDOW_PAGES * page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a message comes from: a file, a pipe, standard input. */
+/* A message comes from a file, a pipe or standard input. */
 #ifndef TEEHASH_SOURCE_H
 #define TEEHASH_SOURCE_H
 
@@ -11,7 +11,7 @@
 
 #include "error.h"
 
-/* How much of a file is in the kernel's page cache. */
+/* The part of a file that is in the kernel's page cache. */
 struct page_cache {
 	int64_t pages;      /* of the file; -1: not asked or not known */
 	int64_t cached;     /* of these in the cache */
@@ -55,10 +55,10 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
  * begins with it.
  */
 int source_at_end(struct source *source, bool *end);
-/* The sentence for what these two returned. */
+/* Writes the sentence for what these two returned. */
 int source_error(const struct source *source, int code, struct error *err);
 
-/* -ESTALE when the file is not what it was when it was opened. */
+/* Returns -ESTALE if the file isn't what it was when it was opened. */
 int source_unchanged(const struct source *source, struct error *err);
 
 void source_drop_cache(const struct source *source);

@@ -11,7 +11,7 @@
 
 #define STOP_FAILURE (-1)
 
-/* 0, the number of the signal that came first, or STOP_FAILURE. */
+/* Holds 0, the number of the signal that came first, or STOP_FAILURE. */
 extern atomic_int stop_reason;
 
 /* Sets the flag. Async-signal-safe; only the first call counts. */

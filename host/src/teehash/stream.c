@@ -38,9 +38,8 @@ static int check_stop(struct stream *st)
 }
 
 /*
- * len bytes of the buffer, in one call or, where the TEE refuses that, in
- * smaller ones; `last` ends the message. A call that was refused has hashed
- * nothing: the same bytes go again.
+ * Hashes len bytes of the buffer, in one call or, where the TEE refuses that, in smaller ones;
+ * `last` ends the message. A call that was refused has hashed nothing: the same bytes go again.
  */
 static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 {
@@ -96,9 +95,9 @@ static long blocks_read(void)
 }
 
 /*
- * One slot, read and hashed in turn. Where pieces do come from a disk, the
- * kernel is asked to read the next while the backend is busy with this one;
- * where they come from the page cache that would be wasted work.
+ * Reads and hashes one slot in turn. Where pieces do come from a disk, the kernel is asked to read
+ * the next while the backend is busy with this one; where they come from the page cache that would
+ * be wasted work.
  */
 static int stream_inline(struct stream *st, size_t len)
 {
@@ -161,7 +160,7 @@ static int stream_threaded(struct stream *st, size_t len)
 	return ret ? ret : hash_last(st, slot * s->chunk, len);
 }
 
-/* The first len bytes are in the buffer; eof: they are all. */
+/* Hashes as a stream. The first len bytes are in the buffer; eof: they are all. */
 static int hash_stream(struct stream *st, size_t len, bool eof)
 {
 	struct hash_session *s = st->session;

@@ -12,7 +12,7 @@ enum hash_mode {
 	MODE_TMPREF, /* for comparison: a stream out of one plain buffer */
 };
 
-/* "auto", …: NULL after the last. */
+/* The modes' names: "auto", …; NULL ends them. */
 extern const char *const hash_modes[];
 
 #define ONESHOT_LIMIT     (4u << 20)
@@ -25,17 +25,17 @@ struct stream_settings {
 	bool ask_page_cache;
 };
 
-/* How a message went. */
+/* The way that a message went. */
 enum hash_way {
 	WAY_NONE,
 	WAY_ONESHOT,
 	WAY_STREAM,
 };
 
-/* NULL for WAY_NONE. */
+/* The ways' names; NULL for WAY_NONE. */
 extern const char *const hash_ways[];
 
-/* Of one message; times in ns of the client's clock. */
+/* The figures of a message; times in ns of the client's clock. */
 struct file_stats {
 	uint64_t bytes;
 	uint64_t total_ns;       /* opening the file … digest */

@@ -20,7 +20,7 @@ enum timeline_step {
 	TIMELINE_CLOSE,
 };
 
-/* Most stretches that are kept. */
+/* No more stretches than this are kept. */
 #define TIMELINE_STRETCHES 4096
 
 struct timeline {
@@ -38,7 +38,7 @@ struct timeline {
 };
 
 void timeline_begin(struct timeline *timeline);
-/* A stretch is over. May be given NULL. */
+/* Adds a stretch that is over. May be given NULL. */
 void timeline_add(struct timeline *timeline, enum timeline_step step, uint64_t begin_ns,
 		  uint64_t end_ns);
 void timeline_end(struct timeline *timeline);

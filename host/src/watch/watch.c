@@ -51,8 +51,8 @@ static struct kind {
 static uint64_t tas[KINDS];
 
 /*
- * The function of that name in libteec. A program that opens a library with
- * libteec by dlopen() has it where only its own handle finds it.
+ * Returns the function of that name in libteec. A program that opens a library with libteec by
+ * dlopen() has it where only its own handle finds it.
  */
 static void *real(const char *name)
 {
@@ -93,7 +93,7 @@ static void forget_ids(void)
 	pid = tid = 0;
 }
 
-/* Which file lies where in this process: at its first call, to FILE.maps.PID. */
+/* Writes which file lies where in this process, at its first call, to FILE.maps.PID. */
 static void keep_maps(void)
 {
 	char path[4096], text[4096];
@@ -155,7 +155,7 @@ static void keep_operation(struct watch_call *call, const TEEC_Operation *op)
 	}
 }
 
-/* One window at a time: QEMU's plugin sees one CPU, not threads. */
+/* Takes the window; there is one at a time, for QEMU's plugin sees one CPU, not threads. */
 static bool take_window(void)
 {
 	uint64_t free_ = 0, me = (uint64_t)getpid();
@@ -172,7 +172,9 @@ static unsigned slot(uint64_t key)
 	return (unsigned)(key * 0x9e3779b97f4a7c15u >> 40) % KINDS;
 }
 
-/* Only who has the window calls this, so that no two threads do at once. */
+/*
+ * Returns whether to keep a window. Only its holder calls this, so that no two threads do at once.
+ */
 static bool worth_keeping(const struct watch_call *call, uint64_t ns)
 {
 	uint64_t key, *ta = &tas[slot(call->handle)];
@@ -202,7 +204,7 @@ struct watched {
 	bool window;
 };
 
-/* All that begins a call; handle: what it is about. */
+/* Begins a call; `handle` is what it is about. */
 static struct watched begin(struct watch_call *call, const void *handle, uint32_t command,
 			    const TEEC_Operation *op)
 {
