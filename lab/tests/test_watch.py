@@ -334,5 +334,6 @@ def test_the_timeline_is_one_that_chrome_reads() -> None:
 
 def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:
     made = program_page.sections(ran(), Names(), exact=False, title="it")
+    assert [section.key for section in made] == ["answer"]
     page = program_page.write(made, "it", "", tmp_path)
     assert "It called nothing in the TEE." in page.read_text()

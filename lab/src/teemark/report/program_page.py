@@ -42,7 +42,8 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Se
         ("spread", "How long calls take", (_histogram(ran, cost),)),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
-    return [page.Section(key, head, blocks) for key, head, blocks in found if blocks]
+    shown = found if kinds else found[:1]
+    return [page.Section(key, head, blocks) for key, head, blocks in shown if blocks]
 
 
 def _answer(
