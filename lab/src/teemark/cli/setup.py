@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import click
 
 from teemark.base.console import say, working
-from teemark.boards import Board, ensure_installed, install, open_board, tas
+from teemark.boards import Board, ensure_installed, install, open_board, own_ta, tas
 from teemark.cli import common
 
 
@@ -27,9 +25,7 @@ def command(board: str, remove: bool, as_json: bool) -> int:
     target = open_board(board)
     if remove:
         return _remove(target, as_json)
-    with contextlib.ExitStack() as stack:
-        with working(f"reaching {target.name} …"):
-            stack.enter_context(target)
+    with own_ta.ready_board(target, install=False):
         with working(f"looking at {target.name} …") as tell:
             installed = ensure_installed(target, require=True, tell=tell)
         with working("opening a session with each TA …"):
