@@ -72,7 +72,7 @@ class Finding:
     figures: tuple[Figure, ...] = ()
     costs: Share | None = None  # What it costs, of the call at hand that it costs most
     saves: Share | None = None
-    """Says what the remedy would save, where a model, a trace or a build tells."""
+    """The saving of the remedy, where a model, a trace or a build tells it."""
     sure: bool = True  # False if a figure is known badly, or nothing is decided
     place: Place | None = None
 

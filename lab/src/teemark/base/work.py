@@ -16,7 +16,7 @@ IN_TA = (TEE, "ta-c", "ta-ce")  # Backends that compute in a TA
 DIGEST_BYTES = 64  # Room for a digest in shared memory
 
 Form = Literal["message", "buffer", "storage", "command"]
-"""Says what a cost over sizes may be made of: model/forms.py has the terms of each."""
+"""The form of a cost over sizes; model/forms.py has the terms of each."""
 
 Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console", "other"]
 """How a call into the TEE is taken apart. `other`: nothing tells its work from its set-up."""
@@ -35,7 +35,8 @@ DATA = Reference()
 SMALL = Reference(direction="out", bytes=DIGEST_BYTES)
 
 Carried = Mapping[str, tuple[Reference, ...]]
-"""Says what a call carries, by algorithm; `*` stands for every algorithm that isn't named."""
+"""The references that a call carries, by algorithm; `*` stands for every algorithm that isn't
+named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Holds what one case does: its key, parsed."""
+    """The work that one case does: its key, parsed."""
 
     workload: str
     algorithm: str

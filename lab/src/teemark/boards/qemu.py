@@ -16,7 +16,8 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 
 
 class Images:
-    """Holds what `make build` leaves in build/vboard; `firmware` is another flash image."""
+    """The files that `make build` leaves in build/vboard; `firmware` takes the place of the flash
+    image."""
 
     def __init__(self, directory: Path, firmware: Path | None = None) -> None:
         self.directory = directory

@@ -46,7 +46,7 @@ _TELLING_S = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Holds what a command on the board left."""
+    """The status and the output of a command on the board."""
 
     status: int
     stdout: bytes

@@ -32,7 +32,7 @@ class Kit:
     folder: Path
     """export-ta_arm64 or export-ta_arm32 of OP-TEE's build; Yocto calls it export-user_ta."""
     key: Path | None = None
-    """Says what signs the TAs; None: the kit's own."""
+    """The key that signs the TAs; None: the kit's own."""
 
     def ours(self) -> Path:
         """The folder of our TAs: the signed ones, and one folder for each source folder, with what

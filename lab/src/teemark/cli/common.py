@@ -42,7 +42,7 @@ def _plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 
 
 _COMPLETED = {"--board": _boards, "--plan": _plans}
-"""Says what a shell completes the value of an option to."""
+"""Options whose values a shell can complete, and what to."""
 
 
 def together(*options: Option) -> Option:

@@ -32,7 +32,7 @@ _RENDER = {"folded": folded.render, "json": store.render}
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Holds what the command line says of a recording, and of what is shown of it."""
+    """The words of the command line: what to record, and what of it to show."""
 
     cases: tuple[str, ...]
     plan: str | None

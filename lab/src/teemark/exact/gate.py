@@ -44,7 +44,7 @@ class Gated:
     other: Mapping[str, tuple[str, str]] | None = None
     """The versions by name: as in the baseline, and as it is here."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """Says what the functions of a traced case take more or less, in words."""
+    """The changes of the functions of each traced case, in words."""
 
     def why(self, change: Change) -> tuple[str, str]:
         """Returns the case of a change that was traced, and what its functions take more or less;

@@ -132,7 +132,7 @@ class Lines(Watcher):
             self._say(f"{known[0]:.0%}, {_left(known[1])}{how}")
 
     def _stepped(self, share: float) -> bool:
-        """Says whether a line is due; `share` goes on beyond 1 while files are hashed."""
+        """Tells whether a line is due; `share` goes on beyond 1 while files are hashed."""
         before, self._steps = self._steps, max(self._steps, math.floor(share / STEP + 1e-9))
         return self._steps > before
 

@@ -392,8 +392,7 @@ _SENDING_S = 600.0
 
 
 _BYTE_NS = 60.0
-"""Says what a byte takes, checks of the result included: plain C on a small core or under
-emulation."""
+"""Time of a byte, with the checks of the result: plain C on a small core or under emulation."""
 
 _COUNTED_BYTE_NS = {"tee": 90.0, "ta-c": 45.0, "c": 45.0, "": 5.0}
 """Likewise on a board that counts instructions, by backend; "" stands for all others."""

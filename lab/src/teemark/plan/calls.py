@@ -123,7 +123,7 @@ class Content(str):
 
 
 class Expect(Content):
-    """Holds what memory must hold after the call."""
+    """The bytes that memory must hold after the call."""
 
     __slots__ = ()
     _hint = (

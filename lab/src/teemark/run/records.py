@@ -36,7 +36,7 @@ Texts = tuple[str, ...]
 
 
 class Record(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Holds what all records share: `type`."""
+    """The base of all records; its tag is the field `type`."""
 
 
 class Commit(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,8 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class Firmware(Struct, frozen=True, kw_only=True):
-    """Holds what a virtual board booted, by the files themselves; null where they don't say it."""
+    """An image that a virtual board booted; its facts are read from the files themselves, and null
+    where they don't say them."""
 
     name: Annotated[str, says("OP-TEE or TF-A")]
     sha256: Annotated[str, says("of the images that were packed, one behind the other")]
@@ -169,8 +170,8 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
 
 
 class HealthFacts(Group, frozen=True, kw_only=True):
-    """Holds what can keep a measurement from working or meaning something; `teebench --machine`
-    only."""
+    """Facts that can keep a measurement from working, or from meaning something; only `teebench
+    --machine` tells them."""
 
     user: str | None = None
     root: bool | None = None
@@ -200,7 +201,7 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
 
 
 class Backend(Struct, frozen=True, kw_only=True):
-    """Holds what the name of a backend in a case's key stands for."""
+    """A backend, which stands in a case's key by its name."""
 
     name: str
     title: Annotated[str, says("as reports call it")]
@@ -209,7 +210,7 @@ class Backend(Struct, frozen=True, kw_only=True):
 
 
 class Algorithm(Struct, frozen=True, kw_only=True):
-    """Holds what the name of an algorithm in a case's key stands for."""
+    """An algorithm, which stands in a case's key by its name."""
 
     name: str
     title: Annotated[str, says("as people write it")]
@@ -257,7 +258,7 @@ class Fips140(Struct, frozen=True, kw_only=True):
 
 
 class Layers(Struct, frozen=True, kw_only=True):
-    """Holds what some calls of a PKCS #11 module spent in libteec; the rest is the library's
+    """The time that some calls of a PKCS #11 module spent in libteec; the rest is the library's
     own."""
 
     calls: Count
@@ -290,7 +291,7 @@ class InterruptLine(Struct, frozen=True, kw_only=True):
 
 
 class Watched(Struct, frozen=True, kw_only=True):
-    """Holds what the machine did in a stretch of calls of its own, before the samples."""
+    """The work of the machine during a separate stretch of calls, before the samples."""
 
     calls: Positive
     ns: Annotated[Count, says("wall time of the stretch")]
@@ -413,7 +414,7 @@ class Legs(Record, frozen=True, kw_only=True, tag="legs", gc=False):
 
 
 class Trouble(Record, frozen=True, kw_only=True):
-    """Holds what `skip` and `fail` share."""
+    """The base of `skip` and `fail`."""
 
     case: Key
     reason: Annotated[str, says("a sentence for people")]

@@ -83,7 +83,7 @@ def kind_of(word: int) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Holds what names come from."""
+    """The files and tables that names come from."""
 
     kernel: Table
     tfa: Elf

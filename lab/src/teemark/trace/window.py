@@ -30,7 +30,7 @@ STEP = np.dtype([("block", "<u4"), ("instructions", "<u4")])
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Holds what the guest executed between two markers."""
+    """The instructions that the guest executed between two markers."""
 
     file: Path
     blocks: NDArray[Any]  # all that QEMU translated since recording was armed
