@@ -678,16 +678,22 @@ struct steps {
 	const struct window_block *blocks;
 	const struct window_step *list;
 	const struct table_block *table;
-	size_t n;
+	size_t n, n_blocks;
+	const char *window;
 };
 
 static void step(const struct steps *steps, size_t i)
 {
 	const struct window_step *s = &steps->list[i];
 	const struct table_block *b = &steps->table[s->block];
-	uint32_t all = steps->blocks[s->block].instructions;
+	uint64_t skipped;
+	uint32_t all;
+
+	if (s->block >= steps->n_blocks)
+		errx(1, "%s: not a whole window", steps->window);
+	all = steps->blocks[s->block].instructions;
 	/* The first step is the rest of the marker's block. */
-	uint64_t skipped = i ? 0 : 4 * (uint64_t)(all - s->instructions);
+	skipped = i ? 0 : 4 * (uint64_t)(all - s->instructions);
 
 	advance(b, b->address + skipped, s->instructions, !i || s->instructions == all);
 }
@@ -788,14 +794,28 @@ static void open_files(const char *window, const char *table, struct steps *step
 	steps->list = (const struct window_step *)((const char *)(steps->blocks + head->blocks) +
 						   head->words * 4);
 	steps->n = head->steps;
+	steps->n_blocks = head->blocks;
+	steps->window = window;
 	steps->table = (const struct table_block *)(known + 1);
 	walk.functions = (uint32_t)known->functions;
-	for (size_t i = 0; i < steps->n; i++)
-		if (steps->list[i].block >= head->blocks)
-			errx(1, "%s: not a whole window", window);
 	for (size_t i = 0; i < head->blocks; i++)
 		if (steps->table[i].domain >= DOMAINS || steps->table[i].kind >= KINDS)
 			errx(1, "%s: not the table of this window", table);
+}
+
+enum { RELEASED = 1 << 22 }; /* steps, 32 MiB: a window may have 1.5 GiB of them */
+
+/* The file's pages with steps before i aren't needed any more. */
+static void release(const struct steps *steps, size_t i)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t)(steps->list + i - RELEASED) + page - 1;
+	uintptr_t end = (uintptr_t)(steps->list + i);
+
+	begin -= begin % page;
+	end -= end % page;
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 /* Follows the whole window. */
@@ -803,6 +823,8 @@ static void follow(const struct steps *steps)
 {
 	new_thread(false);
 	for (size_t i = 0; i < steps->n; i++) {
+		if (i && !(i % RELEASED))
+			release(steps, i);
 		if (i && switches())
 			change_thread(steps, i);
 		step(steps, i);

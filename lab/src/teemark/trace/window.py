@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,11 @@ HASHING = ("first", "step", "last")  # Those that work on a file
 
 _HEAD = struct.Struct("<8s6Q")
 BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])
+PIECE = 1 << 22  # Steps that are counted at once: 32 MiB of the file
 STEP = np.dtype([("block", "<u4"), ("instructions", "<u4")])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """The instructions that the guest executed between two markers."""
 
@@ -41,7 +43,7 @@ class Window:
 
     def used(self) -> NDArray[np.intp]:
         """The blocks that were executed."""
-        return np.unique(self.steps["block"]).astype(np.intp)
+        return np.flatnonzero(self._counts[0])
 
     def code(self, block: int) -> NDArray[np.uint32]:
         """The instructions of a block."""
@@ -50,10 +52,20 @@ class Window:
 
     def executed(self) -> NDArray[np.int64]:
         """Instructions begun in each block."""
-        counts = np.bincount(
-            self.steps["block"], weights=self.steps["instructions"], minlength=len(self.blocks)
-        )
-        return counts.astype(np.int64)
+        return self._counts[1]
+
+    @cached_property
+    def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How often each block was executed, and its instructions. Steps are read in pieces from
+        the file: all at once, with numpy's copies, they would take gigabytes."""
+        times, instructions = np.zeros((2, len(self.blocks)), np.int64)
+        with self.file.open("rb") as file:
+            file.seek(-len(self.steps) * STEP.itemsize, 2)
+            while len(piece := np.fromfile(file, STEP, PIECE)):
+                block, count = piece["block"], piece["instructions"]
+                times += np.bincount(block, minlength=len(times))
+                instructions += np.bincount(block, count, len(times)).astype(np.int64)
+        return times, instructions
 
 
 def read(file: Path) -> Window:
