@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -231,6 +232,25 @@ def test_a_window_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert window.used().tolist() == [0, 1]
     assert window.executed().tolist() == [5, 2]
     assert np.array_equal(window.code(1), [NOP, BL])
+
+
+def test_a_long_window_is_counted_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All steps at once, with numpy's copies, took 2.9 GB for 700 million instructions."""
+    recorder = Recorder()
+    recorder.step(0x1000, (NOP, NOP, RET))
+    recorder.step(0x2000, (NOP, BL))
+    recorder.steps *= 300_000
+    window = recorder.window(tmp_path)
+    monkeypatch.setattr(windows, "PIECE", 1000)
+    tracemalloc.start()
+    try:
+        assert window.used().tolist() == [0, 1]
+        assert window.executed().tolist() == [900_000, 600_000]
+        assert tracemalloc.get_traced_memory()[1] < 500_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("cut", [0, 20, 60, -1])
