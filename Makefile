@@ -266,7 +266,7 @@ fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 
 .PHONY: bench
 bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a quiet machine (5 minutes)
-	@$(PYTEST) -m quiet lab/tests/test_real_machine.py
+	@$(PYTEST) -m quiet lab/tests/test_real_machine.py lab/tests/test_history.py
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants

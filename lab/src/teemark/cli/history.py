@@ -13,13 +13,15 @@ from teemark.base.console import paragraph, say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
+from teemark.base.harmless import harmless
 from teemark.cli.common import OUTPUT, PATH, all_option, option
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line
 from teemark.page import terminal
 from teemark.report import history_page
-from teemark.run import reader
+from teemark.run import index, reader
+from teemark.run.index import Entry
 from teemark.run.reader import RunData
 
 
@@ -27,10 +29,19 @@ from teemark.run.reader import RunData
 @click.argument("folder", metavar="DIR", type=PATH)
 @option("--board NAME", "Only runs of this board.")
 @option("--plan NAME", "Only runs of this plan.")
+@option("--last N", "Only the last N of these runs.", "last")
+@option("--list", "List the runs, a line each, and nothing else.", "listed")
 @all_option
 @option("-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT)
 def command(
-    *, folder: Path, board: str | None, plan: str | None, everything: bool, output: Path | None
+    *,
+    folder: Path,
+    board: str | None,
+    plan: str | None,
+    last: int | None,
+    listed: bool,
+    everything: bool,
+    output: Path | None,
 ) -> int:
     """Show what changed over the runs in the folders of DIR, in the order of time: which cases, by
     how much, and since which run and commit.
@@ -38,8 +49,21 @@ def command(
     Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
     incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose.
+
+    An index in DIR (.runs-index.json) knows each run's board, plan, time and commit, so that only
+    those asked for are read. It is made again where it is missing or a run changed.
     """
-    runs = _runs(folder, board, plan)
+    if not folder.is_dir():
+        raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
+    asked = [
+        one
+        for one in index.entries(folder)
+        if not one.board or (board or one.board, plan or one.plan) == (one.board, one.plan)
+    ]
+    asked = asked[-last:] if last else asked
+    if listed:
+        return _list(asked)
+    runs = _runs(folder, asked)
     try:
         found = history.lines(runs)
     except ModuleNotFoundError as error:
@@ -57,26 +81,33 @@ def command(
     return 0
 
 
-def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
-    """Returns the runs that are whole, of one board and plan, in the order of time."""
-    if not folder.is_dir():
-        raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
+def _list(asked: Sequence[Entry]) -> int:
+    """Prints a line a run: when it began, board, plan, commit, labels and folder."""
+    lines = []
+    for one in asked:
+        commit = one.commit.short if one.commit is not None else fmt.NONE
+        labels = " ".join(f"{key}={value}" for key, value in one.labels.items())
+        told = (one.started, one.board, one.plan, commit, labels or fmt.NONE, one.folder)
+        lines.append("  ".join(told) if not one.wrong else f"{one.folder}  left out: {one.wrong}")
+    click.echo(harmless("\n".join(lines)) if lines else "no runs")
+    return 0
+
+
+def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
+    """Reads the runs that are whole, of one board and plan, in the order of time."""
     runs = []
-    for file in sorted(folder.glob(f"*/{reader.RUN_FILE}")):
-        if file.parent.is_symlink():  # such as runs/latest
-            continue
+    for one in asked:
+        wrong = one.wrong
         try:
-            run = reader.read(file)
+            run = reader.read(folder / one.folder) if not wrong else None
         except TeemarkError as error:
-            say(f"teemark: left out: {error.message}")
-            continue
-        head = run.run
-        if head is None or (board or head.board) != head.board or (plan or head.plan) != head.plan:
-            continue
-        if run.incomplete is not None:
-            say(f"teemark: left out: {file}: {run.incomplete}")
-            continue
-        runs.append(run)
+            run, wrong = None, error.message
+        if run is not None and run.incomplete is not None:
+            wrong = f"{run.file}: {run.incomplete}"
+        if wrong:
+            say(f"teemark: left out: {wrong}")
+        elif run is not None and run.run is not None:
+            runs.append(run)
     kinds = sorted({(run.run.board, run.run.plan) for run in runs if run.run is not None})
     if len(kinds) > 1:
         said = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
@@ -90,7 +121,7 @@ def _runs(folder: Path, board: str | None, plan: str | None) -> list[RunData]:
             "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )
-    return sorted(runs, key=lambda run: run.run.started if run.run is not None else "")
+    return runs
 
 
 def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:

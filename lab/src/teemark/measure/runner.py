@@ -33,7 +33,7 @@ from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
 from teemark.run import records
-from teemark.run.reader import ANY_DRIVER, decode_line, stands_for
+from teemark.run.reader import ANY_DRIVER, decode_line, ends, stands_for
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
 
@@ -438,16 +438,10 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | Non
     wanted = _keys(asked)
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
-            with file.open("rb") as lines:
-                first = decode_line(lines.readline(), file=str(file), number=1)
-                lines.seek(max(0, file.stat().st_size - 4096))
-                last = decode_line(lines.read().splitlines()[-1], file=str(file), number=0)
-            if not isinstance(first, records.Run):
-                continue
+            first, whole = ends(file)
             began = datetime.fromisoformat(first.started).timestamp()
-        except (OSError, ValueError, IndexError, errors.DataError):
+        except (OSError, ValueError, errors.DataError):
             continue
-        whole = isinstance(last, records.End) and last.complete
         if whole and first.asked == wanted and first.starts == starts:
             took = file.stat().st_mtime - began
             return took if 0 < took < 86400 else None

@@ -282,6 +282,22 @@ def stands_for(asked: str, key: str) -> bool:
 _decoder: msgspec.json.Decoder[records.AnyRecord] = msgspec.json.Decoder(records.AnyRecord)
 
 
+def ends(file: Path) -> tuple[records.Run, bool]:
+    """Returns the first record of a run, and whether its last says that it is whole, without what
+    lies between. OSError, or DataError where it is no run."""
+    with file.open("rb") as lines:
+        first = decode_line(lines.readline(), file=str(file), number=1)
+        lines.seek(max(0, file.stat().st_size - 4096))
+        tail = lines.read().splitlines()
+    if not isinstance(first, records.Run):
+        raise DataError(f"{file}: its first line is no record of a run")
+    try:
+        last = decode_line(tail[-1], file=str(file), number=0) if tail else None
+    except DataError:
+        last = None  # it was cut off
+    return first, isinstance(last, records.End) and last.complete
+
+
 def decode_line(line: bytes, *, file: str, number: int) -> records.AnyRecord:
     """One record, its texts harmless; DataError names the line. A newer schema is told from
     nonsense."""
