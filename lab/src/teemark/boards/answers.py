@@ -87,10 +87,10 @@ def shown(text: str) -> str:
     return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
 
 
-def last_line(text: str, otherwise: str = "it said nothing") -> str:
+def last_line(text: str) -> str:
     """The last line of a complaint, in which programs say why."""
     lines: list[str] = text.strip().splitlines()
-    return harmless_line(lines[-1])[:400] if lines else otherwise
+    return harmless_line(lines[-1])[:400] if lines else "it said nothing"
 
 
 def _not_understood(board: str, about: str, said: str, why: str = "") -> BoardError:

@@ -55,7 +55,7 @@ class Own:
     plan: Plan = _NO_PLAN
 
 
-def plan_of(keys: Sequence[str], samples: int, name: str = "trace", known: Plan = _NO_PLAN) -> Plan:
+def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
     """Returns a plan of these cases, one call a sample, with the calibration before them. The plan
     `known` says what a case of workload `call` calls. Each step of teehash runs `samples` times."""
     cases, steps = [], {}
@@ -78,7 +78,7 @@ def plan_of(keys: Sequence[str], samples: int, name: str = "trace", known: Plan 
             raise UsageMistake(f"{key}: no plan says what that calls", hint=hint)
         cases.append(replace(calls.get(key, asked), samples=samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
-    return Plan(name, summary, tuple(cases), tuple(steps.values()), ta=known.ta)
+    return Plan("trace", summary, tuple(cases), tuple(steps.values()), ta=known.ta)
 
 
 def _split(key: str) -> tuple[str, str]:
