@@ -81,7 +81,7 @@ def measured_by_teebench(board: VirtualBoard, *words: str) -> RunData:
 def measured(
     board: VirtualBoard, asked: Plan, folder: Path, ta: own_ta.OwnTa | None = None
 ) -> RunData:
-    built = own_ta.ready(ta, asked.ta, board)
+    built = own_ta.build_for(ta, asked.ta, board)
     ensure_installed(board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
         outcome = runner.measure(board, asked, folder, runner.Watcher(), options=("--no-watch",))

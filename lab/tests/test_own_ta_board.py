@@ -38,7 +38,7 @@ def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = Non
     file.write_text(text)
     asked = plan.load(str(file))
     own = own_ta.find(ta) if ta is not None else None
-    built = own_ta.ready(own, asked.ta, board)
+    built = own_ta.build_for(own, asked.ta, board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
         outcome = runner.measure(board, asked, folder / "run", runner.Watcher())
     assert outcome.error is None

@@ -70,7 +70,7 @@ def find(path: Path) -> OwnTa:
     return ta
 
 
-def ready(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
+def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
     """Builds the TA with the board's kit, before the board is reached; returns None if there is no
     TA. `uuid` is the UUID by which a plan calls it."""
     if ta is None:

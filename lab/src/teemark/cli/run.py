@@ -160,7 +160,7 @@ def command(
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
-    built = own_ta.ready(own, asked.ta, target)
+    built = own_ta.build_for(own, asked.ta, target)
     how = {"options": options, "origin": source, "limit_s": limit_s}
     outcome = _measure(target, asked, out, starts, built, **how)
     hung = isinstance(outcome.error, BoardError) and not leaving.signalled()

@@ -148,7 +148,7 @@ def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
 
 def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
     board = VirtualBoard(file)
-    built = own_ta.ready(own.ta, own.plan.ta, board)
+    built = own_ta.build_for(own.ta, own.plan.ta, board)
     with own_ta.ready_board(board, built), working(f"{own.plan.name} on {file.name} …"):
         return measure(board, own.plan, folder)
 

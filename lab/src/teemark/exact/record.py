@@ -172,7 +172,7 @@ def record(
             what = board.optee.what
         if board.recipe.optee != "debian":
             say(f"teemark: {what}")
-        guest = own_ta.ready(own.ta, asked.ta, board)
+        guest = own_ta.build_for(own.ta, asked.ta, board)
         outcome, kernel = _measure(board, asked, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:
