@@ -44,7 +44,7 @@ int tz_client_save(const struct tz_client *client, struct error *err)
 	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file) {
-		rc = error_set(err, -errno, "can't write %s: %s", beside, strerror(errno));
+		rc = error_errno(err, "can't write %s", beside);
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -120,7 +120,7 @@ int tz_client_load(struct tz_client *client, const char *path, struct error *err
 		return rc;
 	file = fopen(path, "re");
 	if (!file)
-		return error_set(err, -errno, "can't read %s: %s", path, strerror(errno));
+		return error_errno(err, "can't read %s", path);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%31s %299s", name, value) != 2)
 			continue;

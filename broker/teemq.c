@@ -45,7 +45,7 @@ static int read_all(struct job *job, struct error *err)
 static int write_all(const void *data, size_t len, struct error *err)
 {
 	if (fwrite(data, 1, len, stdout) != len || fflush(stdout))
-		return error_set(err, -errno, "can't write: %s", strerror(errno));
+		return error_errno(err, "can't write");
 	return 0;
 }
 

@@ -23,6 +23,8 @@ int interrupts_read(struct interrupts *now, struct error *err);
 /* Reads a text as /proc/interrupts has it. */
 int interrupts_parse(const char *text, struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
+/* Returns how often the line was raised in all; 0 if there is no such line. */
+uint64_t interrupts_count(const struct interrupts *all, const char *line);
 /* Returns how often the line was raised between two readings. */
 uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now);
 

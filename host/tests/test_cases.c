@@ -106,11 +106,6 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/1 min_us=1 loops=2 repeat=1 samples=1 "
 		  "min_us=1",
 		  "\"min_us\" is there twice" },
-		{ "oneshot/sha256/c/4096/1",
-		  "oneshot takes ALGORITHM/BACKEND/BYTES; there is \"/1\" too "
-		  "many" },
-		{ "stream/sha256/c/4096/1/2/3",
-		  "takes ALGORITHM/BACKEND/BYTES/CHUNK; there is \"/2/3\"" },
 		{ "oneshot/sha256/tee/1 samples=", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 min_us=1.5", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 colour=red", "no option \"colour\"" },

@@ -214,10 +214,8 @@ static int set_key(struct session *s, const struct keyed_job *job, struct error 
 
 	if (!ret && job->alg->class == ALG_AEAD &&
 	    setsockopt(s->socket.bound, SOL_ALG, ALG_SET_AEAD_AUTHSIZE, NULL, job->alg->out_bytes))
-		ret = error_set(err, -errno,
-				"the kernel does not take the tag's length of "
-				"%s: %s",
-				job->alg->title, strerror(errno));
+		ret = error_errno(err, "the kernel does not take the tag's length of %s",
+				  job->alg->title);
 	return ret ? ret : afalg_accept(&s->socket, err);
 }
 
@@ -344,7 +342,7 @@ static int start_random(struct session *s, struct error *err)
 	afalg_close(&s->socket);
 	ret = bind_socket(s, NULL, "stdrng", err);
 	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
-		ret = error_set(err, -errno, "getrandom: %s", strerror(errno));
+		ret = error_errno(err, "getrandom");
 	if (!ret)
 		ret = afalg_set_key(&s->socket, seed, sizeof(seed), err);
 	return ret ? ret : afalg_accept(&s->socket, err);

@@ -119,12 +119,17 @@ void interrupts_free(struct interrupts *now)
 	*now = (struct interrupts){ 0 };
 }
 
+uint64_t interrupts_count(const struct interrupts *all, const char *line)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (!strcmp(all->list[i].line, line))
+			return all->list[i].count;
+	return 0;
+}
+
 uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now)
 {
-	for (size_t i = 0; i < before->count; i++)
-		if (!strcmp(before->list[i].line, now->line))
-			return now->count > before->list[i].count ?
-				       now->count - before->list[i].count :
-				       0;
-	return now->count; /* the line is new */
+	uint64_t count = interrupts_count(before, now->line);
+
+	return now->count > count ? now->count - count : 0;
 }

@@ -173,23 +173,17 @@ int asym_case_once(void *state, uint32_t i, struct error *err)
 	return ret;
 }
 
-/*
- * Returns another backend's desk, one that computes in this process if there is any; NULL if there
- * is none.
- */
+/* Returns another backend's desk, one that computes in this process if there is any; or NULL. */
 static struct desk *other_desk(const struct asym_case *k)
 {
-	struct desk *desk, *found = NULL;
+	const struct backend *other;
+	struct desk *desk;
+	size_t next = 0;
 
-	for (size_t i = 0; backends[i]; i++) {
-		const struct backend *b = backends[i];
-
-		if (!b->asym_step || b == k->c->backend || take_desk(k->c->pool, b, &desk, NULL))
-			continue;
-		if (!found || b->local)
-			found = desk;
-	}
-	return found;
+	while ((other = known_answer_referee(k->c->backend, DESK_ASYM, &next)))
+		if (!take_desk(k->c->pool, other, &desk, NULL))
+			return desk;
+	return NULL;
 }
 
 /*

@@ -117,13 +117,7 @@ static int report_openings(struct run *run, struct error *err)
 			continue;
 		desk->reported = true;
 		desk->backend->open_cost(desk->session, &cost);
-		ret = record_opening(&run->records, desk->backend, "context", cost.context_ns, err);
-		if (!ret)
-			ret = record_opening(&run->records, desk->backend, "session",
-					     cost.session_ns, err);
-		if (!ret)
-			ret = record_opening(&run->records, desk->backend, "invoke", cost.invoke_ns,
-					     err);
+		ret = record_opening(&run->records, desk->backend, &cost, err);
 	}
 	return ret;
 }
@@ -483,14 +477,6 @@ static const char *signal_reason(int sig)
 				"hung-up";
 }
 
-static void find_shortest(struct run *run)
-{
-	struct clock_facts facts;
-
-	clock_measure(&facts);
-	run->shortest_ns = 1000 * facts.resolution_ns;
-}
-
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
 	      struct sink *sink, struct bench_result *result, struct error *err)
 {
@@ -505,6 +491,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 			     .stopped = stop_check },
 	};
 	uint64_t begin = clock_now_ns();
+	struct clock_facts clock;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
@@ -513,7 +500,8 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 			(struct watched_idle){ .looked = true,
 					       .reason = "not looked for: --no-watch was given" };
 	usage_open(&run.meter);
-	find_shortest(&run);
+	clock_measure(&clock);
+	run.shortest_ns = 1000 * clock.resolution_ns;
 	run.end.cases = (unsigned)cases->count;
 	run.plans = calloc(cases->count ? cases->count : 1, sizeof(*run.plans));
 	if (!run.plans) {

@@ -103,24 +103,6 @@ static int split_key(struct bench_case *c, struct error *err)
 	return 0;
 }
 
-/* Parts that no syntax of the workload has: "/1" after BYTES. */
-static int check_parts(const struct bench_case *c, struct error *err)
-{
-	const char *syntax = c->workload->parameters;
-	const char *extra = strchr(c->parameters, '/');
-
-	while (extra && (syntax = strchr(syntax, '/'))) {
-		syntax++;
-		extra = strchr(extra + 1, '/');
-	}
-	if (!extra)
-		return 0;
-	return case_wrong(err,
-			  "%s: %s takes ALGORITHM/BACKEND/%s; there is \"%s\" "
-			  "too many",
-			  c->key, c->workload_name, c->workload->parameters, extra);
-}
-
 static bool was_seen(const char *const *seen, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -152,9 +134,6 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 	c->workload = workload_by_name(c->workload_name);
 	if (!c->workload)
 		return case_wrong(err, "there is no workload \"%s\"", c->workload_name);
-	ret = check_parts(c, err);
-	if (ret)
-		return ret;
 
 	while ((word = strtok_r(NULL, blank, &save))) {
 		equals = strchr(word, '=');
@@ -260,11 +239,8 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 			ret = error_set(&why, -EINVAL, "a NUL byte");
 		else
 			ret = cases_add_line(cases, text, line, defaults, &why);
-		if (ret) {
-			error_set(err, ret, "%s:%u: %s", name, line, why.what);
-			if (why.hint[0])
-				error_hint(err, "%s", why.hint);
-		}
+		if (ret)
+			error_set(err, ret, "%s:%u: %s\n%s", name, line, why.what, why.hint);
 	}
 	if (!ret && ferror(stream))
 		ret = error_set(err, -EIO, "cannot read %s: %s", name, strerror(errno));

@@ -139,8 +139,8 @@ const struct backend *known_answer_referee(const struct backend *backend, enum d
 		const struct backend *b = backends[n - 1 - *next % n];
 		bool local = *next < n;
 
-		if (b == backend || b->local != local ||
-		    (use == DESK_KEYED ? !b->message : !b->digest))
+		if (b == backend || b->local != local || (use == DESK_DIGEST && !b->digest) ||
+		    (use == DESK_KEYED && !b->message) || (use == DESK_ASYM && !b->asym_step))
 			continue;
 		++*next;
 		return b;

@@ -40,10 +40,7 @@ int place_open(struct error *err)
 
 int place_failed(struct error *err, const char *what)
 {
-	int code = -errno;
-
-	return error_set(err, code, "cannot %s a file in %s: %s", what, place_directory(),
-			 strerror(-code));
+	return error_errno(err, "cannot %s a file in %s", what, place_directory());
 }
 
 ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err)

@@ -73,11 +73,17 @@ static void begin_first(struct records *r, const char *key, const char *backend,
 	json_string(j, "source", "client-clock");
 }
 
-int record_opening(struct records *r, const struct backend *backend, const char *what, uint64_t ns,
+int record_opening(struct records *r, const struct backend *backend, const struct open_cost *cost,
 		   struct error *err)
 {
-	begin_first(r, NULL, backend->name, what, ns);
-	return end(r, err);
+	int ret;
+
+	begin_first(r, NULL, backend->name, "context", cost->context_ns);
+	ret = end(r, err);
+	begin_first(r, NULL, backend->name, "session", cost->session_ns);
+	ret = ret ? ret : end(r, err);
+	begin_first(r, NULL, backend->name, "invoke", cost->invoke_ns);
+	return ret ? ret : end(r, err);
 }
 
 int record_first_call(struct records *r, const struct bench_case *c, const struct measured *m,

@@ -71,28 +71,9 @@ static int write_all(struct sink *sink, const char *text, size_t len, struct err
 	return 0;
 }
 
-/* Keeps records; a json writer serves as the buffer: its text grows and is reused. */
-static int keep(struct sink *sink, const char *text, size_t len, struct error *err)
-{
-	struct json *held = &sink->held;
-
-	if (held->cap - held->len <= len) {
-		size_t cap = (held->cap + len + 1) * 2;
-		char *bigger = realloc(held->text, cap);
-
-		if (!bigger)
-			return fail(sink, ENOMEM, "keep records for", err);
-		held->text = bigger;
-		held->cap = cap;
-	}
-	memcpy(held->text + held->len, text, len);
-	held->len += len;
-	return 0;
-}
-
 int sink_record(struct sink *sink, struct json *record, struct error *err)
 {
-	int ret;
+	int ret = 0;
 
 	if (sink->code)
 		return error_set(err, sink->code, "cannot write to %s: %s", where(sink),
@@ -100,11 +81,14 @@ int sink_record(struct sink *sink, struct json *record, struct error *err)
 	if (record->failed || !record->text)
 		return fail(sink, ENOMEM, "make a record for", err);
 	/* The terminating NUL's place holds the newline meanwhile. */
-	record->text[record->len] = '\n';
+	record->text[record->len++] = '\n';
+	sink->held.comma = false;
 	if (sink->hold)
-		ret = keep(sink, record->text, record->len + 1, err);
+		json_embed(&sink->held, NULL, record);
 	else
-		ret = write_all(sink, record->text, record->len + 1, err);
+		ret = write_all(sink, record->text, record->len, err);
+	if (sink->held.failed)
+		ret = fail(sink, ENOMEM, "keep records for", err);
 	json_reset(record);
 	return ret;
 }

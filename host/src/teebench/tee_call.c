@@ -21,7 +21,7 @@ static int map_plain(struct tee_memory *m, struct error *err)
 	m->plain = m->data = memory;
 	pool_message(m->data, m->size);
 	if (m->kind == MEMORY_READ_ONLY && mprotect(m->plain, m->mapped, PROT_READ))
-		return error_set(err, -errno, "mprotect: %s", strerror(errno));
+		return error_errno(err, "mprotect");
 	return 0;
 }
 

@@ -265,7 +265,7 @@ static int collect_cases(const struct arguments *a, char **keys, struct cases *c
 		name = a->cases_path;
 		stream = fopen(name, "re");
 		if (!stream)
-			return error_set(err, -errno, "cannot read %s: %s", name, strerror(errno));
+			return error_errno(err, "cannot read %s", name);
 	} else if (!a->cases_path && isatty(STDIN_FILENO)) {
 		error_set(err, -EINVAL, "no cases are given");
 		error_hint(err, "teebench oneshot/sha256/c/4096, or --cases "
@@ -295,13 +295,9 @@ static int check_cases(struct cases *cases, struct pool *pool, struct error *err
 		if (!ret)
 			continue;
 		if (c->line)
-			error_set(err, ret, "%s:%u: %s: %s", cases->name, c->line, c->key,
-				  why.what);
-		else
-			error_set(err, ret, "%s: %s", c->key, why.what);
-		if (why.hint[0])
-			error_hint(err, "%s", why.hint);
-		return ret;
+			return error_set(err, ret, "%s:%u: %s: %s\n%s", cases->name, c->line,
+					 c->key, why.what, why.hint);
+		return error_set(err, ret, "%s: %s\n%s", c->key, why.what, why.hint);
 	}
 	return 0;
 }
@@ -406,7 +402,7 @@ int main(int argc, char **argv)
 
 	/* Text went through stdio; records did not. */
 	if (fflush(stdout) || ferror(stdout)) {
-		error_set(&err, -errno, "cannot write to standard output: %s", strerror(errno));
+		error_errno(&err, "cannot write to standard output");
 		return complain(&err, EXIT_FAIL);
 	}
 	return status;

@@ -56,20 +56,12 @@ void watch_idle(struct watched_idle *idle)
 		snprintf(idle->reason, sizeof(idle->reason), "%.159s", err.what);
 }
 
-static uint64_t count_of(const struct interrupts *raised, const char *line)
-{
-	for (size_t i = 0; i < raised->count; i++)
-		if (!strcmp(raised->list[i].line, line))
-			return raised->list[i].count;
-	return 0;
-}
-
 /* Returns whether a line rises with the calls that doesn't rise in an idle machine. */
 static bool shows_something(const struct watched *w, const struct watched_idle *idle)
 {
 	for (size_t i = 0; i < w->raised.count; i++) {
 		const struct interrupt_line *line = &w->raised.list[i];
-		double resting = (double)count_of(&idle->raised, line->line);
+		double resting = (double)interrupts_count(&idle->raised, line->line);
 
 		if (idle->ns)
 			resting *= (double)w->measured.ns / (double)idle->ns;
@@ -202,7 +194,7 @@ void watch_put(struct json *j, const struct watched *w, const struct watched_idl
 		json_string(j, "line", line->line);
 		json_string(j, "name", line->name);
 		json_u64(j, "count", line->count);
-		json_u64(j, "idle", count_of(&idle->raised, line->line));
+		json_u64(j, "idle", interrupts_count(&idle->raised, line->line));
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -148,6 +148,9 @@ static int parse_parameters(struct bench_case *c, struct error *err)
 			return case_wrong(err, "\"%s\" is not %s", c->parameters, w->parameters);
 		ret = parse_part(c, form, strsep(&rest, "/"), &c->part[i], err);
 	}
+	if (!ret && rest)
+		return case_wrong(err, "%s takes ALGORITHM/BACKEND/%s; there is \"/%s\" too many",
+				  w->name, w->parameters, rest);
 	if (ret || !w->blocks || !c->algorithm ||
 	    (c->bytes > 0 && c->bytes % c->algorithm->unit_bytes == 0))
 		return ret;

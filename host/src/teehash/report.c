@@ -293,8 +293,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 		return 0;
 	if (stop_asked())
 		return error_set(err, -EINTR, "interrupted");
-	return error_set(err, -errno, "%s: %s", r->out ? "cannot write the report" : "write error",
-			 strerror(errno));
+	return error_errno(err, "%s", r->out ? "cannot write the report" : "write error");
 }
 
 void report_free(struct report *r)

@@ -159,7 +159,7 @@ int source_unchanged(const struct source *source, struct error *err)
 	if (!source->regular)
 		return 0;
 	if (fstat(source->fd, &now))
-		return error_set(err, -errno, "cannot ask for its size: %s", strerror(errno));
+		return error_errno(err, "cannot ask for its size");
 	if (now.st_size == source->before.st_size &&
 	    now.st_mtim.tv_sec == source->before.st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == source->before.st_mtim.tv_nsec)
