@@ -19,7 +19,7 @@ from teemark.base import fmt, paths
 from teemark.base.errors import ConfigError
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
-from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Section, Table
+from teemark.page.blocks import Block, Bullets, Fold, Heading, Paragraph, Section, Table
 from teemark.plan import plan
 from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData, parse
@@ -217,11 +217,19 @@ def section(name: str, **changes: Any) -> Section:
     return made
 
 
+def opened(blocks: tuple[Block, ...]) -> list[Block]:
+    """The blocks with what is folded in its place, under its title."""
+    found: list[Block] = []
+    for block in blocks:
+        found += [Heading(block.title), *block.blocks] if isinstance(block, Fold) else [block]
+    return found
+
+
 def tables(made: Section) -> dict[str, Table]:
     """The tables by heading, and caption where there are several."""
     found: dict[str, Table] = {}
     title = ""
-    for block in made.blocks:
+    for block in opened(made.blocks):
         if isinstance(block, Heading):
             title = block.text
         elif isinstance(block, Table):
@@ -368,10 +376,10 @@ def reason(made: Section, title: str, cell: str) -> str:
     assert number is not None
     at = next(
         index
-        for index, block in enumerate(made.blocks)
+        for index, block in enumerate(opened(made.blocks))
         if isinstance(block, Heading) and block.text == title
     )
-    for block in made.blocks[at + 1 :]:
+    for block in opened(made.blocks)[at + 1 :]:
         if isinstance(block, Heading):
             break
         if isinstance(block, Bullets):
@@ -526,7 +534,7 @@ def test_every_finding_of_the_document_is_said_once(reference: Reference, name: 
 
 def plain(blocks: tuple[Block, ...]) -> str:
     said = []
-    for block in blocks:
+    for block in opened(blocks):
         if isinstance(block, Bullets):
             said += [str(getattr(part, "text", part)) for item in block.items for part in item]
         elif isinstance(block, Paragraph):

@@ -89,7 +89,8 @@ def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a
             return f"{shown}\n\n{table(value.data)}" if value.data is not None else shown
         case kind.Fold():
             inner = "\n\n".join(block(part, level + 1) for part in value.blocks)
-            return f"{'#' * (level + 1)} {escape(value.title)} ({escape(value.note)})\n\n{inner}"
+            note = f" ({escape(value.note)})" if value.note else ""
+            return f"{'#' * (level + 1)} {escape(value.title)}{note}\n\n{inner}"
         case kind.Heading():
             return f"{'#' * (level + 1)} {escape(value.text)}"
 

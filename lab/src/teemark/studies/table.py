@@ -14,7 +14,7 @@ from teemark.page.blocks import (
     Bullets,
     Cell,
     Column,
-    Heading,
+    Fold,
     Paragraph,
     Quiet,
     Strong,
@@ -39,14 +39,15 @@ _GLUED = ("%", "x")
 def blocks(
     seed: SeedTable, lookup: Lookup, reference: Reference, findings: Sequence[Finding]
 ) -> list[Block]:
-    """Heading, table, reasons, source and findings."""
+    """Returns what the document has under a title, closed: tables, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
     tables = [cells.tall(name) for name in seed.columns] if seed.tall else [cells.wide()]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
     said_ = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
     bullets = [[Bullets(items)] if items else [] for items in (reasons, said_)]
-    return [Heading(seed.title), *tables, *bullets[0], source, *bullets[1]]
+    note = f"{fmt.plural(len(said_), 'contradiction')} of its own" if said_ else "beside this run"
+    return [Fold(seed.title, note, (*tables, *bullets[0], source, *bullets[1]))]
 
 
 @dataclass(slots=True)

@@ -17,7 +17,14 @@ def _of(subject: Subject) -> list[page.Block]:
     first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
     answered = answers(subject)
     if answered:
-        blocks += [page.Heading("What the document concludes"), page.Findings(answered)]
+        known = tuple(one for one in answered if one.status != "not checked")
+        blocks.append(page.Heading("What the document concludes"))
+        blocks += [page.Findings(known)] if known else []
+        others = [one for one in answered if one.status == "not checked"]
+        for why in dict.fromkeys(one.evidence for one in others):
+            these = tuple((one.claim,) for one in others if one.evidence == why)
+            title = f"{fmt.plural(len(these), 'conclusion')} not measured here"
+            blocks.append(page.Fold(title, why, (page.Bullets(these),)))
         blocks.append(page.Heading("What else the run shows"))
     if first:
         blocks.append(page.Findings(first))
