@@ -8,7 +8,7 @@ static void digest(const struct digest_class *class, const uint8_t *data, size_t
 {
 	union digest_ctx ctx;
 
-	/* What was there before must not matter. */
+	/* Whatever was there before must not matter. */
 	memset(&ctx, 0xaa, sizeof(ctx));
 	class->init(&ctx);
 	class->update(&ctx, data, first);

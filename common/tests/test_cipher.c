@@ -77,7 +77,7 @@ static void crypt(const struct message *m, bool encrypt, const uint8_t *in, uint
 	union cipher_ctx ctx;
 	size_t at = 0;
 
-	/* What was there before must not matter. */
+	/* Whatever was there before must not matter. */
 	memset(&ctx, 0xaa, sizeof(ctx));
 	assert_true(cipher_set_key(&ctx, m->alg->id, encrypt, key.data));
 	/* A message that is dropped leaves nothing. */

@@ -12,7 +12,7 @@
 extern struct fake_libteec *fake;
 extern enum supplicant fake_supplicant;
 
-/* Of all tests, before the first. */
+/* Finds what all tests need, before the first. */
 int fake_find(void **state);
 
 /* Before each: nothing is open, nothing fails, the supplicant runs. */

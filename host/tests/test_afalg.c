@@ -34,7 +34,7 @@ uint64_t __real_clock_now_ns(void);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__real_fopen(const char *path, const char *mode);
 
-/* What /proc/crypto says; %d is a reference count that rises with each bind. */
+/* /proc/crypto says this; %d is a reference count that rises with each bind. */
 static const char drivers[] =
 	"name         : sha256\ndriver       : sha256-generic\n"
 	"module       : kernel\npriority     : 9999\nrefcnt       : 1\n"
@@ -200,7 +200,7 @@ static void test_drivers_of_an_algorithm(void **state)
 	kernel_drivers_free(&found);
 }
 
-/* By its reference count: the priority may say anything. */
+/* The driver is found by its reference count: the priority may say anything. */
 static void test_the_driver_that_is_bound(void **state)
 {
 	struct kernel_driver driver;

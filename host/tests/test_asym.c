@@ -51,7 +51,7 @@ int __wrap_openssl_asym_step(void *asym, struct asym_job *job, enum asym_step st
 	return ret;
 }
 
-/* As bench.c does it: 0, or what a case ends with; *why says why. */
+/* Goes through a case as bench.c does: returns 0, or what the case ends with; *why says why. */
 static int run_case(const char *key, struct error *why)
 {
 	const struct case_options defaults = { .samples = 1, .repeats = { 1 }, .n_repeats = 1 };

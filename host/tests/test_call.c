@@ -142,7 +142,7 @@ static const struct case_options defaults = {
 	.n_repeats = 1,
 };
 
-/* As the measuring core goes about it; 0 if all samples were right. */
+/* Measures as the measuring core does; returns 0 if all samples were right. */
 static int measure(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	const struct workload *w = c->workload;
@@ -234,7 +234,7 @@ static void test_right_results(void **state)
 			 kinds[i]);
 		right("100", text);
 	}
-	/* Of the empty message; of bytes that come back. */
+	/* The digests of the empty message, and of bytes that come back. */
 	right("none", "run:1" OK ";memory-in:temporary:3:hex-616263;"
 		      "memory-out:temporary:3:digest-ba7816bf8f01cfea414140de"
 		      "5dae2223b00361a396177a9cb410ff61f20015ad:3");

@@ -75,7 +75,7 @@ static void compute(struct desk *desk, struct keyed_job *job, const uint8_t *in,
 	assert_int_equal(desk->backend->message(desk->session, job, repeat, &err), 0);
 }
 
-/* By backend `c`, into the caller's memory. */
+/* Computes by backend `c`, into the caller's memory. */
 static void by_c(const struct keyed_job *job, const uint8_t *in, uint8_t *out)
 {
 	struct keyed_job copy = *job;

@@ -36,7 +36,7 @@ int __wrap_execl(const char *path, const char *name, const char *option, const c
 	return __real_execl(path, name, option, calls, key, end);
 }
 
-/* What the processes write a byte to each; read by the test. */
+/* Each process writes a byte to it; the test reads it. */
 static int begun[2];
 
 /* "good"; "closes slowly": its stretches are over; "hangs" in the first. */
@@ -157,7 +157,7 @@ static void test_a_process_that_is_ended_before_it_is_one(void **state)
 	assert_int_equal(count_begun(), 0);
 }
 
-/* As when a second Ctrl-C ends teebench where it is. */
+/* Ends as teebench does when a second Ctrl-C ends it where it is. */
 static void test_no_process_outlives_its_parent(void **state)
 {
 	struct pollfd fd = { .events = POLLIN };

@@ -38,7 +38,7 @@ static int draw(struct session *session, const struct buffer *out, size_t len, u
 	return 0;
 }
 
-/* Of a case of 1 MiB; 0, or the word of the skip. */
+/* Prepares a case of 1 MiB; returns 0, or the word of the skip. */
 static const char *prepare(uint64_t (*costs)(size_t len), unsigned at)
 {
 	const struct workload *rng = workload_by_name("rng");

@@ -30,7 +30,7 @@ FILE *__wrap_fopen(const char *path, const char *mode);
 static int event_errno, map_errno;
 static const char *paranoid;
 
-/* Of perf_event_open() alone. */
+/* Only perf_event_open() is replaced. */
 long __wrap_syscall(long number, ...)
 {
 	void *attr;
@@ -149,7 +149,7 @@ static void test_an_empty_ring(void **state)
 	assert_true(m.full == UINT64_MAX);
 }
 
-/* So many events in a ring as large as the kernel's, one each `step` ns. */
+/* Puts so many events into a ring as large as the kernel's, one each `step` ns. */
 static void fill(struct switch_list *list, unsigned events, uint64_t first, uint64_t step)
 {
 	static uint8_t ring[64 << 10];
@@ -260,7 +260,7 @@ static void test_nonsense_is_refused(void **state)
 	assert_int_equal(switches_parse(NULL, RING, RING + 1, NULL, &(uint64_t){ 0 }), -EPROTO);
 }
 
-/* What perf_event_open() or mmap() says, and what is made of it. */
+/* The answers of perf_event_open() or mmap(), and what is made of them. */
 static void check_refusal(int event, int map, const char *level, const char *what, const char *hint)
 {
 	struct switches *switches;

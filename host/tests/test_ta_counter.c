@@ -101,7 +101,7 @@ static void test_both_forbidden(void **state)
 	fake_is_closed();
 }
 
-/* What it says must be time: another speed, no speed, none at all. */
+/* The counter must count time: another speed, no speed, none at all are refused. */
 static void test_not_in_step(void **state)
 {
 	static const double speeds[] = { 0.0, 0.5, 0.9, 1.1, 2.0, 1000.0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What people read when the TEE does not do what they want. */
+/* Tests what people read when the TEE doesn't do what they want. */
 #include "harness.h"
 
 #include <errno.h>

@@ -73,7 +73,7 @@ static void any_call(struct world *w)
 		free(owned[i]);
 }
 
-/* What bob gets is what alice sealed, or he can't open it. */
+/* Bob gets what alice sealed, or he can't open it. */
 static void check(struct world *w, size_t len)
 {
 	static uint8_t plain[TZ_MESSAGE_MAX];

@@ -172,7 +172,7 @@ static void want_clock(struct model *model, const TEE_Param *p, struct answer *w
 	model->ticks = 0;
 }
 
-/* What the call must answer; takes the model's state along. */
+/* Returns what the call must answer, and takes the model's state along. */
 static void predict(struct model *model, uint32_t cmd, uint32_t types, const TEE_Param *p,
 		    struct answer *want)
 {
@@ -291,7 +291,7 @@ static void *copy_of(const TEE_Param *params, uint32_t types, int i, const TEE_P
 	return copy;
 }
 
-/* What a client finds in memory of which nobody else changed anything. */
+/* Checks what a client finds in memory of which nobody else changed anything. */
 static void check_memory(const struct answer *want, const TEE_Param *given, const uint8_t *found,
 			 size_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the bench TA decrypts with a tag: nothing leaves before the tag was right. */
+/* Tests what the bench TA decrypts with a tag: nothing leaves before the tag was right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_large_aead(void **state)
 	assert_int_equal(call_message(s, iv, 12, OUT, max + 17, OUT, &n, 1), BAD_PARAMETERS);
 }
 
-/* What an AEAD decrypted or was to decrypt is not kept. */
+/* The TA doesn't keep what an AEAD decrypted or was to decrypt. */
 static void test_plaintext_is_wiped(void **state)
 {
 	static const uint8_t text[32] = "plaintext, which is a secret too";

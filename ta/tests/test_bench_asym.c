@@ -186,7 +186,7 @@ static void test_encrypt(void **state)
 	assert_int_equal(operate(*state, sealed, 255, &n), BAD_PARAMETERS);
 }
 
-/* What was generated has another public key each time, and can be used. */
+/* A generated key has another public key each time, and can be used. */
 static void test_generate(void **state)
 {
 	static const uint8_t ids[] = { P256, ECDH, ED25519 };

@@ -101,7 +101,7 @@ static void test_published_ciphers(void **state)
 	assert_int_equal(count, 13 + 10);
 }
 
-/* Of a cipher in one piece, the repeated message is one message. */
+/* A repeated message is one message for a cipher in one piece. */
 static void test_repeat_begins_anew(void **state)
 {
 	uint8_t key[64] = { 7 }, iv[16] = { 9 }, once[64], second[64];

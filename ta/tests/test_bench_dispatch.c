@@ -171,7 +171,7 @@ static void test_bounds_of_work(void **state)
 	check_work(s, 64 << 10, (TA_WORK_MAX >> 16) + 1, BAD_PARAMETERS, BAD_PARAMETERS);
 	check_work(s, 64, TA_WORK_RANDOM_MAX >> 6, TEE_SUCCESS, TEE_SUCCESS);
 	check_work(s, 64, (TA_WORK_RANDOM_MAX >> 6) + 1, TEE_SUCCESS, BAD_PARAMETERS);
-	/* What hung a TEE until it was switched off. */
+	/* This hung a TEE until it was switched off. */
 	check_work(s, 1 << 20, 1 << 20, BAD_PARAMETERS, BAD_PARAMETERS);
 	check_work(s, SIZE_MAX, TA_REPEAT_MAX, BAD_PARAMETERS, BAD_PARAMETERS);
 }

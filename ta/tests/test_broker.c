@@ -64,7 +64,7 @@ static void test_each_reader_gets_a_copy_of_its_own(void **state)
 	assert_false(gets(&w->carol, "tz/c", len, 0));
 	assert_false(gets(&w->bob, "tz/d", len, 0));
 	assert_memory_not_equal(output, output + 2 * step, len);
-	/* What the TA sealed is no message for the TA. */
+	/* A message that the TA sealed is none for the TA. */
 	memcpy(message, output, len);
 	assert_int_equal(call_forward(w, "tz/c", "bob", len, 0, &done), TEE_ERROR_BAD_FORMAT);
 	assert_int_equal(statistics(w).refused, 2);
@@ -146,7 +146,7 @@ static void test_a_message_comes_once(void **state)
 	assert_int_equal(SEND(199, FRESH), TEE_SUCCESS);
 	assert_int_equal(SEND(135, FRESH), TEE_ERROR_ACCESS_CONFLICT);
 	assert_int_equal(SEND(136, FRESH), TEE_SUCCESS);
-	/* What was seen outlives the instance. */
+	/* The counters that were seen outlive the instance. */
 	world_restart(w);
 	assert_int_equal(SEND(199, FRESH), TEE_ERROR_ACCESS_CONFLICT);
 	assert_int_equal(SEND(198, FRESH), TEE_ERROR_ACCESS_CONFLICT);

@@ -35,7 +35,7 @@ static void *open_session(void)
 	return session;
 }
 
-/* What was counted; hz as it came out. */
+/* Returns what was counted; hz is as it came out. */
 static uint64_t clock_to(void *session, uint32_t clock, uint32_t *hz)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = {

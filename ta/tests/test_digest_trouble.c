@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What goes wrong around the TA: no memory, a TEE that fails, memory that changes. */
+/* Tests what goes wrong around the TA: no memory, a TEE that fails, memory that changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "shim.h"
 #include "stack.h"
 
-/* By the TEE. From the second on they also serve UPDATE and FINAL. */
+/* The TEE is asked. From the second on these also serve UPDATE and FINAL. */
 static void a_message(TEE_Param params[TEE_NUM_PARAMS + 1], uint32_t times)
 {
 	const TEE_Param all[TEE_NUM_PARAMS + 1] = {
@@ -90,7 +90,7 @@ static void test_tee_that_fails(void **state)
 	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_UPDATE, 0x0005, p + 1),
 			 TEE_ERROR_BAD_STATE);
 
-	/* What the failed ones took in is not in the next. */
+	/* The next message has nothing of what the failed ones took in. */
 	shim_fail_do_final = 0;
 	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_INIT, 0x0001, p),
 			 TEE_SUCCESS);

@@ -112,7 +112,7 @@ static int done(void *ctx, struct message *m)
 	if (!m->ret)
 		return command_line(command, m, NULL);
 	command_complain(command, m);
-	/* What this machine can't do is the same for every file. */
+	/* Every file meets the same limit of this machine. */
 	return m->err.skip ? m->ret : 0;
 }
 

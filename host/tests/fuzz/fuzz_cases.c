@@ -14,7 +14,7 @@ static void check(struct bench_case *c, struct pool *pool)
 	struct error why = { 0 };
 	int ret = case_parse(c, pool, &why);
 
-	/* What is refused says why; nothing is opened for it. */
+	/* A refused case says why; nothing is opened for it. */
 	if ((ret != 0) != (why.what[0] != '\0') || c->state)
 		abort();
 	if (!c->options.n_repeats || c->options.n_repeats > CASE_REPEATS_MAX || !c->options.samples)

@@ -251,7 +251,7 @@ static bool crowded(void)
 	return full;
 }
 
-/* As OP-TEE does it: the TA is not even entered. */
+/* OP-TEE doesn't even enter the TA, either. */
 static bool too_large(const TEEC_Operation *op)
 {
 	size_t most = (size_t)setting("FAKE_MAP", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the programs that test the TAs on a board share. */
+/* The programs that test the TAs on a board share this. */
 #ifndef BOARD_H
 #define BOARD_H
 

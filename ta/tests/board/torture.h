@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of ta_torture share. */
+/* The parts of ta_torture share this. */
 #ifndef TORTURE_H
 #define TORTURE_H
 
@@ -47,7 +47,7 @@ TEEC_Result invoke(TEEC_Session *session, uint32_t cmd, uint32_t types, TEEC_Par
 #define INVOKE(session, cmd, types, ...) \
 	invoke((session), (cmd), (types), (TEEC_Parameter[4]){ __VA_ARGS__ })
 
-/* Of the bench TA. */
+/* These are of the bench TA. */
 TEEC_Result prepare(TEEC_Session *s, const struct algorithm *alg, bool encrypt, const uint8_t *key);
 TEEC_Result message(TEEC_Session *s, const struct algorithm *alg, const uint8_t *iv,
 		    const uint8_t *in, size_t len, uint8_t *out, size_t *out_len, uint32_t repeat);

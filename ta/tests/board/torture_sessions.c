@@ -343,7 +343,7 @@ static unsigned int run_sessions(unsigned int count, unsigned int calls, unsigne
 	return findings;
 }
 
-/* As OP-TEE's pta_stats.h has it. */
+/* The layout is that of OP-TEE's pta_stats.h. */
 struct pool {
 	char name[32];
 	uint32_t allocated, max_allocated, size;

@@ -173,7 +173,7 @@ static void raw_open(struct raw_session *session, const TEEC_UUID *uuid)
 	session->id = arg.session;
 }
 
-/* What the TAs' contracts name; never that one is dead. */
+/* Returns whether the TAs' contracts name the result; they never say that one is dead. */
 static bool is_answer(TEEC_Result res)
 {
 	return res == TEEC_SUCCESS || res == TEEC_ERROR_BAD_PARAMETERS ||

@@ -17,7 +17,7 @@ struct shim_object {
 	struct shim_file *file; /* NULL: transient */
 	size_t position;
 
-	/* Of asymmetric keys: as asym.h lays them out; public, private. */
+	/* Asymmetric keys are laid out as in asym.h: public, private. */
 	const struct asym_algorithm *asym; /* NULL: none */
 	bool pair;
 	uint8_t parts[4096];

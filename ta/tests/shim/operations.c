@@ -151,7 +151,7 @@ TEE_Result TEE_AllocateOperation(TEE_OperationHandle *operation, uint32_t alg, u
 
 void TEE_FreeOperation(TEE_OperationHandle operation)
 {
-	/* As before OP-TEE 3.20; later ones accept it. */
+	/* OP-TEE before 3.20 does this; later ones accept it. */
 	if (!operation)
 		shim_panic("TEE_FreeOperation: no operation");
 	EVP_MD_CTX_free(operation->md);
@@ -445,7 +445,7 @@ TEE_Result TEE_AEEncryptFinal(TEE_OperationHandle operation, const void *src, si
 	return TEE_SUCCESS;
 }
 
-/* As OP-TEE's, it has written the plaintext when it finds the tag wrong. */
+/* Like OP-TEE's, it has written the plaintext when it finds the tag wrong. */
 TEE_Result TEE_AEDecryptFinal(TEE_OperationHandle operation, const void *src, size_t src_len,
 			      void *dst, size_t *dst_len, void *tag, size_t tag_len)
 {

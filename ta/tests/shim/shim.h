@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What tests ask of the shim, beside the API itself. */
+/* Tests ask this of the shim, beside the API itself. */
 #ifndef SHIM_H
 #define SHIM_H
 
@@ -16,7 +16,7 @@ extern unsigned int shim_fail_do_final; /* TEE_DigestDoFinal */
 /* Pretends that this algorithm was not compiled in. */
 extern uint32_t shim_unsupported_alg;
 
-/* What the next calls that touch a persistent object return, if not 0. */
+/* The next calls that touch a persistent object return this, if it isn't 0. */
 extern uint32_t shim_storage_result;
 
 /*
@@ -59,7 +59,7 @@ void shim_counters_set(uint64_t count);
 /* How often the TA wrote to the console, and asked for each time. */
 extern size_t shim_lines, shim_ree_times, shim_system_times;
 
-/* What is allocated at the moment. */
+/* So much is allocated at the moment. */
 extern size_t shim_allocations;
 /* TEE_AllocateOperation calls so far. */
 extern size_t shim_operations_made;

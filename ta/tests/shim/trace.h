@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of the kit's header of that name, what our TAs use. */
+/* The part of the kit's header of that name that our TAs use. */
 #ifndef TRACE_H
 #define TRACE_H
 
