@@ -52,18 +52,21 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return device.code ? -1 : 0;
 }
 
-static int call(bool refused, int code, uint32_t result, uint32_t origin, struct error *err)
+enum { NOT_IMPLEMENTED = 0xFFFF0009 };
+
+static int call(enum direct_kind kind, int code, uint32_t result, uint32_t origin,
+		struct error *err)
 {
 	struct direct *direct;
 	int ret;
 
 	memset(err, 0, sizeof(*err));
 	memset(&device, 0, sizeof(device));
-	assert_int_equal(direct_open(&direct, err), 0);
+	assert_int_equal(direct_open(&direct, kind == DIRECT_PSEUDO, err), 0);
 	device.code = code;
 	device.result = result;
 	device.origin = origin;
-	ret = direct_call(direct, refused, 3, err);
+	ret = direct_call(direct, kind, 3, err);
 	direct_close(direct);
 	assert_int_equal(ret, err->code);
 	assert_int_equal(device.calls, ret ? 1 : 3);
@@ -75,8 +78,21 @@ static void test_what_is_to_be(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(call(false, 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP, &err), 0);
-	assert_int_equal(call(true, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err), 0);
+	assert_int_equal(call(DIRECT_EMPTY, 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP, &err), 0);
+	assert_int_equal(call(DIRECT_REFUSED, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err),
+			 0);
+	assert_int_equal(call(DIRECT_PSEUDO, 0, NOT_IMPLEMENTED, TEEC_ORIGIN_TRUSTED_APP, &err), 0);
+}
+
+/* It doesn't count as a pseudo TA's call that the core ended, or that another answer came to. */
+static void test_a_pseudo_ta_answers_itself(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_true(call(DIRECT_PSEUDO, 0, NOT_IMPLEMENTED, TEEC_ORIGIN_TEE, &err) < 0);
+	assert_non_null(strstr(err.what, "cannot call the TEE's pseudo TA"));
+	assert_true(call(DIRECT_PSEUDO, 0, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP, &err) < 0);
 }
 
 static void test_another_tee_is_a_skip(void **state)
@@ -96,7 +112,7 @@ static void test_another_tee_is_a_skip(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		call(true, answers[i].code, answers[i].result, answers[i].origin, &err);
+		call(DIRECT_REFUSED, answers[i].code, answers[i].result, answers[i].origin, &err);
 		assert_string_equal(err.skip, "not-refused");
 		assert_non_null(strstr(err.what, "with 5 parameters"));
 	}
@@ -119,15 +135,15 @@ static void test_a_failure_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(answers) / sizeof(*answers); i++) {
-		assert_true(call(i & 1, answers[i / 2].code, answers[i / 2].result, TEEC_ORIGIN_TEE,
-				 &err) < 0);
+		assert_true(call(i & 1 ? DIRECT_REFUSED : DIRECT_EMPTY, answers[i / 2].code,
+				 answers[i / 2].result, TEEC_ORIGIN_TEE, &err) < 0);
 		assert_null(err.skip);
 		assert_non_null(strstr(err.what, "cannot call the digest TA"));
 		assert_non_null(strstr(err.what, answers[i / 2].what));
 	}
-	assert_true(call(false, EINVAL, 0, 0, &err) < 0);
+	assert_true(call(DIRECT_EMPTY, EINVAL, 0, 0, &err) < 0);
 	assert_null(err.skip);
-	assert_true(call(false, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err) < 0);
+	assert_true(call(DIRECT_EMPTY, 0, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE, &err) < 0);
 	assert_null(err.skip);
 }
 
@@ -138,15 +154,19 @@ static void test_no_session(void **state)
 
 	(void)state;
 	device.open_result = TEEC_ERROR_ITEM_NOT_FOUND;
-	assert_true(direct_open(&direct, &err) < 0);
+	assert_true(direct_open(&direct, false, &err) < 0);
 	assert_null(direct);
 	assert_non_null(strstr(err.what, "cannot open a session through /dev/tee0"));
+	assert_null(err.skip);
+	assert_true(direct_open(&direct, true, &err) < 0);
+	assert_string_equal(err.skip, "no-pseudo-ta");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_to_be),
+		cmocka_unit_test(test_a_pseudo_ta_answers_itself),
 		cmocka_unit_test(test_another_tee_is_a_skip),
 		cmocka_unit_test(test_a_failure_is_none),
 		cmocka_unit_test(test_no_session),

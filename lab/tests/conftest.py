@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ import browser
 import sshserver
 from teemark import boards
 from teemark.base import leaving
+from teemark.base.errors import BoardError
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
 from teemark.reference.data import Reference, load
@@ -131,6 +133,62 @@ def _boot(name: str) -> Iterator[VirtualBoard]:
 def qemu_v8() -> Iterator[VirtualBoard]:
     """The virtual board qemu-v8, booted once for all tests, with everything installed."""
     yield from _boot("qemu-v8")
+
+
+SUPPLICANT = ("tee-supplicant", "-d", "--fs-parent-path", "/data/tee")
+"""How the virtual board starts it (vboard/rootfs/etc/init.d/rcS)."""
+
+SERVES = """\
+state=$(sed -n 's/^State:[^A-Z]*//p' /proc/$(pidof tee-supplicant)/status 2>/dev/null)
+echo "${state:-gone}"
+"""
+
+
+def renew_supplicant(board: Board) -> None:
+    """Ends tee-supplicant and starts it anew, and waits until a TA could be loaded.
+
+    A test that kills clients has to: a tee-supplicant whose client was killed while it loaded a TA
+    lives on, and ends with one of the next requests (docs/findings.md).
+    """
+    board.script("killall -9 tee-supplicant; while pidof tee-supplicant >&2; do sleep 0.1; done")
+    limit = time.monotonic() + 60
+    while board.capture(SUPPLICANT, check=False).status and time.monotonic() < limit:
+        time.sleep(0.2)
+    bench = ["teebench", "--samples", "1", "--min-us", "0", "invoke/none/tee/none"]
+    assert '"type":"sample"' in board.capture(bench).text, "tee-supplicant doesn't serve"
+
+
+_had_it: dict[Board, str] = {}
+"""The test after which the shared board's tee-supplicant was last seen to run."""
+
+
+def lost_supplicant(board: Board, test: str) -> str | None:
+    """Says that the board's tee-supplicant is gone or stopped after `test`; None if it runs."""
+    state = board.script(SERVES).text.strip()
+    if state.startswith(("R", "S", "D", "I")):
+        _had_it[board] = test
+        return None
+    before = _had_it.get(board, "the boot")
+    return f"{board.name}: tee-supplicant is {state} after {test}; it ran after {before}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """The shared board has its tee-supplicant after each test; else that test fails, and the next
+    ones find a new one, or the board booted anew."""
+    board = getattr(item, "funcargs", {}).get("qemu_v8")
+    yield
+    if board is None or not board.running:
+        return
+    lost = lost_supplicant(board, item.nodeid)
+    if lost is None:
+        return
+    try:
+        renew_supplicant(board)
+    except (AssertionError, BoardError):
+        board.reboot()
+        ensure_installed(board)
+    pytest.fail(lost, pytrace=False)
 
 
 class Lent:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from conftest import often
+from conftest import often, renew_supplicant
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Result
@@ -461,15 +461,12 @@ def test_interrupted(board: VirtualBoard, name: str, number: int, jobs: str) -> 
 
 
 def test_a_killed_client_leaves_nothing_behind(board: VirtualBoard) -> None:
-    done = run(
+    run(
         board,
         "truncate -s 400M big\n"
         "for i in 1 2 3 4 5 6; do teehash -j2 big noise >/dev/null & pid=$!; sleep 0.6;"
-        " kill -9 $pid; wait $pid; done 2>/dev/null; rm big\n"
-        # OP-TEE's supplicant ends when a client is killed in the midst of a TA load: not ours.
-        # It may take a moment to; without it, every call waits for good.
-        "for i in 1 2 3 4 5 6 7 8 9 10; do pidof tee-supplicant >/dev/null ||"
-        " tee-supplicant -d --fs-parent-path /data/tee; sleep 0.2; done\n"
-        "teehash -j2 good good",
+        " kill -9 $pid; wait $pid; done 2>/dev/null; rm big",
     )
+    renew_supplicant(board)
+    done = run(board, "teehash -j2 good good")
     assert (done.status, done.text) == (0, GOOD * 2)

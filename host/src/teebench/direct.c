@@ -51,9 +51,19 @@ static void octets(uint8_t out[TEE_IOCTL_UUID_LEN], const TEEC_UUID *uuid)
 	memcpy(out + 8, uuid->clockSeqAndNode, 8);
 }
 
-int direct_open(struct direct **direct, struct error *err)
+/* device.pta of OP-TEE (pta_device.h there); no command of it has this number. */
+static const TEEC_UUID pseudo_ta = { 0x7011a688,
+				     0xddde,
+				     0x4053,
+				     { 0xa5, 0xa9, 0x7b, 0x3c, 0x4d, 0xdf, 0x13, 0xb8 } };
+
+enum { NO_COMMAND = 0x7ea };
+#define NOT_IMPLEMENTED \
+	0xFFFF0009 /* TEE_ERROR_NOT_IMPLEMENTED; libteec's headers have no name for it */
+
+int direct_open(struct direct **direct, bool pseudo, struct error *err)
 {
-	static const TEEC_UUID uuid = TA_DIGEST_UUID;
+	static const TEEC_UUID digest_ta = TA_DIGEST_UUID;
 	struct tee_ioctl_open_session_arg arg = {
 		.clnt_login = TEE_IOCTL_LOGIN_PUBLIC,
 	};
@@ -70,19 +80,22 @@ int direct_open(struct direct **direct, struct error *err)
 		free(d);
 		return ret;
 	}
-	octets(arg.uuid, &uuid);
+	octets(arg.uuid, pseudo ? &pseudo_ta : &digest_ta);
 	ret = ask(d->fd, TEE_IOC_OPEN_SESSION, &arg, sizeof(arg));
 	if (ret)
 		error_set(err, ret, "cannot open a session through %s: %s", device, strerror(-ret));
 	else if (arg.ret)
 		ret = error_tee(err, arg.ret, arg.ret_origin, "cannot open a session through %s",
 				device);
+	if (ret && pseudo && arg.ret == TEEC_ERROR_ITEM_NOT_FOUND)
+		error_skip_word(err, "no-pseudo-ta");
 	if (ret) {
 		close(d->fd);
 		free(d);
 		return ret;
 	}
 	d->session = arg.session;
+	d->call.arg.func = pseudo ? NO_COMMAND : TA_DIGEST_CMD_NOP;
 	*direct = d;
 	return 0;
 }
@@ -108,36 +121,46 @@ static int not_refused(struct error *err, const char *why)
 }
 
 /* Says why the answer isn't the one that was due. `ret` is the driver's. */
-static int wrong(const struct tee_ioctl_invoke_arg *arg, bool refused, int ret, struct error *err)
+static int wrong(const struct tee_ioctl_invoke_arg *arg, enum direct_kind kind, int ret,
+		 struct error *err)
 {
+	const char *doing = kind == DIRECT_PSEUDO ? "call the TEE's pseudo TA" :
+						    "call the digest TA";
+	bool refused = kind == DIRECT_REFUSED;
+
 	if (refused && (ret == -EINVAL || ret == -E2BIG))
 		return not_refused(err, "its driver passes no such call on");
 	if (ret)
-		return error_set(err, ret, "cannot call the digest TA: %s", strerror(-ret));
+		return error_set(err, ret, "cannot %s: %s", doing, strerror(-ret));
 	if (refused && arg->ret == TEEC_SUCCESS)
 		return not_refused(err, "it succeeds");
 	if (refused &&
 	    (arg->ret == TEEC_ERROR_BAD_PARAMETERS || arg->ret == TEEC_ERROR_NOT_SUPPORTED))
 		return not_refused(err, "another part of it refuses it");
-	return error_tee(err, arg->ret, arg->ret_origin, "cannot call the digest TA");
+	return error_tee(err, arg->ret, arg->ret_origin, "cannot %s", doing);
 }
 
-int direct_call(struct direct *d, bool refused, uint32_t times, struct error *err)
+int direct_call(struct direct *d, enum direct_kind kind, uint32_t times, struct error *err)
 {
+	/* What comes back, and from whom; a pseudo TA counts as a TA. */
+	static const struct {
+		uint32_t params, result, origin;
+	} kinds[] = {
+		[DIRECT_EMPTY] = { PARAMS, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP },
+		[DIRECT_REFUSED] = { TOO_MANY, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE },
+		[DIRECT_PSEUDO] = { PARAMS, NOT_IMPLEMENTED, TEEC_ORIGIN_TRUSTED_APP },
+	};
 	const struct tee_ioctl_invoke_arg *arg = &d->call.arg;
-	uint32_t params = refused ? TOO_MANY : PARAMS;
-	size_t size = sizeof(d->call.arg) + params * sizeof(struct tee_ioctl_param);
+	size_t size = sizeof(d->call.arg) + kinds[kind].params * sizeof(struct tee_ioctl_param);
 
-	d->call.arg.func = TA_DIGEST_CMD_NOP;
 	d->call.arg.session = d->session;
-	d->call.arg.num_params = params;
+	d->call.arg.num_params = kinds[kind].params;
 	for (uint32_t i = 0; i < times; i++) {
 		int ret = ask(d->fd, TEE_IOC_INVOKE, &d->call, size);
 
-		if (ret || (refused ? arg->ret != TEEC_ERROR_BAD_PARAMETERS ||
-					      arg->ret_origin != TEEC_ORIGIN_TEE :
-				      arg->ret != TEEC_SUCCESS))
-			return wrong(arg, refused, ret, err);
+		if (ret || arg->ret != kinds[kind].result ||
+		    (kind != DIRECT_EMPTY && arg->ret_origin != kinds[kind].origin))
+			return wrong(arg, kind, ret, err);
 	}
 	return 0;
 }

@@ -3,7 +3,9 @@
  * An empty call to the digest TA by the kernel's own interface, without
  * libteec, and the same call with one parameter more than a call may have:
  * the TEE's core refuses that before it looks for a TA. What the one takes
- * more than the other is the TA's.
+ * more than the other is the TA's. A TEE that takes nobody's TAs has a session
+ * with its own pseudo TA instead, which lists devices, and which every OP-TEE
+ * since 3.6 has: it refuses a command that it doesn't know.
  */
 #ifndef DIRECT_H
 #define DIRECT_H
@@ -15,8 +17,17 @@
 
 struct direct;
 
-/* Opens a session of its own. err->skip is one of tee_device_open()'s. */
-int direct_open(struct direct **direct, struct error *err);
+enum direct_kind {
+	DIRECT_EMPTY,   /* to the digest TA */
+	DIRECT_REFUSED, /* by the TEE's core; a session with either of them will do */
+	DIRECT_PSEUDO,  /* to the pseudo TA */
+};
+
+/*
+ * Opens a session of its own, with the pseudo TA or the digest TA. err->skip is one of
+ * tee_device_open()'s, or `no-pseudo-ta`.
+ */
+int direct_open(struct direct **direct, bool pseudo, struct error *err);
 /* Accepts NULL. */
 void direct_close(struct direct *direct);
 
@@ -24,6 +35,6 @@ void direct_close(struct direct *direct);
  * Makes so many calls. If a call that is to be refused succeeds, or isn't refused by the TEE's core
  * for its parameters, the case is a skip `not-refused`: this TEE or its driver is another.
  */
-int direct_call(struct direct *direct, bool refused, uint32_t times, struct error *err);
+int direct_call(struct direct *direct, enum direct_kind kind, uint32_t times, struct error *err);
 
 #endif

@@ -12,6 +12,7 @@ import platform
 from functools import cached_property
 from pathlib import Path
 
+from teemark.base.errors import ConfigError
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ta_kit import Kit, default_kit
@@ -58,8 +59,17 @@ class Board(Carrier):
 
     @cached_property
     def tas(self) -> Path:
-        """The folder of our Trusted Applications that belong on this board; built if need be."""
-        return self.kit.ours()
+        """The folder of our Trusted Applications that belong on this board; built if need be.
+
+        Raises ConfigError if the board file names a folder that has none.
+        """
+        if not isinstance(self.config, SshConfig) or self.config.tas is None:
+            return self.kit.ours()
+        folder = Path(self.config.tas).expanduser()
+        if not any(folder.glob("*.ta")):
+            hint = "it is to have the files UUID.ta that the vendor signed"
+            raise ConfigError(f"{self.file.path}: tas: {folder} has no TA", hint=hint)
+        return folder
 
     def architecture(self) -> str:
         """aarch64, armhf, or native where it is like this machine's."""

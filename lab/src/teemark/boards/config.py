@@ -64,6 +64,8 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     """The TA development kit of its OP-TEE; None: the virtual board's."""
     ta_key: Text | None = None
     """The key that signs TAs; None: the kit's own."""
+    tas: Text | None = None
+    """A folder of our TAs as a vendor signed them; None: they are built with the kit."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     rpmb: bool = False
@@ -76,7 +78,7 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
         super().__post_init__()
         if self.address.startswith("-"):
             raise Wrong(f"{self.address!r} is no address", key="address")
-        self._check_absolute("ta_kit", "ta_key", home="your home directory")
+        self._check_absolute("ta_kit", "ta_key", "tas", home="your home directory")
         if self.ta_key is not None and self.ta_kit is None:
             hint = "TAs are signed when they are built: name the kit, too"
             raise Wrong("a key without a kit", hint, "ta_key")
@@ -103,6 +105,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     patches: tuple[Text, ...] = ()
     """Files of patches to OP-TEE's source, which is built with them."""
     rpmb: bool = False
+    locked: bool = False
+    """Our TAs are signed with a key that its OP-TEE doesn't know, as if a vendor kept it."""
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"
 

@@ -77,6 +77,26 @@ class Optee:
 
 def resolve(recipe: VirtualConfig) -> Optee:
     """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
+    found = _resolve(recipe)
+    if not recipe.locked:
+        return found
+    kit = replace(found.kit, key=_unknown_key())
+    return replace(found, kit=kit, tas=kit.ours())
+
+
+def _unknown_key() -> Path:
+    """Returns a key that no OP-TEE knows: it is made here, once."""
+    folder = paths.build() / "unknown-key"
+    with build.alone(folder):
+        key, new = folder / "key.pem", folder / "new"
+        if not key.is_file():
+            argv = ["openssl", "genrsa", "-out", str(new), "2048"]
+            build.step(argv, "no key can be made", ("openssl",))
+            new.rename(key)
+    return key
+
+
+def _resolve(recipe: VirtualConfig) -> Optee:
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
         what = f"Debian's OP-TEE {versions()['optee-os']}"

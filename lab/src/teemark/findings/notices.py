@@ -5,6 +5,7 @@ ends with them."""
 from __future__ import annotations
 
 from teemark.base import fmt
+from teemark.base.work import Work
 from teemark.page.blocks import Banner
 from teemark.run.reader import RunData
 
@@ -18,6 +19,11 @@ def notices(run: RunData) -> tuple[Banner, ...]:
         if len(whys) > 3:
             said += f" And {fmt.plural(len(whys) - 3, 'reason')} more."
         left = _of(len(run.tee_refused), run)
+        rejected = [Work.of(skip.case) for skip in run.tee_refused if skip.code == "ta-rejected"]
+        if rejected:
+            by = ", ".join(dict.fromkeys(work.backend for work in rejected))
+            said += f" TAs that the vendor signs add {fmt.plural(len(rejected), 'case')} ({by}): "
+            said += "docs/boards.md says which files to give."
         found.append(
             ("The TEE couldn't be used", f"It is there, but {left} weren't measured. {said}")
         )
