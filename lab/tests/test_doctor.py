@@ -263,6 +263,14 @@ def test_the_supplicant(state: str, remedy: str) -> None:
     assert remedy in problem.remedy
 
 
+def test_a_ta_that_no_supplicant_loads_is_mended_as_the_program_says() -> None:
+    """The state of tee-supplicant isn't known everywhere: without /proc, the opening tells."""
+    hint = "start it (tee-supplicant -d, or systemctl start tee-supplicant)"
+    ta = Ta("5e5b", "digest", opened=False, code="no-supplicant", reason="no answer", hint=hint)
+    problem = only(patient((ta,), tee={"supplicant": None}), well=False)
+    assert (problem.key, problem.remedy) == ("ta", hint)
+
+
 def test_libteec() -> None:
     assert only(patient(tee={"libteec": None}), well=False).key == "libteec"
 
@@ -273,6 +281,7 @@ def test_libteec() -> None:
         ("ta-rejected", "TEEC_ERROR_SECURITY (0xffff000f) by TEE", "ta-key", "ta_kit"),
         ("no-ta", "TEEC_ERROR_ITEM_NOT_FOUND (0xffff0008) by TEE", "ta", "teemark setup desk"),
         ("ta-version", "another version", "ta", "teemark setup desk"),
+        ("no-supplicant", "no answer within 30 s when loading the digest TA", "ta", "console"),
         (None, "TEEC_ERROR_GENERIC (0xffff0000) by communication", "ta", "console"),
     ],
 )

@@ -13,10 +13,15 @@ from pathlib import Path
 import pytest
 
 import sshserver
+from conftest import Lent
 from fake_board import SudoBoard
 from teemark.base import errors, paths
 from teemark.boards import Board, ensure_installed, install
 from teemark.boards.board import architecture
+from teemark.cli import doctor
+from teemark.cli import main as cli
+from teemark.doctor import look
+from test_doctor import patient
 
 
 @pytest.fixture
@@ -109,6 +114,25 @@ def test_one_home_directory_under_sudo(tmp_path: Path, built: Path) -> None:
     board.push(built / "teebench", "~/pushed")
     assert (board.home / "pushed").exists()
     assert list(board.other.iterdir()) == []
+
+
+@pytest.mark.usefixtures("built")
+def test_the_doctor_names_what_it_installs_and_does_so_once(
+    board: Board, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board.exec(["sh", "-c", 'rm -rf ~/"our programs"'])
+    monkeypatch.setattr(doctor, "open_board", lambda _: Lent(board))
+    monkeypatch.setattr(look, "look", lambda _: patient())
+
+    def said() -> list[str]:
+        assert cli.run(["doctor", "local"]) == 0
+        return [line for line in capsys.readouterr().err.splitlines() if "installing" in line]
+
+    assert said() == [
+        f"installing {name} on local ({number} of 2)"
+        for number, name in enumerate(("teebench", "teehash"), 1)
+    ]
+    assert said() == []
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark.base import paths
-from teemark.base.errors import BoardError
-from teemark.boards import answers, build, shell, tas
+from teemark.base.errors import BoardError, TeeHangs
+from teemark.boards import VirtualBoard, answers, build, config, shell, tas
 from teemark.boards.install import ensure_installed, remove
 from teemark.doctor import look
 from teemark.measure import runner, silence, teehash_steps
@@ -360,6 +360,34 @@ def test_cases_without_a_tee_go_on_after_one_that_hangs(
     assert rest is not None
     assert [case.key for case in rest.cases] == ["oneshot/sha256/c/64"]
     assert runner.without_tee(rest) is None
+
+
+def test_a_hang_names_the_threads_that_sleep_where_the_console_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thread 1 was woken again; a run, and opening the TAs, both tell of thread 0."""
+    log = tmp_path / "secure.log"
+    log.write_bytes(b"D/TC:0 0 wq_rpc:68 sleep thread 0\nsleep thread 1\nwake  thread 1\n")
+    file = config.find("qemu-v8")
+    asleep = VirtualBoard(file)
+    monkeypatch.setattr(asleep, "consoles", lambda: (log, log))
+    told = f"OP-TEE's thread 0 sleeps, by {log}"
+    assert asleep.sleeping_threads() == told
+
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    teebench(programs, "sleep 60")
+    monkeypatch.setattr(tas, "HANGS_S", 1.0)
+    monkeypatch.setattr(tas, "built", lambda _: (tas.Ta("5e5b", "digest"),))
+    monkeypatch.setattr(silence, "ANSWER_S", 1.0)
+    monkeypatch.setattr(silence, "SILENCE_S", 0.0)
+    with FakeBoard(programs) as board:
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        monkeypatch.setattr(board, "sleeping_threads", asleep.sleeping_threads)
+        for act in (lambda: tas.open_each(board), lambda: silence.Silence(board, 60).look("it")):
+            with pytest.raises(TeeHangs) as caught:
+                act()
+            assert caught.value.message.endswith(f"; {told}")
 
 
 FORM = {"machine": r"[\w.-]+", "tee": "", "file": "[0-9a-f]{64}/.+"}

@@ -68,9 +68,10 @@ def open_each(board: Board) -> tuple[Ta, ...]:
     except errors.BoardError as error:
         if isinstance(error, errors.ConnectError | errors.ConnectionLost):
             raise
+        told = board.sleeping_threads()
         raise errors.TeeHangs(
             f"{board.name}: the TEE doesn't answer: no session with a TA came back within "
-            f"{HANGS_S:g} s",
+            f"{HANGS_S:g} s{f'; {told}' if told else ''}",
             hint="see the secure world's console; only a reboot ends calls that hang",
         ) from None
     about = "which TAs the TEE takes"
