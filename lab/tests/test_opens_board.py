@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,27 @@ def opens(board: VirtualBoard, seed: int, how: str) -> tuple[int, str]:
 
 def test_clients_that_nobody_kills_all_get_their_sessions(qemu_v8: VirtualBoard) -> None:
     status, text = opens(qemu_v8, 1, "calm")
+    assert status == 0, text
+    assert " 0 refused " in text.splitlines()[-1]
+
+
+FAST = """
+optee = "source"
+options = ["CFG_CORE_UNSAFE_MODEXP=y", "CFG_CC_OPT_LEVEL=2", "CFG_TEE_CORE_DEBUG=n", \
+"CFG_CRYPTO_WITH_CE=y", "CFG_TEE_CORE_LOG_LEVEL=1"]
+"""
+"""An OP-TEE that loads a TA with less work: more openings in the same time, and closer together."""
+
+
+@pytest.mark.skipif("OPENS_SECONDS" not in os.environ, reason="make torture")
+@pytest.mark.parametrize(("name", "seed"), [("qemu-v8", 3), ("qemu-v8-icount", 4)])
+def test_many_openings_of_a_fast_tee(name: str, seed: int, tmp_path: Path) -> None:
+    file = tmp_path / f"fast-{name}.toml"
+    file.write_text((paths.boards() / f"{name}.toml").read_text() + FAST)
+    with open_board(str(file)) as board:
+        assert isinstance(board, VirtualBoard)
+        ensure_installed(board)
+        status, text = opens(board, seed, "calm")
     assert status == 0, text
     assert " 0 refused " in text.splitlines()[-1]
 

@@ -519,6 +519,7 @@ def test_a_tee_that_could_not_be_used_is_no_success(
     said = "The TEE couldn't be used. It is there, but 19 of "
     assert said in result.stderr
     assert "Cannot open: TEE_ERROR_SECURITY. Sign it." in result.stderr
+    assert re.search(r"TAs that the vendor signs add 19 cases \(tee, ", result.stderr)
     first, second = (tmp_path / "out" / "report.md").read_text().splitlines()[0:3:2]
     assert first.startswith("# ")
     assert second.startswith("> **The TEE couldn't be used.**")

@@ -207,3 +207,17 @@ def test_a_compiler_that_is_not_there(
     with pytest.raises(errors.MissingOutput, match="no arm-linux-gnueabihf-gcc") as caught:
         kit.ours()
     assert "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" in (caught.value.hint or "")
+
+
+def test_tas_that_a_vendor_signed_are_installed_as_they_are(tmp_path: Path) -> None:
+    """Nothing is built for such a board, and a folder without any is a mistake."""
+    (tmp_path / "signed").mkdir()
+    recipe = config.parse(f'kind = "ssh"\naddress = "x"\ntas = "{tmp_path}/signed"', "desk.toml")
+    board = make_board(BoardFile("desk", tmp_path / "desk.toml", recipe))
+    with pytest.raises(errors.ConfigError, match=r"desk\.toml: tas: .*/signed has no TA"):
+        assert board.tas
+    (tmp_path / "signed/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta").write_text("of the vendor")
+    assert board.tas == tmp_path / "signed"
+    assert [ta.uuid for ta in tas.built(board)] == ["5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"]
+    with pytest.raises(errors.ConfigError, match="not absolute"):
+        config.parse('kind = "ssh"\naddress = "x"\ntas = "signed"', "desk.toml")

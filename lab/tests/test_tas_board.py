@@ -115,6 +115,19 @@ def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path
     assert qemu_v8.capture(command, timeout=300).text == f"{count} commands, 0 findings\n"
 
 
+LONGEST = 30
+"""Times 4 MiB of SHA-256 in portable C, which take a Cortex-A53 at 1.2 GHz some 60 ms: 2 s."""
+
+
+@pytest.mark.exhaustive
+def test_no_call_keeps_a_thread_of_the_tee_for_long(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """The bounds of ta_work.h, by a measure of the same run."""
+    text = qemu_v8.capture([str(programs / "ta_torture"), "longest"], timeout=600).text
+    times = [float(line.rpartition(" ")[2]) for line in text.splitlines()]
+    assert len(times) == 7, text
+    assert 0 < max(times) < LONGEST, text
+
+
 def test_an_output_inside_the_input_ends_the_ta(qemu_v8: VirtualBoard, programs: Path) -> None:
     """OP-TEE maps no more of the input than up to the output's last page (docs/findings.md)."""
     text = qemu_v8.capture([str(programs / "ta_torture"), "nested"]).text

@@ -13,9 +13,10 @@ import pytest
 
 from teemark.base import errors, paths
 from teemark.base.scratch import start_time
-from teemark.boards import VirtualConfig, config, instances, qemu, virtual
+from teemark.boards import VirtualConfig, config, instances, optee, qemu, virtual
 from teemark.boards.qemu import Images, Instance
 from teemark.boards.ssh import guarded
+from teemark.boards.ta_kit import Kit
 
 
 def command(recipe: VirtualConfig) -> list[str]:
@@ -47,6 +48,53 @@ def test_board_without_a_tee() -> None:
     assert after(words, "-machine") == ["virt,secure=off,gic-version=3"]
     assert "-bios" not in words
     assert not any("pflash" in word for word in words)
+
+
+def test_a_locked_board_gets_tas_of_a_key_that_its_op_tee_does_not_know(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The OP-TEE is that of qemu-v8; the key is made once."""
+    monkeypatch.setattr(paths, "build", lambda: tmp_path)
+    monkeypatch.setattr(optee, "versions", lambda: {"optee-os": "4.5"})
+    monkeypatch.setattr(
+        Kit, "ours", lambda kit: Path("/tas of") / (kit.key or Path("its own")).name
+    )
+    open_one, locked = (optee.resolve(recipe(name)) for name in ("qemu-v8", "qemu-locked"))
+    key = tmp_path / "unknown-key/key.pem"
+    assert (open_one.kit.key, locked.kit.key) == (None, key)
+    assert locked.tas == Path("/tas of/key.pem")
+    assert (locked.flash, locked.images) == (open_one.flash, open_one.images)
+    made = key.read_bytes()
+    assert b"PRIVATE KEY" in made
+    assert optee.resolve(recipe("qemu-locked")).kit.key == key
+    assert key.read_bytes() == made
+
+
+def test_an_image_that_another_user_keeps_is_no_image_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    images = Images(tmp_path)
+    for path in vars(images).values():
+        path.parent.mkdir(exist_ok=True)
+        if path != tmp_path:
+            path.write_text("x")
+    images.check()
+    looked = Path.is_file
+
+    def is_file(path: Path) -> bool:
+        if path == images.identity:
+            raise PermissionError(13, "Permission denied")
+        return looked(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "is_file", is_file)
+        with pytest.raises(errors.MissingOutput) as caught:
+            images.check()
+    assert "belongs to another user" in caught.value.message
+    assert "teemark vboard install" in (caught.value.hint or "")
+    images.kernel.unlink()
+    with pytest.raises(errors.MissingOutput, match=r"isn't built: there is no .*/Image"):
+        images.check()
 
 
 def test_deterministic_board() -> None:

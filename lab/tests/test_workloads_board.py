@@ -40,6 +40,7 @@ CASES = {
                 "none",
                 "direct",
                 "refused",
+                "pseudo",
                 "values",
                 "increment",
                 "memref-in",

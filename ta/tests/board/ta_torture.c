@@ -25,6 +25,8 @@
  *   ta_torture work COMMANDS
  *	each of so many commands that repeat (there are 6) refuses more than one
  *	call may do, and does as much as it may
+ *   ta_torture longest
+ *	the dearest calls that may be made, in times of a reference's
  *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted
  *	CLIENTS processes open and close sessions of all TAs for so long; some
  *	are killed, tee-supplicant is, too: no 30 s pass without an answer
@@ -58,6 +60,7 @@ int main(int argc, char **argv)
 		{ "stranger", 1, meet_stranger },
 		{ "hostile", 1, check_hostile },
 		{ "work", 1, check_work },
+		{ "longest", 0, check_longest },
 		{ "opens", 4, check_opens },
 		{ "nested", 0, check_nested },
 		{ "hold", 0, hold },
@@ -83,6 +86,6 @@ int main(int argc, char **argv)
 			"       ta_torture hostile CALLS\n"
 			"       ta_torture opens CLIENTS SECONDS SEED HOW\n"
 			"       ta_torture work COMMANDS\n"
-			"       ta_torture nested|hold\n");
+			"       ta_torture longest|nested|hold\n");
 	return 2;
 }

@@ -65,6 +65,7 @@ int kept(char **argv);
 int meet_stranger(char **argv);
 int check_hostile(char **argv);
 int check_work(char **argv);
+int check_longest(char **argv);
 int check_nested(char **argv);
 int check_opens(char **argv);
 int hold(char **argv);

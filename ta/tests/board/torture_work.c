@@ -2,6 +2,7 @@
 /* How much one call may do: ta_work.h. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
@@ -76,6 +77,86 @@ static void open_sessions(TEEC_Session *of_digest, TEEC_Session *of_bench)
 	    INVOKE(of_bench, TA_BENCH_CMD_MAC_SET_KEY, TYPES(VALUE, IN, NONE, NONE),
 		   value(algorithm_by_name("hmac-sha256")->id, 0), memref(key, sizeof(key))))
 		die("cannot get the sessions ready");
+}
+
+static TEEC_Result cipher(TEEC_Session *s, const char *name, size_t len, uint32_t repeat)
+{
+	static const uint8_t key[64] = { 1 };
+	const struct algorithm *alg = algorithm_by_name(name);
+	size_t room = sizeof(out);
+	TEEC_Result res = prepare(s, alg, true, key);
+
+	return res ? res : message(s, alg, key, in, len, out, &room, repeat);
+}
+
+static TEEC_Result gcm(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return cipher(s, "aes-128-gcm", len, repeat);
+}
+
+static TEEC_Result xts(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return cipher(s, "aes-128-xts", len, repeat);
+}
+
+static TEEC_Result portable(TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	return INVOKE(s, TA_DIGEST_CMD_ONESHOT, TYPES(VALUE, IN, OUT, VALUE),
+		      value(algorithm_by_name("sha256")->id, TA_DIGEST_IMPL_C), memref(in, len),
+		      memref(out, 32), value(repeat, 0));
+}
+
+/* The least of three times that a call takes, in seconds; dies where the call fails. */
+static double seconds(TEEC_Result (*call)(TEEC_Session *s, size_t len, uint32_t repeat),
+		      TEEC_Session *s, size_t len, uint32_t repeat)
+{
+	double least = 1e9;
+
+	for (int i = 0; i < 3; i++) {
+		struct timespec begin, end;
+		TEEC_Result res;
+		double took;
+
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		res = call(s, len, repeat);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		if (res)
+			die("%u times %zu bytes: 0x%08x", repeat, len, res);
+		took = (double)(end.tv_sec - begin.tv_sec) +
+		       1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
+/*
+ * The dearest calls that a TA takes, each in times of what 4 MiB of SHA-256 in
+ * portable C take it: a measure that doesn't move with the bounds, nor with how
+ * busy the machine is.
+ */
+int check_longest(char **argv)
+{
+	TEEC_Session of_digest, of_bench;
+	double unit;
+
+	(void)argv;
+	open_sessions(&of_digest, &of_bench);
+	unit = 4 * seconds(portable, &of_digest, LARGE, 1);
+#define SHOW(name, call, s, len, repeat)                                             \
+	printf("%s, %u times %u: %.2f\n", name, (unsigned)(repeat), (unsigned)(len), \
+	       seconds(call, s, len, repeat) / unit)
+	SHOW("digest", digest, &of_digest, SMALL, TA_REPEAT_MAX);
+	SHOW("digest", portable, &of_digest, LARGE, TA_WORK_MAX / LARGE);
+	SHOW("mac", mac_message, &of_bench, SMALL, TA_REPEAT_MAX);
+	SHOW("gcm", gcm, &of_bench, 112, TA_REPEAT_MAX);
+	SHOW("gcm", gcm, &of_bench, LARGE / 2, 2 * TA_WORK_MAX / LARGE);
+	SHOW("xts", xts, &of_bench, 112, TA_REPEAT_MAX);
+	SHOW("xts", xts, &of_bench, LARGE / 2, 2 * TA_WORK_MAX / LARGE);
+#undef SHOW
+	TEEC_CloseSession(&of_digest);
+	TEEC_CloseSession(&of_bench);
+	return 0;
 }
 
 int check_work(char **argv)

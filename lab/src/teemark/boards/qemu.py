@@ -31,9 +31,16 @@ class Images:
         self.known_hosts = directory / "ssh" / "known_hosts"
 
     def check(self) -> None:
+        """Raises MissingOutput if one isn't there, or isn't this user's to read."""
         for path in vars(self).values():
-            if not path.exists():
-                raise MissingOutput(f"the virtual board isn't built: there is no {path}")
+            try:
+                path.open("rb").close() if path.is_file() else path.stat()
+            except PermissionError:
+                hint = "build it in a checkout of your own, or run `teemark vboard install`"
+                what = f"the virtual board belongs to another user, who alone may read {path}"
+                raise MissingOutput(what, hint=hint) from None
+            except OSError:
+                raise MissingOutput(f"the virtual board isn't built: there is no {path}") from None
 
 
 class Instance:
