@@ -378,7 +378,7 @@ def test_a_hang_names_the_threads_that_sleep_where_the_console_tells(
     programs.mkdir()
     teebench(programs, "sleep 60")
     monkeypatch.setattr(tas, "HANGS_S", 1.0)
-    monkeypatch.setattr(tas, "built", lambda _: (tas.Ta("5e5b", "digest"),))
+    monkeypatch.setattr(tas, "built", lambda _: {"5e5b": "digest"})
     monkeypatch.setattr(silence, "ANSWER_S", 1.0)
     monkeypatch.setattr(silence, "SILENCE_S", 0.0)
     with FakeBoard(programs) as board:

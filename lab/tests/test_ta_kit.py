@@ -218,6 +218,6 @@ def test_tas_that_a_vendor_signed_are_installed_as_they_are(tmp_path: Path) -> N
         assert board.tas
     (tmp_path / "signed/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta").write_text("of the vendor")
     assert board.tas == tmp_path / "signed"
-    assert [ta.uuid for ta in tas.built(board)] == ["5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"]
+    assert tas.built(board) == {"5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860": "TA"}
     with pytest.raises(errors.ConfigError, match="not absolute"):
         config.parse('kind = "ssh"\naddress = "x"\ntas = "signed"', "desk.toml")

@@ -99,10 +99,11 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
             status, _, err = teemark("run", "--board", str(board), "--plan", "quick", "--out", to)
             assert status == 1
             run = reader.read(tmp_path / "quick")
-            assert {skip.code for skip in run.skips} == {"ta-rejected"}
+            rejected = [skip for skip in run.skips if skip.code == "ta-rejected"]
+            assert {skip.code for skip in run.skips} <= {"ta-rejected", "unsupported-algorithm"}
             measured = {case.case.case for case in run.sound}
             assert measured & SESSIONLESS == {"invoke/refused/tee/none"}
-            assert f"add {len(run.skips)} cases (tee, ta-c, ta-ce)" in err
+            assert f"add {len(rejected)} cases (tee, ta-c, ta-ce)" in err
 
             signed = SshConfig(
                 address="127.0.0.1", directory="/opt/new", tas=f"{paths.built_tas()}"
@@ -111,6 +112,6 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
                 ensure_installed(again)
                 answers = tas.open_each(again)
             assert answers
-            assert all(answer.opened for answer in answers.values())
+            assert all(answer.opened for answer in answers)
     finally:
         assert teemark("down", str(board))[0] == 0
