@@ -664,3 +664,13 @@ def test_a_loss_beside_a_gain_has_no_ratio() -> None:
     cells = next(cells for cells in table.rows if cells[0] == "Pure Hash Time")
     ratios = [text_of(cells[i]) for i, c in enumerate(table.columns) if c.title == "ratio"]
     assert not [one for one in ratios if one.startswith(fmt.MINUS)]
+
+
+def test_a_figure_beside_words_has_its_unit() -> None:
+    """The document has only words for its baseline: 126 ms stood there as 0.1264."""
+    title = "Notes: overhead against a baseline without TEE"
+    made = tables(section("rpi3-secure-hash"))
+    table = next(one for name, one in made.items() if name.startswith(title))
+    cells = [text_of(cell) for cell in next(one for one in table.rows if one[0] == "Baseline")]
+    assert cells[1] == "ms"
+    assert first(cells[2]) == pytest.approx(4_488_896 / 47_683_660 * 1000, rel=0.01)

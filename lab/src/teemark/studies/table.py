@@ -71,12 +71,11 @@ class _Cells:
         return self.reference.find(self.seed.document, self.seed.table, row, column)
 
     def _unit(self, row: str, column: str) -> str:
-        """The document's unit of a cell; of one that it hasn't printed, what its row or column is
-        declared to be. "text" where there is no number."""
-        figure = self._figure(row, column)
-        if figure is not None:
+        """The document's unit of a cell; of one that it hasn't printed, or has words in, what its
+        row or column is declared to be. "text" where there is no number."""
+        figure, units = self._figure(row, column), self.seed.units
+        if figure is not None and (figure.corrected_unit != "text" or row not in units):
             return figure.corrected_unit
-        units = self.seed.units
         there = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
         return units.get(row, units.get(column, "count" if there is not None else "text"))
 
