@@ -14,9 +14,11 @@ import pytest
 from synthetic import run_of, scattered
 from teemark.base.finding import Finding
 from teemark.findings.subject import Subject, subjects
+from teemark.page.blocks import Bullets, Findings, Fold
 from teemark.plan import plan
 from teemark.reference.data import Number, Published, load
 from teemark.report.run_page import make
+from teemark.report.sections.headline import headline
 from teemark.run.reader import RunData
 from teemark.run.records import Skip, Switch, Timeline
 from teemark.studies import declared
@@ -323,6 +325,26 @@ def test_answers_stand_in_the_report_before_all_else() -> None:
     first = text.index("Holds here: AES on 4 KiB takes the TEE at least ten times as long")
     assert text.index("### What the document concludes") < first
     assert first < text.index("### What else the run shows")
+
+
+def test_what_could_not_be_answered_stands_together_by_its_reason() -> None:
+    """Most conclusions have one reason on an emulated board: it is said once."""
+    made = run(HASH)
+    assert made.run is not None
+    about = subject(replace(made, run=msgspec.structs.replace(made.run, emulated=True)))
+    section = headline([about])
+    assert section is not None
+    folds = [one for one in section.blocks if isinstance(one, Fold)]
+    folds = [one for one in folds if "not measured here" in one.title]
+    unknown = [one for one in answers(about) if one.status == "not checked"]
+    assert len({one.note for one in folds}) == len(folds) < len(unknown)
+    lists = [block for one in folds for block in one.blocks if isinstance(block, Bullets)]
+    inside = [str(item[0]) for block in lists for item in block.items]
+    assert sorted(inside) == sorted(one.claim for one in unknown)
+    shown = [one for block in section.blocks if isinstance(block, Findings) for one in block.items]
+    assert {one.key for one in answers(about)} - {one.key for one in unknown} <= {
+        one.key for one in shown
+    }
 
 
 def subject(made: RunData) -> Subject:

@@ -29,6 +29,7 @@ _TOO_WIDE = """
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_no_table_has_to_be_scrolled(chromium: browser.Browser, tmp_path: Path, name: str) -> None:
     chromium.show(write(make([made_up(name)]), tmp_path), width=WIDTH)
+    chromium.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
     shown = "document.querySelectorAll('#published .scroll').length"
     assert chromium.evaluate(shown) > 2
     assert chromium.evaluate(_TOO_WIDE) == []
