@@ -17,8 +17,9 @@ UNCACHED = 100  # Readers of one message whose keys don't all fit into the TA's 
 SIZES = (64, 1024, 4096, 16384, 65536, 262144)
 MESSAGES = 7
 """Messages of each case; three more warm up."""
-IN_A_ROW = 400
-"""Messages that are sent at one rate, to see whether they queue up."""
+IN_A_ROW = 4000
+"""Messages that are sent at one rate, to see whether they queue up: many, since a thread that is
+not woken at once adds milliseconds to some."""
 STEP = 0.03  # Relative, of the rates that are tried
 
 _MEASURES = ("first", "cpu", "latency")
@@ -108,7 +109,7 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> l
     desk.enrol({"pub": ["w:tz/#"]} | readers)
     rows = []
     for way in WAYS:
-        desk.start(way.options, ["persistence false"], tz=way.tz)
+        desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         uncached = [(UNCACHED, 64, 0)] * (way.name == "tee" and clients >= UNCACHED)
         for case in (*_cases(way), *uncached):
             rows.append(_case(desk, way, *case))
