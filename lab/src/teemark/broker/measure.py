@@ -109,11 +109,13 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> l
     desk.enrol({"pub": ["w:tz/#"]} | readers)
     rows = []
     for way in WAYS:
-        desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
+        desk.start(way.options, ["persistence false"], tz=way.tz)
         uncached = [(UNCACHED, 64, 0)] * (way.name == "tee" and clients >= UNCACHED)
         for case in (*_cases(way), *uncached):
             rows.append(_case(desk, way, *case))
             say(_line(rows[-1]))
+        desk.stop()
+        desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         rate = highest_rate(desk, way)
         say(f"{way.name:9}  1 readers     64 B  QoS 0  queues up above {rate:,} messages a second")
         desk.stop()
