@@ -520,10 +520,16 @@ def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
         calls = 1
         if words[0] == "stream":  # a call a piece, and one that finishes
             calls += -(-int(words[-2]) // int(words[-1]))
+        told, _, often = row["told by"].partition(f" ({calls} times")
+        out.hold(
+            f"{key}: {row['part']}",
+            f"{calls} times",
+            calls == 1 or bool(often) or not told.startswith("invoke/"),
+        )
         refused = run.median("invoke/direct/tee/none") - run.median("invoke/refused/tee/none")
-        if row["told by"] == "invoke/direct less invoke/refused":
+        if told == "invoke/direct less invoke/refused":
             out.figure(f"{key}: {row['part']}", cell, calls * refused, unit, 1e-4)
-        elif row["told by"] == "invoke/none, less (invoke/direct less invoke/refused)":
+        elif told == "invoke/none, less (invoke/direct less invoke/refused)":
             less = run.median("invoke/none/tee/none") - refused
             out.figure(f"{key}: {row['part']}", cell, calls * less, unit, 1e-4)
         else:

@@ -148,6 +148,19 @@ def test_a_stream_pays_the_way_for_every_piece() -> None:
     assert found["unexplained"] == pytest.approx(0.0, abs=200)
 
 
+def test_a_part_that_is_paid_many_times_says_how_often() -> None:
+    """“invoke/direct less invoke/refused” is 45,226; beside it stood 768,842."""
+    found = apart(run_with(truth(), legs=TRACED))
+    for name in ("client", "switch", "ta-entry"):
+        many, once = found["stream/sha256/tee/1048576/65536"].part(name), found[EMPTY].part(name)
+        assert many is not None
+        assert once is not None
+        assert many.source == f"{once.source} (17 times)"
+    mapping = found["stream/sha256/tee/1048576/65536"].part("mapping")
+    assert mapping is not None
+    assert "65536 (16 times) and " in (mapping.source or "")
+
+
 def test_a_question_to_the_core_is_no_call_to_take_apart() -> None:
     """Older runs have one: it is shorter than what a call to a TA begins with."""
     found = apart(run_with(truth() | {"invoke/core/tee/none": {1: CLIENT}}))

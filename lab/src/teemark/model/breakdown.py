@@ -122,6 +122,10 @@ def _unknown(name: Name, reason: str, measure: str) -> Part:
     return Part(name, None, None, reason, measure)
 
 
+def _often(times: int) -> str:
+    return f" ({times} times)" if times > 1 else ""
+
+
 def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     """Yields the way into the TEE and out again, as often as there are calls."""
     empty, entry = known.empty, known.entry
@@ -136,15 +140,16 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     less = "" if entry is None else f", less ({told})"
     inside = empty if legs is None else legs.dwell(known.event)
     rest = (inside if entry is None else inside - entry).scaled(calls)
+    often = _often(calls)
     if legs is None:
         why = known.run.untraced(EMPTY_CALL)
         yield _unknown("client", why, _EVENTS)
         yield _unknown("switch", why, _EVENTS)
-        yield Part(joint, rest, key + less, covers=("client", *inner))
+        yield Part(joint, rest, key + less + often, covers=("client", *inner))
     else:
-        yield Part("client", (empty - inside).scaled(calls), f"{key}, less its tracepoints")
+        yield Part("client", (empty - inside).scaled(calls), f"{key}, less its tracepoints{often}")
         covers = inner if entry is None else ()
-        yield Part("switch", rest, f"tracepoints of {key}{less}", covers=covers)
+        yield Part("switch", rest, f"tracepoints of {key}{less}{often}", covers=covers)
     if entry is None:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
         yield _unknown("ta-entry", why, "measure both (plan explain)")
@@ -154,7 +159,7 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         assert own is not None
         yield Part("ta-entry", entry + (own - empty), f"{told}, and this call less {key}")
     else:
-        yield Part("ta-entry", entry.scaled(calls), told)
+        yield Part("ta-entry", entry.scaled(calls), told + often)
 
 
 def _mapping(known: Sources, shape: Calls) -> Part:
@@ -168,8 +173,9 @@ def _mapping(known: Sources, shape: Calls) -> Part:
             key = buffer(*reference)
             why = f"the run has no {key}, which only carries the buffer"
             return _unknown("mapping", why, f"measure {key} and {EMPTY_CALL} (plan explain)")
-        shares.append(found[0].scaled(shape.references.count(reference)))
-        told.append(_short(found[1]))
+        times = shape.references.count(reference)
+        shares.append(found[0].scaled(times))
+        told.append(_short(found[1]) + _often(times))
     return Part("mapping", added(shares), f"{' and '.join(told)}, less {_short(EMPTY_CALL)}")
 
 
