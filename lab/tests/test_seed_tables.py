@@ -26,7 +26,7 @@ from teemark.run.reader import RunData, parse
 from teemark.studies import declared, seed_tables
 from teemark.studies.declared import SEED_PLANS, SeedTable
 from teemark.studies.formula import Formula
-from teemark.studies.measured import Lookup, NotKnown, exactly
+from teemark.studies.measured import Lookup, NotKnown, Value, exactly
 from teemark.studies.table import number, unit_for
 
 DOCUMENTS = tuple(load().documents)
@@ -581,6 +581,21 @@ def test_quotients_keep_what_is_known() -> None:
         _ = exactly(1.0) / exactly(0.0)
     with pytest.raises(NotKnown, match="divided by zero"):
         Formula.parse("1 / 0", "x")(lookup)
+
+
+def test_the_largest_is_the_largest_whatever_stands_first() -> None:
+    """A message of 4 MiB has the highest rate here; `min` in its place left every test green."""
+    lookup = Lookup(subjects([made_up("rpi3-small-messages")])[0])
+    one, large = (f"rate('oneshot/sha256/tee/{size}')" for size in (1, 4194304))
+
+    def median(text: str) -> float:
+        value = Formula.parse(text, "x")(lookup)
+        assert isinstance(value, Value)
+        return value.median
+
+    assert median(large) > 100 * median(one)
+    for text in (f"max({one}, {large})", f"max({large}, {one})"):
+        assert median(text) == median(large)
 
 
 @pytest.mark.parametrize(
