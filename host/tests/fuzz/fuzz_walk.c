@@ -41,7 +41,7 @@ static void forget(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct steps steps = { blocks, list, table, 0 };
+	struct steps steps = { blocks, list, table, 0, BLOCKS, "fuzzed" };
 	uint64_t stepped = 0, counted = 0;
 
 	if (size < (size_t)BLOCKS * BLOCK_BYTES)
