@@ -37,6 +37,7 @@ static void forget(void)
 	free(walk.passes.list);
 	free(walk.lost.list);
 	memset(&walk, 0, sizeof(walk));
+	walk.roots = NO_NODE;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
