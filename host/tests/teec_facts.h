@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What libteec and its callers must agree on, of whichever header is there. */
+/* libteec and its callers must agree on these values; they are taken from the header that is there. */
 #ifndef TEEC_FACTS_H
 #define TEEC_FACTS_H
 

@@ -136,7 +136,7 @@ def qemu_v8() -> Iterator[VirtualBoard]:
 
 
 SUPPLICANT = ("tee-supplicant", "-d", "--fs-parent-path", "/data/tee")
-"""How the virtual board starts it (vboard/rootfs/etc/init.d/rcS)."""
+"""The virtual board starts it so (vboard/rootfs/etc/init.d/rcS)."""
 
 SERVES = """\
 state=$(sed -n 's/^State:[^A-Z]*//p' /proc/$(pidof tee-supplicant)/status 2>/dev/null)

@@ -223,7 +223,7 @@ static void change_task(void)
 	all.next_task = 0;
 }
 
-/* What was executed since the last time was executed by `block`. */
+/* Counts the instructions since the last call of this function as executed by `block`. */
 static void book(const struct block *block)
 {
 	uint64_t n = all.counter - all.seen;

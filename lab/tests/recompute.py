@@ -98,7 +98,7 @@ class Run:
         return {size: cost for size, cost in found.items() if not math.isnan(cost)}
 
     def slope(self, algorithm: str, backend: str) -> float:
-        """What a byte adds between the two longest messages."""
+        """Returns the cost of one more byte between the two longest messages."""
         found = sorted(self.sizes(algorithm, backend).items())
         if len(found) < 2:
             return math.nan

@@ -156,7 +156,7 @@ def test_a_wrong_command_is_noticed(text: str, why: str | None) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What readers have: runs, a text with figures, and teemark in PATH and in .venv."""
+    """Makes the files that readers have: runs, a text with figures, teemark in PATH and .venv."""
     made = tmp_path_factory.mktemp("reader")
     names = ("monday", "tuesday", "base", "new", "latest")
     for number, name in enumerate(names):

@@ -29,7 +29,7 @@ PLACE = "/data/opensc"
 MODULE = "/usr/lib/aarch64-linux-gnu/libckteec.so.0"
 KEY_PAIR = "pkcs11/keypair-token/pkcs11/none"
 SPKI = "3059301306072a8648ce3d020106082a8648ce3d030107034200"
-"""What stands before a point of P-256 in a public key (RFC 5480)."""
+"""These bytes stand before a point of P-256 in a public key (RFC 5480)."""
 TOKENS = range(3)  # CFG_PKCS11_TA_TOKEN_COUNT
 
 

@@ -142,7 +142,7 @@ static int wrong(const struct tee_ioctl_invoke_arg *arg, enum direct_kind kind, 
 
 int direct_call(struct direct *d, enum direct_kind kind, uint32_t times, struct error *err)
 {
-	/* What comes back, and from whom; a pseudo TA counts as a TA. */
+	/* Each kind has parameters, the result that must come back, and its origin: a pseudo TA's is a TA's. */
 	static const struct {
 		uint32_t params, result, origin;
 	} kinds[] = {

@@ -59,7 +59,7 @@ void shim_counters_set(uint64_t count);
 /* How often the TA wrote to the console, and asked for each time. */
 extern size_t shim_lines, shim_ree_times, shim_system_times;
 
-/* So much is allocated at the moment. */
+/* Counts the allocations that nobody has freed yet. */
 extern size_t shim_allocations;
 /* TEE_AllocateOperation calls so far. */
 extern size_t shim_operations_made;

@@ -59,7 +59,7 @@ class Workload:
     served: bool = False  # Other processes, or threads of the kernel, work while a call waits
     draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
-    """What a call into the TEE takes at least on a virtual board, roughly, for guesses."""
+    """A call into the TEE takes about so long at least on a virtual board; guesses use it."""
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -140,7 +140,7 @@ class Work:
 
     @property
     def distribution(self) -> bool:
-        """Whether each sample is another key pair: no figure to hold a later run against."""
+        """Tells whether each sample makes another key pair: no later run is held against it."""
         return self.row is KEYGEN or (self.row is PKCS11 and self.algorithm.startswith("keypair-"))
 
     @property

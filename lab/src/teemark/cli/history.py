@@ -97,16 +97,15 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     """Reads the runs that are whole, of one board and plan, in the order of time."""
     runs = []
     for one in asked:
-        wrong = one.wrong
         try:
-            run = reader.read(folder / one.folder) if not wrong else None
+            if one.wrong:
+                raise DataError(one.wrong)
+            run = reader.read(folder / one.folder)
+            if run.incomplete is not None:
+                raise DataError(f"{run.file}: {run.incomplete}")
         except TeemarkError as error:
-            run, wrong = None, error.message
-        if run is not None and run.incomplete is not None:
-            wrong = f"{run.file}: {run.incomplete}"
-        if wrong:
-            say(f"teemark: left out: {wrong}")
-        elif run is not None and run.run is not None:
+            say(f"teemark: left out: {error.message}")
+        else:
             runs.append(run)
     kinds = sorted({(run.run.board, run.run.plan) for run in runs if run.run is not None})
     if len(kinds) > 1:

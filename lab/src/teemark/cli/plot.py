@@ -32,7 +32,7 @@ _MEASURED_BY = {
     "flame": "`teemark trace CASE…` records it",
     "compare": "no case is better or worse",
 }
-"""What can be drawn, and why it isn't there."""
+"""Each chart that can be drawn, and what to say where it isn't there."""
 
 
 @click.command("plot")

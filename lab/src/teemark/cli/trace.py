@@ -188,7 +188,7 @@ def _only(trace: Trace, keys: Sequence[str]) -> Trace:
 
 
 def _report(directory: Path, against: Trace | None) -> None:
-    """Where the run's own file is beside the trace, if there is one."""
+    """Makes the reports again, if the run's own file is beside the trace."""
     if (directory / reader.RUN_FILE).is_file():
         made = run_page.make([reader.read(directory)], [store.find(directory)], against)
         run_page.write(made, directory)

@@ -330,9 +330,11 @@ KINDS = (
 
 def ghz(run: RunData) -> float | None:
     """Returns the highest clock of a real machine's CPUs; None where they differ or don't say."""
-    clocks = "/".join(run.machine.cpu.khz_max or ())
+    clocks = run.machine.cpu.khz_max or ()
     emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
-    return float(clocks) / 1e6 if clocks.isdigit() and not emulated else None
+    if emulated or len(clocks) != 1 or not clocks[0].isdigit():
+        return None
+    return float(clocks[0]) / 1e6
 
 
 def _core(run: RunData) -> tuple[str, float] | None:

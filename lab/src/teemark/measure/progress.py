@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 STEP = 0.1
-"""Where there is no terminal, this share of a run has a line."""
+"""A run prints a line after each such share of it, if there is no terminal."""
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ class Unnamed(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """How often one place went to another."""
+    """Counts how often one place went to another."""
 
     origin: str
     target: str

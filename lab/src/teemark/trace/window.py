@@ -56,8 +56,8 @@ class Window:
 
     @cached_property
     def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How often each block was executed, and its instructions. Steps are read in pieces from
-        the file: all at once, with numpy's copies, they would take gigabytes."""
+        """Returns how often each block was executed, and its instructions. Steps are read in pieces
+        from the file: all at once, with numpy's copies, they would take gigabytes."""
         times, instructions = np.zeros((2, len(self.blocks)), np.int64)
         with self.file.open("rb") as file:
             file.seek(-len(self.steps) * STEP.itemsize, 2)
