@@ -241,3 +241,22 @@ def test_output_that_nobody_reads_is_no_traceback() -> None:
     line = f"{sys.executable} -m teemark board list --json | true"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "lacking"),
+    [
+        (["plot", "run", "--what", "throughput"], "--output"),
+        (["plot", "run", "-o", "a.svg"], "--what"),
+        (["gate"], "--baseline"),
+        (["export", "run"], "--format"),
+        (["pr", "HEAD~", "HEAD"], "--optee"),
+    ],
+)
+def test_an_option_that_is_required_is_missed(
+    words: list[str], lacking: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    said = capsys.readouterr().err
+    assert "Missing option" in said
+    assert lacking in said

@@ -65,13 +65,13 @@ def option(
     metavar = next((word for word in words.split() if not word.startswith("-")), None)
     if metavar is None:
         return click.option(*flags, *filter(None, (name,)), is_flag=True, help=help)
+    if default is not None:  # None would be a value, and an option that is required have one
+        more |= {"default": default, "show_default": bool(default)}
     return click.option(
         *flags,
         *filter(None, (name,)),
         metavar=metavar,
         type=kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar),
-        default=default,
-        show_default=bool(default),
         shell_complete=_COMPLETED.get(flags[-1]),
         help=help,
         **more,
