@@ -23,6 +23,8 @@ enum {
 
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
+/* A void pointer leads from `o`, its first field, to it: on armhf a direct cast is an alignment
+ * warning. */
 struct tee_object {
 	struct object o;
 	uint32_t storage;
@@ -211,14 +213,14 @@ static bool mine(const struct tee_object *o)
 
 static int hold(struct object *object, struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = (void *)object;
 
 	return mine(o) ? 0 : take(o, STORAGE_OPEN, err);
 }
 
 static int shut(struct object *object, struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = (void *)object;
 
 	return mine(o) ? take(o, STORAGE_OPS, err) : 0;
 }
@@ -239,18 +241,18 @@ static int forget(struct object *o, struct error *err)
 		return 0;
 	if (ret && err)
 		*err = why;
-	return ret ? ret : take((struct tee_object *)o, STORAGE_DELETE, err);
+	return ret ? ret : take((void *)o, STORAGE_DELETE, err);
 }
 
 static int make(struct object *o, uint32_t count, struct error *err)
 {
 	(void)count;
-	return take((struct tee_object *)o, STORAGE_CREATE, err);
+	return take((void *)o, STORAGE_CREATE, err);
 }
 
 static int read_back(struct object *object, uint32_t i, size_t *len, struct error *err)
 {
-	struct tee_object *o = (struct tee_object *)object;
+	struct tee_object *o = (void *)object;
 	int ret = shut(object, err);
 
 	(void)i;
