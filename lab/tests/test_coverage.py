@@ -4,11 +4,15 @@ with fewer runs."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import intervals as bench
 import parts
+from teemark.model import stats
 from teemark.model.stats import Sampling
 
 RUNS = 150
@@ -52,3 +56,29 @@ def test_coverage(name: str) -> None:
         assert runs >= 0.9 * RUNS, interval
         most = 1.0 if interval in bench.PRINTED else MOST
         assert LEAST <= share <= most, interval
+
+
+def test_skewed_starts_hold_what_the_method_says() -> None:
+    """One start in ten is slow: the table in docs/method.md, within five standard errors."""
+    text = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
+    rows = [
+        [int(cell) for cell in match]
+        for match in re.findall(r"^\| (\d+) " + r"\| (\d+) % " * 4 + r"\|$", text, re.MULTILINE)
+    ]
+    assert [row[0] for row in rows] == [4, 5, 8, 10, 20, 29]
+    for starts, *said in rows:
+        found = bench.skewed(starts, 1000)
+        is_ = (found.none_met, found.mean_held, found.mean_held_if_met, found.typical_held)
+        for percent, share in zip(said, is_, strict=True):
+            assert share == pytest.approx(percent / 100, abs=0.05)
+
+
+def test_a_report_says_which_starts_it_may_lack() -> None:
+    """What happens in that share of all starts is met by 95 of 100 runs of so many."""
+    assert stats.rarest(5) == pytest.approx(0.45, abs=0.005)
+    assert stats.rarest(29) == pytest.approx(0.10, abs=0.005)
+    rng = np.random.default_rng(2)
+    for starts in (3, 5, 29):
+        share = stats.rarest(starts)
+        missed = np.mean(~(rng.random((20_000, starts)) < share).any(axis=1))
+        assert missed == pytest.approx(0.05, abs=0.006)

@@ -230,6 +230,12 @@ def estimate(
     return Estimate(value, value + (drawn - value) / student(freedom), freedom)
 
 
+def rarest(starts: int) -> float:
+    """Returns the share of all starts that must go some way for so many to meet that way with a
+    confidence of LEVEL. No interval knows of rarer ones."""
+    return 1.0 - (1.0 - LEVEL) ** (1.0 / starts)
+
+
 def _steady(values: Sequence[float], of: float) -> bool:
     """Tells whether all but a few are one count. The clock of a board that counts instructions goes
     on while the processor waits, for a disk as a rule: such times are sampled, not counted."""

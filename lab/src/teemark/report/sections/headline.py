@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
+from teemark.model.stats import rarest
 from teemark.page import blocks as page
 from teemark.studies.answers import answers
 
@@ -54,7 +55,10 @@ def _what(subject: Subject) -> page.Text:
         plan, board = page.Code(run.run.plan), page.Code(run.run.board)
         text += [" Plan ", plan, " on board ", board, f", started {day}."]
     if starts > 1:
-        text.append(f" Intervals hold what differs between its {starts} starts.")
+        text.append(
+            f" Intervals hold what differs between its {starts} starts. What happens in fewer than "
+            f"{fmt.percent(rarest(starts))} of all starts may not have happened in these {starts}."
+        )
     elif not subject.icount:
         text.append(
             " This is one start: what differs between starts can't be known from it, and is in no "
