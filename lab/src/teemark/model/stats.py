@@ -233,7 +233,7 @@ def estimate(
 def rarest(starts: int) -> float:
     """Returns the share of all starts that must go some way for so many to meet that way with a
     confidence of LEVEL. No interval knows of rarer ones."""
-    return 1.0 - (1.0 - LEVEL) ** (1.0 / starts)
+    return 1.0 - math.pow(1.0 - LEVEL, 1.0 / starts)
 
 
 def _steady(values: Sequence[float], of: float) -> bool:
