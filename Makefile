@@ -163,10 +163,12 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
 		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 
-# Built first: without libteec's header, which comes with the virtual board's packages, the unit
-# test that compares ours with it is skipped.
+# All is built first, side by side. Without libteec's header, which comes with the virtual board's
+# packages, the unit test that compares ours with it would be skipped.
 .PHONY: test
-test: build ## each thing is tested once, on the real OP-TEE too
+test: deps ## each thing is tested once, on the real OP-TEE too
+	@$(MAKE) --no-print-directory $(PARALLEL) test-deps venv-dev vboard
+	@$(MAKE) --no-print-directory $(PARALLEL) board-programs unit-programs
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-board
 
@@ -177,23 +179,28 @@ test-deps:
 	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
 	@mk/install-node-packages
 
-PYTEST := $(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
-# By two processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 2 -m 'not board and not quiet and not packages and not farm and not exhaustive'
+# Byte code is kept, whatever the environment says: a test that starts a program would compile all of
+# it again.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX='$(BUILD)/pycache' \
+	$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
+# By three processes: many tests wait, for a connection or for a signal to arrive.
+PYTEST_UNIT := $(PYTEST) -n 3 -m 'not board and not quiet and not packages and not farm and not exhaustive'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.
 .PHONY: test-unit
 test-unit: deps test-deps venv-dev ## the tests that need no virtual board
+	@$(MAKE) --no-print-directory $(PARALLEL) unit-programs
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
-	@$(MAKE) --no-print-directory $(PARALLEL) -C common/tests all
-	@$(MAKE) --no-print-directory $(PARALLEL) -C ta/tests all
-	@$(MAKE) --no-print-directory $(PARALLEL) -C broker/tests all
-	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests all
-	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/teehash all
 	@$(MAKE) --no-print-directory -C trace
-	@$(MAKE) --no-print-directory $(PARALLEL) -C host/tests/fuzz all
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target unit-host unit-rest
+
+# What they run; each folder by itself, side by side.
+UNIT_PROGRAMS := common/tests ta/tests broker/tests host/tests host/tests/teehash host/tests/fuzz
+.PHONY: unit-programs $(UNIT_PROGRAMS)
+unit-programs: $(UNIT_PROGRAMS)
+$(UNIT_PROGRAMS):
+	@$(MAKE) --no-print-directory -C $@ all
 
 .PHONY: unit-host
 unit-host:

@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
+from typing import TYPE_CHECKING
 
 from teemark.base.harmless import harmless, harmless_line
 from teemark.run.git import git, head
 from teemark.run.records import Commit, Firmware
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 _OPTEE = re.compile(rb"([\x21-\x7e]+) \(((?:gcc|clang)[\x20-\x7e]*)\) (#\d+ [\x20-\x7e]*)")
 _TFA = re.compile(rb"(v\d[\x21-\x7e]*\([a-z]+\):[\x21-\x7e]*)\0")
@@ -90,6 +91,9 @@ def _comment(file: ELFFile) -> str:
 
 
 def _told(elf: Path | None, read: Callable[[ELFFile], str]) -> str | None:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
     try:
         with elf.open("rb") if elf is not None else nullcontext() as stream:
             return (harmless_line(read(ELFFile(stream))) or None) if stream else None

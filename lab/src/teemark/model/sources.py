@@ -65,6 +65,7 @@ class Sources:
         self.run = run
         self.models = models
         self.traced = traced_calls(run, models.sampling)
+        self._hashing: dict[tuple[str, str], Hashing | None] = {}
 
     @cached_property
     def event(self) -> Estimate | None:
@@ -160,7 +161,14 @@ class Sources:
 
     def hashing(self, case: Work) -> Hashing | None:
         """Returns hashing by a line over operations, else by the model over calls; None where
-        nothing tells the set-up from the blocks."""
+        nothing tells the set-up from the blocks. It is the same for all cases of an algorithm and a
+        backend."""
+        name = case.algorithm, case.backend
+        if name not in self._hashing:
+            self._hashing[name] = self._hashing_by(case)
+        return self._hashing[name]
+
+    def _hashing_by(self, case: Work) -> Hashing | None:
         blocks = blocks_of(self.run.algorithm(case.algorithm))
         if blocks is None:
             return None
