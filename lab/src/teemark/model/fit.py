@@ -201,9 +201,10 @@ def _solve(
         inverse = np.linalg.pinv(root * relative / norms) / norms[:, np.newaxis] * root.T
         off = np.abs(relative @ inverse @ (1 - apart / y) + apart / y - 1)
         # 1.4826 makes the median absolute deviation a standard deviation for normal errors.
-        scale = np.maximum(1.4826 * float(np.median(off)), errors)
+        middle = np.sort(off)[[(len(off) - 1) // 2, len(off) // 2]].mean()
+        scale = np.maximum(1.4826 * middle, errors)
         before, weights = weights, np.minimum(1.0, _HUBER * scale / np.maximum(off, ROUNDING))
-        if np.allclose(before, weights, rtol=1e-4):
+        if np.all(np.abs(before - weights) <= 1e-4 * weights):
             break
     solution = inverse / y
     values = solution @ (y - apart)

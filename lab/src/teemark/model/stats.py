@@ -16,7 +16,7 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from statistics import NormalDist, median
 from zlib import crc32
 
@@ -64,7 +64,7 @@ NEXT_TO_NOTHING = 1e-6  # Relative error of a model below which it isn't worth a
 Z = 1.959963984540054
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """A figure, with values that it could as well have: `draws`, None for too few samples, one
     value for an exact figure. `freedom` says how well their spread is known, as degrees of freedom
@@ -76,7 +76,7 @@ class Estimate:
     shared: bool = False
     counted: bool = False  # A number of instructions, made of counts alone; it may not be exact
 
-    @property
+    @cached_property
     def interval(self) -> Interval | None:
         """The middle 95 % of the draws, as much wider as the spread is uncertain."""
         if self.draws is None:
@@ -92,7 +92,7 @@ class Estimate:
     def exact(self) -> bool:
         return self.draws is not None and self.draws.size == 1
 
-    @property
+    @cached_property
     def variance(self) -> float:
         return 0.0 if self.draws is None else float(self.draws.var())
 
