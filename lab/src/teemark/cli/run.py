@@ -155,7 +155,7 @@ def command(
     if out is not None:
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    what, starts = _ahead(target, asked, starts)
+    what, starts = _ahead(target, asked, starts, events=trace_events)
     say(f"{asked.name} on {target.name}: {what}")
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
@@ -264,7 +264,7 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(board: Board, asked: Plan, starts: Starts) -> tuple[str, Starts]:
+def _ahead(board: Board, asked: Plan, starts: Starts, *, events: bool) -> tuple[str, Starts]:
     """Says how much there is to do before anything is booted or copied, and returns the starts with
     the time that each may take."""
     what = fmt.plural(len(asked.cases), "case")
@@ -272,8 +272,9 @@ def _ahead(board: Board, asked: Plan, starts: Starts) -> tuple[str, Starts]:
         what += f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file"
     if starts.count > 1:
         what += f", {starts.count} times"
-    took = runner.took_before(paths.runs(), board.name, asked, starts.count)
-    guess = took or starts.count * runner.seconds(asked, deterministic=board.deterministic)
+    took = runner.took_before(paths.runs(), board.name, asked, starts.count, events=events)
+    once = runner.seconds(asked, deterministic=board.deterministic, events=events)
+    guess = took or starts.count * once
     how = ", as it took the last time" if took is not None else " of measuring, at a guess"
     told = f"{what}: {fmt.roughly_minutes(guess)}{how}"
     return told, replace(starts, guess_s=guess / starts.count)

@@ -402,6 +402,11 @@ _TICKS_S = 0.008
 _UNCOUNTED = 0.45
 """A call on a virtual board that doesn't count, over one that does."""
 
+_TRACED_LEAST, _TRACED_MOST, _TRACED_S = 6, 32, 0.5
+"""Calls of a case that are traced, and the time that they take about, as teebench has it."""
+_TRACE_S = 0.015
+"""Each such call starts and stops the kernel's tracing."""
+
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
@@ -413,9 +418,10 @@ def bound_s(asked: Plan, *, deterministic: bool) -> float:
     return max(600.0, 10 * seconds(asked, deterministic=deterministic))
 
 
-def seconds(asked: Plan, *, deterministic: bool) -> float:
+def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
     """How long one start of a plan takes, roughly, without booting: a board isn't known before it
-    was measured. Right within a factor of two on the virtual boards; fast hardware is faster."""
+    was measured. With `events` each case of the TEE is traced once more after the samples. Right
+    within a factor of two on the virtual boards; fast hardware is faster."""
     rates, slow = (_COUNTED_BYTE_NS, 1.0) if deterministic else ({"": _BYTE_NS}, _UNCOUNTED)
     total = 0.0
     for case in asked.cases:
@@ -427,22 +433,28 @@ def seconds(asked: Plan, *, deterministic: bool) -> float:
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)
             total += samples * (each + (_TICKS_S if deterministic else 0.0))
+        if events and _needs_tee(case):
+            traced = min(max(_TRACED_S / (call + work), _TRACED_LEAST), _TRACED_MOST)
+            total += traced * (call + work + _TRACE_S)
     for step in asked.teehash:
         total += step.runs * (0.5 + rates.get("c", rates[""]) * 1e-9 * step.bytes)
     return total
 
 
-def took_before(runs: Path, board: str, asked: Plan, starts: int) -> float | None:
+def took_before(
+    runs: Path, board: str, asked: Plan, starts: int, *, events: bool = False
+) -> float | None:
     """Seconds from the beginning to the end of the last whole run of the same cases on the same
-    board, started as often; None if none is kept in the folder `runs`."""
+    board, started as often, with events or without; None if none is kept in the folder `runs`."""
     wanted = _keys(asked)
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
             first, whole = ends(file)
+            traced = b'"trace_events":true' in file.read_bytes()
             began = datetime.fromisoformat(first.started).timestamp()
         except (OSError, ValueError, errors.DataError):
             continue
-        if whole and first.asked == wanted and first.starts == starts:
+        if (whole, first.asked, first.starts, traced) == (True, wanted, starts, events):
             took = file.stat().st_mtime - began
             return took if 0 < took < 86400 else None
     return None
