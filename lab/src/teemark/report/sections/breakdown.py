@@ -12,11 +12,6 @@ from teemark.model.breakdown import TOLERANCE, Breakdown, Check
 from teemark.page import bars, figures
 from teemark.page import blocks as page
 
-HOW = (
-    "A part is the difference between two calls that differ in it alone, a slope over repetitions, "
-    "or what the kernel's tracepoints say. A counted call is exact; what two counted calls differ "
-    "by is called a difference, since they may differ in more than that."
-)
 COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
