@@ -56,9 +56,9 @@ def test_published_vectors(qemu_v8: VirtualBoard, programs: Path) -> None:
 
 
 def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
-    """10,000 calls of all kinds (1,000 in `make test`): all results right, OP-TEE's memory back to
+    """10,000 calls of all kinds (400 in `make test`): all results right, OP-TEE's memory back to
     where it was."""
-    count = often(1000, 10000)
+    count = often(400, 10000)
     command = [str(programs / "ta_torture"), "sessions", "8", str(count)]
     result = qemu_v8.capture(command, timeout=800, check=False)
     text = result.text
@@ -73,7 +73,7 @@ def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
 
 def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> None:
     """Whole messages of one, messages in pieces of the other: right or refused, and it lives."""
-    count = often(300, 2000)
+    count = often(150, 2000)
     command = [str(programs / "ta_torture"), "parallel", str(count)]
     text = qemu_v8.capture(command, timeout=300).text
     found = re.fullmatch(
@@ -92,9 +92,9 @@ def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path)
     hostile = [str(programs / "ta_torture"), "hostile"]
     stored = "ls /data/tee | wc -l"
     # The TEE makes something for its first object, which stays.
-    qemu_v8.capture([*hostile, str(often(300, 1000))], timeout=300)
+    qemu_v8.capture([*hostile, str(often(150, 1000))], timeout=300)
     before = qemu_v8.script(stored).text
-    count = often(300, 2500)
+    count = often(150, 2500)
     done = qemu_v8.capture([*hostile, str(count)], timeout=300, check=False)
     found = re.fullmatch(
         r"a byte right and wrong in turn: (\d+) right, (\d+) refused\n"

@@ -442,8 +442,8 @@ def test_what_is_too_large_for_the_tee_is_a_skip(qemu_v8: VirtualBoard) -> None:
         **{f"shm/{kind}/tee/in/{1 << 26}": 1 << 26 for kind in ("temporary", "registered-ro")},
         f"shm/temporary/tee/in/{1 << 25}": 1 << 25,
         f"shm/allocated/tee/inout/{1 << 26}": 1 << 26,
-        f"oneshot/sha256/ta-ce/{1 << 27}": 1 << 27,
-        f"same-code/memtouch/ta-c/{1 << 27}": 1 << 27,
+        f"oneshot/sha256/ta-ce/{1 << 25}": 1 << 25,
+        f"same-code/memtouch/ta-c/{1 << 25}": 1 << 25,
     }
     small = ("shm/temporary/tee/in/4096", "oneshot/sha256/ta-ce/64", "stream/sha256/ta-ce/9999/99")
     records = bench(qemu_v8, *large, *small)
@@ -510,7 +510,7 @@ def test_ways_into_the_secure_world_are_traced(qemu_v8: VirtualBoard) -> None:
 )
 def test_tracing_ends_with_who_is_told_to_end(qemu_v8: VirtualBoard, signals: str) -> None:
     done = qemu_v8.script(
-        "teebench --trace-events --samples 1 --min-us 0 storage/write/tee-ree-fs/65536 "
+        "teebench --trace-events --samples 1 --min-us 0 storage/write/tee-ree-fs/16384 "
         ">/dev/null & pid=$!\n"
         f"until [ -d {TRACING}/instances/teemark-$pid ] && grep -q 1 "
         f"{TRACING}/instances/teemark-$pid/events/optee/optee_invoke_fn_begin/enable; "
