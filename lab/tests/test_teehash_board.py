@@ -445,7 +445,7 @@ def test_a_file_that_shrinks_or_grows(board: VirtualBoard, size: str) -> None:
 @pytest.mark.parametrize(("name", "number"), [("INT", 2), ("TERM", 15)])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupted(board: VirtualBoard, name: str, number: int, jobs: str) -> None:
-    run(board, "truncate -s 400M big")
+    run(board, "truncate -s 8G big")
     script = f"cd /data/th && exec teehash -j{jobs} good big good 2>said"
     with board.stream(["sh", "-c", script]) as process:
         lines = process.lines()
@@ -455,7 +455,7 @@ def test_interrupted(board: VirtualBoard, name: str, number: int, jobs: str) -> 
         begin = time.monotonic()
         assert list(lines) == []
         assert process.wait(60) == 128 + number
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 60
     done = run(board, "cat said; rm big; teehash good")
     assert done.text == GOOD
 

@@ -27,11 +27,12 @@ enum {
 	RESTART_MS = 20000, /* the same for tee-supplicant */
 };
 
-/* Written by the clients, read by their parent. */
+/* Written by the clients, read by their parent, which says when it is over. */
 struct tally {
 	atomic_uint tried, opened, refused, calls;
 	atomic_uint last_error;
 	atomic_uint longest_ms;
+	atomic_bool over;
 };
 
 static struct tally *tally;
@@ -95,8 +96,9 @@ static pid_t start_client(void)
 	if (pid)
 		return pid;
 	dice ^= (uint64_t)getpid() << 32;
-	for (;;)
+	while (!tally->over)
 		open_once();
+	_exit(0);
 }
 
 /* The first line of a file of /proc, or "?". */
@@ -230,7 +232,9 @@ int check_opens(char **argv)
 		if ((restart && !roll(RESTART_MS / 20)) || (!roll(10) && !supplicant_runs()))
 			restarts += restart_supplicant();
 	}
-	for (int i = 0; i < count; i++)
+	tally->over = true;
+	/* tee-supplicant would not outlive a client that is killed while its TA is loaded. */
+	for (int i = 0; i < count && (kills || status); i++)
 		kill(clients[i], SIGKILL);
 	/* Those that hang can't be waited for. */
 	for (int i = 0; i < count && !status; i++)
