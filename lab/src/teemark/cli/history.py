@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from teemark.base import fmt
+from teemark.base import fmt, scratch
 from teemark.base.console import paragraph, say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.base.harmless import harmless
-from teemark.cli.common import OUTPUT, PATH, all_option, option
+from teemark.cli.common import OUTPUT, PATH, all_option, option, several
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line
@@ -23,23 +24,30 @@ from teemark.report import history_page
 from teemark.run import index, reader
 from teemark.run.index import Entry
 from teemark.run.reader import RunData
+from teemark.run.store import Store
 
 
 @click.command("history")
-@click.argument("folder", metavar="DIR", type=PATH)
+@click.argument("folder", metavar="[DIR]", required=False, type=PATH)
 @option("--board NAME", "Only runs of this board.")
 @option("--plan NAME", "Only runs of this plan.")
 @option("--last N", "Only the last N of these runs.", "last")
 @option("--list", "List the runs, a line each, and nothing else.", "listed")
+@option("--store git:BRANCH", "Runs in a branch of the git repository DIR. [default: here]")
+@several("--add RUN", "Put this run into the store first.", "added")
+@option("--prune N", "Leave the last N runs of each board and plan in the store.")
 @all_option
 @option("-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT)
 def command(
     *,
-    folder: Path,
+    folder: Path | None,
     board: str | None,
     plan: str | None,
     last: int | None,
     listed: bool,
+    store: str | None,
+    added: tuple[Path, ...],
+    prune: int | None,
     everything: bool,
     output: Path | None,
 ) -> int:
@@ -52,18 +60,35 @@ def command(
 
     An index in DIR (.runs-index.json) knows each run's board, plan, time and commit, so that only
     those asked for are read. It is made again where it is missing or a run changed.
+
+    With --store the runs are in a branch of a git repository, which git fetches and pushes. With
+    --add or --prune nothing else is done, unless --list asks for it.
     """
-    if not folder.is_dir():
+    kept = _store(folder or Path(), store) if store is not None else None
+    if kept is not None:
+        for run in added:
+            click.echo(f"{run}: {kept.add(run) or 'there already'}")
+        if prune:
+            click.echo(f"{fmt.plural(kept.prune(prune), 'run')} left {kept.name}")
+        if (added or prune) and not listed:
+            return 0
+    elif added or prune or folder is None:
+        raise UsageMistake("there is no store and no DIR", hint="--store git:BRANCH")
+    elif not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     asked = [
         one
-        for one in index.entries(folder)
+        for one in (kept.entries() if kept is not None else index.entries(folder or Path()))
         if not one.board or (board or one.board, plan or one.plan) == (one.board, one.plan)
     ]
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
-    runs = _runs(folder, asked)
+    with contextlib.ExitStack() as stack:
+        if kept is not None:
+            folder = stack.enter_context(scratch.folder())
+            kept.take(asked, folder)
+        runs = _runs(folder or Path(), asked, kept.name if kept is not None else str(folder))
     try:
         found = history.lines(runs)
     except ModuleNotFoundError as error:
@@ -81,6 +106,13 @@ def command(
     return 0
 
 
+def _store(folder: Path, word: str) -> Store:
+    kind, _, branch = word.partition(":")
+    if kind != "git" or not branch:
+        raise UsageMistake(f"--store {word} is no store", hint="such as --store git:runs")
+    return Store(folder, branch)
+
+
 def _list(asked: Sequence[Entry]) -> int:
     """Prints a line a run: when it began, board, plan, commit, labels and folder."""
     lines = []
@@ -93,7 +125,7 @@ def _list(asked: Sequence[Entry]) -> int:
     return 0
 
 
-def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
+def _runs(folder: Path, asked: Sequence[Entry], name: str) -> list[RunData]:
     """Reads the runs that are whole, of one board and plan, in the order of time."""
     runs = []
     for one in asked:
@@ -111,12 +143,12 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     if len(kinds) > 1:
         said = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
-            f"{folder} has runs of several boards or plans: {said}",
+            f"{name} has runs of several boards or plans: {said}",
             hint="choose by --board and --plan",
         )
     if len(runs) < 2:
         raise DataError(
-            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            f"{name} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
             "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )

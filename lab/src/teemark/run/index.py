@@ -47,7 +47,7 @@ def entries(folder: Path) -> list[Entry]:
                 stamp = (status.st_mtime_ns, status.st_size)
                 known = before.get(place.name)
                 same = known is not None and known.stamp == stamp
-                found[place.name] = known if known and same else _look(place.name, file, stamp)
+                found[place.name] = known if known and same else look(place.name, file, stamp)
     except OSError as error:
         raise DataError(f"{folder}: can't be read: {error.strerror}") from None
     if found != before:
@@ -66,7 +66,8 @@ def _kept(folder: Path) -> list[Entry]:
         return []
 
 
-def _look(folder: str, file: str, stamp: tuple[int, int]) -> Entry:
+def look(folder: str, file: str, stamp: tuple[int, int]) -> Entry:
+    """Returns what a run's first and last records say of it."""
     try:
         head, whole = ends(Path(file))
     except (OSError, DataError) as error:
