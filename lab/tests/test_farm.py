@@ -8,6 +8,7 @@ import contextlib
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -74,8 +75,22 @@ class Switch:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass
 
+        self.console = socket.create_server(("127.0.0.1", 0))
+        self.readers: list[socket.socket] = []
+        threading.Thread(target=self._consoles, daemon=True).start()
         self.http = http.server.HTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def _consoles(self) -> None:
+        while True:
+            self.readers.append(self.console.accept()[0])
+            self.readers[-1].sendall(b"OP-TEE version: 4.5\r\n")
+
+    def panic(self) -> None:
+        """The board says why it hangs, on its console, and is gone."""
+        for one in self.readers[-1:]:
+            one.sendall(b"Kernel panic - not syncing: Oops\r\n")
+        self.cut()
 
     def cut(self) -> None:
         """The board is gone, and all of its connections."""
@@ -192,6 +207,8 @@ def farm(
     exported.append(
         f"  NetworkPowerPort:\n    model: simplerest\n    host: 'http://{address!s}:{port}/{{value}}'\n"
         "    index: 0\n"
+        "  NetworkSerialPort:\n    host: 127.0.0.1\n    protocol: raw\n"
+        f"    port: {switch.console.getsockname()[1]}\n"
     )
     (made.folder / "exported.yaml").write_text("".join(exported))
     boards = made.folder / "teemark" / "boards"
@@ -247,6 +264,7 @@ def test_a_dead_board_is_power_cycled_once(farm: Farm, switch: Switch) -> None:
     assert done.returncode == 0, done.stderr
     assert switch.said == ["/0", "/1"]
     assert "dead hangs: its power is cut" in done.stderr
+    assert re.search(r"\n-- console 127.*last lines:\nOP-TEE version: 4.5\n", done.stderr)
     assert farm.owner("dead") == "None"
 
 
@@ -263,11 +281,12 @@ def test_a_board_that_is_lost_while_it_is_measured_is_power_cycled_once(
     said = ""
     while "measuring 9" not in said:
         said += process.stderr.readline()
-    switch.cut()
+    switch.panic()
     said += process.communicate()[1]
     assert process.returncode == 0, said
     assert switch.said == ["/0", "/1"]
     assert said.count("dead hangs: its power is cut") == 1
+    assert "OP-TEE version: 4.5\nKernel panic - not syncing: Oops\n" in said
     assert reader.read(tmp_path / "run").as_asked
     hung = reader.read(tmp_path / "run-hung")
     assert hung.end is not None

@@ -5,11 +5,15 @@ coordinator."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +21,7 @@ import pytest
 import sshserver
 from conftest import HOST
 from teemark import boards
-from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
+from teemark.base.errors import BoardError, BoardHangs, ConnectError, MissingOutput, UnknownBoard
 from teemark.boards import LabgridBoard, config, labgrid
 from teemark.boards.endpoint import Endpoint
 
@@ -75,6 +79,18 @@ Acquired resource 'SecondService' (lab/two/NetworkService/SecondService):
    'params': {'address': '127.0.0.2',
               'extra': {'proxy': 'localhost', 'proxy_required': False},
               'username': 'admin'}}
+"""
+SERIAL = """\
+Acquired resource 'NetworkSerialPort' (lab/desk/NetworkSerialPort/NetworkSerialPort):
+  {'acquired': 'desk',
+   'avail': True,
+   'cls': 'NetworkSerialPort',
+   'params': {'extra': {'path': '/dev/ttyUSB0',
+                        'proxy': 'localhost',
+                        'proxy_required': False},
+              'host': '127.0.0.1',
+              'port': 40033,
+              'speed': 115200}}
 """
 # The state of the place is the file `taken`: its owner.
 CLIENT = """\
@@ -190,6 +206,72 @@ def test_a_place_that_cannot_be_released_is_said(
         farm.put("fails", "Server error: Error: Could not connect to coordinator\n")
     said = capsys.readouterr().err
     assert said.startswith("teemark: desk may still be acquired: no labgrid coordinator answers")
+
+
+@pytest.fixture
+def serial() -> Iterator[tuple[int, Callable[[bytes], None], list[socket.socket]]]:
+    """A console as ser2net has it: its port, what makes it say something, and its clients."""
+    clients: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    clients.append(server.accept()[0])
+                    clients[-1].sendall(b"\xff\xfb\x01\xff\xfa\x2c\x6a\x01\xff\xf0")
+
+        def say(text: bytes) -> None:
+            wait_for(lambda: clients)
+            clients[-1].sendall(text)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1], say, clients
+        server.shutdown(socket.SHUT_RDWR)
+    for client in clients:
+        client.close()
+
+
+Serial = tuple[int, Callable[[bytes], None], list[socket.socket]]
+
+
+def test_the_consoles_last_lines_are_in_the_error_of_a_board_that_hangs(
+    farm: Farm, serial: Serial
+) -> None:
+    port, say, clients = serial
+    farm.shows(TAKEN + SERIAL.replace("40033", str(port)))
+    lines = b"".join(b"line %d\r\n" % number for number in range(500))
+    board = boards.open_board("labgrid:desk")
+    with pytest.raises(BoardHangs) as caught, board:  # noqa: PT012 - it hangs within
+        say(lines + b"Kernel \xff\xffpanic \x1b[2J" + b"x" * 300)
+        wait_for(lambda: "panic" in board.consoles_last())
+        board.capture(["sleep", "600"], timeout=1)
+    hint = caught.value.hint or ""
+    assert hint.startswith("the board may hang: see its console\n-- console 127.0.0.1:")
+    shown = hint.splitlines()[2:]
+    assert (len(shown), shown[-2]) == (12, "line 499")
+    assert shown[-1].startswith("Kernel \ufffdpanic ")
+    assert len(shown[-1]) == 200
+    clients[-1].settimeout(20)
+    assert clients[-1].recv(1) == b""  # it was never written, and others may read it again
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SERIAL, "can't be read: Connection refused"),
+        (SERIAL.replace("127.0.0.1", "-oProxyCommand=x"), "is no address and no name"),
+        (SERIAL + SERIAL, None),  # which of two isn't known
+        (SERIAL.replace("40033", "None"), None),
+    ],
+)
+def test_a_console_that_cannot_be_read(farm: Farm, text: str, said: str | None) -> None:
+    farm.shows(TAKEN.replace("40022", "1") + text.replace("40033", "1"))
+    board = boards.open_board("labgrid:desk")
+    with pytest.raises(BoardError) as caught:
+        board.__enter__()
+    told = f"{caught.value.message} {caught.value.hint}"
+    assert ("-- console" in told) == (said is not None and "refused" in said)
+    assert said is None or said in told
 
 
 def test_who_has_a_place_and_since_when_is_said(farm: Farm) -> None:

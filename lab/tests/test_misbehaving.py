@@ -12,6 +12,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,9 +28,10 @@ from hypothesis import strategies as st
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
 from teemark.base import paths
-from teemark.base.errors import BoardError, TeeHangs
+from teemark.base.errors import BoardError, BoardHangs, CommandFailed, TeeHangs
 from teemark.boards import VirtualBoard, answers, build, config, shell, tas
 from teemark.boards.install import ensure_installed, remove
+from teemark.boards.instances import new_instance
 from teemark.doctor import look
 from teemark.measure import runner, silence, teehash_steps
 from teemark.plan import plan
@@ -388,6 +390,38 @@ def test_a_hang_names_the_threads_that_sleep_where_the_console_tells(
             with pytest.raises(TeeHangs) as caught:
                 act()
             assert caught.value.message.endswith(f"; {told}")
+
+
+def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the hint that is printed; the run's record keeps the one sentence."""
+    logs = tmp_path / "console.log", tmp_path / "secure.log"
+    logs[0].write_bytes(b"".join(b"line %d\r\n" % number for number in range(40)) + b"Oops")
+    logs[1].write_bytes(b"E/TC:1 Panic\n")
+    virtual = VirtualBoard(config.find("qemu-v8"))
+    assert virtual.consoles_last() == ""  # not booted
+    virtual.instance = new_instance(virtual.name, kept=False)
+    monkeypatch.setattr(virtual, "consoles", lambda: logs)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (tmp_path / "lines").write_bytes(b"".join(Synthetic(samples=6).lines()[1:40]))
+    teebench(programs, f"cat {tmp_path}/lines; exec sleep 60")
+    fake = FakeBoard(programs)
+    monkeypatch.setattr(fake, "consoles_last", virtual.consoles_last)
+    outcome = runner.measure(fake, PLAN, tmp_path / "run", runner.Watcher(), limit_s=0.5)
+    shutil.rmtree(virtual.instance.directory)
+    last = "\n".join(f"line {number}" for number in range(29, 40))
+    said = f"-- console, last lines of {logs[0]}:\n{last}\nOops\n"
+    said += f"-- secure console, last lines of {logs[1]}:\nE/TC:1 Panic"
+    assert isinstance(outcome.error, BoardHangs)
+    assert (outcome.error.hint or "").endswith(f"\n{said}")
+    assert b"Oops" not in outcome.file.read_bytes()
+    virtual.explain(outcome.error)  # as when the board is left
+    assert (outcome.error.hint or "").count("Oops") == 1
+    failed = CommandFailed("a program of its own failed", hint="why")
+    fake.explain(failed)
+    assert failed.hint == "why"
 
 
 FORM = {"machine": r"[\w.-]+", "tee": "", "file": "[0-9a-f]{64}/.+"}

@@ -46,7 +46,7 @@ def runs(folder: Path, made: list[Synthetic]) -> list[Path]:
     return sorted(folder.iterdir(), reverse=True)  # in the order of time
 
 
-def history(*words: str | Path) -> int:
+def history(*words: object) -> int:
     return cli.run(["history", *map(str, words)])
 
 

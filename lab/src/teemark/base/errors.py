@@ -70,5 +70,9 @@ class TransferError(BoardError):
     """A file didn't arrive as it was sent."""
 
 
-class TeeHangs(BoardError):
+class BoardHangs(BoardError):
+    """It doesn't answer, or not in time."""
+
+
+class TeeHangs(BoardHangs):
     """The board answers, its TEE doesn't."""

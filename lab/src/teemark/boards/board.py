@@ -12,7 +12,7 @@ import platform
 from functools import cached_property
 from pathlib import Path
 
-from teemark.base.errors import ConfigError
+from teemark.base.errors import BoardHangs, ConfigError, ConnectError, ConnectionLost
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ta_kit import Kit, default_kit
@@ -42,6 +42,17 @@ class Board(Carrier):
     def sleeping_threads(self) -> str:
         """OP-TEE's threads that wait, by the secure world's log, in words; empty if unknown."""
         return ""
+
+    def consoles_last(self) -> str:
+        """Returns the last lines of its consoles where they are read, else nothing."""
+        return ""
+
+    def explain(self, error: BaseException | None) -> None:
+        """Adds its consoles' last lines to the hint of an error that says that it hangs."""
+        if isinstance(error, BoardHangs | ConnectError | ConnectionLost):
+            said = self.consoles_last()
+            if said and "\n-- " not in (error.hint or ""):
+                error.hint = f"{error.hint or 'see its console'}\n{said}"
 
     @property
     def firmware(self) -> tuple[Firmware, ...]:

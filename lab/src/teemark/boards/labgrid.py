@@ -31,6 +31,7 @@ from teemark.base.errors import BoardError, ConnectError, MissingOutput, Unknown
 from teemark.base.leaving import patience
 from teemark.boards.board import Board
 from teemark.boards.config import LABGRID, SshConfig
+from teemark.boards.console import Console
 from teemark.boards.endpoint import Endpoint
 
 CALL_S = "60"
@@ -56,13 +57,17 @@ class Place:
             self.since = facts["changed"].partition(".")[0]
             found = [part.partition("\n")[2].strip() for part in parts]
             resources = [ast.literal_eval(text) for text in found if text]
-            services = [dict(x["params"]) for x in resources if x["cls"] == "NetworkService"]
+            services, consoles = (
+                [dict(x["params"]) for x in resources if x["cls"] == kind]
+                for kind in ("NetworkService", "NetworkSerialPort")
+            )
         except (KeyError, ValueError, TypeError, SyntaxError) as error:
             raise BoardError(
                 f"labgrid-client says of place {name} what teemark can't read ({error!r})",
                 hint="teemark is tested with labgrid 26",
             ) from None
         self.services: list[dict[str, Any]] = services
+        self.consoles: list[dict[str, Any]] = consoles
 
     def endpoint(self, asked: Endpoint) -> Endpoint:
         """Returns where ssh connects to. What `asked` says holds before what the place says."""
@@ -72,11 +77,7 @@ class Place:
             hint = f"see `labgrid-client -p {self.name} show`: mend its matches, or its exporter"
             raise BoardError(f"labgrid place {self.name} {number}{gone}", hint=hint)
         (service,) = self.services
-        extra = service.get("extra", {})
-        jump = extra.get("proxy") if extra.get("proxy_required") else os.environ.get("LG_PROXY")
-        for word in filter(None, (service["address"], service["username"], jump)):
-            if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh gives it to a shell
-                raise BoardError(f"labgrid place {self.name}: {word!r} is no address and no name")
+        jump = self._jump(service, service["address"], service["username"])
         return replace(
             asked,
             address=service["address"],
@@ -84,6 +85,24 @@ class Place:
             port=asked.port or service.get("port"),
             options=(*asked.options, *([f"ProxyJump={jump}"] if jump else ())),
         )
+
+    def console(self) -> Console | None:
+        """Returns its serial console, which is read from now on; None unless it has just one."""
+        ready = [one for one in self.consoles if one.get("host") and one.get("port")]
+        if len(ready) != 1:
+            return None
+        (one,) = ready
+        return Console(one["host"], one["port"], self._jump(one, one["host"]))
+
+    def _jump(self, resource: dict[str, Any], *words: str) -> str | None:
+        """Returns the jump host to a resource. BoardError if that, or one of the words that ssh
+        gets besides, is no name."""
+        extra = resource.get("extra", {})
+        jump = extra.get("proxy") if extra.get("proxy_required") else os.environ.get("LG_PROXY")
+        for word in filter(None, (*words, jump)):
+            if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh gives it to a shell
+                raise BoardError(f"labgrid place {self.name}: {word!r} is no address and no name")
+        return jump
 
 
 def places(pattern: str) -> list[str]:
@@ -128,6 +147,7 @@ class LabgridBoard(Board):
     power_cycle: Literal["never", "once", "now"] = "never"
     """Whether its power is cut when it is entered: `once` if it doesn't answer."""
     _holder: subprocess.Popen[str] | None = None
+    _console: Console | None = None
 
     def __enter__(self) -> Self:
         assert isinstance(self.config, SshConfig)
@@ -135,6 +155,7 @@ class LabgridBoard(Board):
             stack.push(self)
             place = self._acquire(*places(self.config.address.removeprefix(LABGRID)))
             self.ssh.endpoint = self.endpoint = place.endpoint(self.endpoint)
+            self._console = place.console()
             self._connect(place.name)
             stack.pop_all()
         return self
@@ -163,7 +184,13 @@ class LabgridBoard(Board):
             )
         raise _error(f"-p {name} acquire", holder.wait(), said)
 
-    def __exit__(self, *_ending: object) -> None:
+    def consoles_last(self) -> str:
+        return self._console.last() if self._console is not None else ""
+
+    def __exit__(self, *ending: Any) -> None:
+        self.explain(ending[1])
+        if self._console is not None:
+            self._console.close()
         self.ssh.close()
         holder, self._holder = self._holder, None
         if holder is not None:
@@ -182,9 +209,11 @@ class LabgridBoard(Board):
                 _client("-p", place, "power", "cycle")
             try:
                 self.ssh.connect()
-            except ConnectError:
+            except ConnectError as error:
                 if self.power_cycle == "once":
                     self.power_cycle = "now"
+                    self.explain(error)
+                    say(f"teemark: {error.message}\nhint: {error.hint}")
                 elif time.monotonic() > limit:
                     raise
                 else:

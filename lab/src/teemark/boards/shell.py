@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Self
 
 from teemark.base import leaving
-from teemark.base.errors import BoardError, CommandFailed
+from teemark.base.errors import BoardError, BoardHangs, CommandFailed
 from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
@@ -183,7 +183,7 @@ class Process:
                 take(data)
             if silence is not None and now - heard > silence:
                 what = f"says nothing for {silence:g} s"
-                raise self.error(what, "the board may hang: see its console")
+                raise self._hangs(what)
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
@@ -203,7 +203,11 @@ class Process:
 
     def _late(self, timeout: float) -> BoardError:
         self.abandon()
-        return self.error(f"took more than {timeout:g} s", "the board may hang: see its console")
+        return self._hangs(f"took more than {timeout:g} s")
+
+    def _hangs(self, what: str) -> BoardError:
+        error = self.error(what)
+        return BoardHangs(error.message, hint="the board may hang: see its console")
 
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""

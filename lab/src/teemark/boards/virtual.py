@@ -16,13 +16,14 @@ import subprocess
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from teemark.base import paths
 from teemark.base.errors import BootError, ConnectError
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.console import last_lines
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.instances import Process, State
 from teemark.boards.optee import Optee, resolve
@@ -200,13 +201,10 @@ class VirtualBoard(Board):
     def _boot_error(self, what: str) -> BootError:
         assert self.instance is not None
         parts = [f"{self.name} {what}"]
-        logs = {"QEMU": self.instance.qemu_log, "console": self.instance.console}
-        for title, path in (logs | {"secure console": self.instance.secure_console}).items():
-            said = _bytes(path).decode(errors="replace").replace("\r", "")
-            if last := "\n".join(said.splitlines()[-12:]):
-                parts.append(f"-- {title}, last lines of {path}:\n{last}")
+        log = self.instance.qemu_log
+        parts += [last_lines(f"QEMU, last lines of {log}", _bytes(log)), self.consoles_last()]
         return BootError(
-            "\n".join(parts),
+            "\n".join(filter(None, parts)),
             hint="if the images are from an interrupted build, run `make build` again; on a very "
             "slow machine raise `boot_timeout` in the board file",
         )
@@ -225,7 +223,8 @@ class VirtualBoard(Board):
         elif self._process is not None:
             self._process.end()
 
-    def __exit__(self, *ending: object) -> None:
+    def __exit__(self, *ending: Any) -> None:
+        self.explain(ending[1])
         self.ssh.close()
         if not (self._attached or self.keep):
             self._power_off()
@@ -272,6 +271,13 @@ class VirtualBoard(Board):
         if not asleep:
             return ""
         return f"OP-TEE's thread {' and '.join(asleep)} sleeps, by {self.consoles()[1]}"
+
+    def consoles_last(self) -> str:
+        if self.instance is None:
+            return ""
+        logs = zip(("console", "secure console"), self.consoles(), strict=True)
+        said = (last_lines(f"{title}, last lines of {log}", _bytes(log)) for title, log in logs)
+        return "\n".join(filter(None, said))
 
     def consoles(self) -> tuple[Path, Path]:
         """The logs of the normal and of the secure world's console."""

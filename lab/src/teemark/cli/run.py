@@ -167,6 +167,8 @@ def command(
     if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":
         folder = outcome.file.parent
         _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
+        assert outcome.error is not None
+        say(f"teemark: {outcome.error.message}\nhint: {outcome.error.hint}")
         target.power_cycle = "now"
         outcome = _measure(target, asked, out, starts, built, **how)
     if leaving.signalled():

@@ -233,6 +233,7 @@ class _Attempt:
                 self.writer.line(self._end_line)
                 self.complete = self.end is not None and self.end.complete
             except errors.TeemarkError as problem:
+                self.board.explain(problem)
                 return problem, None
             except OSError as problem:
                 place = problem.filename or "a temporary file"

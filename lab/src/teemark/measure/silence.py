@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from teemark.base.errors import BoardError, ConnectError, ConnectionLost, TeeHangs
+from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost, TeeHangs
 from teemark.boards import command_lines
 from teemark.boards.board import Board
 
@@ -43,11 +43,11 @@ class Silence:
         self._heard = time.monotonic()
 
     def look(self, what: str) -> None:
-        """Has to be called every second or so. Raises BoardError if `what` took too long or the
+        """Has to be called every second or so. Raises BoardHangs if `what` took too long or the
         board doesn't answer, TeeHangs if the board answers and its TEE doesn't."""
         now = time.monotonic()
         if now - self._began > self._limit_s:
-            raise BoardError(
+            raise BoardHangs(
                 f"{self._board.name}: {what} took more than {self._limit_s / 60:.0f} minutes, ten "
                 "times as long as its plan should take",
                 hint="if it is right, allow it more: --limit MINUTES",
@@ -80,7 +80,7 @@ class Silence:
                     hint="only a reboot ends calls that hang; the secure world's console may say "
                     "why (docs/findings.md has what is known)",
                 ) from None
-            raise BoardError(
+            raise BoardHangs(
                 f"{name}: the board doesn't answer any more: nothing came for "
                 f"{silent + ANSWER_S:.0f} s, not even from `echo`",
                 hint="it may hang, or have lost its network: look at its console",

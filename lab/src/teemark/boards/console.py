@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A serial console that a server such as ser2net offers over TCP: it is read, never written."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import IO
+
+from teemark.boards.ssh import guarded
+
+_KEPT = 1 << 14
+_LINES, _WIDTH = 12, 200
+_TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re.S)
+"""What a telnet server says to its client; a byte 255 of the console comes twice."""
+
+
+def last_lines(title: str, said: bytes) -> str:
+    """Returns the last lines of a console under its title; nothing where there are none."""
+    lines = said.decode(errors="replace").replace("\r", "").splitlines()
+    last = "\n".join(line[:_WIDTH] for line in lines[-_LINES:])
+    return f"-- {title}:\n{last}" if last else ""
+
+
+class Console:
+    """Reads the console at host:port from now on, by a jump host if one is named."""
+
+    def __init__(self, host: str, port: int, jump: str | None) -> None:
+        self._place, self._wrong, self._said = f"{host}:{port}", "", bytearray()
+        self._stop: Callable[[], object] = bool
+        threading.Thread(target=self._read, args=(host, port, jump), daemon=True).start()
+
+    def _read(self, host: str, port: int, jump: str | None) -> None:
+        try:
+            if jump:
+                argv = ["ssh", "-o", "BatchMode=yes", "-W", f"{host}:{port}", "--", jump]
+                pipe = subprocess.PIPE
+                with subprocess.Popen(guarded(argv), stdin=pipe, stdout=pipe) as process:
+                    assert process.stdout is not None
+                    self._stop = process.kill
+                    self._take(process.stdout)
+            else:
+                with socket.create_connection((host, port), 20) as link, link.makefile("rb") as out:
+                    link.settimeout(None)
+                    self._stop = lambda: link.shutdown(socket.SHUT_RDWR)
+                    self._take(out)
+            self._wrong = " (closed since)"
+        except OSError as error:
+            self._wrong = f" can't be read: {error.strerror or error}"
+
+    def _take(self, stream: IO[bytes]) -> None:
+        while data := stream.read1(4096):  # type: ignore[attr-defined]
+            self._said += data
+            del self._said[:-_KEPT]
+
+    def close(self) -> None:
+        """Lets others read it."""
+        with contextlib.suppress(OSError):
+            self._stop()
+
+    def last(self) -> str:
+        """Returns what it said last, or that there is nothing."""
+        said = _TELNET.sub(rb"\1", bytes(self._said))
+        title = f"console {self._place}"
+        shown = last_lines(f"{title}{self._wrong}, last lines", said)
+        return shown or f"-- {title}{self._wrong or ' says nothing'}"
