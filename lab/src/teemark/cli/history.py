@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from teemark.base import fmt, scratch
+from teemark.base import fmt
 from teemark.base.console import paragraph, say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
@@ -72,23 +71,20 @@ def command(
             click.echo(f"{fmt.plural(kept.prune(prune), 'run')} left {kept.name}")
         if (added or prune) and not listed:
             return 0
+        folder = kept.folder()
     elif added or prune or folder is None:
         raise UsageMistake("there is no store and no DIR", hint="--store git:BRANCH")
     elif not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     asked = [
         one
-        for one in (kept.entries() if kept is not None else index.entries(folder or Path()))
+        for one in index.entries(folder)
         if not one.board or (board or one.board, plan or one.plan) == (one.board, one.plan)
     ]
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
-    with contextlib.ExitStack() as stack:
-        if kept is not None:
-            folder = stack.enter_context(scratch.folder())
-            kept.take(asked, folder)
-        runs = _runs(folder or Path(), asked, kept.name if kept is not None else str(folder))
+    runs = _runs(folder, asked)
     try:
         found = history.lines(runs)
     except ModuleNotFoundError as error:
@@ -125,7 +121,7 @@ def _list(asked: Sequence[Entry]) -> int:
     return 0
 
 
-def _runs(folder: Path, asked: Sequence[Entry], name: str) -> list[RunData]:
+def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     """Reads the runs that are whole, of one board and plan, in the order of time."""
     runs = []
     for one in asked:
@@ -143,12 +139,12 @@ def _runs(folder: Path, asked: Sequence[Entry], name: str) -> list[RunData]:
     if len(kinds) > 1:
         said = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
-            f"{name} has runs of several boards or plans: {said}",
+            f"{folder} has runs of several boards or plans: {said}",
             hint="choose by --board and --plan",
         )
     if len(runs) < 2:
         raise DataError(
-            f"{name} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
             "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )

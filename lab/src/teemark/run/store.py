@@ -1,81 +1,59 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs in a branch of a git repository, bare or not: git keeps them, sends and fetches them. Each
-has a folder in the branch's tree, with run.ndjson and what the index of a folder says of it. No
-work tree is touched."""
+has a folder in the branch's tree. No work tree is touched: what is read comes from a folder of
+runs in git's own directory, which git brings up to date."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import os
 import re
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
 
-import msgspec
-
-from teemark.base.errors import DataError, MissingOutput, UsageMistake
-from teemark.base.files import write_whole
-from teemark.base.harmless import harmless_value
+from teemark.base.errors import DataError, UsageMistake
+from teemark.base.files import alone
 from teemark.run import index
-from teemark.run.index import Entry
 from teemark.run.reader import RUN_FILE
 
-_ENTRY_FILE = "entry.json"
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
-_LOCK_WAIT = ("-c", "core.filesRefLockTimeout=20000")
-"""For so many milliseconds git waits while another process writes the branch."""
+_SET = ("core.autocrlf=false", "core.symlinks=false", "core.filesRefLockTimeout=20000")
+"""git's settings: a run stays as it is, and git waits 20 s while another process writes."""
+_WHO = ("user.name=teemark", "user.email=teemark@localhost")
+"""Who commits, unless the environment says it."""
 
 
 class Store:
-    """The runs in branch `branch` of the repository in or around `folder`."""
+    """The runs in branch `branch` of the repository in or around `place`."""
 
-    def __init__(self, folder: Path, branch: str) -> None:
-        self.name, self.ref = f"git:{branch}", f"refs/heads/{branch}"
-        self._folder = folder
+    def __init__(self, place: Path, branch: str) -> None:
+        self.name, self.ref, self._place = f"git:{branch}", f"refs/heads/{branch}", place
         try:
             self._git("check-ref-format", self.ref)
             trees = self._git("worktree", "list", "--porcelain")
+            self._own = Path(self._git("rev-parse", "--git-common-dir").rstrip("\n"))
         except DataError as error:
             raise UsageMistake(
-                f"{self.name} in {folder}: {error.message}",
+                f"{self.name} in {place}: {error.message}",
                 hint="DIR is a git repository, and the store git:BRANCH",
             ) from None
         if f"branch {self.ref}\n" in trees:
             raise UsageMistake(
-                f"{self.name} is checked out in {folder}", hint="runs take a branch of their own"
+                f"{self.name} is checked out in {place}", hint="runs take a branch of their own"
             )
 
-    def entries(self) -> list[Entry]:
-        """Returns the branch's runs in the order of time; a folder's entry is made again where it
-        is missing or nonsense."""
-        runs = self._runs(self._tip())
-        listed = (f"{tree}:{_ENTRY_FILE}" for tree in runs.values())
-        found = []
-        for name, data in zip(runs, self._blobs(listed), strict=True):
-            try:
-                entry = msgspec.convert(harmless_value(msgspec.json.decode(data or b"")), Entry)
-                found.append(msgspec.structs.replace(entry, folder=name))
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                found.append(self._looked(name, runs[name]))
-        return sorted(found, key=lambda one: (one.started, one.folder))
-
-    def _looked(self, name: str, tree: str) -> Entry:
-        (data,) = self._blobs([f"{tree}:{RUN_FILE}"])
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(data or b"")
-            file.flush()
-            return index.look(name, file.name, (0, 0))
-
-    def take(self, wanted: Sequence[Entry], folder: Path) -> None:
-        """Writes the runs wanted into `folder`, as a folder of runs has them."""
-        runs = self._runs(self._tip())
-        here = [one.folder for one in wanted if one.folder in runs]
-        blobs = self._blobs(f"{runs[name]}:{RUN_FILE}" for name in here)
-        for name, data in zip(here, blobs, strict=True):
-            write_whole(folder / name / RUN_FILE, data or b"")
+    def folder(self) -> Path:
+        """Returns the branch's runs as a folder of runs."""
+        made = (self._place / self._own / "teemark" / self.ref).absolute()
+        made.mkdir(parents=True, exist_ok=True)
+        with alone(made / ".lock"):
+            tip = self._tip()
+            self._runs(tip)
+            what = ("--reset", "-u", tip) if tip else ("--empty",)
+            words = (f"--work-tree={made}", "read-tree", *what)
+            self._git(*words, GIT_INDEX_FILE=str(made / ".index"))
+        return made
 
     def add(self, path: Path) -> str | None:
         """Puts a run into the branch, made if need be; returns its folder there, None if it is
@@ -91,9 +69,7 @@ class Store:
         name = "-".join((entry.started, entry.board, entry.plan, digest[:8]))
         name = re.sub(r"[^\w.+-]", "", name).lstrip(".")
         data = self._git("hash-object", "-w", "--no-filters", str(file.absolute())).strip()
-        told = self._git("hash-object", "-w", "--stdin", stdin=msgspec.json.encode(entry)).strip()
-        lines = f"100644 blob {told}\t{_ENTRY_FILE}\n100644 blob {data}\t{RUN_FILE}\n"
-        tree = self._git("mktree", stdin=lines.encode()).strip()
+        tree = self._git("mktree", stdin=f"100644 blob {data}\t{RUN_FILE}\n").strip()
         changed = self._change(f"add {name}", lambda runs: runs | {name: tree})
         return name if changed else None
 
@@ -101,7 +77,7 @@ class Store:
         """Leaves the last `keep` runs of each board and plan; returns how many went. Commits before
         this one still have them."""
         kinds: dict[tuple[str, str], list[str]] = {}
-        for one in self.entries():
+        for one in index.entries(self.folder()):
             kinds.setdefault((one.board, one.plan), []).append(one.folder)
         old = {name for names in kinds.values() for name in names[:-keep]}
         self._change(
@@ -113,11 +89,6 @@ class Store:
     def _change(self, message: str, change: Callable[[dict[str, str]], dict[str, str]]) -> bool:
         """Commits what `change` makes of the branch's runs, and once more where another process
         was quicker; false where nothing changed."""
-        who: tuple[str, ...] = ()
-        try:
-            self._git("var", "GIT_COMMITTER_IDENT")
-        except DataError:  # as on most machines of a CI
-            who = ("-c", "user.name=teemark", "-c", "user.email=teemark@localhost")
         while True:
             tip = self._tip()
             runs = self._runs(tip)
@@ -125,11 +96,11 @@ class Store:
             if wanted == runs:
                 return False
             lines = "".join(f"040000 tree {tree}\t{name}\n" for name, tree in wanted.items())
-            tree = self._git("mktree", stdin=lines.encode()).strip()
+            tree = self._git("mktree", stdin=lines).strip()
             parent = ("-p", tip) if tip else ()
-            made = self._git(*who, "commit-tree", tree, *parent, "-m", message).strip()
+            made = self._git("commit-tree", tree, *parent, "-m", message).strip()
             try:
-                self._git(*_LOCK_WAIT, "update-ref", "-m", message, self.ref, made, tip)
+                self._git("update-ref", "-m", message, self.ref, made, tip)
             except DataError:
                 if self._tip() == tip:
                     raise
@@ -138,50 +109,27 @@ class Store:
 
     def _tip(self) -> str:
         """Returns the branch's commit; empty where there is no such branch."""
-        with contextlib.suppress(DataError):
-            return self._git("rev-parse", "--verify", "--quiet", self.ref).strip()
-        return ""
+        return self._git("for-each-ref", "--format=%(objectname)", self.ref).strip()
 
     def _runs(self, tip: str) -> dict[str, str]:
         """Returns the folders of a commit, and their trees."""
-        lines = self._git("ls-tree", "-z", tip).split("\0")[:-1] if tip else []
-        found = [_FOLDER.fullmatch(line) for line in lines]
-        for line, match in zip(lines, found, strict=True):
-            if match is None:
+        runs = {}
+        for line in self._git("ls-tree", "-z", tip).split("\0")[:-1] if tip else ():
+            if (match := _FOLDER.fullmatch(line)) is None:
                 raise UsageMistake(
                     f"{self.name} has {line.rpartition(chr(9))[2]}, which is no run",
                     hint="runs take a branch of their own",
                 )
-        return {match[2]: match[1] for match in found if match}
+            runs[match[2]] = match[1]
+        return runs
 
-    def _blobs(self, names: Iterator[str] | Sequence[str]) -> Iterator[bytes | None]:
-        """Yields the contents of blobs one after the other; None of one that isn't there."""
-        with tempfile.TemporaryFile() as asked:
-            asked.write("".join(f"{name}\n" for name in names).encode())
-            asked.seek(0)
-            with self._start("cat-file", "--batch", stdin=asked) as process:
-                assert process.stdout is not None
-                while head := process.stdout.readline():
-                    size = head.rpartition(b" ")[2]
-                    if size.strip().isdigit():
-                        yield process.stdout.read(int(size) + 1)[:-1]
-                    else:
-                        yield None
-
-    def _git(self, *words: str, stdin: bytes = b"") -> str:
-        with tempfile.TemporaryFile() as given:
-            given.write(stdin)
-            given.seek(0)
-            with self._start(*words, stdin=given) as process:
-                out, err = process.communicate()
-        if process.returncode != 0:
-            said = err.decode(errors="replace").strip() or f"`git {words[0]}` failed"
+    def _git(self, *words: str, stdin: str = "", **env: str) -> str:
+        settings = [word for one in (*_SET, *_WHO) for word in ("-c", one)]
+        argv = ["git", "-C", str(self._place), *settings, *words]
+        done = subprocess.run(
+            argv, input=stdin, capture_output=True, text=True, check=False, env=os.environ | env
+        )
+        if done.returncode != 0:
+            said = done.stderr.strip() or f"`git {words[0]}` failed"
             raise DataError(said.splitlines()[-1].removeprefix("fatal: "))
-        return out.decode(errors="surrogateescape")
-
-    def _start(self, *words: str, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-        argv, pipe = ["git", "-C", str(self._folder), *words], subprocess.PIPE
-        try:
-            return subprocess.Popen(argv, stdin=stdin, stdout=pipe, stderr=pipe)
-        except FileNotFoundError:
-            raise MissingOutput("there is no git on this machine", hint="install git") from None
+        return done.stdout
