@@ -4,6 +4,7 @@ all are counted."""
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,15 +20,16 @@ from teemark.run.reader import RunData
 from teemark.run.records import Fail
 from teemark.trace import tree as trees
 from teemark.trace import window as windows
-from teemark.trace.components import component, core_sources
-from teemark.trace.places import LEVELS, OPAQUE_CORE, Places, Sources, locate
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Sample, Trace, Unnamed
+from teemark.trace.components import component, source_lines
+from teemark.trace.places import LEVELS, OPAQUE_CORE, Domain, Places, Sources, locate
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Line, Sample, Trace, Unnamed
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
 CALIBRATION = HARNESS  # The case that calls nothing: its clock shows what reading the clock takes
 
 UNNAMED_KEPT = 20
+LINES_KEPT = 12  # Of each function
 
 Taken = tuple[Window, int | None]  # A window, and the ns that a clock said of it
 
@@ -150,15 +152,45 @@ def profile_of(
         unnamed=_unnamed(middle, places),
         passes=tree.passes,
         lost=tree.lost,
+        lines=_lines(middle, places, named_by.core),
     )
 
 
+def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]:
+    """Returns how many instructions the source lines of OP-TEE's functions take, the dearest first.
+    Of a block that an exception cut short, its first instructions count once more."""
+    at: dict[int, tuple[int, int]] = {}
+    executed = window.executed()
+    for block in window.used().tolist():
+        if core is None or places.domain[block] != Domain.CORE:
+            continue
+        length = int(window.blocks["instructions"][block])
+        times, more = divmod(int(executed[block]), length)
+        for place in range(length):
+            address = int(places.address[block]) + 4 * place
+            count = at.get(address, (0, 0))[1] + times + (place < more)
+            at[address] = int(places.function[block]), count
+    found: Counter[tuple[int, str]] = Counter()
+    lines = source_lines(core.file, list(at)) if core is not None else {}
+    for address, line in lines.items():
+        function, count = at[address]
+        found[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
+    kept: Counter[int] = Counter()
+    made = []
+    for (function, line), count in found.most_common():
+        kept[function] += 1
+        if count and kept[function] <= LINES_KEPT:
+            made.append(Line(function, line, count))
+    return tuple(made)
+
+
 def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
-    found = core_sources(core.file, places.functions) if core is not None else {}
+    named = [f.address for f in places.functions if f.domain is Domain.CORE and f.named]
+    found = source_lines(core.file, named) if core is not None else {}
     made = [
         Function(
             LEVELS[function.domain],
-            component(function, found.get(function.address)),
+            component(function, found.get(function.address, "").rpartition(":")[0]),
             function.name,
             function.named,
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from teemark.trace.places import Domain, Function
@@ -60,9 +60,9 @@ def component(function: Function, source: str | None) -> str:
     return next((what for begin, what in _CORE if (source or "").startswith(begin)), "core: other")
 
 
-def core_sources(elf: Path, functions: Iterable[Function]) -> Mapping[int, str]:
-    """Source files of functions of OP-TEE's core, by address; none without binutils."""
-    addresses = [f.address for f in functions if f.domain is Domain.CORE and f.named]
+def source_lines(elf: Path, addresses: Sequence[int]) -> Mapping[int, str]:
+    """Returns file:line in OP-TEE's source of addresses in its core; none without binutils, and
+    file:? or ??:0 of code without DWARF."""
     program = shutil.which("aarch64-linux-gnu-addr2line")
     if program is None or not addresses:
         return {}
@@ -73,13 +73,8 @@ def core_sources(elf: Path, functions: Iterable[Function]) -> Mapping[int, str]:
         text=True,
         check=False,
     )
-    lines = done.stdout.splitlines()
-    if len(lines) != len(addresses):
-        return {}
-    return {
-        address: _in_tree(line.rsplit(":", 1)[0])
-        for address, line in zip(addresses, lines, strict=True)
-    }
+    lines = [_in_tree(line.partition(" (")[0]) for line in done.stdout.splitlines()]
+    return dict(zip(addresses, lines, strict=True)) if len(lines) == len(addresses) else {}
 
 
 def _in_tree(path: str) -> str:

@@ -67,6 +67,14 @@ class Link(msgspec.Struct, frozen=True):
     count: int
 
 
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """A line of the source of one of OP-TEE's functions."""
+
+    function: int
+    place: str  # core/FILE.c:LINE
+    instructions: int
+
+
 class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     """One call, as its median window shows it."""
 
@@ -79,6 +87,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     passes: tuple[Link, ...] = ()  # From level to level
     lost: tuple[Link, ...] = ()
     """Returns to a place that nothing in the window had called from."""
+    lines: tuple[Line, ...] = ()  # The dearest of each function whose build has DWARF
 
     @cached_property
     def totals(self) -> tuple[int, ...]:

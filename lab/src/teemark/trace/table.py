@@ -203,6 +203,12 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
         )
         if rows:
             blocks.append(Table(_columns((which, *_PLACE[1:]), _FIGURES), rows))
+    lines = [line for line in case.lines if case.functions[line.function].name == name]
+    if lines:
+        cells = tuple(
+            (x.place, fmt.count(x.instructions), share(x.instructions, alone)) for x in lines
+        )
+        blocks.append(Table(_columns(("its dearest source lines",), _FIGURES[:2]), cells))
     return blocks
 
 
