@@ -111,7 +111,8 @@ class Ground:
             fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
             for stats in (one, other)
         )
-        return f"{first} against {second}"
+        unit = " instructions"
+        return f"{first.removesuffix(unit) if second.endswith(unit) else first} against {second}"
 
     def waits(self, *cases: CaseStats) -> bool:
         """Whether nothing follows from these times: this board counts instructions, and its clock

@@ -92,15 +92,18 @@ def when(run: RunData) -> str:
 
 
 def names(run: RunData) -> str:
-    """Returns all that a run says of itself."""
-    if run.run is None:
-        return run.file
-    told = [f"{run.run.plan} on {run.run.board}", when(run)]
+    """Returns all that a run says of itself, and its file."""
+    return f"{', '.join(origin(run))} ({run.file})" if run.run is not None else run.file
+
+
+def origin(run: RunData) -> list[str]:
+    """Returns a run's plan and board, when it began, its commit and labels."""
+    told = [f"{run.run.plan} on {run.run.board}"] if run.run is not None else []
+    told.append(f"{when(run)} UTC")
     if run.commit is not None:
         branch = f" of {run.commit.branch}" if run.commit.branch else ""
         told.append(f"commit {run.commit.short}{branch}")
-    told += [f"{key}={value}" for key, value in run.labels.items()]
-    return f"{', '.join(told)} ({run.file})"
+    return told + [f"{key}={value}" for key, value in run.labels.items()]
 
 
 # -- the answer ----------------------------------------------------------------------------------

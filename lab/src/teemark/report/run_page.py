@@ -12,6 +12,7 @@ from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
 from teemark.page.blocks import Section
+from teemark.report.comparing import origin
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
@@ -45,7 +46,8 @@ def make(
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
     summaries = (one.run.run.board_summary for one in about if one.run.run is not None)
-    subtitle = "; ".join(dict.fromkeys(filter(None, summaries)))
+    told = list(dict.fromkeys(filter(None, summaries)))
+    subtitle = "; ".join(told + [", ".join(origin(one.run)) for one in about if len(about) == 1])
     generator = f"Made by teemark {__version__} from run.ndjson."
     return Report(
         html=html.render(title, subtitle, sections, generator, banners),

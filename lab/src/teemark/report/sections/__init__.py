@@ -10,7 +10,7 @@ from teemark.report.sections.cases import calls, cases, first_use, left_out
 from teemark.report.sections.causes import choices, why
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
-from teemark.report.sections.headline import headline
+from teemark.report.sections.headline import headline, measured
 from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
@@ -21,6 +21,7 @@ from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (
     headline,
+    measured,
     boards,
     comparison,
     taken_apart,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The answer in sentences, and what was measured where."""
+"""The answer in sentences; what was measured where, and how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from teemark.studies.answers import answers
 
 
 def _of(subject: Subject) -> list[page.Block]:
-    board = subject.found("board")
-    blocks: list[page.Block] = [
-        page.Banner(one.claim.rstrip("."), (one.remedy,)) for one in board if one.key == "emulated"
-    ]
-    first = (*subject.found("answer"), *(one for one in board if one.key != "emulated"))
+    blocks: list[page.Block] = []
+    board = (one for one in subject.found("board") if one.key != "emulated")
+    first = (*subject.found("answer"), *board)
     answered = answers(subject)
     if answered:
         known = tuple(one for one in answered if one.status != "not checked")
@@ -29,6 +27,14 @@ def _of(subject: Subject) -> list[page.Block]:
         blocks.append(page.Heading("What else the run shows"))
     if first:
         blocks.append(page.Findings(first))
+    return blocks
+
+
+def _measured(subject: Subject) -> list[page.Block]:
+    emulated = (one for one in subject.found("board") if one.key == "emulated")
+    blocks: list[page.Block] = [
+        page.Banner(one.claim.rstrip("."), (one.remedy,)) for one in emulated
+    ]
     blocks.append(page.Paragraph(_what(subject)))
     trust = subject.found("trust")
     doubts = tuple((f"! {one.claim}",) for one in trust if one.severity != "note")
@@ -68,3 +74,4 @@ def _what(subject: Subject) -> page.Text:
 
 
 headline = Part("headline", "In short", _of)
+measured = Part("measured", "What was measured", _measured)
