@@ -152,8 +152,10 @@ if not THOROUGH:
         group: of_each_kind(CASES[group])
         for group in ("calls", "digests", "ciphers", "code", "files")
     }
-    # A signature with RSA takes 2,233 million instructions.
-    CASES["asymmetric"] = [key for key in CASES["asymmetric"] if "/rsa-" not in key]
+    # A signature with RSA takes 2,233 million instructions; an operation on a Weierstrass curve 200,
+    # which those of ECDSA show.
+    dear = re.compile("/rsa-|/sm2/|/ecdh-p256/|verify/ecdsa-")
+    CASES["asymmetric"] = [key for key in CASES["asymmetric"] if not dear.search(key)]
     CASES["steps"] = [key for key in CASES["steps"] if "/aes-128-cbc/" in key]
     CASES["ciphers"] = [key for key in CASES["ciphers"] if "/aes-192-" not in key]
     CASES["small storage"] = [key for key in CASES["small storage"] if "/create/tee-" in key]
@@ -274,7 +276,7 @@ def test_ciphertext_is_understood_by_the_other_side(ran: dict[str, Records]) -> 
 def test_signatures_are_checked_by_the_other_side(ran: dict[str, Records]) -> None:
     """Those that chance is part of; and what the TEE says that it has is recorded."""
     cases = by_key(ran["asymmetric"], "case")
-    for algorithm in ("ecdsa-p256", "sm2"):
+    for algorithm in ("ecdsa-p256", "sm2") if THOROUGH else ("ecdsa-p256",):
         assert cases[f"sign/{algorithm}/tee/none"]["checked_by"] == "openssl"
         assert cases[f"sign/{algorithm}/openssl/none"]["checked_by"] == "tee"
     assert cases["keygen/ed25519/tee/none"]["checked_by"] == "openssl"

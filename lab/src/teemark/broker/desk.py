@@ -34,7 +34,7 @@ loader="$2/lib/ld-linux-aarch64.so.1" libraries=$2/lib:/usr/lib/aarch64-linux-gn
 cd "$1" && ulimit -n 8192 || exit 1
 setsid "$loader" --library-path "$libraries" "$2/bin/mosquitto" -c "$3" >>log 2>&1 </dev/null &
 echo $! >"$1/pid"
-for try in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+for try in $(seq 120); do
   kill -0 "$(cat "$1/pid")" 2>/dev/null || break
   grep -q ' running$' "$1/log" && exit 0
   sleep 0.5
@@ -52,7 +52,7 @@ done
 
 _STOP = """\
 kill -"$2" "$(cat "$1/pid")" 2>/dev/null
-for try in 0 1 2 3 4 5 6 7 8 9; do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit 0; sleep 0.3; done
+for try in $(seq 200); do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit 0; sleep 0.3; done
 exit 1
 """
 
@@ -216,7 +216,7 @@ class Desk:
         target = f"{self.place}/{name}.got"
         words = self.client("sub", *line)
         process = self.board.start(script_argv(script, target, *words), marked=False)
-        for _ in range(40):
+        for _ in range(120):
             if self.log().count(f": {name} ") > before:
                 break
             time.sleep(0.25)
