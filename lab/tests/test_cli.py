@@ -10,7 +10,6 @@ import json
 import os
 import pty
 import re
-import resource
 import struct
 import subprocess
 import sys
@@ -55,15 +54,11 @@ def test_versions_are_said_alike(option: str) -> None:
         assert b"No space left on device" in lost.stderr
 
 
-def test_help_lists_every_command_and_is_instant() -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_help_lists_every_command() -> None:
     done = teemark("--help")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0
     for row in cli.TABLE:
         assert f"  {row.name} " in done.stdout
-    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert took < 0.5, "heavy imports belong where they are used"
 
 
 def test_numbers_and_paths_stay_whole_in_paragraphs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,9 +130,11 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("row", cli.TABLE, ids=lambda row: row.name)
-def test_every_command_is_there_and_has_help(row: cli.Row) -> None:
-    done = teemark(row.name, "--help")
-    assert done.returncode == 0, done.stderr
+def test_every_command_is_there_and_has_help(
+    row: cli.Row, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([row.name, "--help"]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out.startswith(f"Usage: teemark {row.name}")
     context = cli.cli.make_context("teemark", ["--version"], resilient_parsing=True)
     command = cli.cli.get_command(context, row.name)
     assert command is not None
@@ -165,14 +162,14 @@ def test_every_command_is_there_and_has_help(row: cli.Row) -> None:
         ["trace", "--read", "/"],
     ],
 )
-def test_usage_mistakes_are_status_2(args: list[str]) -> None:
-    done = teemark(*args)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
+def test_usage_mistakes_are_status_2(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status = cli.run(args)
+    out, said = capsys.readouterr()
+    assert (status, out) == (2, ""), said
     if args:
-        assert done.stderr.startswith("teemark: error: ")
-        assert "\nhint: " in done.stderr
-    assert "Traceback" not in done.stderr
+        assert said.startswith("teemark: error: ")
+        assert "\nhint: " in said
+    assert "Traceback" not in said
 
 
 def test_board_list(tmp_path: Path) -> None:

@@ -152,8 +152,8 @@ if not THOROUGH:
         group: of_each_kind(CASES[group])
         for group in ("calls", "digests", "ciphers", "code", "files")
     }
-    # A signature with RSA takes 2,233 million instructions; an operation on a Weierstrass curve 200,
-    # which those of ECDSA show.
+    # A signature with RSA takes 2,233 million instructions; an operation on a Weierstrass curve
+    # takes 200, which ECDSA stands for.
     dear = re.compile("/rsa-|/sm2/|/ecdh-p256/|verify/ecdsa-")
     CASES["asymmetric"] = [key for key in CASES["asymmetric"] if not dear.search(key)]
     CASES["steps"] = [key for key in CASES["steps"] if "/aes-128-cbc/" in key]
