@@ -218,9 +218,7 @@ static int seal(struct tz_client *client, enum tz_direction direction, const cha
 	int rc = 0;
 
 	if (len > (256u << 10) || strlen(topic) > TZ_TOPIC_MAX)
-		return error_set(err, -EMSGSIZE,
-				 "a message has at most 262144 bytes, a topic "
-				 "%u",
+		return error_set(err, -EMSGSIZE, "a message has at most 262144 bytes, a topic %u",
 				 TZ_TOPIC_MAX);
 	rc = next_counter(client, err);
 	if (rc)
@@ -278,9 +276,7 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 
 	if (!head_len)
 		return error_set(err, -EBADMSG,
-				 "%zu bytes that are no message from the "
-				 "broker's TA",
-				 len);
+				 "%zu bytes that are no message from the broker's TA", len);
 	opened->len = len - head_len - TZ_TAG_BYTES;
 	memcpy(opened->sender, message + TZ_FIXED, head_len - TZ_FIXED);
 	opened->sender[head_len - TZ_FIXED] = 0;

@@ -250,9 +250,7 @@ static int take(struct tz_core *core, const char *topic, const void *message, si
 		struct error *err)
 {
 	if (!len || len > TZ_MESSAGE_MAX || strlen(topic) > TZ_TOPIC_MAX)
-		return error_set(err, -EMSGSIZE,
-				 "a message of %zu bytes or its topic is too "
-				 "long",
+		return error_set(err, -EMSGSIZE, "a message of %zu bytes or its topic is too long",
 				 len);
 	if (!core->tee && open_tee(core, err))
 		return err ? err->code : -EIO;

@@ -36,8 +36,7 @@ static int read_all(struct job *job, struct error *err)
 	job->len = fread(job->in, 1, TZ_MESSAGE_MAX + 1, stdin);
 	if (ferror(stdin) || job->len > TZ_MESSAGE_MAX)
 		return error_set(err, -EMSGSIZE,
-				 "can't read standard input, or it is longer "
-				 "than %u bytes",
+				 "can't read standard input, or it is longer than %u bytes",
 				 TZ_MESSAGE_MAX);
 	return 0;
 }
@@ -60,9 +59,7 @@ static int call(struct job *job, uint32_t command, uint32_t type, const void *da
 	op.params[0].tmpref.size = len;
 	rc = tee_invoke(job->tee, command, &op, doing, err);
 	if (!rc && op.params[0].tmpref.size != len)
-		return error_set(err, -EPROTO,
-				 "the broker TA gave %zu bytes where %zu were "
-				 "due",
+		return error_set(err, -EPROTO, "the broker TA gave %zu bytes where %zu were due",
 				 op.params[0].tmpref.size, len);
 	return rc;
 }
@@ -109,8 +106,7 @@ static int submit(struct job *job, const uint8_t *order, size_t len, struct erro
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
 		error_hint(err, "the order, or a later one, came before");
 	if (rc && err->tee_result == TZ_RESULT_FORGED)
-		error_hint(err, "it isn't from this TA's administrator, or "
-				"was changed");
+		error_hint(err, "it isn't from this TA's administrator, or was changed");
 	return rc;
 }
 
@@ -129,13 +125,10 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 
 		if ((**rules != 'r' && **rules != 'w') || n < 3 || (*rules)[1] != ':')
 			return error_set(err, -EINVAL,
-					 "'%s' is no rule: r:FILTER may read, "
-					 "w:FILTER may publish",
+					 "'%s' is no rule: r:FILTER may read, w:FILTER may publish",
 					 *rules);
 		if (*len + n + 1 - begin > TZ_RULES_MAX)
-			return error_set(err, -E2BIG,
-					 "a client's rules have at most %u "
-					 "bytes",
+			return error_set(err, -E2BIG, "a client's rules have at most %u bytes",
 					 TZ_RULES_MAX);
 		memcpy(out + *len, *rules, n);
 		out[*len + 1] = ' ';

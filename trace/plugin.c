@@ -343,8 +343,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return -1;
 	}
 	if (strcmp(info->target_name, "aarch64") || info->system.smp_vcpus != 1) {
-		fprintf(stderr, "teetrace: the guest must be an aarch64 machine "
-				"with one CPU\n");
+		fprintf(stderr, "teetrace: the guest must be an aarch64 machine with one CPU\n");
 		return -1;
 	}
 	prepare(info);

@@ -216,19 +216,15 @@ static void test_right_results(void **state)
 	right("none", "run:0" OK ";value-inout:4294967295:0:0:any;none");
 	for (int i = 0; i < 2; i++) {
 		snprintf(text, sizeof(text),
-			 "run:1" OK ";memory-in:%s:5000:message;"
-			 "memory-out:%s:6000:same-0:any",
+			 "run:1" OK ";memory-in:%s:5000:message;memory-out:%s:6000:same-0:any",
 			 kinds[i], kinds[i]);
 		right("5000", text);
 		snprintf(text, sizeof(text),
-			 "run:2" OK ";memory-in:%s:0:message;"
-			 "memory-out:%s:32:sha256-of-0:any",
+			 "run:2" OK ";memory-in:%s:0:message;memory-out:%s:32:sha256-of-0:any",
 			 kinds[i], kinds[i]);
 		right("0", text);
 		snprintf(text, sizeof(text),
-			 "run:4" OK ";memory-inout:%s:3:hex-00f0ff:"
-			 "hex-ff0f00:3",
-			 kinds[i]);
+			 "run:4" OK ";memory-inout:%s:3:hex-00f0ff:hex-ff0f00:3", kinds[i]);
 		right("3", text);
 		snprintf(text, sizeof(text), "run:4" OK ";memory-inout:%s:100:fill-0f:fill-f0:any",
 			 kinds[i]);
@@ -238,8 +234,7 @@ static void test_right_results(void **state)
 	right("none", "run:1" OK ";memory-in:temporary:3:hex-616263;"
 		      "memory-out:temporary:3:digest-ba7816bf8f01cfea414140de"
 		      "5dae2223b00361a396177a9cb410ff61f20015ad:3");
-	right("none", "run:1" SHORT ";memory-in:temporary:8:message;"
-		      "memory-out:temporary:0:any:8");
+	right("none", "run:1" SHORT ";memory-in:temporary:8:message;memory-out:temporary:0:any:8");
 	right("none", "run:5" OK);
 	assert_int_equal(calls[NOTHING], 1 + 3 * 3);
 	right("none", "setup:7" OK ";before:5" OK ";run:8" OK);
@@ -254,17 +249,14 @@ static void test_wrong_results(void **state)
 	wrong("run:0" OK ";value-inout:41:7:43:7", "value a of p0 is 42, not 43");
 	wrong("run:0" OK ";value-inout:41:7:42:8", "value b of p0 is 7, not 8");
 	wrong("run:15" OK, "command 15 failed: TEE_ERROR_NOT_SUPPORTED");
-	wrong("run:5:0xffff0006", "command 5 succeeded, where the result "
-				  "TEE_ERROR_BAD_PARAMETERS");
+	wrong("run:5:0xffff0006", "command 5 succeeded, where the result TEE_ERROR_BAD_PARAMETERS");
 	wrong("run:15:0xffff0006", "doesn't return TEE_ERROR_BAD_PARAMETERS");
 	wrong("setup:15" OK ";run:5" OK, "set-up command 15 failed");
 	wrong("run:8" OK, "TEE_ERROR_BAD_STATE");
 	wrong("run:3" OK, "TEE_ERROR_TARGET_DEAD");
-	wrong("run:1" OK ";memory-in:temporary:3:hex-616263;"
-	      "memory-out:temporary:3:hex-616264:3",
+	wrong("run:1" OK ";memory-in:temporary:3:hex-616263;memory-out:temporary:3:hex-616264:3",
 	      "byte 2 of p1 is 63, not 64");
-	wrong("run:1" OK ";memory-in:temporary:3:hex-616263;"
-	      "memory-out:temporary:8:hex-61626364:4",
+	wrong("run:1" OK ";memory-in:temporary:3:hex-616263;memory-out:temporary:8:hex-61626364:4",
 	      "the size of p1 is 3, not 4");
 	wrong("run:1" OK ";memory-in:temporary:3:hex-616263;"
 	      "memory-out:temporary:3:digest-aa7816bf8f01cfea414140de"
@@ -272,8 +264,7 @@ static void test_wrong_results(void **state)
 	      "have the SHA-256 ba7816bf");
 	/* It writes nothing: what was there must not do. */
 	wrong("run:5" OK ";memory-out:temporary:4:fill-a5:any", "byte 0 of p0 is 5a");
-	wrong("run:10" OK ";memory-in:temporary:64:message;"
-	      "memory-out:temporary:64:same-0:any",
+	wrong("run:10" OK ";memory-in:temporary:64:message;memory-out:temporary:64:same-0:any",
 	      "byte 32 of p1");
 	wrong("run:9" OK ";memory-out:temporary:4:any:4", "the size of p0 is 1000, not 4");
 	wrong("run:9" OK ";memory-out:temporary:4:digest-ba7816bf8f01cfea414140"
@@ -283,8 +274,7 @@ static void test_wrong_results(void **state)
 	wrong("run:6" OK ";value-out:1:any", "value a of p0 is");
 	/* The result of another than the TA. */
 	fake->origin = TEEC_ORIGIN_TEE;
-	wrong("run:1" SHORT ";memory-in:temporary:8:message;"
-	      "memory-out:temporary:0:any:8",
+	wrong("run:1" SHORT ";memory-in:temporary:8:message;memory-out:temporary:0:any:8",
 	      "from the trusted application");
 }
 
@@ -363,8 +353,7 @@ static void test_bad_descriptions(void **state)
 		{ UUID ";run:1" OK ";memory-out:temporary:4:same-4:any", "nothing that memory" },
 		{ UUID ";run:1" OK ";memory-out:temporary:4:same-0:any",
 		  "into which nothing goes" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:same-1:any;value-in:"
-		       "1:1",
+		{ UUID ";run:1" OK ";memory-out:temporary:4:same-1:any;value-in:1:1",
 		  "into which nothing goes" },
 		{ UUID ";run:1" OK ";memory-out:temporary:4:sha256-of-1:any;"
 		       "memory-in:temporary:1:message",

@@ -103,8 +103,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/1 samples=99999999999999999999999",
 		  "too large, at most 1000000 is possible" },
 		{ "oneshot/sha256/tee/1 samples=1 samples=2", "\"samples\" is there twice" },
-		{ "oneshot/sha256/tee/1 min_us=1 loops=2 repeat=1 samples=1 "
-		  "min_us=1",
+		{ "oneshot/sha256/tee/1 min_us=1 loops=2 repeat=1 samples=1 min_us=1",
 		  "\"min_us\" is there twice" },
 		{ "oneshot/sha256/tee/1 samples=", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 min_us=1.5", "not a decimal number" },
@@ -114,8 +113,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/1 repeat=2,1", "ascend" },
 		{ "oneshot/sha256/tee/1 repeat=0", "ascend" },
 		{ "oneshot/sha256/tee/1 repeat=1,1", "ascend" },
-		{ "oneshot/sha256/tee/1 repeat=1,2,3,4,5,6,7,8,9,10,11,12,13,"
-		  "14,15,16,17",
+		{ "oneshot/sha256/tee/1 repeat=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
 		  "more than" },
 		{ "oneshot/sha\x80/tee/1", "printable" },
 	};

@@ -41,8 +41,7 @@ static void test_tee_names_code_and_origin(void **state)
 
 	(void)state;
 	assert_int_equal(error_tee(&err, 0xFFFF000C, 4, "cannot do %d", 1), -ENOMEM);
-	assert_non_null(strstr(err.what, "cannot do 1: "
-					 "TEE_ERROR_OUT_OF_MEMORY"));
+	assert_non_null(strstr(err.what, "cannot do 1: TEE_ERROR_OUT_OF_MEMORY"));
 	assert_non_null(strstr(err.what, "0xffff000c"));
 	assert_non_null(strstr(err.what, "trusted application"));
 	assert_true(err.hint[0]);

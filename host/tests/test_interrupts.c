@@ -14,8 +14,7 @@
 static const char two_cpus[] =
 	"           CPU0       CPU1       \n"
 	" 11:     123456     654321    GICv3  27 Level     arch_timer\n"
-	" 33:         40         48   ITS-PCI-MSIX-0000:00:05.0   1 Edge      "
-	"virtio4-virtqueues\n"
+	" 33:         40         48   ITS-PCI-MSIX-0000:00:05.0   1 Edge      virtio4-virtqueues\n"
 	"IPI0:       300        400       Rescheduling interrupts\n"
 	"Err:          7\n";
 

@@ -74,8 +74,7 @@ static void test_groups_and_commas(void **state)
 	json_object_end(&j);
 	assert_string_equal(j.text, "{\"a\":-9223372036854775808,"
 				    "\"b\":18446744073709551615,\"c\":[],"
-				    "\"d\":[true,null,{}],\"e\":null,\"f\":null,"
-				    "\"g\":\"x\"}");
+				    "\"d\":[true,null,{}],\"e\":null,\"f\":null,\"g\":\"x\"}");
 	json_reset(&j);
 	json_bool(&j, NULL, false);
 	assert_string_equal(j.text, "false");

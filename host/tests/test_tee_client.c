@@ -121,8 +121,7 @@ static void test_a_session(void **state)
 	fake->invoke = TEEC_ERROR_TARGET_DEAD;
 	fake->origin = TEEC_ORIGIN_TEE;
 	assert_int_equal(tee_invoke(s, 1, &op, "do it", &err), -EHOSTDOWN);
-	assert_non_null(strstr(err.what, "cannot do it: "
-					 "TEE_ERROR_TARGET_DEAD"));
+	assert_non_null(strstr(err.what, "cannot do it: TEE_ERROR_TARGET_DEAD"));
 
 	assert_int_equal(tee_shm_alloc(s, 4096, TEEC_MEM_INPUT, &shm, &err), 0);
 	assert_non_null(shm->buffer);

@@ -105,8 +105,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		make(folder, files[i], "0\n");
 	make(folder, "trace",
-	     "  x-1 [000] ..... 1.000001: optee_invoke_fn_end: param=0 ret (0, "
-	     "0, 0, 0)\n");
+	     "  x-1 [000] ..... 1.000001: optee_invoke_fn_end: param=0 ret (0, 0, 0, 0)\n");
 	make(folder, "per_cpu/cpu0/stats", "overrun: 3\n");
 	return 0;
 }

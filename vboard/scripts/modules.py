@@ -90,8 +90,7 @@ def unsigned(data: bytes) -> bytes:
     """The module without its signature, which follows the ELF file.
 
     Checking it (RSA, emulated) takes longer than all else at boot. The package it came in was
-    checked when it was downloaded; the kernel accepts it and sets its taint flag E.
-    """
+    checked when it was downloaded; the kernel accepts it and sets its taint flag E. """
     magic = b"~Module signature appended~\n"
     if not data.endswith(magic):
         return data

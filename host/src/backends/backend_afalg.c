@@ -408,7 +408,6 @@ const struct backend backend_afalg = {
 	.message = message,
 	.len_max = len_max,
 	.step = step,
-	.no_step[KEYED_SET_IV] = "AF_ALG takes the IV with the first data: "
-				 "there is no such call",
+	.no_step[KEYED_SET_IV] = "AF_ALG takes the IV with the first data: there is no such call",
 	.random = draw,
 };

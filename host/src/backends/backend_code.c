@@ -58,8 +58,7 @@ static int ce_check_cpu(const struct algorithm *alg, struct error *err)
 		if (cpu_has(needs[i].feature))
 			return 0;
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
-				  "this CPU has no instructions for %s (no %s "
-				  "in hwcap)",
+				  "this CPU has no instructions for %s (no %s in hwcap)",
 				  alg->title, cpu_feature_name(needs[i].feature));
 	}
 	return backend_lacks(&backend_ce, alg, err);
@@ -246,8 +245,7 @@ const struct backend backend_c = {
 	.set_up = c_set_up,
 	.message = c_message,
 	.step = c_step,
-	.no_step[KEYED_PREPARE] = "the C code has nothing to prepare: a key is "
-				  "all it wants",
+	.no_step[KEYED_PREPARE] = "the C code has nothing to prepare: a key is all it wants",
 };
 
 const struct backend backend_ce = {

@@ -81,8 +81,7 @@ static int digest_open(struct session **session, enum ta_digest_impl impl, struc
 	if (impls & 1u << impl)
 		return 0;
 	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
-			  "the installed digest TA was built without its "
-			  "implementation by %s",
+			  "the installed digest TA was built without its implementation by %s",
 			  impl_titles[impl]);
 }
 
@@ -136,8 +135,7 @@ static int take_out(struct session *s, const TEEC_Parameter *param, const struct
 {
 	if (param->memref.size != alg->out_bytes)
 		return error_set(err, -EPROTO,
-				 "the digest TA returned %zu bytes for %s "
-				 "instead of %u",
+				 "the digest TA returned %zu bytes for %s instead of %u",
 				 param->memref.size, alg->name, alg->out_bytes);
 	memcpy(out, s->small->buffer, param->memref.size);
 	return 0;
@@ -214,12 +212,9 @@ static int ta_supports(struct session *s, const struct algorithm *alg, struct er
 	if (ret == -EOPNOTSUPP) {
 		unsupported(alg, s->impl, err);
 		if (s->impl != TA_DIGEST_IMPL_C)
-			error_hint(err,
-				   "backend ta-c has what there is portable C "
-				   "for%s",
+			error_hint(err, "backend ta-c has what there is portable C for%s",
 				   s->impl == TA_DIGEST_IMPL_CE ?
-					   ", tee what the TEE's own library "
-					   "has" :
+					   ", tee what the TEE's own library has" :
 					   "");
 	}
 	return ret;
@@ -398,9 +393,7 @@ static int tee_message(struct session *s, const struct keyed_job *job, uint32_t 
 	ret = tee_invoke(s->ta.tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
 			 "send a message through the bench TA", err);
 	if (!ret && out->memref.size != want)
-		return error_set(err, -EPROTO,
-				 "the bench TA returned %zu bytes instead of "
-				 "%zu",
+		return error_set(err, -EPROTO, "the bench TA returned %zu bytes instead of %zu",
 				 out->memref.size, want);
 	return ret;
 }

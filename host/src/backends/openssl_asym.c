@@ -382,9 +382,7 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 	else
 		ok = evp.verify(a->ctx, signature, len, job->in->data, job->in_len) == 1;
 	return ok ? 0 :
-		    error_set(err, -EBADMSG,
-			      "libcrypto refuses a signature "
-			      "of %s",
+		    error_set(err, -EBADMSG, "libcrypto refuses a signature of %s",
 			      job->alg->title);
 }
 

@@ -23,9 +23,8 @@ static int afalg_socket(struct error *err)
 	if (errno == EPERM || errno == EACCES)
 		return error_skip(err, -EPERM, "no-afalg",
 				  "AF_ALG sockets are forbidden here: %s\n"
-				  "a seccomp filter or security module denies "
-				  "them (containers and systemd's "
-				  "RestrictAddressFamilies do)",
+				  "a seccomp filter or security module denies them (containers and "
+				  "systemd's RestrictAddressFamilies do)",
 				  strerror(EPERM));
 	return error_errno(err, "cannot make an AF_ALG socket");
 }
@@ -35,17 +34,14 @@ static int bind_failed(const char *type, const char *name, struct error *err)
 {
 	if (errno == ENOENT)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-				  "the kernel offers no %s \"%s\" over AF_ALG: "
-				  "%s\nthe algorithm's module or algif_%s is "
-				  "not loaded or not built, or the kernel "
-				  "restricts AF_ALG (sysctl "
-				  "crypto.af_alg_restrict)",
+				  "the kernel offers no %s \"%s\" over AF_ALG: %s\nthe algorithm's "
+				  "module or algif_%s is not loaded or not built, or the kernel "
+				  "restricts AF_ALG (sysctl crypto.af_alg_restrict)",
 				  type, name, strerror(ENOENT), type);
 	if (errno == EACCES || errno == EPERM)
 		return error_skip(err, -EPERM, "no-afalg",
 				  "binding AF_ALG to \"%s\" is forbidden: %s\n"
-				  "a security module or crypto.af_alg_restrict "
-				  "denies it",
+				  "a security module or crypto.af_alg_restrict denies it",
 				  name, strerror(errno));
 	return error_errno(err, "cannot bind an AF_ALG socket to %s \"%s\"", type, name);
 }
@@ -163,9 +159,7 @@ int afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struct error
 		if (got < 0)
 			return error_errno(err, "the kernel returns no result of %s", s->title);
 		if (!got && len)
-			return error_set(err, -EIO,
-					 "the kernel's result of %s lacks %zu "
-					 "bytes",
+			return error_set(err, -EIO, "the kernel's result of %s lacks %zu bytes",
 					 s->title, len);
 		data += got;
 		len -= (size_t)got;

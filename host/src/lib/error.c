@@ -35,28 +35,24 @@ static const struct tee_result tee_results[] = {
 	{ 0xFFFF0004, "TEE_ERROR_EXCESS_DATA", -E2BIG, NULL },
 	{ 0xFFFF0005, "TEE_ERROR_BAD_FORMAT", -EINVAL, NULL },
 	{ 0xFFFF0006, "TEE_ERROR_BAD_PARAMETERS", -EINVAL,
-	  "the program and the TA may be of different versions: install both "
-	  "from one build" },
+	  "the program and the TA may be of different versions: install both from one build" },
 	{ 0xFFFF0007, "TEE_ERROR_BAD_STATE", -EPROTO, NULL },
 	{ 0xFFFF0008, "TEE_ERROR_ITEM_NOT_FOUND", -ENOENT, NULL },
 	{ 0xFFFF0009, "TEE_ERROR_NOT_IMPLEMENTED", -EOPNOTSUPP, NULL },
 	{ 0xFFFF000A, "TEE_ERROR_NOT_SUPPORTED", -EOPNOTSUPP, NULL },
 	{ 0xFFFF000B, "TEE_ERROR_NO_DATA", -ENODATA, NULL },
 	{ 0xFFFF000C, "TEE_ERROR_OUT_OF_MEMORY", -ENOMEM,
-	  "the secure world's memory is small: use fewer sessions at once or "
-	  "a smaller buffer" },
+	  "the secure world's memory is small: use fewer sessions at once or a smaller buffer" },
 	{ 0xFFFF000D, "TEE_ERROR_BUSY", -EBUSY,
 	  "another client holds the TEE or the TA; try again" },
 	{ 0xFFFF000E, "TEE_ERROR_COMMUNICATION", -ECOMM, "is tee-supplicant running?" },
 	{ 0xFFFF000F, "TEE_ERROR_SECURITY", -EKEYREJECTED,
-	  "the TA must be signed with the key that this board's OP-TEE was "
-	  "built with" },
+	  "the TA must be signed with the key that this board's OP-TEE was built with" },
 	{ 0xFFFF0010, "TEE_ERROR_SHORT_BUFFER", -ENOBUFS, NULL },
 	{ 0xFFFF0011, "TEE_ERROR_EXTERNAL_CANCEL", -ECANCELED, NULL },
 	{ 0xFFFF300F, "TEE_ERROR_OVERFLOW", -EOVERFLOW, NULL },
 	{ 0xFFFF3024, "TEE_ERROR_TARGET_DEAD", -EHOSTDOWN,
-	  "the TA panicked or was killed: the secure console of the board says "
-	  "why" },
+	  "the TA panicked or was killed: the secure console of the board says why" },
 	{ 0xFFFF3041, "TEE_ERROR_STORAGE_NO_SPACE", -ENOSPC, NULL },
 	{ 0xFFFF3071, "TEE_ERROR_MAC_INVALID", -EBADMSG, NULL },
 	{ 0xFFFF3072, "TEE_ERROR_SIGNATURE_INVALID", -EBADMSG, NULL },
@@ -72,9 +68,8 @@ static const struct tee_result tee_results[] = {
 static const char *hint_for(const struct tee_result *row, uint32_t origin)
 {
 	if (row->result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
-		return "the client library or the kernel's driver had no "
-		       "memory to share with the TEE: use a smaller buffer or "
-		       "fewer sessions at once";
+		return "the client library or the kernel's driver had no memory to share with the "
+		       "TEE: use a smaller buffer or fewer sessions at once";
 	return row->hint;
 }
 

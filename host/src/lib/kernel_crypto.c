@@ -215,10 +215,8 @@ int kernel_driver_bound(const char *type, const char *name, struct kernel_driver
 	}
 	if (!ret && n != 1)
 		ret = error_set(err, -ENOENT,
-				n ? "the reference counts of several drivers "
-				    "of %s rise" :
-				    "no driver's reference count rises with a "
-				    "socket for %s",
+				n ? "the reference counts of several drivers of %s rise" :
+				    "no driver's reference count rises with a socket for %s",
 				name);
 	kernel_drivers_free(&after);
 	afalg_close(&second);

@@ -56,20 +56,17 @@ static int refused(int code, struct error *err)
 		fclose(f);
 	if (code == -ENOSYS || (code == -ENOENT && !known))
 		return error_skip(err, code, "no-perf",
-				  "this kernel has no perf events "
-				  "(CONFIG_PERF_EVENTS)");
+				  "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	if (code == -EINVAL)
 		return error_skip(err, code, "no-perf",
-				  "this kernel records no context switches "
-				  "(Linux 4.3 does)");
+				  "this kernel records no context switches (Linux 4.3 does)");
 	if (code != -EACCES && code != -EPERM)
 		return error_skip(err, code, "no-perf", "no perf events are to be had: %s",
 				  strerror(-code));
 	if (!known || paranoid <= 2)
 		return error_skip(err, code, "no-perf",
-				  "this process may record no context switches "
-				  "(a container or a security module forbids "
-				  "it)");
+				  "this process may record no context switches (a container or a "
+				  "security module forbids it)");
 	return error_skip(err, code, "no-perf",
 			  "kernel.perf_event_paranoid is %d: only root may "
 			  "record context switches\n"
@@ -107,8 +104,7 @@ static int map_ring(struct ring *ring, size_t page_bytes, struct error *err)
 	ring->page = NULL;
 	if (errno != EPERM)
 		return error_skip(err, -errno, "no-perf",
-				  "no memory for the record of context "
-				  "switches: %s",
+				  "no memory for the record of context switches: %s",
 				  strerror(errno));
 	return error_skip(err, -EPERM, "no-perf",
 			  "other perf events of this user have taken the "
@@ -260,8 +256,7 @@ int switches_end(struct switches *s, struct switch_list *list, struct error *err
 		free(list->list);
 		list->list = NULL;
 		return error_set(err, ret,
-				 "the kernel's record of context switches "
-				 "could not be understood");
+				 "the kernel's record of context switches could not be understood");
 	}
 	switches_settle(list, begin_ns, end_ns);
 	return 0;

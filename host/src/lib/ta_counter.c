@@ -128,8 +128,7 @@ static int anybody_to_load_it(struct error *err)
 	if (state != SUPPLICANT_ABSENT && state != SUPPLICANT_STOPPED)
 		return 0;
 	return error_set(err, -ENOENT,
-			 "not looked for: tee-supplicant, which loads TAs, is "
-			 "not running");
+			 "not looked for: tee-supplicant, which loads TAs, is not running");
 }
 
 void ta_counter_find(struct ta_counter *counter)
@@ -150,8 +149,7 @@ void ta_counter_find(struct ta_counter *counter)
 		}
 		dead = err.tee_result == TEEC_ERROR_TARGET_DEAD;
 		if (dead)
-			why = "this TEE ends a TA that reads CNTVCT_EL0 or "
-			      "CNTPCT_EL0";
+			why = "this TEE ends a TA that reads CNTVCT_EL0 or CNTPCT_EL0";
 		/* Why the virtual one cannot be used is what matters. */
 		if (!i)
 			snprintf(counter->reason, sizeof(counter->reason), "%s", why);
@@ -174,8 +172,7 @@ static int switch_clock(const struct ta_counter *counter, struct tee_session *te
 		return ret;
 	if (op.params[2].value.a != counter->hz)
 		return error_set(err, -EPROTO,
-				 "the TA's counter runs at %u Hz, and not at "
-				 "the probe TA's %u",
+				 "the TA's counter runs at %u Hz, and not at the probe TA's %u",
 				 op.params[2].value.a, counter->hz);
 	*ns = ta_counter_ns(counter, op.params[1].value.a | (uint64_t)op.params[1].value.b << 32);
 	return 0;

@@ -32,8 +32,7 @@ static const struct symbol symbols[] = {
 static struct shared_library libteec = {
 	.title = "libteec",
 	.skip = "no-libteec",
-	.hint = "install the OP-TEE client library (package libteec2, or "
-		"optee-client)",
+	.hint = "install the OP-TEE client library (package libteec2, or optee-client)",
 	.names = (const char *const[]){ "libteec.so.2", "libteec.so.1", "libteec.so", NULL },
 	.symbols = symbols,
 };
@@ -165,14 +164,12 @@ static int timed_out(struct error *err, const char *name, unsigned seconds,
 		return error_skip(err, -ETIMEDOUT, "no-supplicant",
 				  "no answer within %u s when loading %s: "
 				  "tee-supplicant is stopped\n"
-				  "let it go on: kill -CONT $(pidof "
-				  "tee-supplicant)",
+				  "let it go on: kill -CONT $(pidof tee-supplicant)",
 				  seconds, name);
 	return error_skip(err, -ETIMEDOUT, "no-supplicant",
 			  "no answer within %u s when loading %s%s\n"
-			  "start it (tee-supplicant -d, or systemctl start "
-			  "tee-supplicant), it loads TAs for the TEE; "
-			  "TEEMARK_TEE_TIMEOUT=SECONDS waits longer",
+			  "start it (tee-supplicant -d, or systemctl start tee-supplicant), it "
+			  "loads TAs for the TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer",
 			  seconds, name,
 			  supplicant == SUPPLICANT_ABSENT ? ": tee-supplicant is not running" : "");
 }

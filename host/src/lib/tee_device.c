@@ -28,9 +28,8 @@ static int no_permission(struct error *err, const char *path)
 		group = getgrgid(st.st_gid);
 	if (group)
 		return error_skip(err, -EACCES, "no-permission",
-				  "cannot open %s: %s\nrun as root, or join "
-				  "the group that owns it: usermod -aG %s USER, "
-				  "then log in again",
+				  "cannot open %s: %s\nrun as root, or join the group that owns "
+				  "it: usermod -aG %s USER, then log in again",
 				  path, strerror(EACCES), group->gr_name);
 	return error_skip(err, -EACCES, "no-permission",
 			  "cannot open %s: %s\nrun as root, or give %s a "
@@ -66,9 +65,8 @@ int tee_device_open(char *path, size_t path_size, struct error *err)
 		return denied.code;
 	}
 	return error_skip(err, -ENODEV, "no-tee",
-			  "%s\nthe kernel needs the optee driver (modprobe "
-			  "optee; CONFIG_OPTEE) and the firmware must have "
-			  "started OP-TEE: dmesg | grep -i optee",
+			  "%s\nthe kernel needs the optee driver (modprobe optee; CONFIG_OPTEE) "
+			  "and the firmware must have started OP-TEE: dmesg | grep -i optee",
 			  other ? "the TEE devices of this machine do not "
 				  "speak the GlobalPlatform API" :
 				  "no TEE device: there is no /dev/tee0");

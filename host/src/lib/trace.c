@@ -77,8 +77,7 @@ static const char *find_root(struct error *err)
 		if (!access(path, F_OK))
 			return *root;
 		error_set(err, -EOPNOTSUPP,
-			  "this kernel has no tracepoint "
-			  "optee:optee_invoke_fn_end");
+			  "this kernel has no tracepoint optee:optee_invoke_fn_end");
 		return NULL;
 	}
 	error_set(err, -EOPNOTSUPP, "%s",
@@ -314,8 +313,7 @@ int trace_legs_open(struct trace **trace, struct error *err)
 	trace_legs_close(*trace);
 	*trace = NULL;
 	return error_set(err, -EOPNOTSUPP,
-			 "the kernel's tracepoints of OP-TEE could not be "
-			 "switched on");
+			 "the kernel's tracepoints of OP-TEE could not be switched on");
 }
 
 int trace_legs_start(struct trace *trace, struct error *err)
@@ -340,16 +338,14 @@ static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 	legs->count = 0;
 	while (!wrong && next_event(f, &e)) {
 		if (e.begin == open)
-			wrong = "the trace does not go in and out of the secure "
-				"world by turns";
+			wrong = "the trace does not go in and out of the secure world by turns";
 		else if (e.begin)
 			leg.begin_ns = e.ns;
 		else if (e.ns < leg.begin_ns)
 			wrong = "the trace's clock runs backwards";
 		else if (legs->count == TRACE_LEGS_MAX)
 			return error_set(err, -E2BIG,
-					 "more than %d ways into the secure "
-					 "world in one call",
+					 "more than %d ways into the secure world in one call",
 					 TRACE_LEGS_MAX);
 		else
 			legs->list[legs->count++] = (struct trace_leg){ leg.begin_ns, e.ns, e.ret };

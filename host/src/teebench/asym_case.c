@@ -67,8 +67,7 @@ static int take(struct asym_case *k, struct desk *desk, struct asym_job *job, en
 			why = again;
 		else if (!k->works)
 			error_skip(&why, -EHOSTDOWN, "ta-ended",
-				   "the TEE says that it has %s%s, and ends "
-				   "the TA when it is %s",
+				   "the TEE says that it has %s%s, and ends the TA when it is %s",
 				   k->says ? "" : "no ", job->alg->title, step_names[step]);
 	}
 	if (err)
@@ -324,10 +323,7 @@ static int refuses_flips(struct asym_case *k, struct error *err)
 		ret = take(k, k->c->desk, &k->job, ASYM_OPERATE, &why);
 		*places[i] ^= 1;
 		if (!ret)
-			return wrong(k,
-				     "a flipped bit is taken for a right "
-				     "signature",
-				     err);
+			return wrong(k, "a flipped bit is taken for a right signature", err);
 		if (ret != -EBADMSG) {
 			*err = why;
 			return ret;

@@ -62,8 +62,7 @@ static int result(char **rest, uint32_t *value, struct error *err)
 		return lacks("the expected result", err);
 	if (strncmp(word, "0x", 2) || strlen(word) != 10 || strspn(word + 2, hex_digits) != 8)
 		return case_wrong(err,
-				  "call: the expected result is \"%.40s\", not "
-				  "0x and 8 hex digits",
+				  "call: the expected result is \"%.40s\", not 0x and 8 hex digits",
 				  word);
 	*value = (uint32_t)strtoul(word + 2, NULL, 16);
 	return 0;
@@ -159,8 +158,7 @@ static int content(struct call_param *p, char **rest, struct error *err)
 		return lacks("the content of memory", err);
 	if (!bytes_word(word, false, &p->content))
 		return case_wrong(err,
-				  "call: \"%.40s\" is no content (message, "
-				  "fill-XX, hex-XX...)",
+				  "call: \"%.40s\" is no content (message, fill-XX, hex-XX...)",
 				  word);
 	if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
 		return case_wrong(err, "call: %zu bytes of content for memory of %zu",
@@ -176,8 +174,7 @@ static int want(struct call_param *p, char **rest, struct error *err)
 		return lacks("what memory is to hold", err);
 	if (!bytes_word(word, true, &p->want))
 		return case_wrong(err,
-				  "call: \"%.40s\" is nothing that memory can "
-				  "be expected to hold",
+				  "call: \"%.40s\" is nothing that memory can be expected to hold",
 				  word);
 	return wanted(rest, "expected size", UINT32_MAX, &p->want_size, err);
 }
@@ -286,19 +283,14 @@ static int settle_size(struct call_step *step, unsigned i, struct error *err)
 	}
 	if ((p->want.kind == CALL_SAME || p->want.kind == CALL_DIGEST) &&
 	    (of->type != CALL_MEMORY || !of->in))
-		return case_wrong(err,
-				  "call: p%u is compared with p%u, into which "
-				  "nothing goes",
-				  i, p->want.of);
+		return case_wrong(err, "call: p%u is compared with p%u, into which nothing goes", i,
+				  p->want.of);
 	if (!p->want_size.any && p->want_size.value != bytes)
-		return case_wrong(err,
-				  "call: %zu bytes are expected in p%u, and a "
-				  "size of %u",
+		return case_wrong(err, "call: %zu bytes are expected in p%u, and a size of %u",
 				  bytes, i, p->want_size.value);
 	if (bytes > p->size)
 		return case_wrong(err,
-				  "call: %zu bytes are expected in p%u, which "
-				  "has room for %zu",
+				  "call: %zu bytes are expected in p%u, which has room for %zu",
 				  bytes, i, p->size);
 	p->want_size = (struct call_number){ .value = (uint32_t)bytes };
 	return 0;
@@ -325,8 +317,7 @@ int call_parse(struct call *call, const char *text, struct error *err)
 		int when = step_word(item);
 
 		if (call->n_steps && last[-1].when == CALL_RUN && when >= 0)
-			ret = case_wrong(err, "call: a command after the one to "
-					      "measure");
+			ret = case_wrong(err, "call: a command after the one to measure");
 		else if (when >= 0)
 			ret = add_step(call, (unsigned)when, item, err);
 		else if (!call->n_steps)

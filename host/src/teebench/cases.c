@@ -31,9 +31,7 @@ int parse_repeats(const char *text, struct case_options *options, struct error *
 		if (new.n_repeats == CASE_REPEATS_MAX)
 			return case_wrong(err, "repeat has more than %d values", CASE_REPEATS_MAX);
 		if (!n || (new.n_repeats &&n <= new.repeats[new.n_repeats - 1]))
-			return case_wrong(err,
-					  "repeat is \"%s\": it must ascend "
-					  "from 1 or more",
+			return case_wrong(err, "repeat is \"%s\": it must ascend from 1 or more",
 					  text);
 		new.repeats[new.n_repeats++] = (uint32_t)n;
 	}
@@ -69,10 +67,7 @@ int parse_option(const char *name, const char *value, struct case_options *optio
 			options->loops = (uint32_t)n;
 		return ret;
 	}
-	return case_wrong(err,
-			  "there is no option \"%s\" (samples, min_us, repeat, "
-			  "loops)",
-			  name);
+	return case_wrong(err, "there is no option \"%s\" (samples, min_us, repeat, loops)", name);
 }
 
 static int split_key(struct bench_case *c, struct error *err)
@@ -90,8 +85,7 @@ static int split_key(struct bench_case *c, struct error *err)
 		*fields[i] = p;
 		if (i < 3 && !slash)
 			return case_wrong(err,
-					  "\"%s\" is not "
-					  "workload/algorithm/backend/parameters",
+					  "\"%s\" is not workload/algorithm/backend/parameters",
 					  c->key);
 		if (i < 3) {
 			*slash = '\0';

@@ -115,8 +115,7 @@ void direct_close(struct direct *d)
 static int not_refused(struct error *err, const char *why)
 {
 	return error_skip(err, -EOPNOTSUPP, "not-refused",
-			  "a call with %u parameters is not refused by this "
-			  "TEE's core: %s",
+			  "a call with %u parameters is not refused by this TEE's core: %s",
 			  TOO_MANY, why);
 }
 

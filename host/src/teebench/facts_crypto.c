@@ -51,8 +51,7 @@ static char *read_kernel_log(void)
 }
 
 static const char log_unreadable[] =
-	"the kernel's log, where it stands, cannot be read by this user "
-	"(kernel.dmesg_restrict)";
+	"the kernel's log, where it stands, cannot be read by this user (kernel.dmesg_restrict)";
 
 /* Takes the revision from sysfs (newer kernels), else from the kernel's log. */
 static void add_revision(struct facts *f, const char *device)

@@ -44,9 +44,7 @@ void facts_of_clock(struct facts *f)
 	json_i64(f->json, "resolution_ns", (int64_t)c.resolution_ns);
 	json_i64(f->json, "reading_ns", (int64_t)c.cost_ns);
 	fact_file(f, "clocksource",
-		  "/sys/devices/system/clocksource/clocksource0/"
-		  "current_clocksource",
-		  NULL);
+		  "/sys/devices/system/clocksource/clocksource0/current_clocksource", NULL);
 }
 
 /*
@@ -146,16 +144,14 @@ static void option_value(const char *config, const char *name, char *value, size
 static void add_options(struct facts *f, const char *release)
 {
 	char names[] = "OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
-		       "CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES "
-		       "CRYPTO_USER CRYPTO_USER_API CRYPTO_USER_API_HASH "
-		       "CRYPTO_USER_API_SKCIPHER CRYPTO_USER_API_RNG "
-		       "CRYPTO_USER_API_AEAD CRYPTO_SHA256_ARM64 CRYPTO_SHA2_ARM64_CE "
-		       "CRYPTO_SHA1_ARM64_CE CRYPTO_AES_ARM64_CE CRYPTO_DEV_VIRTIO "
-		       "HW_RANDOM HW_RANDOM_OPTEE HZ NO_HZ_FULL NO_HZ_IDLE PREEMPT "
-		       "PREEMPT_RT PREEMPT_DYNAMIC PREEMPT_VOLUNTARY PREEMPT_NONE "
+		       "CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES CRYPTO_USER "
+		       "CRYPTO_USER_API CRYPTO_USER_API_HASH CRYPTO_USER_API_SKCIPHER "
+		       "CRYPTO_USER_API_RNG CRYPTO_USER_API_AEAD CRYPTO_SHA256_ARM64 "
+		       "CRYPTO_SHA2_ARM64_CE CRYPTO_SHA1_ARM64_CE CRYPTO_AES_ARM64_CE "
+		       "CRYPTO_DEV_VIRTIO HW_RANDOM HW_RANDOM_OPTEE HZ NO_HZ_FULL NO_HZ_IDLE "
+		       "PREEMPT PREEMPT_RT PREEMPT_DYNAMIC PREEMPT_VOLUNTARY PREEMPT_NONE "
 		       "SCHEDSTATS SCHED_INFO CPU_FREQ ARM64_4K_PAGES ARM64_64K_PAGES "
-		       "VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP "
-		       "DEBUG_PREEMPT";
+		       "VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP DEBUG_PREEMPT";
 	char *save = NULL;
 	struct lines lines = { 0 };
 	char found[256], value[80];
@@ -167,8 +163,7 @@ static void add_options(struct facts *f, const char *release)
 		lines_add(&lines, "CONFIG_%s=%s", name, value);
 	}
 	fact_lines(f, "options", &lines,
-		   "neither /proc/config.gz nor /boot/config-RELEASE can be "
-		   "read");
+		   "neither /proc/config.gz nor /boot/config-RELEASE can be read");
 	fact_string(f, "options_from", config ? found : NULL, "there is none to be read");
 	free(config);
 }

@@ -205,9 +205,7 @@ int keyed_case_check(void *state, struct error *err)
 	int differs = memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
-	return differs ? known_answer_wrong(err,
-					    "wrong result of %s of %zu bytes "
-					    "by backend %s",
+	return differs ? known_answer_wrong(err, "wrong result of %s of %zu bytes by backend %s",
 					    k->job.alg->title, k->job.len, k->c->backend->name) :
 			 0;
 }
@@ -227,8 +225,7 @@ static int understood(struct keyed_case *k, struct error *err)
 	ret = compute(other, &job, k->want, err);
 	if (!ret && memcmp(other->out.data, k->in, k->job.len))
 		ret = error_set(err, -EBADMSG,
-				"backend %s decrypts otherwise what backend %s "
-				"encrypted with %s",
+				"backend %s decrypts otherwise what backend %s encrypted with %s",
 				other->backend->name, k->c->backend->name, job.alg->title);
 	return ret;
 }

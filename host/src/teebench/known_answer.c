@@ -96,9 +96,7 @@ static int check_vector(struct desk *desk, const struct algorithm *alg, bool dec
 	if (ret)
 		return ret;
 	if (decrypt ? memcmp(got, message, message_len) : memcmp(got, result, result_len))
-		return known_answer_wrong(err,
-					  "backend %s %s a published message "
-					  "wrongly with %s",
+		return known_answer_wrong(err, "backend %s %s a published message wrongly with %s",
 					  desk->backend->name, decrypt ? "decrypts" : "computes",
 					  alg->title);
 	return alg->class == ALG_AEAD && decrypt ? tampered(desk, &job, result, err) : 0;

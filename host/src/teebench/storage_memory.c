@@ -97,8 +97,7 @@ static void memory_teardown(void *state)
 static const char *memory_lacks(enum storage_op op)
 {
 	return op == STORAGE_OPEN || op == STORAGE_RENAME || op == STORAGE_TRUNCATE ?
-		       "an array in memory has no name to open or change, and "
-		       "keeps its size" :
+		       "an array in memory has no name to open or change, and keeps its size" :
 		       NULL;
 }
 

@@ -65,17 +65,14 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 		return ret;
 	if (rpmb && !pool->allow_rpmb) {
 		ret = error_skip(err, -EPERM, "rpmb-not-allowed",
-				 "an RPMB partition is left alone unless "
-				 "allowed: its first use may program a key "
-				 "that can't be changed");
+				 "an RPMB partition is left alone unless allowed: its first use "
+				 "may program a key that can't be changed");
 		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
 				"true in the board file");
 	} else if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
 		ret = error_skip(err, -ENOENT, "no-supplicant",
-				 "tee-supplicant is not running, which keeps "
-				 "the TEE's files");
-		error_hint(err, "start it: tee-supplicant -d, or systemctl "
-				"start tee-supplicant");
+				 "tee-supplicant is not running, which keeps the TEE's files");
+		error_hint(err, "start it: tee-supplicant -d, or systemctl start tee-supplicant");
 	}
 	return ret;
 }
@@ -167,8 +164,7 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, 
 		[STORAGE_DELETE] = { TA_BENCH_CMD_STORAGE_DELETE,
 				     "delete an object of the bench TA" },
 		[STORAGE_OPEN_READ_CLOSE] = { TA_BENCH_CMD_STORAGE_FETCH,
-					      "open, read and close an object "
-					      "of the bench TA" },
+					      "open, read and close an object of the bench TA" },
 		[STORAGE_OPS] = { TA_BENCH_CMD_STORAGE_CLOSE, "close an object of the bench TA" },
 	};
 	int ret;
@@ -295,9 +291,8 @@ static int tee_check(void *state, struct error *err)
 	if (ret && o->o.op == STORAGE_TRUNCATE && err && err->tee_result == RESULT_CORRUPT_OBJECT) {
 		o->exists = false;
 		ret = error_skip(err, -EIO, "tee-defect",
-				 "this TEE destroys an object of %zu bytes "
-				 "when it is made shorter: it is corrupt when "
-				 "opened next",
+				 "this TEE destroys an object of %zu bytes when it is made "
+				 "shorter: it is corrupt when opened next",
 				 o->o.bytes);
 		error_hint(err, "a defect of the TEE: create the shorter "
 				"object anew instead of truncating it");
@@ -377,9 +372,8 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 				"object of this size (CFG_CORE_HEAP_SIZE)");
 	} else if (ret && rpmb && err && err->tee_result) {
 		error_skip_word(err, "no-rpmb");
-		error_hint(err, "this TEE keeps nothing in an RPMB partition: "
-				"the board has none, or OP-TEE was built "
-				"without CFG_RPMB_FS");
+		error_hint(err, "this TEE keeps nothing in an RPMB partition: the board has none, "
+				"or OP-TEE was built without CFG_RPMB_FS");
 	}
 	return ret;
 }

@@ -63,8 +63,7 @@ int tee_memory_make(struct tee_memory *m, struct error *err)
 			  m->tee->api->register_memory(&m->tee->context, &m->shm);
 	if (res == TEEC_ERROR_NOT_SUPPORTED)
 		return error_skip(err, -EOPNOTSUPP, "no-registering",
-				  "the TEE's driver cannot register memory of "
-				  "a client");
+				  "the TEE's driver cannot register memory of a client");
 	if (res != TEEC_SUCCESS) {
 		ret = error_tee(err, res, TEEC_ORIGIN_API, "cannot %s %zu bytes of shared memory",
 				allocated ? "allocate" : "register", m->size);

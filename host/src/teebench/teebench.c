@@ -277,8 +277,7 @@ static int collect_cases(const struct arguments *a, char **keys, struct cases *c
 		fclose(stream);
 	if (!ret && !cases->count) {
 		error_set(err, -EINVAL, "%s has no cases", name);
-		error_hint(err, "one a line, for example "
-				"oneshot/sha256/c/4096");
+		error_hint(err, "one a line, for example oneshot/sha256/c/4096");
 		return -EINVAL;
 	}
 	return ret;

@@ -24,10 +24,8 @@ int case_number(const char *text, const char *what, uint64_t max, uint64_t *valu
 		n = n * 10 + digit;
 	}
 	if (too_large || n > max)
-		return case_wrong(err,
-				  "%s is too large, at most %llu is possible: "
-				  "%s",
-				  what, (unsigned long long)max, text);
+		return case_wrong(err, "%s is too large, at most %llu is possible: %s", what,
+				  (unsigned long long)max, text);
 	*value = n;
 	return 0;
 bad:
@@ -64,11 +62,7 @@ static int parse_algorithm(struct bench_case *c, struct error *err)
 	}
 	if (w->asym) {
 		c->asym = asym_by_name(name);
-		return c->asym ? 0 :
-				 case_wrong(err,
-					    "\"%s\" is not an asymmetric "
-					    "algorithm",
-					    name);
+		return c->asym ? 0 : case_wrong(err, "\"%s\" is not an asymmetric algorithm", name);
 	}
 	if (!w->classes)
 		return 0;
@@ -85,9 +79,7 @@ static int parse_backend(struct bench_case *c, struct error *err)
 	if (only && !*only)
 		return 0;
 	if (only && strcmp(c->backend_name, only))
-		return case_wrong(err,
-				  "workload %s is for backend %s only, not for "
-				  "\"%s\"",
+		return case_wrong(err, "workload %s is for backend %s only, not for \"%s\"",
 				  c->workload_name, only, c->backend_name);
 	c->backend = backend_by_name(c->backend_name);
 	return c->backend ? 0 : case_wrong(err, "there is no backend \"%s\"", c->backend_name);
@@ -173,9 +165,8 @@ static int check_work(const struct bench_case *c, struct error *err)
 			   "%u times %lld random bytes are more than one call "
 			   "into a TA may draw: %u",
 			   most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
-		error_hint(err, "a call can't be ended from outside, and a "
-				"hardware source may be slow: draw more in "
-				"many calls");
+		error_hint(err, "a call can't be ended from outside, and a hardware source may be "
+				"slow: draw more in many calls");
 		return -EINVAL;
 	}
 	case_wrong(err,

@@ -73,9 +73,7 @@ static enum asym_use private_use(const struct asym_algorithm *alg)
 static int keygen_parse(struct bench_case *c, struct error *err)
 {
 	if (private_use(c->asym) == ASYM_DECRYPT)
-		return case_wrong(err,
-				  "a key pair of %s is made as one to sign by: "
-				  "keygen/rsa-%u",
+		return case_wrong(err, "a key pair of %s is made as one to sign by: keygen/rsa-%u",
 				  c->asym->title, c->asym->bits);
 	c->loops_max = 1; /* each sample is one of a distribution */
 	return asym_case_parse(c, err);

@@ -73,10 +73,8 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 	int ret;
 
 	if (!c->own) {
-		case_wrong(err, "what to call isn't said: "
-				"call=UUID;run:COMMAND:0x00000000;...");
-		error_hint(err, "`teemark plan show FILE` writes it from a "
-				"bench.toml");
+		case_wrong(err, "what to call isn't said: call=UUID;run:COMMAND:0x00000000;...");
+		error_hint(err, "`teemark plan show FILE` writes it from a bench.toml");
 		return -EINVAL;
 	}
 	ret = call_parse(&call, c->own, err);
@@ -275,20 +273,17 @@ static int refused(struct call_case *s, const struct step *step, TEEC_Result res
 		s->seat->dead = true;
 	if (res == TEEC_SUCCESS)
 		return error_set(err, -EBADMSG,
-				 "%s succeeded, where the result %s (0x%08x) "
-				 "is expected",
-				 name, expected ? expected : "without a name", step->is->result);
+				 "%s succeeded, where the result %s (0x%08x) is expected", name,
+				 expected ? expected : "without a name", step->is->result);
 	if (step->is->result != TEEC_SUCCESS)
 		ret = error_tee(err, res, origin,
-				"%s doesn't return %s (0x%08x) from the "
-				"trusted application",
-				name, expected ? expected : "a result", step->is->result);
+				"%s doesn't return %s (0x%08x) from the trusted application", name,
+				expected ? expected : "a result", step->is->result);
 	else
 		ret = error_tee(err, res, origin, "%s failed", name);
 	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
-		error_hint(err, "the TA takes other types or values of "
-				"parameters than it is given, or has no such "
-				"command");
+		error_hint(err, "the TA takes other types or values of parameters than it is "
+				"given, or has no such command");
 	if (res == TEEC_ERROR_NOT_SUPPORTED && step->is->result != res)
 		error_hint(err, "does the TA have a command of this number?");
 	return ret;

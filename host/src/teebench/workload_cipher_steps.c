@@ -39,8 +39,7 @@ static int steps_parse(struct bench_case *c, struct error *err)
 				  "message (ecb, cbc, ctr), not for %s",
 				  c->algorithm->title);
 	if (c->part[2].word == WHOLE && c->part[3].word)
-		return case_wrong(err, "STEP whole has no call alone: only "
-				       "whole/all");
+		return case_wrong(err, "STEP whole has no call alone: only whole/all");
 	return keyed_case_parse(c, err);
 }
 

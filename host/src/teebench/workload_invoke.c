@@ -158,12 +158,10 @@ static int invoke_verify(void *state, struct error *err)
 		if (memcmp(want, in->shm->buffer, sizeof(want)) ||
 		    in->call.op.params[0].memref.size != MEMREF_BYTES)
 			return error_set(err, -EBADMSG,
-					 "an empty call has changed the memory "
-					 "that it was given");
+					 "an empty call has changed the memory that it was given");
 	} else if (in->call.tee && (value->a != in->value || value->b != 1)) {
 		return error_set(err, -EBADMSG,
-				 "wrong values come back from a call: %08x "
-				 "%08x, not %08x 1",
+				 "wrong values come back from a call: %08x %08x, not %08x 1",
 				 value->a, value->b, in->value);
 	}
 	return invoke_run(state, 1, 1, err);

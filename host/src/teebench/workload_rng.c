@@ -106,8 +106,7 @@ static int check_rate(struct rng *r, struct error *err)
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
-			  "%s gives %.0f bytes a second: %u samples of %zu "
-			  "bytes would take %.0f s",
+			  "%s gives %.0f bytes a second: %u samples of %zu bytes would take %.0f s",
 			  r->c->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
 			  r->c->options.samples, r->bytes, all / 1e9);
 }

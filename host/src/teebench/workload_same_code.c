@@ -50,9 +50,7 @@ static bool runs_it(const struct backend *backend)
 static int same_parse(struct bench_case *c, struct error *err)
 {
 	if (!runs_it(c->backend))
-		return case_wrong(err,
-				  "the same code runs in backends c and ta-c, "
-				  "not in \"%s\"",
+		return case_wrong(err, "the same code runs in backends c and ta-c, not in \"%s\"",
 				  c->backend_name);
 	return in_ta(c) ?
 		       pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE, (size_t)c->bytes, err) :

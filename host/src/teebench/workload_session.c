@@ -128,10 +128,9 @@ static int nop(const struct ta *ta, struct seat *seat, struct error *err)
 	uint32_t origin = 0;
 	TEEC_Result res = lender->api->invoke(&seat->session, ta->nop, &op, &origin);
 
-	return res == TEEC_SUCCESS ? 0 :
-				     error_tee(err, res, origin,
-					       "cannot call through a session "
-					       "that was opened");
+	return res == TEEC_SUCCESS ?
+		       0 :
+		       error_tee(err, res, origin, "cannot call through a session that was opened");
 }
 
 /*

@@ -32,8 +32,7 @@ enum { IN, OUT, INOUT }; /* in the order of .parameters */
 static int shm_parse(struct bench_case *c, struct error *err)
 {
 	if (c->part[0].word != IN && c->name == MEMORY_READ_ONLY)
-		return case_wrong(err, "memory that can only be read has "
-				       "direction in");
+		return case_wrong(err, "memory that can only be read has direction in");
 	return 0;
 }
 
@@ -154,8 +153,7 @@ static int unchanged(const struct shm *s, struct error *err)
 	differs = memcmp(message, s->memory.data, s->memory.size);
 	free(message);
 	return differs ? error_set(err, -EBADMSG,
-				   "an empty call has changed the buffer that "
-				   "it carried") :
+				   "an empty call has changed the buffer that it carried") :
 			 0;
 }
 

@@ -35,8 +35,7 @@ static int size_prepare(struct bench_case *c, struct error *err)
 	ret = tee_session_open(&s->tee, &uuid, name, err);
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "ta-too-large");
-		error_hint(err, "the secure world's memory has no room for a "
-				"TA of this size");
+		error_hint(err, "the secure world's memory has no room for a TA of this size");
 	}
 	return ret;
 }

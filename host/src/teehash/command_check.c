@@ -83,9 +83,7 @@ static void note_improper(const struct options *opt, struct list *list)
 {
 	list->improper++;
 	if (opt->warn)
-		complain_name(list->name,
-			      "%" PRIu64 ": improperly formatted %s%schecksum "
-			      "line",
+		complain_name(list->name, "%" PRIu64 ": improperly formatted %s%schecksum line",
 			      list->number, opt->alg_given ? opt->alg->tag : "",
 			      opt->alg_given ? " " : "");
 }

@@ -367,8 +367,7 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	       100 * fmax(read - (double)all->inline_ns - (double)all->wait_ns, 0) /
 		       fmin(read, calls),
 	       why, as_parts,
-	       "reader thread's time less waiting for it, by the shorter of "
-	       "reading and calls");
+	       "reader thread's time less waiting for it, by the shorter of reading and calls");
 	group_end(s);
 }
 

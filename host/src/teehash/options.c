@@ -272,8 +272,7 @@ static int check_combinations(const struct options *opt, struct error *err)
 			return error_set(err, -EINVAL, "%s", rules[i].why);
 	if (!check && opt->check_only)
 		return error_set(err, -EINVAL,
-				 "the --%s option is meaningful only when "
-				 "verifying checksums",
+				 "the --%s option is meaningful only when verifying checksums",
 				 opt->check_only);
 	return 0;
 }

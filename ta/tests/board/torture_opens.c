@@ -161,9 +161,8 @@ static int report_hang(const pid_t *clients, int count)
 
 	if (fd >= 0)
 		close(fd);
-	printf("hang: no call came back for %d s; tee-supplicant %s; its "
-	       "device: %s\n",
-	       SILENCE_S, supplicant_runs() ? "runs" : "is gone", strerror(why));
+	printf("hang: no call came back for %d s; tee-supplicant %s; its device: %s\n", SILENCE_S,
+	       supplicant_runs() ? "runs" : "is gone", strerror(why));
 	fflush(stdout);
 	system("ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c teepriv0; ps");
 	for (int i = 0; i < count; i++)
@@ -175,9 +174,8 @@ static int report_hang(const pid_t *clients, int count)
 
 static void print_tally(uint64_t begin, int killed, int restarts)
 {
-	printf("%u sessions opened, %u refused (last 0x%08x), %d clients "
-	       "killed, tee-supplicant started anew %d times, the longest "
-	       "%u ms, %u s\n",
+	printf("%u sessions opened, %u refused (last 0x%08x), %d clients killed, tee-supplicant "
+	       "started anew %d times, the longest %u ms, %u s\n",
 	       tally->opened, tally->refused, tally->last_error, killed, restarts,
 	       tally->longest_ms, (unsigned int)((now_ms() - begin) / 1000));
 }

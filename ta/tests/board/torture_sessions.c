@@ -404,8 +404,7 @@ int check_sessions(char **argv)
 	for (unsigned int i = 0; i < n; i++) {
 		if (!after[i].size)
 			continue; /* not of this OP-TEE */
-		printf("%.32s: %u bytes before, %u after, %u at most, "
-		       "of %u; %u refused\n",
+		printf("%.32s: %u bytes before, %u after, %u at most, of %u; %u refused\n",
 		       after[i].name, before[i].allocated, after[i].allocated,
 		       after[i].max_allocated, after[i].size, after[i].failures);
 		findings += after[i].allocated != before[i].allocated;

@@ -236,9 +236,8 @@ static bool check_command(struct raw_session *session, const struct ta *ta, uint
 			count(session, ta, cmd, types, kind, &tally);
 		}
 	}
-	printf("command %u: %u calls, %u successes, "
-	       "%u neither success nor refusal\n",
-	       cmd, tally.calls, tally.successes, tally.others);
+	printf("command %u: %u calls, %u successes, %u neither success nor refusal\n", cmd,
+	       tally.calls, tally.successes, tally.others);
 	fflush(stdout);
 	return tally.others == 0;
 }
