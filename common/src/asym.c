@@ -2,7 +2,7 @@
 /*
  * Sources of the columns: GlobalPlatform TEE Internal Core API 1.3, tables
  * 6-4, 6-11 and 6-14, and OP-TEE's tee_api_defines.h for those of its own;
- * sizes RFC 8017, SEC 2, RFC 8032, RFC 7748.
+ * sizes RFC 8017, SEC 2, RFC 8032, RFC 7748, FIPS 203, FIPS 204.
  */
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #define S (1u << ASYM_SIGN | 1u << ASYM_VERIFY)
 #define D (1u << ASYM_DERIVE)
 #define E (1u << ASYM_ENCRYPT | 1u << ASYM_DECRYPT)
+#define K (1u << ASYM_ENCAPSULATE | 1u << ASYM_DECAPSULATE)
 
 #define RSA   0xA1000030u
 #define ECDSA 0xA1000041u
@@ -38,6 +39,10 @@ const struct asym_algorithm asym_algorithms[] = {
 	{ 17, ASYM_RAW, S, "ed25519",      "Ed25519",                256,  32,  0,  64, 0x70006043, 0xA1000043, 0x300, 0xD0000743, 0xC0000843, "ED25519", "",      "",       "" },
 	{ 18, ASYM_RAW, D, "x25519",       "X25519",                 256,  32,  0,  32, 0x80000044, 0xA1000044, 0x300, 0xD0000944, 0xC0000A44, "X25519",  "",      "",       "" },
 	{ 19, ASYM_RAW, D, "x448",         "X448",                   448,  56,  0,  56, 0x80000045, 0xA1000049, 0x301, 0xD0000A45, 0xC0000A46, "X448",    "",      "",       "" },
+	{ 20, ASYM_SEED, K, "ml-kem-768",  "ML-KEM-768",             768, 1184, 0, 1088, 0,        0,          0,     0,          0,          "ML-KEM-768", "",   "",       "" },
+	{ 21, ASYM_SEED, K, "ml-kem-1024", "ML-KEM-1024",           1024, 1568, 0, 1568, 0,        0,          0,     0,          0,          "ML-KEM-1024", "",  "",       "" },
+	{ 22, ASYM_SEED, S, "ml-dsa-44",   "ML-DSA-44",               44, 1312, 0, 2420, 0,        0,          0,     0,          0,          "ML-DSA-44",  "",   "",       "" },
+	{ 23, ASYM_SEED, S, "ml-dsa-65",   "ML-DSA-65",               65, 1952, 0, 3309, 0,        0,          0,     0,          0,          "ML-DSA-65",  "",   "",       "" },
 };
 /* clang-format on */
 
@@ -61,7 +66,8 @@ const struct asym_algorithm *asym_by_name(const char *name)
 
 bool asym_is_private(enum asym_use use)
 {
-	return use == ASYM_SIGN || use == ASYM_DERIVE || use == ASYM_DECRYPT;
+	return use == ASYM_SIGN || use == ASYM_DERIVE || use == ASYM_DECRYPT ||
+	       use == ASYM_DECAPSULATE;
 }
 
 size_t asym_public_bytes(const struct asym_algorithm *alg)
@@ -72,6 +78,7 @@ size_t asym_public_bytes(const struct asym_algorithm *alg)
 	case ASYM_EC:
 		return 2u * alg->value_bytes;
 	case ASYM_RAW:
+	case ASYM_SEED:
 		break;
 	}
 	return alg->value_bytes;
@@ -79,5 +86,7 @@ size_t asym_public_bytes(const struct asym_algorithm *alg)
 
 size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt)
 {
+	if (alg->kind == ASYM_SEED)
+		return alg->uses == S ? 32 : 64;
 	return alg->value_bytes + (crt ? 5u * alg->value_bytes / 2 : 0);
 }

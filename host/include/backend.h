@@ -73,7 +73,7 @@ enum keyed_step {
 /*
  * An operation with an asymmetric key. `in` and `out` are of the session's
  * memory, ASYM_BUFFER_BYTES each. What goes in begins in->data; the key, as
- * asym.h lays it out, begins at ASYM_KEY_AT there. `out` takes the result, or
+ * asym.h lays it out, is where asym_key_in() says. `out` takes the result, or
  * holds the signature that is to be verified.
  */
 struct asym_job {
@@ -84,7 +84,13 @@ struct asym_job {
 	const struct buffer *in, *out;
 };
 
-enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_BUFFER_BYTES = 4096 };
+enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_SEED_KEY_AT = 2048, ASYM_BUFFER_BYTES = 4096 };
+
+/* Returns where the key lies: behind what goes in, which is longer after the quantum. */
+static inline uint8_t *asym_key_in(const struct asym_job *job)
+{
+	return job->in->data + (job->alg->kind == ASYM_SEED ? ASYM_SEED_KEY_AT : ASYM_KEY_AT);
+}
 
 /* The steps of an operation, each a call of its own where it can be. */
 enum asym_step {

@@ -90,7 +90,8 @@ static bool has_libcrypto(void)
 
 static void test_every_algorithm(void **state)
 {
-	static const char *const uses[] = { "sign", "verify", "derive", "encrypt", "decrypt" };
+	static const char *const uses[] = { "sign",    "verify",      "derive",     "encrypt",
+					    "decrypt", "encapsulate", "decapsulate" };
 	char key[CASE_KEY_MAX];
 	struct error err;
 	unsigned ran = 0;
@@ -102,6 +103,9 @@ static void test_every_algorithm(void **state)
 	for (size_t a = 0; a < asym_algorithms_count; a++) {
 		const struct asym_algorithm *alg = &asym_algorithms[a];
 
+		/* libcrypto 3.5 has them: test_post_quantum.py runs it for the board. */
+		if (alg->kind == ASYM_SEED)
+			continue;
 		for (unsigned use = 0; use < ASYM_USES; use++) {
 			bool rsa_private = alg->kind == ASYM_RSA && asym_is_private(use);
 

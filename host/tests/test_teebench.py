@@ -121,7 +121,11 @@ def test_what_the_machine_cannot_do_is_a_skip_with_a_reason() -> None:
         (["oneshot/sha256/c/99999999999999999999"], "", "too large, at most 1073741824"),
         (["oneshot/sha256/c/1073741825"], "", "too large, at most 1073741824"),
         (["--seed", "99999999999999999999"], "", "--seed is too large, at most 18446744073709551"),
-        (["stream/sha256/c/4096/1/2/3"], "", 'takes ALGORITHM/BACKEND/BYTES/CHUNK; there is "/2/3"'),
+        (
+            ["stream/sha256/c/4096/1/2/3"],
+            "",
+            'takes ALGORITHM/BACKEND/BYTES/CHUNK; there is "/2/3"',
+        ),
         ([f"{C}/1"], "", 'oneshot takes ALGORITHM/BACKEND/BYTES; there is "/1" too many'),
         ([f"{C} samples=1 samples=2"], "", '"samples" is there twice'),
         (["oneshot/sha256/tee/1048576 repeat=1,9"], "", "9 repetitions of 1048576 bytes are more"),

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from synthetic import run_of, scattered
+from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.findings import keys
 from teemark.findings.ground import Ground
@@ -17,6 +20,7 @@ from teemark.page.blocks import Bar, Table
 from teemark.report.sections.keys import keys as section
 from teemark.report.sections.keys import pkcs11 as by_layers
 
+TOP = Path(__file__).resolve().parents[2]
 P256 = {
     "sign/ecdsa-p256/tee/none": 200e6,
     "sign/ecdsa-p256/openssl/none": 0.2e6,
@@ -151,3 +155,34 @@ def test_the_layers_of_a_call_add_up_to_it() -> None:
         "10.0\u00a0ns",
     ]
     assert by_layers(subjects([ground(P256).run])) is None
+
+
+SIGNED = {"sign/ml-dsa-65/openssl/none": 6e6, "decapsulate/ml-kem-768/openssl/none": 0.3e6}
+BUFFERS = {"shm/allocated/tee/in/64": 70e3, "shm/allocated/tee/in/4096": 70e3 + 4032 * 5.0}
+
+
+def test_carrying_post_quantum_bytes_is_held_against_computing() -> None:
+    finding = keys.post_quantum(ground(SIGNED | BUFFERS))
+    assert finding is not None
+    assert finding.figures[0].value == pytest.approx((1952 + 3309) * 5 / 6e6, rel=0.2)
+    assert finding.figures[0].interval is not None
+    assert finding.claim.startswith("Carrying the longer bytes of ml-dsa-65 into a TEE and back")
+    assert f"{fmt.count(1088)} of ciphertext" in finding.evidence
+    dearer = keys.post_quantum(ground(SIGNED | BUFFERS | {"shm/allocated/tee/in/4096": 500e3}))
+    assert dearer is not None
+    assert dearer.figures[0].value > 10 * finding.figures[0].value
+
+
+def test_carrying_is_not_checked_without_buffers_and_nothing_without_keys() -> None:
+    finding = keys.post_quantum(ground(SIGNED | without(BUFFERS, "shm/allocated/tee/in/64")))
+    assert finding is not None
+    assert finding.status == "not checked"
+    assert keys.post_quantum(ground(BUFFERS)) is None
+
+
+def test_the_bytes_of_post_quantum_keys_are_the_tables() -> None:
+    """`CARRIED` says what common/src/asym.c says."""
+    rows = (TOP / "common" / "src" / "asym.c").read_text().replace(" ", "")
+    for key, (_, public, other) in keys.CARRIED.items():
+        name = key.split("/")[1]
+        assert re.search(rf'"{name}","[^"]*",\d+,{public},0,{other},', rows), name

@@ -95,7 +95,7 @@ TEE_Result asym_says(struct session *session, TEE_Param *params)
 	const struct asym_algorithm *alg = asym_by_id(params[0].value.a);
 
 	(void)session;
-	if (!alg)
+	if (!alg || !alg->tee)
 		return TEE_ERROR_NOT_SUPPORTED;
 	params[1].value.a = !TEE_IsAlgorithmSupported(alg->tee, alg->tee_curve);
 	params[1].value.b = 0;
@@ -114,7 +114,7 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 	struct asym *asym = &session->asym;
 	TEE_Result res = TEE_SUCCESS;
 
-	if (!alg || use >= ASYM_USES || !(alg->uses & 1u << use))
+	if (!alg || !alg->tee || use >= ASYM_USES || !(alg->uses & 1u << use))
 		return TEE_ERROR_NOT_SUPPORTED;
 	asym_close(asym);
 	/* The types of pairs and of public keys differ in this bit. */

@@ -18,6 +18,8 @@ enum asym_kind {
 	ASYM_RSA = 1, /* modulus, exponents; parts for the CRT */
 	ASYM_EC = 2,  /* a point's coordinates, a scalar */
 	ASYM_RAW = 3, /* a string of bytes each (RFC 7748, RFC 8032) */
+	/* Post-quantum (FIPS 203, FIPS 204): a public string, and a seed. GlobalPlatform has none. */
+	ASYM_SEED = 4,
 };
 
 /* An operation with a key. */
@@ -27,6 +29,8 @@ enum asym_use {
 	ASYM_DERIVE = 2,
 	ASYM_ENCRYPT = 3,
 	ASYM_DECRYPT = 4,
+	ASYM_ENCAPSULATE = 5, /* its result is a ciphertext, then the secret */
+	ASYM_DECAPSULATE = 6,
 	ASYM_USES
 };
 
@@ -37,12 +41,12 @@ struct asym_algorithm {
 	const char *name;  /* in case keys */
 	const char *title; /* as people write it: "ECDSA P-256" */
 	uint16_t bits;     /* of the key, as GlobalPlatform counts them */
-	/* of an RSA modulus, a coordinate, a raw key */
+	/* of an RSA modulus, a coordinate, a raw or a post-quantum public key */
 	uint16_t value_bytes;
 	/* of what is signed: a digest; 0: a message of any length */
 	uint16_t digest_bytes;
 	uint16_t out_bytes; /* signature, secret or ciphertext */
-	uint32_t tee;       /* TEE_ALG_* */
+	uint32_t tee;       /* TEE_ALG_*; 0: no TEE has it */
 	uint32_t tee_pair;  /* TEE_TYPE_*_KEYPAIR */
 	uint32_t tee_curve; /* TEE_ECC_CURVE_*; 0: no such parameter */
 	/* TEE_ATTR_* of a raw key */
@@ -58,8 +62,13 @@ struct asym_algorithm {
 #define ASYM_EXPONENT_BYTES    4u
 #define ASYM_PUBLIC_MAX_BYTES  (ASYM_VALUE_MAX_BYTES + ASYM_EXPONENT_BYTES)
 #define ASYM_PRIVATE_MAX_BYTES (ASYM_VALUE_MAX_BYTES * 7 / 2)
-/* The input that one operation signs, verifies, encrypts or decrypts. */
+/* The input that one operation of a TEE signs, verifies, encrypts or decrypts. */
 #define ASYM_IN_MAX_BYTES 512u
+/* What goes into an operation or comes out of it in the normal world: ML-DSA-65's signature. */
+#define ASYM_MAX_BYTES    3309u
+#define ASYM_SECRET_BYTES 32u /* of ML-KEM */
+/* The context that ML-DSA signs with a message: what goes in begins with it. */
+#define ASYM_CONTEXT_BYTES 16u
 
 extern const struct asym_algorithm asym_algorithms[];
 extern const size_t asym_algorithms_count;
@@ -74,7 +83,7 @@ bool asym_is_private(enum asym_use use);
 /*
  * Return the bytes of a key as it is sent. The public part is the RSA modulus and exponent, EC x
  * and y, or the raw key. The private part follows: the RSA private exponent, and with `crt` the
- * primes p and q, d mod p-1, d mod q-1 and 1/q mod p; the EC scalar; or the raw key.
+ * primes p and q, d mod p-1, d mod q-1 and 1/q mod p; the EC scalar; the raw key; or the seed.
  */
 size_t asym_public_bytes(const struct asym_algorithm *alg);
 size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt);

@@ -3,7 +3,8 @@
  * libcrypto's EVP_PKEY interface, 3.0 and later, opened at run time. Its few
  * prototypes stand here (manual pages EVP_PKEY_fromdata(3), EVP_PKEY_sign(3),
  * EVP_PKEY_derive(3), EVP_DigestSignInit(3), OSSL_PARAM(3), EVP_PKEY-RSA(7),
- * EVP_PKEY-EC(7), EVP_PKEY-X25519(7)).
+ * EVP_PKEY-EC(7), EVP_PKEY-X25519(7), EVP_PKEY_encapsulate(3),
+ * EVP_PKEY-ML-KEM(7), EVP_PKEY-ML-DSA(7)); the last two need libcrypto 3.5.
  *
  * OpenSSL writes ECDSA's signatures as ASN.1 and a TEE as two numbers: here
  * they are two numbers, turned by a few hundred instructions in ASYM_OPERATE.
@@ -54,7 +55,10 @@ static struct {
 	int (*number_bytes)(const BIGNUM *bn, unsigned char *out, int len);
 	void (*number_free)(BIGNUM *bn);
 	init_function *sign_init, *verify_init, *derive_init, *encrypt_init, *decrypt_init;
-	operate_function *sign, *encrypt, *decrypt;
+	init_function *encapsulate_init, *decapsulate_init;
+	operate_function *sign, *encrypt, *decrypt, *decapsulate;
+	int (*encapsulate)(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
+			   unsigned char *secret, size_t *secret_len);
 	int (*verify)(EVP_PKEY_CTX *ctx, const unsigned char *signature, size_t len,
 		      const unsigned char *in, size_t in_len);
 	int (*set_peer)(EVP_PKEY_CTX *ctx, EVP_PKEY *peer);
@@ -90,10 +94,14 @@ static const struct symbol symbols[] = {
 	{ "EVP_PKEY_derive_init_ex", &evp.derive_init, false },
 	{ "EVP_PKEY_encrypt_init_ex", &evp.encrypt_init, false },
 	{ "EVP_PKEY_decrypt_init_ex", &evp.decrypt_init, false },
+	{ "EVP_PKEY_encapsulate_init", &evp.encapsulate_init, false },
+	{ "EVP_PKEY_decapsulate_init", &evp.decapsulate_init, false },
 	{ "EVP_PKEY_sign", &evp.sign, false },
 	{ "EVP_PKEY_verify", &evp.verify, false },
 	{ "EVP_PKEY_encrypt", &evp.encrypt, false },
 	{ "EVP_PKEY_decrypt", &evp.decrypt, false },
+	{ "EVP_PKEY_encapsulate", &evp.encapsulate, false },
+	{ "EVP_PKEY_decapsulate", &evp.decapsulate, false },
 	{ "EVP_PKEY_derive_set_peer", &evp.set_peer, false },
 	{ "EVP_PKEY_derive", &evp.derive, false },
 	{ "EVP_MD_CTX_new", &evp.md_new, false },
@@ -223,7 +231,8 @@ static void list_parts(const struct asym_algorithm *alg, const uint8_t *data, si
 	} else {
 		add(&next, "pub", BYTES, data, at);
 		if (len > at)
-			add(&next, "priv", BYTES, data + at, n);
+			add(&next, alg->kind == ASYM_SEED ? "seed" : "priv", BYTES, data + at,
+			    len - at);
 	}
 }
 
@@ -258,9 +267,13 @@ static int allocate(struct openssl_asym *a, const struct asym_job *job, struct e
 static int prepare(struct openssl_asym *a, const struct asym_job *job, struct error *err)
 {
 	init_function *const init[ASYM_USES] = {
-		[ASYM_SIGN] = evp.sign_init,       [ASYM_VERIFY] = evp.verify_init,
-		[ASYM_DERIVE] = evp.derive_init,   [ASYM_ENCRYPT] = evp.encrypt_init,
+		[ASYM_SIGN] = evp.sign_init,
+		[ASYM_VERIFY] = evp.verify_init,
+		[ASYM_DERIVE] = evp.derive_init,
+		[ASYM_ENCRYPT] = evp.encrypt_init,
 		[ASYM_DECRYPT] = evp.decrypt_init,
+		[ASYM_ENCAPSULATE] = evp.encapsulate_init,
+		[ASYM_DECAPSULATE] = evp.decapsulate_init,
 	};
 	const struct asym_algorithm *alg = job->alg;
 	struct param params[PARTS_MAX] = { 0 }, *next = params;
@@ -341,17 +354,30 @@ static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 	return at == len;
 }
 
+/* Returns the parameters that sign a message, or NULL; *at: where the message begins. */
+static const struct param *with_context(const struct asym_job *job, struct param *params,
+					size_t *at)
+{
+	if (job->alg->kind != ASYM_SEED)
+		return NULL;
+	*at = ASYM_CONTEXT_BYTES;
+	params[0] = (struct param){ "context-string", BYTES, job->in->data, *at, 0 };
+	return params;
+}
+
 static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
 {
 	const struct asym_algorithm *alg = job->alg;
 	uint8_t *out = job->out->data, asn1[ASYM_IN_MAX_BYTES];
 	bool ec = alg->kind == ASYM_EC;
-	size_t len = ec ? sizeof(asn1) : ASYM_VALUE_MAX_BYTES;
+	size_t len = ec ? sizeof(asn1) : ASYM_MAX_BYTES, at = 0;
+	struct param params[PARTS_MAX] = { 0 };
 	int ok;
 
 	if (signs_message(job))
-		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key, NULL) == 1 &&
-		     evp.md_sign(a->md_ctx, out, &len, job->in->data, job->in_len) == 1;
+		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
+				      with_context(job, params, &at)) == 1 &&
+		     evp.md_sign(a->md_ctx, out, &len, job->in->data + at, job->in_len - at) == 1;
 	else
 		ok = evp.sign(a->ctx, ec ? asn1 : out, &len, job->in->data, job->in_len) == 1;
 	if (ok && ec) {
@@ -366,7 +392,8 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 {
 	const uint8_t *signature = job->out->data;
 	uint8_t asn1[ASYM_IN_MAX_BYTES];
-	size_t len = job->out_len;
+	struct param params[PARTS_MAX] = { 0 };
+	size_t len = job->out_len, at = 0;
 	int ok;
 
 	if (len != job->alg->out_bytes)
@@ -377,8 +404,10 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 		signature = asn1;
 	}
 	if (signs_message(job))
-		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key, NULL) == 1 &&
-		     evp.md_verify(a->md_ctx, signature, len, job->in->data, job->in_len) == 1;
+		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
+					with_context(job, params, &at)) == 1 &&
+		     evp.md_verify(a->md_ctx, signature, len, job->in->data + at,
+				   job->in_len - at) == 1;
 	else
 		ok = evp.verify(a->ctx, signature, len, job->in->data, job->in_len) == 1;
 	return ok ? 0 :
@@ -388,20 +417,26 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 
 static int operate(struct openssl_asym *a, struct asym_job *job, struct error *err)
 {
-	operate_function *function = job->use == ASYM_DECRYPT ? evp.decrypt : evp.encrypt;
+	operate_function *function = job->use == ASYM_DECRYPT     ? evp.decrypt :
+				     job->use == ASYM_DECAPSULATE ? evp.decapsulate :
+								    evp.encrypt;
 	uint8_t *out = job->out->data;
-	size_t *len = &job->out_len;
+	size_t *len = &job->out_len, secret_len = ASYM_SECRET_BYTES;
 	int ok;
 
 	if (job->use == ASYM_SIGN)
 		return sign(a, job, err);
 	if (job->use == ASYM_VERIFY)
 		return verify(a, job, err);
-	*len = ASYM_VALUE_MAX_BYTES;
+	*len = ASYM_MAX_BYTES;
 	if (job->use == ASYM_DERIVE)
 		ok = evp.set_peer(a->ctx, a->peer) == 1 && evp.derive(a->ctx, out, len) == 1;
+	else if (job->use == ASYM_ENCAPSULATE)
+		ok = evp.encapsulate(a->ctx, out, len, out + job->alg->out_bytes, &secret_len) == 1;
 	else
 		ok = function(a->ctx, out, len, job->in->data, job->in_len) == 1;
+	if (ok && job->use == ASYM_ENCAPSULATE)
+		*len += secret_len;
 	return ok ? 0 :
 		    failed(err, job,
 			   job->use == ASYM_DERIVE ? "agree on a key" : "encrypt or decrypt");
@@ -419,7 +454,7 @@ int openssl_asym_step(struct session *s, struct asym_job *job, enum asym_step st
 	if (step == ASYM_OPERATE)
 		return operate(a, job, err);
 	drop_ctx(a);
-	return make_key(a, job, job->in->data + ASYM_KEY_AT, job->key_len, &a->key, err);
+	return make_key(a, job, asym_key_in(job), job->key_len, &a->key, err);
 }
 
 int openssl_asym_generate(struct session *s, const struct asym_job *job, struct error *err)
@@ -470,6 +505,7 @@ int openssl_asym_public_key(struct session *s, const struct asym_job *job, uint8
 			memcpy(out, point + 1, 2 * n);
 		break;
 	case ASYM_RAW:
+	case ASYM_SEED:
 		ok = evp.get_bytes(a->key, "pub", out, n, &len) == 1;
 		break;
 	}

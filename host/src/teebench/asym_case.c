@@ -38,7 +38,7 @@ int asym_case_parse(struct bench_case *c, struct error *err)
 static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 {
 	const struct asym_key *key = asym_key_of(k->vector);
-	size_t room = ASYM_BUFFER_BYTES - ASYM_KEY_AT;
+	size_t room = ASYM_BUFFER_BYTES - (size_t)(asym_key_in(&k->job) - k->job.in->data);
 	size_t len = vector_bytes(at, room, key->public);
 
 	if (!asym_is_private(use))
@@ -89,7 +89,7 @@ static int lead_to(struct asym_case *k, struct desk *desk, struct asym_job *job,
 static void lay_out(struct asym_case *k)
 {
 	memcpy(k->c->desk->in.data, k->in, k->job.in_len);
-	k->job.key_len = put_key(k, k->job.use, k->c->desk->in.data + ASYM_KEY_AT);
+	k->job.key_len = put_key(k, k->job.use, asym_key_in(&k->job));
 	if (k->job.use == ASYM_VERIFY) {
 		memcpy(k->c->desk->out.data, k->want, k->want_len);
 		k->job.out_len = k->want_len;
@@ -105,6 +105,9 @@ int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 	if (!c->backend->asym_step)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "backend %s has no asymmetric algorithms", c->backend->name);
+	if (c->backend->crosses && !c->asym->tee)
+		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+				  "GlobalPlatform's API for TAs has no %s", c->asym->title);
 	k->vector = asym_vector_of(c->asym->name);
 	if (!k->vector || !asym_key_of(k->vector))
 		return error_set(err, -ENOENT, "no published vector of %s is known",
@@ -121,6 +124,8 @@ int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 	};
 	in = use == ASYM_DECRYPT ? k->vector->result : k->vector->in;
 	want = use == ASYM_DECRYPT ? k->vector->in : k->vector->result;
+	if (use == ASYM_ENCAPSULATE)
+		in = "";
 	k->job.in_len = vector_bytes(k->in, sizeof(k->in), in);
 	k->want_len = vector_bytes(k->want, sizeof(k->want), want);
 	if (!k->c->backend->asym_says)
@@ -179,6 +184,8 @@ static struct desk *other_desk(const struct asym_case *k)
 	struct desk *desk;
 	size_t next = 0;
 
+	if (!k->job.alg->tee)
+		return NULL; /* libcrypto alone has it */
 	while ((other = known_answer_referee(k->c->backend, DESK_ASYM, &next)))
 		if (!take_desk(k->c->pool, other, &desk, NULL))
 			return desk;
@@ -203,9 +210,9 @@ static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const 
 	int ret;
 
 	desk->owner = NULL;
-	job.key_len = put_key(k, use, desk->in.data + ASYM_KEY_AT);
+	job.key_len = put_key(k, use, asym_key_in(&job));
 	if (public)
-		memcpy(desk->in.data + ASYM_KEY_AT, public, job.key_len);
+		memcpy(asym_key_in(&job), public, job.key_len);
 	memcpy(desk->in.data, in, in_len);
 	if (use == ASYM_VERIFY)
 		memcpy(desk->out.data, out, *out_len);
@@ -225,7 +232,9 @@ static bool is_deterministic(const struct asym_case *k)
 	const struct asym_algorithm *alg = k->job.alg;
 
 	return k->job.use == ASYM_DERIVE || k->job.use == ASYM_DECRYPT ||
-	       (k->job.use == ASYM_SIGN && (!strcmp(alg->padding, "pkcs1") || !alg->digest_bytes));
+	       k->job.use == ASYM_DECAPSULATE ||
+	       (k->job.use == ASYM_SIGN &&
+		(!strcmp(alg->padding, "pkcs1") || (!alg->digest_bytes && alg->kind != ASYM_SEED)));
 }
 
 static int wrong(const struct asym_case *k, const char *what, struct error *err)
@@ -274,7 +283,7 @@ static int check_signature(struct asym_case *k, struct desk *desk, const uint8_t
 static int check_encrypted(struct asym_case *k, struct desk *desk, uint8_t *sealed, size_t len,
 			   struct error *err)
 {
-	uint8_t plain[ASYM_IN_MAX_BYTES];
+	uint8_t plain[ASYM_MAX_BYTES];
 	size_t plain_len = 0;
 	int ret = ask(k, desk, ASYM_DECRYPT, NULL, sealed, len, plain, &plain_len, err);
 
@@ -291,7 +300,7 @@ static int check_encrypted(struct asym_case *k, struct desk *desk, uint8_t *seal
 static int check_by_other(struct asym_case *k, bool first, struct error *err)
 {
 	bool seals = k->job.use == ASYM_ENCRYPT;
-	uint8_t result[ASYM_IN_MAX_BYTES];
+	uint8_t result[ASYM_MAX_BYTES];
 	size_t len = k->job.out_len;
 	struct desk *desk = other_desk(k);
 
@@ -332,13 +341,6 @@ static int refuses_flips(struct asym_case *k, struct error *err)
 	return 0;
 }
 
-static int check_result(struct asym_case *k, bool first, struct error *err)
-{
-	if (k->job.use == ASYM_VERIFY)
-		return first ? refuses_flips(k, err) : 0;
-	return is_deterministic(k) ? compare(k, err) : check_by_other(k, first, err);
-}
-
 /* Takes the key that was generated through its use. */
 static int use_key(struct asym_case *k, struct error *err)
 {
@@ -347,10 +349,53 @@ static int use_key(struct asym_case *k, struct error *err)
 	return ret ? ret : take(k, k->c->desk, &k->job, ASYM_OPERATE, err);
 }
 
+/*
+ * Checks that a ciphertext is opened to the secret it was made with, and with a bit flipped to
+ * another one, as FIPS 203 wants it. `kept`: the key on the desk opens it, not the published one.
+ */
+static int check_capsule(struct asym_case *k, bool kept, struct error *err)
+{
+	uint8_t made[ASYM_MAX_BYTES], secret[ASYM_MAX_BYTES];
+	size_t len = k->job.alg->out_bytes, secret_len = 0;
+	int ret = 0;
+
+	if (k->job.out_len != len + ASYM_SECRET_BYTES)
+		return wrong(k, "a result of a wrong length", err);
+	memcpy(made, k->c->desk->out.data, k->job.out_len);
+	for (int flip = 0; !ret && flip < 2; flip++) {
+		made[len / 2] ^= (uint8_t)flip;
+		if (kept) {
+			memcpy(k->c->desk->in.data, made, len);
+			k->job.use = ASYM_DECAPSULATE;
+			k->job.in_len = len;
+			ret = use_key(k, err);
+			memcpy(secret, k->c->desk->out.data, ASYM_SECRET_BYTES);
+		} else {
+			ret = ask(k, k->c->desk, ASYM_DECAPSULATE, NULL, made, len, secret,
+				  &secret_len, err);
+		}
+		if (!ret && (memcmp(secret, made + len, ASYM_SECRET_BYTES) == 0) == (flip == 1))
+			ret = wrong(k,
+				    flip ? "a secret that a flipped bit leaves as it was" :
+					   "a ciphertext of another secret",
+				    err);
+	}
+	return ret;
+}
+
+static int check_result(struct asym_case *k, bool first, struct error *err)
+{
+	if (k->job.use == ASYM_ENCAPSULATE)
+		return check_capsule(k, false, err);
+	if (k->job.use == ASYM_VERIFY)
+		return first ? refuses_flips(k, err) : 0;
+	return is_deterministic(k) ? compare(k, err) : check_by_other(k, first, err);
+}
+
 /* Checks that two sides agree: the key that was generated, and the published one. */
 static int check_agreement(struct asym_case *k, struct desk *other, struct error *err)
 {
-	uint8_t ours[ASYM_IN_MAX_BYTES], theirs[ASYM_IN_MAX_BYTES];
+	uint8_t ours[ASYM_MAX_BYTES], theirs[ASYM_MAX_BYTES];
 	size_t len = 0, public = asym_public_bytes(k->job.alg);
 	int ret;
 
@@ -370,12 +415,22 @@ static int check_agreement(struct asym_case *k, struct desk *other, struct error
 static int use_generated(struct asym_case *k, struct error *err)
 {
 	struct desk *other = other_desk(k);
-	uint8_t signature[ASYM_IN_MAX_BYTES];
+	uint8_t signature[ASYM_MAX_BYTES];
 	int ret;
 
+	if (k->job.use == ASYM_DECAPSULATE) {
+		k->job.use = ASYM_ENCAPSULATE;
+		ret = use_key(k, err);
+		ret = ret ? ret : check_capsule(k, true, err);
+		k->job.use = ASYM_DECAPSULATE;
+		return ret;
+	}
+	if (!other && !k->job.alg->tee)
+		other = k->c->desk;
 	if (!other)
 		return 0;
-	k->c->checked_by = other->backend->name;
+	if (other != k->c->desk)
+		k->c->checked_by = other->backend->name;
 	if (k->job.use == ASYM_DERIVE)
 		return check_agreement(k, other, err);
 	memcpy(k->c->desk->in.data, k->in, k->job.in_len);
@@ -389,7 +444,7 @@ static int use_generated(struct asym_case *k, struct error *err)
 /* Checks that the key is another than the last, and that another backend takes it for one. */
 static int check_generated(struct asym_case *k, struct error *err)
 {
-	uint8_t public[ASYM_PUBLIC_MAX_BYTES] = { 0 };
+	uint8_t public[ASYM_MAX_BYTES] = { 0 };
 	struct desk *other = other_desk(k);
 	size_t len = asym_public_bytes(k->job.alg);
 	int ret = k->c->backend->public_key(k->c->desk->session, &k->job, public, err);
@@ -407,7 +462,7 @@ static int check_generated(struct asym_case *k, struct error *err)
 					.out = &other->out };
 
 		other->owner = NULL;
-		memcpy(other->in.data + ASYM_KEY_AT, public, len);
+		memcpy(asym_key_in(&job), public, len);
 		ret = lead_to(k, other, &job, ASYM_PREPARE, err);
 	}
 	return ret;

@@ -19,10 +19,10 @@ struct asym_case {
 	bool generate; /* keygen */
 	/* key-steps: the step, ASYM_STEPS for all; else ASYM_OPERATE */
 	enum asym_step step;
-	uint8_t in[ASYM_IN_MAX_BYTES], want[ASYM_IN_MAX_BYTES];
+	uint8_t in[ASYM_MAX_BYTES], want[ASYM_MAX_BYTES];
 	size_t want_len;
 	/* The public key that was generated last. */
-	uint8_t public[ASYM_PUBLIC_MAX_BYTES];
+	uint8_t public[ASYM_MAX_BYTES];
 	bool works;            /* it came back once: what ends the TA later is a failure */
 	bool says_known, says; /* what the TEE says of the algorithm */
 };

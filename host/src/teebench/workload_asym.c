@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt: one operation
- * with a published key, imported before. KEY: `crt` or `plain` for what takes
+ * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt, encapsulate,
+ * decapsulate: one operation with a published key, imported before. KEY: `crt` or `plain` for what takes
  * an RSA private key, with or without what the CRT needs; else `none`.
  *
  * keygen/ALGORITHM/BACKEND/none: a new key pair.
  *
  * key-steps/ALGORITHM/BACKEND/USE/STEP: one step of an operation by itself:
  * allocate, import, prepare, operate; whole: all four, as with a key that is
- * imported each time. USE: sign, verify, derive, encrypt, decrypt; RSA keys
- * with what the CRT needs.
+ * imported each time. USE: one of these; RSA keys with what the CRT needs.
  */
 #include <string.h>
 
@@ -17,8 +16,14 @@
 #include "listing.h"
 
 static const char *const use_names[] = {
-	[ASYM_SIGN] = "sign",       [ASYM_VERIFY] = "verify",   [ASYM_DERIVE] = "derive",
-	[ASYM_ENCRYPT] = "encrypt", [ASYM_DECRYPT] = "decrypt", NULL,
+	[ASYM_SIGN] = "sign",
+	[ASYM_VERIFY] = "verify",
+	[ASYM_DERIVE] = "derive",
+	[ASYM_ENCRYPT] = "encrypt",
+	[ASYM_DECRYPT] = "decrypt",
+	[ASYM_ENCAPSULATE] = "encapsulate",
+	[ASYM_DECAPSULATE] = "decapsulate",
+	NULL,
 };
 static const char *const step_words[] = {
 	[ASYM_ALLOCATE] = "allocate", [ASYM_IMPORT] = "import", [ASYM_PREPARE] = "prepare",
@@ -138,42 +143,23 @@ static void asym_list(struct listing *listing, struct pool *pool)
 	.verify = asym_case_verify, .check = asym_case_check, .ta_clock = true, .refereed = true, \
 	.facts = asym_case_facts, .teardown = asym_case_teardown, .list = asym_list
 
-#define OPERATION .parse = operation_parse, .prepare = operation_prepare, OF_ASYM
+#define USE_OF_KEY(NAME, SUMMARY, PARAMETERS)     \
+	const struct workload workload_##NAME = { \
+		.name = #NAME,                    \
+		.summary = SUMMARY,               \
+		.parameters = PARAMETERS,         \
+		.parse = operation_parse,         \
+		.prepare = operation_prepare,     \
+		OF_ASYM,                          \
+	}
 
-const struct workload workload_sign = {
-	.name = "sign",
-	.summary = "a digest signed",
-	.parameters = "crt|plain|none",
-	OPERATION,
-};
-
-const struct workload workload_verify = {
-	.name = "verify",
-	.summary = "a signature verified",
-	.parameters = "none",
-	OPERATION,
-};
-
-const struct workload workload_derive = {
-	.name = "derive",
-	.summary = "a shared secret agreed on",
-	.parameters = "none",
-	OPERATION,
-};
-
-const struct workload workload_encrypt = {
-	.name = "encrypt",
-	.summary = "a short message encrypted",
-	.parameters = "none",
-	OPERATION,
-};
-
-const struct workload workload_decrypt = {
-	.name = "decrypt",
-	.summary = "a short message decrypted",
-	.parameters = "crt|plain",
-	OPERATION,
-};
+USE_OF_KEY(sign, "a digest signed", "crt|plain|none");
+USE_OF_KEY(verify, "a signature verified", "none");
+USE_OF_KEY(derive, "a shared secret agreed on", "none");
+USE_OF_KEY(encrypt, "a short message encrypted", "none");
+USE_OF_KEY(decrypt, "a short message decrypted", "crt|plain");
+USE_OF_KEY(encapsulate, "a secret made, and sealed for a key", "none");
+USE_OF_KEY(decapsulate, "a sealed secret opened", "none");
 
 const struct workload workload_keygen = {
 	.name = "keygen",

@@ -11,7 +11,8 @@ extern const struct workload workload_cipher, workload_cipher_steps;
 extern const struct workload workload_storage, workload_rng, workload_file;
 extern const struct workload workload_same_code, workload_copy_limit;
 extern const struct workload workload_sign, workload_verify, workload_derive, workload_encrypt,
-	workload_decrypt, workload_keygen, workload_key_steps, workload_pkcs11;
+	workload_decrypt, workload_encapsulate, workload_decapsulate, workload_keygen,
+	workload_key_steps, workload_pkcs11;
 extern const struct workload workload_log, workload_time;
 
 /* clang-format off */
@@ -31,6 +32,8 @@ const struct workload *const workloads[] = {
 	&workload_derive,
 	&workload_encrypt,
 	&workload_decrypt,
+	&workload_encapsulate,
+	&workload_decapsulate,
 	&workload_keygen,
 	&workload_key_steps,
 	&workload_pkcs11,

@@ -58,7 +58,7 @@ const struct asym_algorithm *shim_asym_of(uint32_t tee, uint32_t mode, uint32_t 
 bool shim_asym_known(uint32_t tee)
 {
 	for (size_t i = 0; i < asym_algorithms_count; i++)
-		if (asym_algorithms[i].tee == tee)
+		if (tee && asym_algorithms[i].tee == tee)
 			return true;
 	return false;
 }

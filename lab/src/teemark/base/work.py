@@ -237,6 +237,9 @@ VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", le
 DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=1100)
 ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=1000)
 DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=2600)
+ENCAPSULATE = Workload("encapsulate", "ALGORITHM", NONE, "secrets sealed for a key")
+DECAPSULATE = Workload("decapsulate", "ALGORITHM", NONE, "sealed secrets opened")
+KEY_USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, ENCAPSULATE, DECAPSULATE)
 KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=400)
 KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
 PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=20)
@@ -259,7 +262,7 @@ WORKLOADS: Mapping[str, Workload] = {
     row.name: row
     for row in (
         *(INVOKE, SHM, SESSION, TA_SIZE, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
-        *(SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, KEYGEN, KEY_STEPS, PKCS11),
+        *(*KEY_USES, KEYGEN, KEY_STEPS, PKCS11),
         *(CIPHER_STEPS, STORAGE, FILE, RNG, SAME_CODE, LOG, TIME, COPY_LIMIT),
     )
 }

@@ -19,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     keys.rsa_of_any_size,
     keys.pkcs11_memory,
     keys.key_kept,
+    keys.post_quantum,
     keys.says_and_does,
     call.empty_call,
     crypto.inside_and_outside,

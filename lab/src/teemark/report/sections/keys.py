@@ -7,20 +7,19 @@ import math
 from collections.abc import Sequence
 
 from teemark.base import fmt
-from teemark.base.work import DECRYPT, DERIVE, ENCRYPT, KEYGEN, PKCS11, SIGN, VERIFY
+from teemark.base.work import KEY_USES, KEYGEN, PKCS11
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
 from teemark.page.blocks import Bar, Block, Cell, Table, left, right
 
-USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT)
 BACKENDS = ("tee", "openssl")
 
 
 def _of(subject: Subject) -> list[Block]:
     rows: dict[str, dict[str, CaseStats]] = {}
     for one in subject.models.stats:
-        if one.work.row in USES:
+        if one.work.row in KEY_USES:
             kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(one.work.parameters, "")
             name = f"{one.work.workload}: {subject.run.title(one.algorithm)}{kind}"
             rows.setdefault(name, {})[one.backend] = one
