@@ -23,68 +23,15 @@ typedef struct hmac_ctx_st HMAC_CTX;
 /* EVP_CTRL_AEAD_* of evp.h */
 enum { CTRL_SET_IVLEN = 0x9, CTRL_GET_TAG = 0x10, CTRL_SET_TAG = 0x11 };
 
+enum { REQUIRED, OPTIONAL };
 static struct {
-	const char *(*version)(int type);
-	int (*rand_bytes)(unsigned char *data, int len);
-
-	EVP_MD *(*md_fetch)(void *lib, const char *name, const char *query);
-	void (*md_free)(EVP_MD *md);
-	const EVP_MD *(*md_by_name)(const char *name);
-	EVP_MD_CTX *(*md_ctx_new)(void);
-	void (*md_ctx_free)(EVP_MD_CTX *ctx);
-	int (*md_init)(EVP_MD_CTX *ctx, const EVP_MD *md, void *engine);
-	int (*md_update)(EVP_MD_CTX *ctx, const void *data, size_t len);
-	int (*md_final)(EVP_MD_CTX *ctx, unsigned char *out, unsigned *len);
-
-	EVP_CIPHER *(*fetch)(void *lib, const char *name, const char *query);
-	void (*cipher_free)(EVP_CIPHER *cipher);
-	const EVP_CIPHER *(*by_name)(const char *name);
-	EVP_CIPHER_CTX *(*ctx_new)(void);
-	void (*ctx_free)(EVP_CIPHER_CTX *ctx);
-	int (*ctx_reset)(EVP_CIPHER_CTX *ctx);
-	int (*set_padding)(EVP_CIPHER_CTX *ctx, int padding);
-	int (*ctrl)(EVP_CIPHER_CTX *ctx, int type, int arg, void *ptr);
-	int (*init)(EVP_CIPHER_CTX *ctx, const EVP_CIPHER *cipher, void *engine,
-		    const unsigned char *key, const unsigned char *iv, int enc);
-	int (*update)(EVP_CIPHER_CTX *ctx, unsigned char *out, int *out_len,
-		      const unsigned char *in, int in_len);
-	int (*final)(EVP_CIPHER_CTX *ctx, unsigned char *out, int *out_len);
-
-	/* Deprecated since 3.0, and may go. */
-	HMAC_CTX *(*hmac_new)(void);
-	void (*hmac_free)(HMAC_CTX *ctx);
-	int (*hmac_init)(HMAC_CTX *ctx, const void *key, int len, const EVP_MD *md, void *engine);
-	int (*hmac_update)(HMAC_CTX *ctx, const unsigned char *data, size_t len);
-	int (*hmac_final)(HMAC_CTX *ctx, unsigned char *out, unsigned *len);
+#define F(type, name, symbol, optional, parameters) type(*name) parameters;
+#include "backend_openssl.inc"
+#undef F
 } evp;
-
 static const struct symbol symbols[] = {
-	{ "OpenSSL_version", &evp.version, false },
-	{ "RAND_bytes", &evp.rand_bytes, false },
-	{ "EVP_MD_fetch", &evp.md_fetch, true }, /* 3.0 */
-	{ "EVP_MD_free", &evp.md_free, true },   /* 3.0 */
-	{ "EVP_get_digestbyname", &evp.md_by_name, false },
-	{ "EVP_MD_CTX_new", &evp.md_ctx_new, false },
-	{ "EVP_MD_CTX_free", &evp.md_ctx_free, false },
-	{ "EVP_DigestInit_ex", &evp.md_init, false },
-	{ "EVP_DigestUpdate", &evp.md_update, false },
-	{ "EVP_DigestFinal_ex", &evp.md_final, false },
-	{ "EVP_CIPHER_fetch", &evp.fetch, true },      /* 3.0 */
-	{ "EVP_CIPHER_free", &evp.cipher_free, true }, /* 3.0 */
-	{ "EVP_get_cipherbyname", &evp.by_name, false },
-	{ "EVP_CIPHER_CTX_new", &evp.ctx_new, false },
-	{ "EVP_CIPHER_CTX_free", &evp.ctx_free, false },
-	{ "EVP_CIPHER_CTX_reset", &evp.ctx_reset, false },
-	{ "EVP_CIPHER_CTX_set_padding", &evp.set_padding, false },
-	{ "EVP_CIPHER_CTX_ctrl", &evp.ctrl, false },
-	{ "EVP_CipherInit_ex", &evp.init, false },
-	{ "EVP_CipherUpdate", &evp.update, false },
-	{ "EVP_CipherFinal_ex", &evp.final, false },
-	{ "HMAC_CTX_new", &evp.hmac_new, true },
-	{ "HMAC_CTX_free", &evp.hmac_free, true },
-	{ "HMAC_Init_ex", &evp.hmac_init, true },
-	{ "HMAC_Update", &evp.hmac_update, true },
-	{ "HMAC_Final", &evp.hmac_final, true },
+#define F(type, name, symbol, optional, parameters) { #symbol, &evp.name, optional },
+#include "backend_openssl.inc"
 	{ 0 },
 };
 

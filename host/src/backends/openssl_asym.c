@@ -40,76 +40,13 @@ typedef int operate_function(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
 			     const unsigned char *in, size_t in_len);
 
 static struct {
-	EVP_PKEY_CTX *(*by_name)(void *lib, const char *name, const char *query);
-	EVP_PKEY_CTX *(*by_key)(void *lib, EVP_PKEY *key, const char *query);
-	void (*ctx_free)(EVP_PKEY_CTX *ctx);
-	void (*free)(EVP_PKEY *key);
-	int (*fromdata_init)(EVP_PKEY_CTX *ctx);
-	int (*fromdata)(EVP_PKEY_CTX *ctx, EVP_PKEY **key, int selection, struct param *params);
-	int (*keygen_init)(EVP_PKEY_CTX *ctx);
-	int (*set_params)(EVP_PKEY_CTX *ctx, const struct param *params);
-	int (*generate)(EVP_PKEY_CTX *ctx, EVP_PKEY **key);
-	int (*get_bytes)(const EVP_PKEY *key, const char *name, unsigned char *out, size_t room,
-			 size_t *len);
-	int (*get_number)(const EVP_PKEY *key, const char *name, BIGNUM **bn);
-	int (*number_bytes)(const BIGNUM *bn, unsigned char *out, int len);
-	void (*number_free)(BIGNUM *bn);
-	init_function *sign_init, *verify_init, *derive_init, *encrypt_init, *decrypt_init;
-	init_function *encapsulate_init, *decapsulate_init;
-	operate_function *sign, *encrypt, *decrypt, *decapsulate;
-	int (*encapsulate)(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
-			   unsigned char *secret, size_t *secret_len);
-	int (*verify)(EVP_PKEY_CTX *ctx, const unsigned char *signature, size_t len,
-		      const unsigned char *in, size_t in_len);
-	int (*set_peer)(EVP_PKEY_CTX *ctx, EVP_PKEY *peer);
-	int (*derive)(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len);
-	EVP_MD_CTX *(*md_new)(void);
-	void (*md_free)(EVP_MD_CTX *ctx);
-	int (*md_sign_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx, const char *md, void *lib,
-			    const char *query, EVP_PKEY *key, const struct param *params);
-	int (*md_verify_init)(EVP_MD_CTX *ctx, EVP_PKEY_CTX **pctx, const char *md, void *lib,
-			      const char *query, EVP_PKEY *key, const struct param *params);
-	int (*md_sign)(EVP_MD_CTX *ctx, unsigned char *out, size_t *len, const unsigned char *in,
-		       size_t in_len);
-	int (*md_verify)(EVP_MD_CTX *ctx, const unsigned char *signature, size_t len,
-			 const unsigned char *in, size_t in_len);
+#define F(type, name, symbol, parameters) type(*name) parameters;
+#include "openssl_asym.inc"
+#undef F
 } evp;
-
 static const struct symbol symbols[] = {
-	{ "EVP_PKEY_CTX_new_from_name", &evp.by_name, false },
-	{ "EVP_PKEY_CTX_new_from_pkey", &evp.by_key, false },
-	{ "EVP_PKEY_CTX_free", &evp.ctx_free, false },
-	{ "EVP_PKEY_free", &evp.free, false },
-	{ "EVP_PKEY_fromdata_init", &evp.fromdata_init, false },
-	{ "EVP_PKEY_fromdata", &evp.fromdata, false },
-	{ "EVP_PKEY_keygen_init", &evp.keygen_init, false },
-	{ "EVP_PKEY_CTX_set_params", &evp.set_params, false },
-	{ "EVP_PKEY_generate", &evp.generate, false },
-	{ "EVP_PKEY_get_octet_string_param", &evp.get_bytes, false },
-	{ "EVP_PKEY_get_bn_param", &evp.get_number, false },
-	{ "BN_bn2binpad", &evp.number_bytes, false },
-	{ "BN_free", &evp.number_free, false },
-	{ "EVP_PKEY_sign_init_ex", &evp.sign_init, false },
-	{ "EVP_PKEY_verify_init_ex", &evp.verify_init, false },
-	{ "EVP_PKEY_derive_init_ex", &evp.derive_init, false },
-	{ "EVP_PKEY_encrypt_init_ex", &evp.encrypt_init, false },
-	{ "EVP_PKEY_decrypt_init_ex", &evp.decrypt_init, false },
-	{ "EVP_PKEY_encapsulate_init", &evp.encapsulate_init, false },
-	{ "EVP_PKEY_decapsulate_init", &evp.decapsulate_init, false },
-	{ "EVP_PKEY_sign", &evp.sign, false },
-	{ "EVP_PKEY_verify", &evp.verify, false },
-	{ "EVP_PKEY_encrypt", &evp.encrypt, false },
-	{ "EVP_PKEY_decrypt", &evp.decrypt, false },
-	{ "EVP_PKEY_encapsulate", &evp.encapsulate, false },
-	{ "EVP_PKEY_decapsulate", &evp.decapsulate, false },
-	{ "EVP_PKEY_derive_set_peer", &evp.set_peer, false },
-	{ "EVP_PKEY_derive", &evp.derive, false },
-	{ "EVP_MD_CTX_new", &evp.md_new, false },
-	{ "EVP_MD_CTX_free", &evp.md_free, false },
-	{ "EVP_DigestSignInit_ex", &evp.md_sign_init, false },
-	{ "EVP_DigestVerifyInit_ex", &evp.md_verify_init, false },
-	{ "EVP_DigestSign", &evp.md_sign, false },
-	{ "EVP_DigestVerify", &evp.md_verify, false },
+#define F(type, name, symbol, parameters) { #symbol, &evp.name, false },
+#include "openssl_asym.inc"
 	{ 0 },
 };
 
