@@ -330,3 +330,18 @@ def test_a_difference_of_counts_is_as_steady_as_what_was_counted() -> None:
     ways = [75_000.0, 75_800.0, 76_800.0, 77_600.0] * 3
     assert stats.estimate([ways], "way", exact=True, of=62e6).exact
     assert not stats.estimate([ways], "way", exact=True).exact
+
+
+def test_a_rate_has_the_interval_of_its_time() -> None:
+    """Few samples that scatter: 10 MB in 0.0729 s are 137 MB/s, in one table with both."""
+    times = [0.073, 0.079, 0.088, 0.094, 0.099, 0.102, 0.108, 0.112, 0.118, 0.131]
+    time = stats.estimate([times], "x")
+    known, rate = time.interval, (stats.exactly(10.0) / time).interval
+    assert known is not None
+    assert rate is not None
+    assert (rate.low, rate.high) == pytest.approx((10 / known.high, 10 / known.low), rel=1e-4)
+    starts = stats.estimate([[one] for one in times[:5]], "x")
+    known, rate = starts.interval, (stats.exactly(10.0) / starts).interval
+    assert known is not None
+    assert rate is not None
+    assert (rate.low, rate.high) == pytest.approx((10 / known.high, 10 / known.low), rel=1e-4)

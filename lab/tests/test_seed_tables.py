@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import random
@@ -462,7 +463,7 @@ def test_teehash_figures_and_scaling() -> None:
     large = row(found["Finding 1: large files"], "Hash Compute Time")
     assert large["Scaling Factor"] == "2.50x"
     assert first(large["Scaling Factor measured"]) == pytest.approx(2.5, rel=0.02)
-    assert large["40MB File"] == "3 249 000"
+    assert large["40MB File"] == fmt.count(3_249_000)
     runs = row(found["Logs: a report of each run|100MB"], "IPC Calls")
     assert (runs["median measured"], runs["published"]) == ("104", "105")
     memory = row(found["Logs: a report of each run|40MB"], "Memory Peak")
@@ -689,3 +690,31 @@ def test_a_figure_beside_words_has_its_unit() -> None:
     cells = [text_of(cell) for cell in next(one for one in table.rows if one[0] == "Baseline")]
     assert cells[1] == "ms"
     assert first(cells[2]) == pytest.approx(4_488_896 / 47_683_660 * 1000, rel=0.01)
+
+
+QUOTED = re.compile("“([^”]+)”").findall
+
+
+def test_words_have_no_unit_in_their_column_s_head() -> None:
+    """“Platform” stood under “value (GHz)”, and “verified” under “value (MB)”."""
+    for title in ("Test configuration", "The file, and data integrity"):
+        table = tables(section("beaglebone-hw-crypto"))[title]
+        assert {column.unit for column in table.columns if "value" in column.title} == {""}
+
+
+def test_a_figure_that_a_mistake_has_in_its_words_follows_from_the_document(
+    reference: Reference,
+) -> None:
+    """0.368 s stood there for SHA-1, by another rate than for SHA-256."""
+    document = "beaglebone-hw-crypto"
+    (mistake,) = (one for one in declared.mistakes(document) if one.key == "unexplained-time")
+    sha1 = Formula.parse(ast.unparse(mistake.figure.body).replace("SHA-256", "SHA-1"), "x")
+    beside = sha1.printed(reference, document).mid
+    assert f"{beside:.3f} s beside hashing for SHA-1" in mistake.says
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_reason_names_no_section_that_may_be_missing(name: str) -> None:
+    """“Elsewhere in the document” was named by a report that had none."""
+    named = {said for table in SEEDS[name] for why in table.reasons.values() for said in QUOTED(why)}
+    assert named <= {"In short", "The machine"}

@@ -160,7 +160,7 @@ class _Case:
             if sample.user_us is None or sample.sys_us is None:
                 return None
             cpu += (sample.user_us + sample.sys_us) * 1000
-            elapsed += sample.ns - (sample.runq_ns or 0)
+            elapsed += sample.ns - sample.waited_ns
         return min(cpu / elapsed, 1.0) if elapsed > 0 else None
 
     def interrupts(self) -> Evidence:

@@ -258,7 +258,7 @@ def contention(ground: Ground) -> Finding:
         return not_checked(key, f"calls that no other process serves, such as {EMPTY_CALL}")
     waits: dict[str, tuple[int, int]] = {}
     for case in alone:
-        told = [(one.ns, one.runq_ns) for one in case.samples if one.runq_ns is not None]
+        told = [(one.ns, one.waited_ns) for one in case.samples if one.runq_ns is not None]
         if told:
             waits[case.case.case] = (sum(ns for ns, _ in told), sum(wait for _, wait in told))
     total = sum(ns for ns, _ in waits.values())
@@ -275,7 +275,7 @@ def contention(ground: Ground) -> Finding:
         shown,
         claim="Other processes took the CPU from the measured calls.",
         remedy="Stop them, or pin teebench to a CPU of its own.",
-        costs=Share(min(most, 1.0), worst),
+        costs=Share(most, worst),
     )
 
 

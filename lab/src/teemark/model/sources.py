@@ -99,7 +99,7 @@ class Sources:
         return {
             one.key: _without_wait(one)
             for one in self.run.sound
-            if any(sample.runq_ns for sample in one.samples)
+            if any(sample.waited_ns for sample in one.samples)
         }
 
     def time(self, key: str) -> Estimate | None:
@@ -211,7 +211,7 @@ def buffer(memory: str, direction: str, size: int) -> str:
 def _without_wait(measured: MeasuredCase) -> MeasuredCase:
     def net(start: Iterable[Sample]) -> tuple[Sample, ...]:
         return tuple(
-            msgspec.structs.replace(one, ns=max(1, one.ns - one.runq_ns)) if one.runq_ns else one
+            msgspec.structs.replace(one, ns=one.ns - one.waited_ns) if one.waited_ns else one
             for one in start
         )
 

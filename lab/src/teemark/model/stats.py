@@ -116,11 +116,16 @@ class Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: Estimate) -> Estimate:
-        """Without draws where the divisor may be zero: its ratio could be anything."""
+        """Without draws where the divisor may be zero: its ratio could be anything. What is exact
+        over a time has that time's interval, turned over."""
         value = self.value / other.value if other.value else math.inf
         divisor = other.interval
         if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
             return Estimate(value)
+        if self.exact:
+            wide = other.value + (other.draws - other.value) * student(other.freedom)
+            turned = self.draws / np.clip(wide, divisor.low, divisor.high)
+            return Estimate(value, turned, shared=other.shared)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
     def scaled(self, factor: float) -> Estimate:

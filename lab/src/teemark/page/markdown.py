@@ -6,16 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.page import blocks as kind
 
+_SPACE = re.compile(rf"[^\S\u00a0{fmt.THIN}]+")
+"""Any space but those that hold the groups of a number, or a number and its unit, together."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)", re.M)
 
 
 def escape(text: str) -> str:
     """Text that is shown as it is, on one line."""
-    flat = " ".join(text.split())
+    flat = _SPACE.sub(" ", text).strip()
     return _LINE_START.sub(r"\1\\\2\3", _SPECIAL.sub(r"\\\1", flat).replace("&", "&amp;"))
 
 

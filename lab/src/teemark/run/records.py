@@ -389,6 +389,12 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
     nivcsw: Annotated[Count | None, says("involuntary context switches")] = None
     runq_ns: Annotated[Count | None, says("time waiting for a CPU")] = None
 
+    @property
+    def waited_ns(self) -> int:
+        """Time within the sample that its process waited for a CPU. The kernel is asked before and
+        after the clock is read: a wait that is longer than the sample lay between the two."""
+        return self.runq_ns if self.runq_ns and self.runq_ns < self.ns else 0
+
 
 Leg = tuple[Count, Count, Count]
 

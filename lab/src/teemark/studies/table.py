@@ -82,12 +82,15 @@ class _Cells:
     def _laid_out(self, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Takes units out of the cells: returns the unit of each column, or of each row, if each of
         them has one."""
-        rows, units = self.seed.rows, {}
+        rows, units, words = self.seed.rows, {}, set()
         for row in rows:
             for name in names:
                 if (unit := self._unit(row, name)) not in ("text", *_GLUED):
                     units[row, name] = unit_for(unit)[1].strip()
+                elif unit == "text" and self._figure(row, name) is not None:
+                    words.add(name)  # a head's unit would be that of words, too
         by_column = {name: {u for (_, of), u in units.items() if of == name} for name in names}
+        by_column |= {name: {*by_column[name], ""} for name in words if by_column[name]}
         by_row = {row: {u for (of, _), u in units.items() if of == row} for row in rows}
         for found in (by_column, by_row):
             if all(len(one) < 2 for one in found.values()):
