@@ -155,8 +155,8 @@ class Verdict:
 
 
 def size_of(text: str) -> int:
-    number, unit = re.split(SPACE, text.strip(), maxsplit=1)
-    return round(float(number) * SIZES[unit])
+    number, unit = re.split(rf"{SPACE}(?=[A-Za-z])", text.strip(), maxsplit=1)
+    return round(Printed.of(number).value * SIZES[unit])
 
 
 # Sentences. Each takes the run, what the pattern found, and says what doesn't hold.
@@ -291,7 +291,7 @@ def linear(run: Run, found: Found, out: Verdict) -> None:
 
 
 def beside_published(run: Run, found: Found, out: Verdict) -> None:
-    ours, published = Printed.of(found[1]), Printed.of(found[2])
+    ours, published = Printed.of(found[1], 3), Printed.of(found[2], 3)
     loose = ours.half / abs(ours.value) + published.half / abs(published.value)
     ratio = ours.value / published.value
     out.figure("as a document has it", found[3], ratio, 1, loose, 3)

@@ -458,3 +458,16 @@ PRINTED = re.compile(r"published\('([^']+)', '([^']+)', '([^']+)'\)")
 def scaled(figure: Published, factor: float) -> Published:
     value = Number.read(f"{float(figure.corrected or 0) * factor:f}")
     return msgspec.structs.replace(figure, corrected=value, corrected_upper=None, note="changed")
+
+
+def test_what_waits_on_a_board_that_counts_is_no_answer() -> None:
+    """Creating an object waits for the disk: 48 000 times were called a result beside the caution
+    that nothing follows from such times."""
+    change = Change("storage/create/tee-ree-fs/7000", 1, 0.2)
+    for spread, status in ((change, "undecided"), (replace(change, spread=0.0), "found")):
+        made = run("mqtt-tz-blocks", spread)
+        assert made.run is not None
+        counts = replace(made, run=msgspec.structs.replace(made.run, emulated=True, icount=True))
+        said = answer("mqtt-tz-blocks", "secure-storage", counts)
+        assert said.status == status, said
+        assert ("This board counts instructions" in said.evidence) == (status == "undecided")

@@ -716,5 +716,7 @@ def test_a_figure_that_a_mistake_has_in_its_words_follows_from_the_document(
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_reason_names_no_section_that_may_be_missing(name: str) -> None:
     """“Elsewhere in the document” was named by a report that had none."""
-    named = {said for table in SEEDS[name] for why in table.reasons.values() for said in QUOTED(why)}
+    named = {
+        said for table in SEEDS[name] for why in table.reasons.values() for said in QUOTED(why)
+    }
     assert named <= {"In short", "The machine"}

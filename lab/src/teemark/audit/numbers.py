@@ -32,8 +32,11 @@ _UNIT = re.compile("|".join(map(re.escape, _SPELLED)))
 _PER_SECOND = re.compile(r"([A-Za-z]{1,20})(?:/s| per second| a second)(?![\w/])")
 _SPACES = "\xa0\u202f\u2009"
 """Spaces that don't break: between thousands, or before a unit."""
+_POWER = rf"[ {_SPACES}]?×[ {_SPACES}]?10"
+_SUPER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _NUMBER = re.compile(
-    rf"\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d\d?)?"
+    rf"\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+(?!\d)(?:\.\d+)?|"
+    rf"\d+(?:\.\d+)?(?:e[+-]?\d\d?|{_POWER}[⁻⁰¹²³⁴-⁹]{{1,3}})?"
 )
 _WORD = re.compile(r"[A-Za-z_.-]+")
 _FACTORS = {
@@ -126,7 +129,8 @@ def _digits(text: str) -> Iterator[Number]:
         cited = before[-1:] == "[" and after == "]"
         if not unit and (named or month or cited):
             continue
-        value = re.sub(rf"[,{_SPACES}]", "", match[0])
+        value = re.sub(_POWER, "e", match[0]).translate(_SUPER)
+        value = re.sub(rf"[,{_SPACES}]", "", value)
         past = past_unit
         about = next((sign for sign, end in _ABOUT.items() if before.rstrip().endswith(end)), "")
         alone = before.endswith("-") and (len(before) == 1 or before[-2] in " (|")

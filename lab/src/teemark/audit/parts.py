@@ -45,7 +45,7 @@ _OF_A_WHOLE = re.compile(
 )
 _CPU_TIME = re.compile(r"\bcpu time|\bbusy\b")
 _CPU_LOAD = re.compile(r"utili[sz]ation|cpu load|cpu usage")
-_DIFFERENCE = re.compile(r"change|delta|diff|overhead|Δ|offset")
+_DIFFERENCE = re.compile(r"change|delta|diff|overhead|Δ|offset|unexplained|less than no")
 _CORES = re.compile(
     r"\b(one|single|dual|two|quad|four|six|octa|eight|\d{1,3})[- ]"
     r"(?:[\w-]{1,20} )?(?:cores?|cpus?)\b",
@@ -119,7 +119,8 @@ def of_which(group: Group) -> Iterator[Tested]:
                 yield _within(whole, parts, whole.span.high, f"the {whole.text} that they are of")
             break
     shares = [one for one in group.of("share") if not is_factor(group, one)]
-    if len(shares) > 2 and _OF_ONE_TIME.search(" ".join(one.words for one in ordered)):
+    said = " ".join(one.words for one in ordered)
+    if len(shares) > 2 and _OF_ONE_TIME.search(said) and not re.search(r"\bholds\b", said):
         yield _within(shares[-1], shares, 1.0, "the whole")
 
 
@@ -136,7 +137,7 @@ def shares(group: Group) -> Iterator[Tested]:
     for one in group.figures:
         if one.dimension in ("time", "size", "count", "cycles"):
             values.setdefault((one.sentence, one.table), []).append(one)
-    for share in group.of("share"):
+    for share in (one for one in group.of("share") if not _RANKS.search(one.column.lower())):
         cell = share.form == "cell"
         if (cell or (not share.row and share.column[:1] in (")", ""))) and not is_factor(
             Group("row", [share], group.reading, group.reference) if cell else group, share
@@ -306,13 +307,16 @@ def bounds(group: Group) -> Iterator[Tested]:
     for one in group.figures:
         label = f"{group.label(one)} {one.row[-60:]} {one.column[:25]}".lower()
         label = label if one.form == "line" else f"{label} {one.row.lower()}"
-        if one.dimension == "share" and _OF_A_WHOLE.search(label) and not is_factor(group, one):
+        measured = "takes" in {other.column for other in group.figures}  # and so is each part of it
+        if one.dimension != "share" or measured or is_factor(group, one):
+            pass
+        elif _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
             more = f" on {cores} CPUs" if cores > 1 else ""
             wrong = f"{one.name}: {one.text} is more than the whole{more}."
             yield tested(one, one.span.low <= cores * 1.0001, wrong)
         physical = one.dimension in ("time", "rate", "size") and not _DIFFERENCE.search(label)
-        if physical and one.span.high < 0:
+        if physical and one.span.high < 0 and "…" not in one.column:
             yield Tested(one, f"{one.name}: {one.text} is less than nothing.")
 
 
@@ -341,7 +345,10 @@ def units(group: Group) -> Iterator[Tested]:
 
 def squares(group: Group) -> Iterator[Tested]:
     """A deviation has the unit of its mean, not of a variance."""
-    squared = [one for one in group.figures if one.unit.endswith("^2")]
+    squared = [
+        one for one in group.figures
+        if one.unit.endswith("^2") and (one.form == "cell" or re.search(_SD, one.row.lower()))
+    ]  # fmt: skip
     if squared:
         one = squared[0]
         root = amount(math.sqrt(abs(one.span.mid) * 1e3) * 1e-3, "time")

@@ -54,7 +54,7 @@ _SHRINKS = re.compile(
     r"shr[aiu]nk|reduc|smaller|larger|grew|grow|footprint|drop|fell|rose|sav", re.I
 )
 
-_SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration")
+_SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration|ratio")
 
 
 def rates(group: Group) -> Iterator[Tested]:
@@ -64,7 +64,8 @@ def rates(group: Group) -> Iterator[Tested]:
     often = [one for one in group.of("frequency") if one.unit == "/s"]
     sure = often or any(_of_the_work(group, one) for one in times)
     for rate in group.of("rate") if sure else ():
-        if STATISTIC.search(group.label(rate)):
+        own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
+        if own or STATISTIC.search(group.label(rate)):  # of a size that its heading names
             continue
         sizes, memory = _sizes(group, rate)
         values: Values = [
@@ -166,10 +167,16 @@ def cycles(group: Group) -> Iterator[Tested]:
 # -- factors ---------------------------------------------------------------------------------------
 
 
+LONG = 80
+"""Letters before a factor: a sentence of more compares with what it says itself."""
+
+
 def is_factor(group: Group, one: Printed) -> bool:
     """Whether a figure compares two others."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
+        if "…" in one.column or one.column == "times":  # an end of an interval; how often
+            return False
         words = group.label(one).replace("overhead", "")  # in a table it may be a share
     compares = one.text[0] == "+" or bool(_COMPARES.search(words))
     return one.dimension == "factor" or (one.dimension == "share" and compares)
@@ -221,7 +228,9 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
             if not pairs and factor.block:
                 before = [one for one in _comparable(block, factor) if one.sentence < number]
                 row = factor.row.lower()
-                if own:
+                if own and factor.start > LONG:
+                    pairs = []
+                elif own:
                     pairs = [(own[0], b) for b in before if b.dimension == own[0].dimension][:1]
                 elif "vs" in factor.row or not row or "ratio" in row:
                     pairs = _pairs(before)
@@ -235,14 +244,21 @@ def _comparable(group: Group, factor: Printed) -> list[Printed]:
         counts = group.of("count")
         chosen += group.of("size")
         chosen += counts if len(counts) == 2 and _SCALES.search(group.label(factor)) else []
+        if "ratio" in group.label(factor):
+            chosen += [one for one in group.of("factor") if "ratio" not in group.label(one)]
     chosen = [one for one in chosen if not re.search(r"st\w*dev|\bsd\b", group.label(one))]
-    if not chosen and any(_SHRINKS.search(one.words) for one in group.figures):
+    if not chosen and _SHRINKS.search(factor.words):
         chosen = group.of("size")
     return [one for one in chosen if one is not factor and one.span.low > 0]
 
 
 def _pairs(figures: list[Printed]) -> Pairs:
-    return [(a, b) for a, b in permutations(figures, 2) if a.dimension == b.dimension]
+    """Pairs of a kind, but for a figure beside the range that it lies in."""
+    return [
+        (a, b) for a, b in permutations(figures, 2)
+        if a.dimension == b.dimension
+        and not (" to " in a.text + b.text and a.span.overlaps(b.span))
+    ]  # fmt: skip
 
 
 def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:

@@ -6,6 +6,7 @@ reference/DOCUMENT.toml; and its own figures by each other where no general rule
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
@@ -95,6 +96,9 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str]:
     except NotKnown as why:
         reason = f"{why}."
         return "not measured", reason[:1].upper() + reason[1:]
+    calls = re.findall(r"\btime\('([^']+)'\)", check.figure.text) if subject.icount else []
+    if not all(lookup.time(key).known.exact for key in calls):
+        return "not measured", COUNTED
     said = check.says.replace("{figure}", _figure(run, value, check.unit))
     said += _beside(lookup, check, value)
     if isinstance(value, str) or check.equals:

@@ -258,8 +258,8 @@ class _Cells:
 
 
 def _interval(value: Value) -> str:
-    wide = value.interval is not None and value.interval.low != value.interval.high
-    return fmt.span(value.interval) if wide else ""
+    shown = fmt.span(value.interval) if value.interval is not None else ""
+    return shown if fmt.TO in shown else ""  # narrower than what is printed
 
 
 def said(finding: Finding) -> Text:
