@@ -91,6 +91,11 @@ CONTRADICTIONS = {
         "# Metrics\n\n| Metric | Value |\n|---|---|\n| Base Initialization Cost | ~670 µs |\n",
         "said-twice",
     ),
+    "a scaling that is one less": (
+        "| Metric | 40MB | 100MB | Scaling Factor |\n|---|---|---|---|\n| Time | 3,249 ms | 8,128 ms | 1.50x |",
+        "factor",
+    ),
+    "about as much in another unit": ("The overhead per call is **~11,133 µs (~21.1 ms)**.", "conversion"),
     "a range wider than the words": ("tenfold: it fell from 85 ms to 30 ms, a tenfold gain", "factor"),
 }  # fmt: skip
 

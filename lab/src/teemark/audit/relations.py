@@ -266,7 +266,8 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
     if pairs:
         ratios = [a.span / b.span for a, b in pairs]
         ways = list(ratios)
-        if factor.dimension == "share" or _COMPARES.search(factor.column.lower()):
+        more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
+        if factor.dimension == "share" or more:
             ways += [way for ratio in ratios for way in (ratio - 1, exact(1) - ratio)]
         span = factor.span * (-1 if factor.span.mid < 0 else 1)
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
@@ -292,7 +293,7 @@ def conversions(group: Group) -> Iterator[Tested]:
     """ "262144 KB (256 MB)": one thing in two units."""
     for one, other in pairwise(group.ordered):
         same = one.dimension == other.dimension and one.unit != other.unit
-        if same and one.column.strip() == "(" and not other.row and other.column[:1] == ")":
+        if same and one.column.strip(" ~") == "(" and not other.row and other.column[:1] == ")":
             decimal = {one.unit.partition("/")[0], other.unit.partition("/")[0]} & _DECIMAL
             scales = [1.024**k for k in range(-3, 4)] if decimal else [1.0]
             good = any(fits(_sharp(one) * scale, _sharp(other), 0.0005) for scale in scales)
