@@ -4,7 +4,9 @@ whoever lies far from the others is named."""
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from dataclasses import replace
 
 import msgspec
@@ -13,8 +15,9 @@ import pytest
 from synthetic import MACHINE, TRUTH, Synthetic, run_from
 from teemark.base import fmt
 from teemark.findings.subject import Subject, subjects
+from teemark.model.stats import estimate, exactly
 from teemark.report import run_page
-from teemark.report.sections.boards import beside
+from teemark.report.sections.boards import beside, data
 from teemark.report.sections.boards import table as boards_table
 from teemark.run.reader import RunData
 
@@ -90,3 +93,25 @@ def test_a_report_of_boards_opens_with_who_is_far_off(four: tuple[Subject, ...])
     made = run_page.make([one.run for one in four])
     at = made.html.index("b3: a byte of SHA-256 takes, over")
     assert at < made.html.index(f"{BYTE}: time") < made.html.index('id="headline"')
+
+
+def test_a_byte_in_linux_is_the_cheapest_backends(four: tuple[Subject, ...]) -> None:
+    mine = [
+        cost for cost in four[0].models.costs if cost.backend in ("c", "ce", "openssl", "afalg")
+    ]
+    assert len({cost.byte.value for cost in mine}) > 1
+    assert data(four[0])["linux_byte"] == min(cost.byte.value for cost in mine)
+
+
+@pytest.mark.parametrize(("noise", "named"), [(0.01, True), (0.6, False)])
+def test_a_board_is_far_off_with_all_of_its_interval(noise: float, named: bool) -> None:
+    """Its figure alone is 2.3 times the median in both."""
+    rng = random.Random(4)
+    last = estimate([[230 * (1 + noise * rng.uniform(-1, 1)) for _ in range(9)]], "x")
+    costs = {"b0": exactly(100.0), "b1": exactly(100.0), "b2": last}
+    about = subjects([board(number, 1.0) for number in range(3)])
+    assert last.value > 200
+    with pytest.MonkeyPatch.context() as patch:
+        module = sys.modules["teemark.report.sections.boards"]
+        patch.setattr(module, "_costs", lambda one, _: {EMPTY: [("tee", costs[one.label])]})
+        assert bool(beside(about)[0]) == named
