@@ -44,6 +44,7 @@ and by nothing elsewhere. A request takes pages, and which are at hand depends o
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
+SURE = 1e-3  # How seldom the interval of a median may leave the true one out
 SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
@@ -349,10 +350,20 @@ def least(starts: Starts) -> float:
     return min(median(values) for values in starts if values)
 
 
+def scatter(starts: Starts) -> float:
+    """Returns how far `least` may be off, because samples of that start differ: the farther end of
+    the interval of its median, by a sign test that errs once in 1/SURE times."""
+    values = sorted(min((values for values in starts if values), key=median))
+    ends = range(len(values) // 2)
+    cut = max((k for k in ends if sign_p(k, len(values)) <= SURE), default=0)
+    middle = median(values)
+    return max(middle - values[cut], values[-1 - cut] - middle)
+
+
 def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
     """Returns how many instructions two boots of one build may differ in a call that takes `figure`
-    of them, in samples of `loops` calls; and what a step of the clock makes of a call: infinite
-    where pages at hand or timer ticks hide it. A step of teehash has no work."""
+    of them, in samples of `loops` calls that agree; and what a step of the clock makes of a call:
+    infinite where pages at hand or timer ticks hide it. A step of teehash has no work."""
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure, math.inf
     if work is None or loops * figure >= TICK_NS:
@@ -367,8 +378,9 @@ def _counted(pair: _Pair) -> Difference:
         )
         return judged(replace(pair.one, first=before, second=after), 0.0, math.inf)
     before, after = (exactly(min(medians)) for medians in pair.medians)
-    allowed = slack(pair.one.work, before.value, pair.loops, pair.resolution)
-    return judged(replace(pair.one, first=before, second=after), *allowed)
+    allowed, step = slack(pair.one.work, before.value, pair.loops, pair.resolution)
+    allowed += sum(map(scatter, pair.starts))
+    return judged(replace(pair.one, first=before, second=after), allowed, step)
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:

@@ -25,6 +25,7 @@ from teemark.model.compare import (
     difference_of,
     file_times,
     least,
+    scatter,
     shifted,
     slack,
 )
@@ -74,6 +75,7 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
             if any(starts):
                 value = least(starts) if counted else centre(starts)
                 allowed, _ = slack(case.work, value, loops_of(case), resolution_of(run))
+                allowed += scatter(starts)
                 made = _Value(number, value, allowed, steady(case) or not counted)
                 found.setdefault(case.key, []).append(made)
         for step, times in file_times(run).items():
