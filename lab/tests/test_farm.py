@@ -21,7 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from teemark.boards import VirtualBoard
+from conftest import often
+from teemark.boards import VirtualBoard, config
 from teemark.boards.virtual import free_port
 from teemark.run import reader
 
@@ -360,6 +361,54 @@ def test_an_exporter_that_is_gone_is_one_sentence(farm: Farm) -> None:
     finally:
         farm.client("-p", "two", "release")
         farm.export()
+
+
+def room(boards: int) -> int:
+    """Returns for how many of so many boards this machine has memory: each takes 1.2 GB, and two
+    run already."""
+    text = Path("/proc/meminfo").read_text()
+    free = int(text.partition("MemAvailable:")[2].split()[0]) * 1024
+    return min(boards, int(free / 1.5e9))
+
+
+@pytest.mark.timeout(3600)
+def test_many_virtual_boards_are_measured_side_by_side(
+    farm: Farm, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Three, or with THOROUGH=1 ten, as far as memory allows; it says how many."""
+    number = room(often(3, 10))
+    if number < 2:
+        pytest.skip("this machine has no memory for two boards more")
+    names = [f"many{one}" for one in range(number)]
+    with contextlib.ExitStack() as stack:
+        exported = []
+        for name in names:
+            board = stack.enter_context(VirtualBoard(config.find("qemu-v8")))
+            exported.append(
+                f"{name}:\n  NetworkService:\n    address: 127.0.0.1\n    username: root\n"
+                f"    port: {board.endpoint.port}\n"
+            )
+            text = (farm.folder / "teemark/boards/one.toml").read_text()
+            own = farm.folder / "teemark" / "boards" / f"{name}.toml"
+            own.write_text(text.replace("labgrid:one", f"labgrid:{name}").replace("= 5", "= 120"))
+        (farm.folder / "many.yaml").write_text("".join(exported))
+        exporter = farm.start("labgrid-exporter", "-n", "farm", "many.yaml")
+        stack.callback(exporter.wait)
+        stack.callback(exporter.terminate)
+        wait_for(lambda: f"farm/{names[-1]}/NetworkService" in farm.client("resources"))
+        for name in names:
+            farm.client("-p", name, "create")
+            farm.client("-p", name, "add-match", f"farm/{name}/*")
+        done = farm.run("--board", "labgrid:many*", "--out", str(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert {farm.owner(name) for name in names} == {"None"}
+        for name in names:
+            farm.client("-p", name, "delete")
+    assert all(reader.read(tmp_path / name).as_asked for name in names)
+    for name in names:
+        assert f"{name} " in done.stdout
+    with capfd.disabled():
+        print(f"\n{number} virtual boards were measured side by side")
 
 
 def test_no_coordinator_is_one_sentence(farm: Farm) -> None:
