@@ -13,10 +13,12 @@
  *   program, kernel, TF-A   instructions executed while the same task of the
  *                           kernel is current. Which one is, the addresses tell
  *                           that cpu_switch_to() saves to and loads from.
- *   OP-TEE, TA              instructions of the secure world and, where it left
- *                           for the normal world in the middle of something, of
- *                           TF-A on the way out; not what OP-TEE executes from
- *                           its entry up to the ERET with which it goes on.
+ *   OP-TEE, TA              instructions of the secure world while the same task is
+ *                           current: a call is its task's, and another task of the
+ *                           kernel calls when OP-TEE notifies it. Where OP-TEE left
+ *                           for the normal world in the middle of something, those
+ *                           of TF-A on the way out, too; not what OP-TEE executes
+ *                           from its entry up to the ERET with which it goes on.
  *   OP-TEE's entry          instructions there: what lies before that ERET, and
  *                           fast calls, which have none.
  *
@@ -52,7 +54,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qem
 enum { SECURE_START = 0x0e000000, SECURE_END = 0x0f000000, CORE_START = 0x0e100000 };
 enum level { PROGRAM, KERNEL, FIRMWARE, CORE, TA, LEVELS };
 enum last { OTHER, DIRECT, INDIRECT, RETURN, EXCEPTION_RETURN };
-enum { SECURE, ENTRY, TASKS, CONTEXTS = 128 }; /* contexts: two, and one for each task */
+/* Contexts: of OP-TEE's entry, and of each task two: itself, and what OP-TEE does in its calls. */
+enum { ENTRY, TASKS, CONTEXTS = 255 };
 enum { BUCKETS = 1 << 16, PENDING = 16 };
 
 /* stp x19, x20, [x8], #16 and the ldp: only cpu_switch_to() saves a task so */
@@ -136,7 +139,7 @@ static struct place *place(enum level level, uint64_t address)
 
 static unsigned context(enum level level)
 {
-	return level < CORE ? all.current : all.entering ? ENTRY : SECURE;
+	return level < CORE ? all.current : all.entering ? ENTRY : all.current + 1;
 }
 
 static void begin_call(struct place *site, struct place *callee, unsigned by)
@@ -214,11 +217,13 @@ static void change_task(void)
 	unsigned i = TASKS;
 
 	while (i < all.n_contexts && all.contexts[i].task != all.next_task)
-		i++;
+		i += 2;
 	if (i == CONTEXTS)
 		abort();
-	if (i == all.n_contexts)
-		all.contexts[all.n_contexts++] = (struct context){ .task = all.next_task };
+	if (i == all.n_contexts) {
+		all.contexts[i] = (struct context){ .task = all.next_task };
+		all.n_contexts += 2;
+	}
 	all.current = i;
 	all.next_task = 0;
 }
@@ -232,7 +237,7 @@ static void book(const struct block *block)
 	all.contexts[all.current].count += n;
 	if (block->level == TA || (block->level == CORE && !all.entering) ||
 	    (block->level == FIRMWARE && all.leaving))
-		all.contexts[SECURE].count += n;
+		all.contexts[all.current + 1].count += n;
 	else if (block->level == CORE)
 		all.contexts[ENTRY].count += n;
 }
@@ -287,7 +292,7 @@ static void begin_window(void)
 			memset(p->active, 0, CONTEXTS * sizeof(*p->active));
 	}
 	memset(all.contexts, 0, sizeof(all.contexts));
-	all.n_contexts = TASKS + 1;
+	all.n_contexts = TASKS + 2;
 	all.current = TASKS;
 	all.begun = all.seen = all.counter;
 	all.entering = all.leaving = all.asking = false;

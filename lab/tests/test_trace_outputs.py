@@ -27,7 +27,17 @@ from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
 from teemark.trace.places import Function as Place
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Link, Node, Sample, Trace, Unnamed
+from teemark.trace.profile import (
+    SCHEMA,
+    CaseTrace,
+    Function,
+    Line,
+    Link,
+    Node,
+    Sample,
+    Trace,
+    Unnamed,
+)
 from teemark.trace.symbols import kallsyms
 
 MAIN = Function("EL0", "teebench", "main")
@@ -127,6 +137,18 @@ def test_a_functions_callers_and_callees_are_shown(
     said = capsys.readouterr().err
     assert "no function mem was executed" in said
     assert "there are: memset" in said
+
+
+def test_a_functions_source_lines_are_shown_where_the_build_has_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (Line(2, "lib/libutils/isoc/memset.c:12", 45), Line(1, "core/entry.c:7", 9))
+    store.write(trace(msgspec.structs.replace(case(), lines=lines)), tmp_path)
+    for function, there in (("memset", True), ("main", False)):
+        assert cli.run(["trace", "--read", str(tmp_path), "--function", function]) == 0
+        shown = capsys.readouterr().out
+        assert bool(re.search(rf"memset.c:12 +45 +75.0{fmt.THIN}%", shown)) == there
+        assert "entry.c" not in shown
 
 
 def test_a_clock_that_says_otherwise_is_said() -> None:

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tracemalloc
 from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
 
 from teemark.base.errors import DataError
+from teemark.exact import analyse
 from teemark.trace import window as windows
 from teemark.trace.places import OPAQUE_CORE, Domain, Flag, Kind, Sources, kind_of, locate
 from teemark.trace.symbols import Elf, Symbol, Table, kallsyms, read_elf
@@ -265,3 +268,49 @@ def test_a_window_that_was_too_long_is_said(tmp_path: Path) -> None:
     file = recorded().write(tmp_path / "window", flags=windows.CUT)
     with pytest.raises(DataError, match="the rest wasn't recorded"):
         windows.read(file)
+
+
+@pytest.mark.skipif(which("aarch64-linux-gnu-gcc") is None, reason="no compiler for arm64")
+def test_instructions_are_booked_on_the_lines_of_the_source(tmp_path: Path) -> None:
+    """By the DWARF of OP-TEE's core; without it there are none."""
+    source = tmp_path / "core" / "kernel" / "sum.c"
+    source.parent.mkdir(parents=True)
+    source.write_text("int sum(int n)\n{\n\tint a = n * 3;\n\n\treturn a - 7;\n}\n")
+    for debug in ("-g", "-g0"):
+        file = tmp_path / f"tee{debug}.elf"
+        argv = ["aarch64-linux-gnu-gcc", debug, "-O0", "-nostdlib", "-static", "-Wl,-e,sum"]
+        argv += ["-Wl,--build-id=none", "-Wl,-Ttext=0x0E100000", str(source), "-o", str(file)]
+        subprocess.run(argv, check=True)
+        core = read_elf(file)
+        (symbol,) = core.table.named("sum")
+        first = (symbol.address - core.codes[0].address) // 4
+        code = core.codes[0].words[first : first + symbol.size // 4]
+        words = tuple(int(word) for word in code)
+        recorder = recorded()
+        for begun in (0, 0, 2):  # twice, and once cut short by an exception
+            recorder.step(0x12100000, words, haddr=ANCHOR + symbol.address, begun=begun)
+        recorder.steps.pop(3)  # of the other core
+        window = recorder.window(tmp_path)
+        places = locate(window, sources(core=core))
+        lines = analyse._lines(window, places, core)
+        if debug == "-g0":
+            assert lines == ()
+            continue
+        found = {line.place: line.instructions for line in lines}
+        assert {places.functions[line.function].name for line in lines} == {"sum"}
+        assert sum(found.values()) == 2 * len(words) + 2
+        assert [line.instructions for line in lines] == sorted(found.values(), reverse=True)
+        said = subprocess.run(
+            ["aarch64-linux-gnu-objdump", "-dl", str(file)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        parts = re.split(r"^\S*/(core/kernel/sum\.c:\d+)\n", said, flags=re.M)
+        counts = {
+            where: len(re.findall(r"^ +e[0-9a-f]+:\t", text, re.M))
+            for where, text in zip(parts[1::2], parts[2::2], strict=True)
+        }
+        cut = min(counts, key=lambda where: int(where.rpartition(":")[2]))
+        want = {where: 2 * n + (2 if where == cut else 0) for where, n in counts.items()}
+        assert found == want
