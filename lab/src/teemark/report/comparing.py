@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,8 +68,12 @@ def compared(base: Subject, other: Subject) -> Compared:
 
 
 def name(run: RunData) -> str:
-    """Returns a short name of a run: its commit, else its folder."""
-    return run.commit.short if run.commit is not None else Path(run.file).parent.name or run.file
+    """Returns a short name of a run: its commit, else the folder that somebody named, else when it
+    began."""
+    if run.commit is not None:
+        return run.commit.short
+    folder = Path(run.file).parent.name
+    return when(run) if not folder or re.match(r"\d{8}T\d{6}Z-", folder) else folder
 
 
 def pair_names(base: RunData, other: RunData) -> tuple[str, str]:

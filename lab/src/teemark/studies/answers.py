@@ -133,20 +133,25 @@ def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
         return text
     # an interval of few samples may reach below zero, and no factor does
     least = max(interval.low, 0.0) if unit == "times" and value.median > 0 else interval.low
-    low, high = (_WRITTEN[unit](run, end) for end in (least, interval.high))
-    return f"{text} [{low}{fmt.TO}{high}]"
+    ends = [_WRITTEN[unit](run, end) for end in (least, interval.high)]
+    if ends == [text, text]:
+        return text
+    return f"{text} [{ends[0].removesuffix(_POINTS)}{fmt.TO}{ends[1].removesuffix(_POINTS)}]"
 
 
 def _bounds(run: RunData, check: Check) -> str:
     low, high = (_WRITTEN[check.unit](run, end) for end in (check.low, check.high))
     if math.isinf(check.low):
         return f"it holds up to {high}"
-    return f"it holds from {low}" + ("" if math.isinf(check.high) else f" to {high}")
+    if math.isinf(check.high):
+        return f"it holds from {low}"
+    return f"it holds from {low.removesuffix(_POINTS)} to {high}"
 
 
+_POINTS = " percentage points"
 _WRITTEN: Mapping[Unit, Callable[[RunData, float], str]] = {
     "times": lambda _, value: f"{fmt.digits(value)}{fmt.TIMES}",
     "%": lambda _, value: f"{fmt.digits(value * 100)}{fmt.THIN}%",
-    "points": lambda _, value: f"{fmt.digits(value * 100)} percentage points",
+    "points": lambda _, value: f"{fmt.digits(value * 100)}{_POINTS}",
     "time": lambda run, value: figures.time(run, value * 1e9),
 }
