@@ -10,6 +10,7 @@ that are printed. What it can't compute is counted by name. Exits with 1 if a fi
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -59,6 +60,7 @@ class Run:
     samples: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # repeat, cost
     firsts: list[dict[str, Any]] = field(default_factory=list)
     teehash: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    timelines: dict[str, dict[str, Any]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     starts: int = 0
     counted: bool = False  # instructions: they are exact
@@ -122,6 +124,8 @@ def read(file: Path) -> Run:
             run.firsts.append(record)
         elif kind == "teehash":
             run.teehash.setdefault(record["case"], []).append(record)
+        elif kind == "timeline":
+            run.timelines[record["case"]] = record
         elif kind == "start":
             run.starts += 1
     run.starts = max(run.starts, 1)
@@ -177,8 +181,8 @@ def call_samples(run: Run, found: Found, out: Verdict) -> None:
         "call into the TEE", found[0], int(found[1]) == len(run.values("invoke/none/tee/none"))
     )
     if run.starts == 1:
-        out.figure("call into the TEE, from", found[2], low, UNITS[found[3]])
-        out.figure("call into the TEE, to", found[4], high, UNITS[found[5]])
+        out.figure("call into the TEE, from", found[2], low)
+        out.figure("call into the TEE, to", found[3], high)
 
 
 def inside_outside(run: Run, found: Found, out: Verdict) -> None:
@@ -197,11 +201,13 @@ def whole_message(run: Run, found: Found, out: Verdict) -> None:
     for algorithm in ("sha256", "sha1", "sha512"):
         tee = run.median(f"oneshot/{algorithm}/tee/{size}")
         openssl = run.median(f"oneshot/{algorithm}/openssl/{size}")
-        if Printed.of(found[3]).is_near(tee, UNITS[found[4]]):
+        if Printed.of(found[3]).is_near(tee, UNITS[found[4] or found[6]], run.loose):
             break
-    out.figure(f"a message of {found[1]}, TEE", found[3], tee, UNITS[found[4]])
+    out.figure(
+        f"a message of {found[1]}, TEE", found[3], tee, UNITS[found[4] or found[6]], run.loose
+    )
     out.figure(f"a message of {found[1]}, OpenSSL", found[5], openssl, UNITS[found[6]])
-    out.figure(f"a message of {found[1]}, ratio", found[2], tee / openssl)
+    out.figure(f"a message of {found[1]}, ratio", found[2], tee / openssl, 1, 0, 3)
 
 
 def counted_cases(run: Run, found: Found, out: Verdict) -> None:
@@ -230,7 +236,7 @@ def measuring_adds(run: Run, found: Found, out: Verdict) -> None:
 
 def fewest(run: Run, found: Found, out: Verdict) -> None:
     algorithm, best, other = TITLES[found[1]], found[3], found["other"]
-    low, high, at = (size_of(found[i]) for i in (5, 6, 7))
+    low, high, at = (size_of(found[i] or found[6]) for i in (5, 6, 7))
     secure = {"tee", "ta-c", "ta-ce"}
     rivals = {
         key.split("/")[2]
@@ -245,7 +251,7 @@ def fewest(run: Run, found: Found, out: Verdict) -> None:
             out.hold(found[1], f"{best} is the best of {sorted(costs)} at {size} B", fine, least)
     mine, theirs = (run.median(f"oneshot/{algorithm}/{one}/{at}") for one in (best, other))
     where = f"{found[1]} at {at} B, {best} against {other}, % less"
-    out.figure(where, found["less"], 100 * (1 - mine / theirs))
+    out.figure(where, found["less"], 100 * (1 - mine / theirs), 1, run.loose)
 
 
 def over(run: Run, found: Found, out: Verdict) -> None:
@@ -297,6 +303,55 @@ def beside_published(run: Run, found: Found, out: Verdict) -> None:
     out.figure("as a document has it", found[3], ratio, 1, loose, 3)
 
 
+SHM = "shm/{}/tee/in/{}".format
+MIB = 1 << 20
+
+
+def copied(run: Run) -> float:
+    """What read-only memory costs more than writable one, as it grows from 64 B to 1 MiB."""
+    ends = [
+        run.median(SHM("registered-ro", n)) - run.median(SHM("allocated", n)) for n in (64, MIB)
+    ]
+    return ends[1] - ends[0]
+
+
+def of_run(compute: Callable[[Run], float], unit: float = 1.0, digits: int = 0) -> Rule:
+    """A sentence whose one figure is computed from the run; one with a unit of its own names it."""
+
+    def rule(run: Run, found: Found, out: Verdict) -> None:
+        value = compute(run)
+        if math.isnan(value):
+            out.open[f"a sentence whose samples are elsewhere: {found[0][:40]}"] += 1
+            return
+        own = UNITS[found[2]] if found.re.groups > 1 else unit
+        out.figure(found[0][:60], found[1], value, own, run.loose, digits)
+
+    return rule
+
+
+def ratio(one: str, two: str) -> Callable[[Run], float]:
+    return lambda run: run.median(one) / run.median(two)
+
+
+def saved(one: str, two: str) -> Callable[[Run], float]:
+    return lambda run: 100 * (1 - run.median(one) / run.median(two))
+
+
+def step(key: str, group: str, name: str) -> Callable[[Run], float]:
+    """Returns the median of a figure of teehash's reports of a step."""
+
+    def median(run: Run) -> float:
+        reports = run.teehash.get(f"teehash/sha256/{key}/inline", [])
+        values = [one["report"][group][name]["value"] for one in reports]
+        return statistics.median(values) if values else math.nan
+
+    return median
+
+
+def steps(one: str, two: str, group: str, name: str) -> Callable[[Run], float]:
+    return lambda run: step(one, group, name)(run) / step(two, group, name)(run)
+
+
 def by_itself(compute: Callable[..., float]) -> Rule:
     """A sentence whose last figure follows from those before it in the same sentence."""
 
@@ -311,22 +366,25 @@ def by_itself(compute: Callable[..., float]) -> Rule:
     return rule
 
 
+API = "{}/stream/warm/42822485/3145728"
+CHUNKS = "tee/stream/warm/{}/1048576"
 STEP = 16  # ns or instructions, of the exact board's clock
 KEY = r"([a-z0-9-]+/[\w.\\-]+/[\w-]+/[\w/.-]+)"
 SENTENCES: list[tuple[str, Rule]] = [
     (rf"A call into the TEE costs {COST} before", call_cost),
-    (rf"The median of (\d+) samples; within the run they lie between {COST} and {COST}",
+    (rf"The median of (\d+) samples; within the run they lie between ({NUMBER}) and ({NUMBER})",
      call_samples),
     (rf"(SHA-\d+) inside takes ({NUMBER}) (instructions|ns|µs) a byte, outside \(OpenSSL\) "
      rf"({NUMBER})(?: \w+ a byte)?: ({NUMBER}) times as much", inside_outside),
-    (rf"at ([\d.]+{SPACE}[KM]?i?B) ({NUMBER}) times as much \({COST} against {COST}\)",
-     whole_message),
+    (rf"at ([\d.]+{SPACE}[KM]?i?B) ({NUMBER}) times (?:\(95 % interval [^)]*\) )?as much "
+     rf"\(({NUMBER})(?:{SPACE}(instructions|ns|µs|ms|s))? against {COST}\)", whole_message),
     (rf"\*\*({NUMBER}) cases?\*\* measured with \*\*({NUMBER}) samples\*\*", counted_cases),
     (r"; (\d+) cases? can't run on this machine", cannot_run),
     (rf"Measuring itself adds ({NUMBER}){SPACE}% to the smallest case\.\*\* An empty backend takes "
      rf"{COST} a call; the smallest case, (\S+), {COST}", measuring_adds),
-    (rf"(SHA-\d+)( inside the TEE)?: ([a-z-]+) takes the (fewest instructions|least time) from "
-     rf"([\d.]+{SPACE}[KM]?i?B) to ([\d.]+{SPACE}[KM]?i?B); at ([\d.]+{SPACE}[KM]?i?B) it takes "
+    (rf"(SHA-\d+)( inside the TEE)?: ([a-z-]+) is the (choice with the fewest instructions|"
+     rf"fastest choice) (?:from ([\d.]+{SPACE}[KM]?i?B) to|at) ([\d.]+{SPACE}[KM]?i?B); "
+     rf"at ([\d.]+{SPACE}[KM]?i?B) it takes "
      rf"(?P<less>{NUMBER}){SPACE}% less than (?P<other>[a-z-]+)", fewest),
     (rf"{KEY} over {KEY}: ({NUMBER})×; difference a call: {COST}", over_difference),
     (rf"(?<!CPU time of ){KEY} over {KEY}: ({NUMBER})×(?!; difference)", over),
@@ -352,6 +410,51 @@ SENTENCES: list[tuple[str, Rule]] = [
     (rf"({NUMBER}) and ({NUMBER}) s differ by ({NUMBER}) %",
      by_itself(lambda one, two: 100 * (two / one - 1))),
     (rf"costs as much as the SHA-256 of ({NUMBER}) KiB.*? takes {COST};", once_as_much),
+    (rf"It saves ({NUMBER}){SPACE}% of a call with 1{SPACE}MiB in temporary memory",
+     of_run(saved(SHM("allocated", MIB), SHM("temporary", MIB)))),
+    (rf"It saves ({NUMBER}){SPACE}% of a call with 1{SPACE}MiB of read-only memory",
+     of_run(saved(SHM("allocated", MIB), SHM("registered-ro", MIB)))),
+    (rf"costs ({NUMBER}){SPACE}% of a call that only carries 1{SPACE}MiB",
+     of_run(saved(SHM("allocated", 64), SHM("allocated", MIB)))),
+    (rf"grows by, of shm/allocated/tee/in/1048576: ({NUMBER}){SPACE}%",
+     of_run(lambda run: 100 * copied(run) / run.median(SHM("allocated", MIB)))),
+    (rf"grows by, of [^:]*: {NUMBER}{SPACE}%; a byte: {COST}",
+     of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
+    (rf"takes as long as ({NUMBER}) empty calls",
+     of_run(ratio("session/first-open/tee/none", "invoke/none/tee/none"), digits=3)),
+    (rf"opening the first session: {COST}",
+     of_run(lambda run: run.median("session/first-open/tee/none"))),
+    (rf"opening one while another session keeps the TA loaded: {COST}",
+     of_run(lambda run: run.median("session/open/tee/none"))),
+    (rf"Encrypting takes ({NUMBER})× the time with AES-128",
+     of_run(ratio("cipher-steps/aes-128-cbc/tee/enc/4096/whole/all",
+                  "cipher/aes-128-cbc/openssl/enc/4096"), digits=3)),
+    (rf"Encrypting takes ({NUMBER})× the time,",
+     of_run(ratio("cipher-steps/aes-256-cbc/tee/enc/4096/whole/all",
+                  "cipher-steps/aes-128-cbc/tee/enc/4096/whole/all"), digits=3)),
+    (rf"Reading it takes ({NUMBER})×",
+     of_run(ratio("storage/open-read-close/tee-ree-fs/7000",
+                  "storage/open-read-close/memory/7000"), digits=3)),
+    (rf"in the TEE's storage takes ({NUMBER})× .*? the time of a file that is written through",
+     of_run(ratio("storage/create/tee-ree-fs/7000", "storage/create/file-fsync/7000"), digits=3)),
+    (rf"\*\* {COST} against {NUMBER}{SPACE}\w+ \(medians\)",
+     of_run(lambda run: run.median("storage/create/tee-ree-fs/7000"))),
+    (rf"Hashing 42.8 MB takes portable C ({NUMBER})×",
+     of_run(steps(API.format("ta-c"), API.format("tee"), "tee", "hash_compute_time"), digits=3)),
+    (rf"Portable C needs ({NUMBER})× the stack",
+     of_run(steps(API.format("ta-c"), API.format("tee"), "tee", "ta_stack_high_water"), digits=3)),
+    (rf"The buffers for 52.4 MB are ({NUMBER})× those for 5.24 MB",
+     of_run(steps(CHUNKS.format(52428800), CHUNKS.format(5242880), "host", "buffer_memory"),
+            digits=3)),
+    (rf"The peak of resident memory is ({NUMBER})×",
+     of_run(steps(CHUNKS.format(52428800), CHUNKS.format(5242880), "host", "peak_memory"),
+            digits=3)),
+    (rf"The peak with 107 MB is ({NUMBER})×",
+     of_run(steps(CHUNKS.format(107058724), CHUNKS.format(4488896), "host", "peak_memory"),
+            digits=3)),
+    (rf"Its buffer is ({NUMBER})× as large",
+     of_run(steps("tee/oneshot/warm/4780000/1048576", CHUNKS.format(4780000), "host",
+                  "buffer_memory"), digits=3)),
 ]  # fmt: skip
 
 
@@ -406,6 +509,19 @@ def by_size(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return True
 
 
+def scatter(run: Run, key: str, row: Row, out: Verdict) -> None:
+    """The 95th percentile of a case's samples, and their relative deviation."""
+    values = run.values(key)
+    if cost := re.fullmatch(COST, row.get("p95", "")):
+        at = 0.95 * (len(values) - 1)
+        low, high = values[int(at)], values[min(int(at) + 1, len(values) - 1)]
+        rank = low + (at - int(at)) * (high - low)
+        out.figure(f"{key}, p95", cost[1], rank, UNITS[cost[2]], run.loose, 3)
+    if share := re.fullmatch(rf"({NUMBER}){SPACE}%", row.get("sd", "")):
+        wide = statistics.stdev(values) / statistics.mean(values)
+        out.figure(f"{key}, sd", share[1], 100 * wide, 1, run.loose, 2)
+
+
 def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     """The list of all cases, with median, interval, rate and number of samples."""
     words = heading.partition(" (")[0].split(" · ")
@@ -425,7 +541,7 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             if (w := key.split("/"))[0] == names[0]
             and (len(names) < 2 or w[1] == names[1])
             and w[2] == backend
-            and "/".join(w[3:]) in (last, size, f"{last}/{size}")
+            and ("/".join(w[3:]) in (last, size, f"{last}/{size}") or (not last and w[-1] == size))
         ]
         keys = [key for key in keys if len(keys) == 1 or key.split("/")[1] == "none"]
         if len(keys) != 1:
@@ -460,6 +576,7 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
                 length = size or next((w for w in key.split("/")[::-1] if w.isdigit()), "nan")
                 rate = float(length) / run.median(key) * 1e9 / (1 << 20)
                 out.figure(f"{key}, rate", bound, rate, 1, run.loose, 3)
+        scatter(run, key, row, out)
     return done
 
 
@@ -641,7 +758,95 @@ def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return done
 
 
-TABLES = (by_size, all_cases, whole_calls, parts, repeats, first_calls, floor, ratios)
+STEPS = {
+    "open the session": "open", "read the file": "read", "hash, in calls": "hash",
+    "between the steps": "between", "close the session": "close",
+}  # fmt: skip
+
+
+def timeline(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """What each step of a recorded pass took, on a CPU and off it: the record's time is cut at
+    every event, and each piece has one state and one step."""
+    record = run.timelines.get(heading.replace("\\", ""))
+    if record is None or "on a CPU" not in rows[0]:
+        return False
+    until = min(record["whole_until_ns"], record["ns"])
+    events = sorted((one for one in record["switches"] if one[0] <= until), key=lambda one: one[0])
+    steps = sorted(record["steps"], key=lambda one: one[1])
+    cuts = {0, until, *(one[0] for one in events)}
+    cuts |= {min(at, until) for _, begin, end in steps for at in (begin, end)}
+    told: dict[str, Counter[str]] = defaultdict(Counter)
+    state = {record["thread"]: "in"}
+    place, before, gap = 0, "", 0
+    for begin, end in itertools.pairwise(sorted(cuts)):
+        while place < len(events) and events[place][0] <= begin:
+            state[events[place][1]] = events[place][3]
+            place += 1
+        step = next((name for name, low, high in steps if low <= begin < high), "between")
+        now = next((one for one in ("in", "preempt") if one in state.values()), "wait")
+        cell = told[step]
+        cell[now] += end - begin
+        cell["times"] += step != before or (step != "between" and begin in {s[1] for s in steps})
+        gap = 0 if now == "in" else (gap if step == before else 0) + end - begin
+        cell["gap"] = max(cell["gap"], gap)
+        cell["switches"] += sum(
+            begin <= at < end or (at == until == end) for at, _, _, kind in events if kind != "in"
+        )
+        before = step
+    for row in rows:
+        cell = told.get(STEPS.get(row["step"], ""), Counter())
+        if not cell:
+            out.open["timeline: a step of another name"] += 1
+            continue
+        spent = {"takes": cell["in"] + cell["preempt"] + cell["wait"], "on a CPU": cell["in"],
+                 "waiting": cell["wait"], "ready": cell["preempt"]}  # fmt: skip
+        for header, value in spent.items():
+            if cost := re.fullmatch(COST, row[header]):
+                out.figure(f"{row['step']}, {header}", cost[1], value, UNITS[cost[2]], 0.0, 3)
+        for header in ("times", "switches"):
+            out.figure(f"{row['step']}, {header}", row[header], cell[header])
+    return True
+
+
+ROWS = {"SHA-1": "oneshot/sha1/{}/{}", "SHA-256": "oneshot/sha256/{}/{}",
+        "AES-128": "cipher/aes-128-cbc/{}/enc/{}", "AES-128-CBC": "cipher/aes-128-cbc/{}/enc/{}",
+        "SHA-1 hashing": "file/sha1/{}/10000000", "SHA-256 hashing": "file/sha256/{}/10000000",
+        "AES-128 encryption": "file/aes-128-cbc-enc/{}/10000000",
+        "AES-128 decryption": "file/aes-128-cbc-dec/{}/10000000"}  # fmt: skip
+
+
+def speeds(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's tables of rates: by OpenSSL, where no other is named."""
+    begins = ("OpenSSL's speed", "Throughput at 16 KiB", "A file of 10 MB")
+    if not heading.startswith(begins):
+        return False
+    key = ""
+    for row in rows:
+        name, _, who = next(iter(row.values())).partition(", ")
+        by = {"": "openssl", "kernel": "afalg", "TEE": "tee"}.get(who, "")
+        for header, cell in row.items():
+            spread = re.fullmatch(rf"({NUMBER}) ± ({NUMBER})", cell.replace("\u00a0", " "))
+            if name.startswith("mean") and key and spread:
+                values = run.values(key)
+                head = unit_in(header) or 1.0
+                out.figure(f"{key}, mean", spread[1], statistics.mean(values), head, run.loose, 3)
+                out.figure(f"{key}, sd", spread[2], statistics.stdev(values), head, run.loose, 3)
+            if name not in ROWS or header.startswith("published") or not is_figure(cell):
+                continue
+            size = int(found[1]) if (found := re.match(r"(\d+) bytes", header)) else 16384
+            key = ROWS[name].format(by, size)
+            size = int(key.rsplit("/", 1)[1])
+            if "B/s" in header:
+                per = 1e3 if "(kB/s)" in header or "(KB/s)" in header else 1e6
+                out.figure(key, cell, size / run.median(key) * 1e9 / per, 1, run.loose, 4)
+            elif unit := unit_in(header):
+                out.figure(key, cell, run.median(key), unit, run.loose, 4)
+    return True
+
+
+TABLES = (
+    by_size, all_cases, whole_calls, parts, repeats, first_calls, floor, timeline, speeds, ratios
+)  # fmt: skip
 
 
 def table_rows(lines: list[str]) -> list[Row]:
@@ -675,7 +880,7 @@ def blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:
 
 def check(run: Run, text: str) -> Verdict:
     out = Verdict()
-    for section, said, lines in blocks(text):
+    for section, said, lines in blocks(re.sub(SPACE, " ", text)):
         if not lines[0].startswith("|"):
             sentences(run, lines[0], section, out)
             continue

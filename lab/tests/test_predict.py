@@ -196,8 +196,8 @@ def test_the_kind_of_memory() -> None:
     assert (found.first, found.last) == (64, 1048576)
     assert found.saves == pytest.approx(1 - (60_000 + 256 * 190) / (110_000 + 256 * 500))
     assert sentence(Ground.of(run), found) == (
-        "Memory for a call (inout): allocated takes the fewest instructions from 64\u00a0B to "
-        "1\u00a0MiB; at 1\u00a0MiB it takes 54\u202f% less than temporary."
+        "Memory for a call (inout): allocated is the choice with the fewest instructions from "
+        "64\u00a0B to 1\u00a0MiB; at 1\u00a0MiB it takes 54\u202f% less than temporary."
     )
 
 

@@ -210,7 +210,8 @@ def sentence(ground: Ground, choice: Choice) -> str:
     first = fmt.size(choice.first)
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
     sizes = ", ".join(map(fmt.size, choice.undecided))
-    leads = f"takes the fewest {figures.amount(run)}" if run.icount else "is fastest"
+    fewest = f"is the choice with the fewest {figures.amount(run)}"
+    leads = fewest if run.icount else "is the fastest choice"
     but = f", no better at {sizes}" if sizes else ""
     return (
         f"{_what(run, choice)}: {choice.choose} {leads} {where}{but}; at {last} it takes {less} "

@@ -66,7 +66,7 @@ choices = Part(
     "What to choose",
     _choices,
     "Memory and backends are compared at sizes that were measured, pieces of a message by the "
-    "models; nothing is advised that isn't better by 1 %. “teemark predict” gives a figure for "
-    "sizes in between.",
+    "models; nothing is advised that isn't better by 1 %. Our own code outside of the TEE (c, ce) "
+    "is no choice. “teemark predict” gives a figure for sizes in between.",
     "kind of memory, size of pieces, backend",
 )
