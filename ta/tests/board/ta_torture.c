@@ -27,9 +27,10 @@
  *	call may do, and does as much as it may
  *   ta_torture longest
  *	the dearest calls that may be made, in times of a reference's
- *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted
- *	CLIENTS processes open and close sessions of all TAs for so long; some
- *	are killed, tee-supplicant is, too: no 30 s pass without an answer
+ *   ta_torture opens CLIENTS SECONDS SEED calm|killed|restarted ONE_IN
+ *	CLIENTS processes open and close sessions of all TAs for so long, one
+ *	in ONE_IN of a TA that isn't loaded already; some are killed,
+ *	tee-supplicant is, too: no 30 s pass without an answer
  *   ta_torture nested
  *	what a TA gets whose output lies inside its input (docs/findings.md)
  *   ta_torture hold
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
 		{ "hostile", 1, check_hostile },
 		{ "work", 1, check_work },
 		{ "longest", 0, check_longest },
-		{ "opens", 4, check_opens },
+		{ "opens", 5, check_opens },
 		{ "nested", 0, check_nested },
 		{ "hold", 0, hold },
 	};
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
 			"       ta_torture keep|kept MARKER\n"
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
-			"       ta_torture opens CLIENTS SECONDS SEED HOW\n"
+			"       ta_torture opens CLIENTS SECONDS SEED HOW ONE_IN\n"
 			"       ta_torture work COMMANDS\n"
 			"       ta_torture longest|nested|hold\n");
 	return 2;

@@ -27,16 +27,28 @@ enum {
 	RESTART_MS = 20000, /* the same for tee-supplicant */
 };
 
+/*
+ * Two TAs that one client keeps loaded, so that to open them is cheap, and
+ * those that are loaded for their opening: an instance for each session, and a
+ * single instance that another client may have open already.
+ */
+static const TEEC_UUID kept_tas[] = { TA_SIZE_UUID(32), TA_SIZE_UUID(64) };
+static const TEEC_UUID own_tas[] = { TA_BENCH_UUID, TA_DIGEST_UUID, TA_PROBE_UUID };
+static const TEEC_UUID single_tas[] = { TA_SIZE_UUID(256), TA_SIZE_UUID(1024) };
+
+enum kind { KEPT, OWN, SINGLE, KINDS };
+
 /* Written by the clients, read by their parent, which says when it is over. */
 struct tally {
-	atomic_uint tried, opened, refused, calls;
+	atomic_uint opened[KINDS], refused, calls;
 	atomic_uint last_error;
 	atomic_uint longest_ms;
-	atomic_bool over;
+	atomic_bool keeps, over;
 };
 
 static struct tally *tally;
 static uint64_t dice;
+static unsigned int one_in; /* of so many openings one is of a TA that isn't kept */
 
 static uint32_t roll(uint32_t sides)
 {
@@ -52,24 +64,36 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* A TA to open, and its kind. */
+static TEEC_UUID choose(enum kind *kind)
+{
+	if (roll(one_in)) {
+		*kind = KEPT;
+		return kept_tas[roll(2)];
+	}
+	*kind = roll(5) < 3 ? OWN : SINGLE;
+	return *kind == OWN ? own_tas[roll(3)] : single_tas[roll(2)];
+}
+
 static void open_once(void)
 {
-	/* The size TA twice: it is loaded beside others of its kind. */
-	static const TEEC_UUID tas[] = { TA_BENCH_UUID, TA_DIGEST_UUID, TA_PROBE_UUID,
-					 TA_SIZE_UUID(32), TA_SIZE_UUID(64) };
-	TEEC_UUID uuid = tas[roll(sizeof(tas) / sizeof(tas[0]))];
-	uint64_t begin = now_ms();
+	enum kind kind;
+	TEEC_UUID uuid = choose(&kind);
+	uint64_t begin;
 	unsigned int took;
 	TEEC_Context own;
 	TEEC_Session s;
 	TEEC_Result res;
 
-	tally->tried++;
+	/* Openings meet each other at all distances. */
+	if (!roll(8))
+		usleep(roll(500));
+	begin = now_ms();
 	res = TEEC_InitializeContext(NULL, &own);
 	if (!res) {
 		res = TEEC_OpenSession(&own, &s, &uuid, TEEC_LOGIN_PUBLIC, NULL, NULL, NULL);
 		if (!res) {
-			tally->opened++;
+			tally->opened[kind]++;
 			/* Any answer will do: a client that is killed here
 			 * leaves a session with a call under way. */
 			TEEC_InvokeCommand(&s, 0, NULL, NULL);
@@ -85,6 +109,26 @@ static void open_once(void)
 	if (took > tally->longest_ms)
 		tally->longest_ms = took;
 	tally->calls++;
+}
+
+/* A client that does nothing but keep a session of each kept TA. */
+static pid_t start_keeper(void)
+{
+	pid_t pid = fork();
+	TEEC_Session s[2];
+
+	if (pid)
+		return pid;
+	for (int i = 0; i < 2; i++) {
+		TEEC_Result res = TEEC_OpenSession(&context, &s[i], &kept_tas[i], TEEC_LOGIN_PUBLIC,
+						   NULL, NULL, NULL);
+
+		if (res)
+			die("a TA to be kept can't be opened: 0x%08x", res);
+	}
+	tally->keeps = true;
+	for (;;)
+		pause();
 }
 
 static pid_t start_client(void)
@@ -172,27 +216,34 @@ static int report_hang(const pid_t *clients, int count)
 	return 1;
 }
 
+static unsigned int all_opened(void)
+{
+	return tally->opened[KEPT] + tally->opened[OWN] + tally->opened[SINGLE];
+}
+
 static void print_tally(uint64_t begin, int killed, int restarts)
 {
-	printf("%u sessions opened, %u refused (last 0x%08x), %d clients killed, tee-supplicant "
+	printf("%u sessions opened (%u of a loaded TA, %u loaded a TA, %u of a single instance "
+	       "that one loads), %u refused (last 0x%08x), %d clients killed, tee-supplicant "
 	       "started anew %d times, the longest %u ms, %u s\n",
-	       tally->opened, tally->refused, tally->last_error, killed, restarts,
-	       tally->longest_ms, (unsigned int)((now_ms() - begin) / 1000));
+	       all_opened(), tally->opened[KEPT], tally->opened[OWN], tally->opened[SINGLE],
+	       tally->refused, tally->last_error, killed, restarts, tally->longest_ms,
+	       (unsigned int)((now_ms() - begin) / 1000));
 }
 
 /*
- * Arguments: clients, seconds, a seed, and how: "calm", "killed" (clients are
- * killed, and tee-supplicant is started again when it ended of itself) or
- * "restarted" (tee-supplicant is killed, too).
+ * Arguments: clients, seconds, a seed, how ("calm", "killed": clients are
+ * killed, and tee-supplicant is started again when it ended of itself, or
+ * "restarted": tee-supplicant is killed, too), and of how many openings one is
+ * of a TA that isn't loaded already (1: all are).
  */
 int check_opens(char **argv)
 {
 	int count = atoi(argv[0]), killed = 0, restarts = 0, status = 0;
 	bool restart = !strcmp(argv[3], "restarted");
 	bool kills = restart || !strcmp(argv[3], "killed");
-	uint64_t begin = now_ms(), end = begin + 1000 * strtoull(argv[1], 0, 10);
-	uint64_t moved = begin, told = begin;
-	pid_t clients[MOST_CLIENTS];
+	uint64_t begin, end, moved, told;
+	pid_t clients[MOST_CLIENTS], keeper = 0;
 	unsigned int seen = 0;
 
 	if (count < 1 || count > MOST_CLIENTS)
@@ -202,6 +253,18 @@ int check_opens(char **argv)
 	if (tally == MAP_FAILED)
 		die("no memory");
 	dice = strtoull(argv[2], 0, 10);
+	one_in = (unsigned int)atoi(argv[4]);
+	if (!one_in)
+		die("one opening in 1 or more loads a TA");
+	if (one_in > 1)
+		keeper = start_keeper();
+	while (keeper && !tally->keeps) {
+		if (waitpid(keeper, NULL, WNOHANG) == keeper)
+			return 2;
+		usleep(20000);
+	}
+	begin = moved = told = now_ms();
+	end = begin + 1000 * strtoull(argv[1], 0, 10);
 	for (int i = 0; i < count; i++)
 		clients[i] = start_client();
 	while (now_ms() < end) {
@@ -234,9 +297,11 @@ int check_opens(char **argv)
 	/* tee-supplicant would not outlive a client that is killed while its TA is loaded. */
 	for (int i = 0; i < count && (kills || status); i++)
 		kill(clients[i], SIGKILL);
+	if (keeper)
+		kill(keeper, SIGKILL);
 	/* Those that hang can't be waited for. */
 	for (int i = 0; i < count && !status; i++)
 		waitpid(clients[i], NULL, 0);
 	print_tally(begin, killed, restarts);
-	return status || !tally->opened;
+	return status || !all_opened();
 }
