@@ -485,7 +485,7 @@ def test_run_command_after_a_drop(command: tuple[FakeBoard, list[str]], tmp_path
     result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
     assert result.return_value == 1
     assert "hint: look at the cable" in result.stderr
-    assert "This run is incomplete. Fake: the connection broke." in result.stderr
+    assert "This run is incomplete. fake: the connection broke." in result.stderr
     assert "This run is incomplete" in (tmp_path / "out" / "report.html").read_text()
 
 

@@ -31,6 +31,9 @@
  *	CLIENTS processes open and close sessions of all TAs for so long, one
  *	in ONE_IN of a TA that isn't loaded already; some are killed,
  *	tee-supplicant is, too: no 30 s pass without an answer
+ *   ta_torture first ROUNDS SEED FOLDER
+ *	in each round the TEE's files in FOLDER are removed and two clients open
+ *	two TAs at the same moment: no 30 s pass without an answer
  *   ta_torture nested
  *	what a TA gets whose output lies inside its input (docs/findings.md)
  *   ta_torture hold
@@ -63,6 +66,7 @@ int main(int argc, char **argv)
 		{ "work", 1, check_work },
 		{ "longest", 0, check_longest },
 		{ "opens", 5, check_opens },
+		{ "first", 3, check_first },
 		{ "nested", 0, check_nested },
 		{ "hold", 0, hold },
 	};
@@ -86,6 +90,7 @@ int main(int argc, char **argv)
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
 			"       ta_torture opens CLIENTS SECONDS SEED HOW ONE_IN\n"
+			"       ta_torture first ROUNDS SEED FOLDER\n"
 			"       ta_torture work COMMANDS\n"
 			"       ta_torture longest|nested|hold\n");
 	return 2;

@@ -68,6 +68,7 @@ int check_work(char **argv);
 int check_longest(char **argv);
 int check_nested(char **argv);
 int check_opens(char **argv);
+int check_first(char **argv);
 int hold(char **argv);
 
 #endif

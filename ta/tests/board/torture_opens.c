@@ -305,3 +305,78 @@ int check_opens(char **argv)
 	print_tally(begin, killed, restarts);
 	return status || !all_opened();
 }
+
+/* Opens a session of a TA when all clients are ready, some microseconds later. */
+static pid_t start_first(const TEEC_UUID *uuid, unsigned int delay_us)
+{
+	pid_t pid = fork();
+	TEEC_Context own;
+	TEEC_Session s;
+	TEEC_Result res;
+
+	if (pid)
+		return pid;
+	res = TEEC_InitializeContext(NULL, &own);
+	tally->calls++;
+	while (!tally->keeps)
+		;
+	usleep(delay_us);
+	if (!res)
+		res = TEEC_OpenSession(&own, &s, uuid, TEEC_LOGIN_PUBLIC, NULL, NULL, NULL);
+	if (res) {
+		tally->refused++;
+		tally->last_error = res;
+		_exit(1);
+	}
+	tally->opened[OWN]++;
+	TEEC_CloseSession(&s);
+	_exit(0);
+}
+
+/*
+ * Arguments: rounds, a seed, and the folder of tee-supplicant's files. In each
+ * round the TEE's files are removed, as on a board that is new, and two clients
+ * open the bench and the digest TA at the same moment: each load then writes
+ * the TA's version into a file that must be made first.
+ */
+int check_first(char **argv)
+{
+	int rounds = atoi(argv[0]), status = 0, done = 0;
+	uint64_t begin = now_ms();
+	char command[300];
+
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	if (tally == MAP_FAILED)
+		die("no memory");
+	dice = strtoull(argv[1], 0, 10);
+	snprintf(command, sizeof(command), "rm -rf %s/*", argv[2]);
+	for (; done < rounds && !status; done++) {
+		pid_t clients[2];
+		uint64_t limit;
+		int left = 2;
+
+		if (system(command))
+			die("%s failed", command);
+		tally->calls = 0;
+		tally->keeps = false;
+		for (int i = 0; i < 2; i++)
+			clients[i] = start_first(&own_tas[i], roll(3) ? roll(300) : roll(20000));
+		while (tally->calls < 2)
+			usleep(100);
+		tally->keeps = true;
+		limit = now_ms() + 1000 * SILENCE_S;
+		while (left && now_ms() < limit) {
+			usleep(1000);
+			for (int i = 0; i < 2; i++)
+				left -= waitpid(clients[i], NULL, WNOHANG) == clients[i];
+		}
+		if (left)
+			status = report_hang(clients, 2);
+	}
+	printf("%d rounds of two first openings, %u sessions opened, %u refused "
+	       "(last 0x%08x), %u s\n",
+	       done, tally->opened[OWN], tally->refused, tally->last_error,
+	       (unsigned int)((now_ms() - begin) / 1000));
+	return status || tally->refused || !tally->opened[OWN];
+}

@@ -61,6 +61,9 @@ def _of(number: int, run: RunData) -> str:
 
 
 def sentence(text: str) -> str:
+    """Returns `text` as a sentence. The name of a board or file that it begins with stays as it
+    is: "qemu-v8: the connection broke off."."""
     if not text:
         return ""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    first = text[:1] if text.split(" ", 1)[0].endswith(":") else text[:1].upper()
+    return first + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
