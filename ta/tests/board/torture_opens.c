@@ -374,8 +374,8 @@ int check_first(char **argv)
 		if (left)
 			status = report_hang(clients, 2);
 	}
-	printf("%d rounds of two first openings, %u sessions opened, %u refused "
-	       "(last 0x%08x), %u s\n",
+	printf("%d rounds of two first openings, %u sessions opened, %u refused (last 0x%08x), "
+	       "%u s\n",
 	       done, tally->opened[OWN], tally->refused, tally->last_error,
 	       (unsigned int)((now_ms() - begin) / 1000));
 	return status || tally->refused || !tally->opened[OWN];
