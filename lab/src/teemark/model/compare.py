@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, geometric_mean, median, variance
 from typing import Any, Literal
 
+import numpy as np
+
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.forms import AFALG
@@ -44,7 +46,6 @@ and by nothing elsewhere. A request takes pages, and which are at hand depends o
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
-SURE = 1e-3  # How seldom the interval of a median may leave the true one out
 SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
@@ -351,13 +352,11 @@ def least(starts: Starts) -> float:
 
 
 def scatter(starts: Starts) -> float:
-    """Returns how far `least` may be off, because samples of that start differ: the farther end of
-    the interval of its median, by a sign test that errs once in 1/SURE times."""
-    values = sorted(min((values for values in starts if values), key=median))
-    ends = range(len(values) // 2)
-    cut = max((k for k in ends if sign_p(k, len(values)) <= SURE), default=0)
-    middle = median(values)
-    return max(middle - values[cut], values[-1 - cut] - middle)
+    """Returns how far `least` may be off because samples of that start differ: as far as the middle
+    half of them lies apart, over four standard deviations of the difference of two such medians."""
+    values = min((values for values in starts if values), key=median)
+    low, high = np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.75))
+    return float(high - low)
 
 
 def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
