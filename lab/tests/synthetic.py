@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from teemark.model.breakdown import Breakdown
+from teemark.model.stats import Estimate
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Algorithm
@@ -373,3 +375,11 @@ MACHINE: dict[str, object] = {
         for name in (*_TITLES, *_OTHERS)
     ],
 }
+
+
+def unexplained(one: Breakdown) -> Estimate:
+    """Returns what is left of a call without its parts."""
+    left = one.parts[-1]
+    assert left.name == "unexplained"
+    assert left.value is not None
+    return left.value

@@ -286,6 +286,19 @@ def test_memory_that_is_made_for_each_command_is_told() -> None:
     assert keys(*one * 3, *[call("invoke", 1)] * 4) == {}
 
 
+def test_a_command_that_takes_most_of_the_time_is_told_with_what_each_call_less_saves() -> None:
+    """Calls that only ask for a size are among a signature's."""
+    dear = [call("invoke", n, 1_000_000 if n % 2 else 10_000, command=7) for n in range(4)]
+    cheap = [call("invoke", n, 20_000) for n in range(3)]
+    told = keys(*dear, *cheap)
+    assert told == {"program-dearest-command": pytest.approx(505_000 / 2_080_000)}
+    assert keys(*dear[:2], *cheap) == {}  # two calls are no habit
+    assert keys(*dear) == {}  # nothing shows what the way alone takes
+    assert keys(*dear, *(call("invoke", n, 60_000) for n in range(3))) == {}
+    many = [call("invoke", n, 20_000, command=2) for n in range(110)]
+    assert "program-dearest-command" not in keys(*dear, *many)
+
+
 EVENTS = """\
    client-11    [000] .....    1.000010: optee_invoke_fn_begin: param=00000000 (4, 0, 0, 0)
    client-11    [000] .....    1.000012: optee_invoke_fn_end: param=00000000 (ffff0005, 0, 0, 0)

@@ -26,7 +26,7 @@ def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Find
     def cost(ns: float) -> str:
         return f"{fmt.count(round(ns))} instructions" if exact else fmt.duration(ns)
 
-    rules = (_sessions, _temporary, _pieces, _memory)
+    rules = (_sessions, _temporary, _pieces, _memory, _dearest)
     return ranked(tuple(found for rule in rules for found in rule(watched, names, cost)))
 
 
@@ -121,4 +121,26 @@ def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
             remedy="Make it once, as large as the largest call needs, and pass parts of it.",
             saves=_share(sum(call.ns for call in (*made[1:], *gone[1:])), watched),
             figures=(Figure("made", len(made)), Figure("commands", invoked)),
+        )
+
+
+def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
+    """One command takes most of the time, and far more than a way into the TEE: what it computes
+    is dear, so that calling it less often is what saves."""
+    kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
+    way = min((kind.median for kind in kinds), default=0.0)
+    for kind in kinds:
+        each = kind.total / len(kind.calls)
+        if len(kind.calls) < FEW or kind.total < watched.inside / 2 or each < 10 * way:
+            continue
+        yield Finding(
+            key="program-dearest-command",
+            topic="choice",
+            claim=f"{kind.name} takes {fmt.share(kind.total / watched.inside)} of the time in "
+            f"calls, {cost(each)} each time.",
+            evidence=f"The cheapest command takes {cost(way)}: this one computes long.",
+            remedy="Call it less often: keep what it gave, as a TLS server that resumes sessions; "
+            "or let it do less: `--plan asymmetric` has what other keys take on this board.",
+            saves=Share(each / watched.inside, "the time in calls with each call less"),
+            figures=(Figure("calls", len(kind.calls)),),
         )

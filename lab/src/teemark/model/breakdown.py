@@ -104,10 +104,6 @@ class Breakdown:
     def known(self) -> tuple[tuple[Part, Estimate], ...]:
         return tuple((part, part.value) for part in self.parts if part.value is not None)
 
-    @property
-    def unexplained(self) -> Estimate:
-        return self.parts[-1].value or exactly(0.0)
-
 
 def _short(key: str) -> str:
     return key.removesuffix("/tee/none").replace("/tee/", "/")
