@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import inside
-from conftest import THOROUGH
+from conftest import THOROUGH, reboot
 from synthetic import unexplained
 from teemark.boards import VirtualBoard, ensure_installed, install, new_ta, own_ta
 from teemark.cli import main as cli
@@ -114,7 +114,7 @@ def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path
     boots = [gate.measure(qemu_v8_icount, asked, tmp_path / "first")]
     found = held_against(baseline, *boots)
     if found.of("worse"):
-        qemu_v8_icount.reboot()
+        reboot(qemu_v8_icount)
         ensure_installed(qemu_v8_icount)
         boots.append(gate.measure(qemu_v8_icount, asked, tmp_path / "second"))
         found = held_against(baseline, *boots)
@@ -139,7 +139,7 @@ def test_two_boots_measure_the_same(qemu_v8_icount: VirtualBoard, tmp_path: Path
         pytest.skip("the gate compared two boots")
     small = plan.parse(SMALL, name="small", file="small")
     first = measured(qemu_v8_icount, small, tmp_path / "first")
-    qemu_v8_icount.reboot()
+    reboot(qemu_v8_icount)
     pairs = compare(first, measured(qemu_v8_icount, small, tmp_path / "second")).pairs
     assert len(pairs) == 8
     for one in pairs:
@@ -163,7 +163,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     small = measured(
         qemu_v8_icount, plan.parse(SMALL, name="small", file="small"), tmp_path / "small"
     )
-    qemu_v8_icount.reboot()
+    reboot(qemu_v8_icount)
     second = measured(qemu_v8_icount, quick, tmp_path / "second")
 
     def apart(one: str, other: str) -> list[dict[str, Any]]:
@@ -179,7 +179,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
         # In one boot of about forty each call of the TEE's own crypto took 136 instructions more
         # (0.15 % of an empty message), and why isn't known. Two of three boots must agree.
         warnings.warn(f"the first two boots differ: {found}", stacklevel=1)
-        qemu_v8_icount.reboot()
+        reboot(qemu_v8_icount)
         third = measured(qemu_v8_icount, quick, tmp_path / "third")
         like_first = third if apart("first", "third") == [] else first
         assert like_first is third or apart("second", "third") == [], found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from conftest import reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.broker.desk import PLACE, Desk
@@ -59,7 +60,7 @@ def _batch(desk: Desk, tally: Tally, chance: random.Random) -> None:
 def _restart(desk: Desk, tally: Tally, board: VirtualBoard, chance: random.Random) -> None:
     """Kills the broker or cuts the power; then every client is known still."""
     if tally.cuts < POWER_CUTS and chance.random() < POWER_CUTS / (KILLS + POWER_CUTS):
-        board.reboot()
+        reboot(board)
         ensure_installed(board)  # only /data outlives a boot
         tally.cuts += 1
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import often
+from conftest import cut_power, often, reboot
 from teemark.base import paths
 from teemark.base.errors import ConnectionLost
 from teemark.boards import VirtualBoard, open_board
@@ -168,12 +168,12 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
                     time.sleep(0.05)
                 wait = chance.uniform(0, 3)
                 time.sleep(wait)
-                board.cut_power()
+                cut_power(board)
                 outcome = run.result(60)
             assert isinstance(outcome.error, ConnectionLost)
             run_cut = reader.read(outcome.file)
             assert run_cut.incomplete
-            board.reboot()
+            reboot(board)
             board.script(READY)
             check_kept(board, range(max(0, n - 2), n + 1))
             found = look(board, truth)

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from conftest import reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.measure import runner
@@ -135,7 +136,7 @@ def test_readme_shows_what_the_exact_board_gives(
     if found := measured(tmp_path / "run"):
         # One boot of about forty counts a little more, and why isn't known (test_board_exact).
         warnings.warn(f"README and the first boot differ: {found}", stacklevel=1)
-        qemu_v8_icount.reboot()
+        reboot(qemu_v8_icount)
         assert measured(tmp_path / "again") == []
 
 

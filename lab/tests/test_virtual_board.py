@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conftest import reboot
 from teemark.base import errors, paths
 from teemark.base.scratch import start_time
 from teemark.boards import (
@@ -204,7 +205,7 @@ def test_up_exec_side_by_side_down(qemu_v8: VirtualBoard, selftest: str, tmp_pat
         assert isinstance(board, VirtualBoard)
         assert board.boot_seconds is None, "the one that is up was found"
         board.exec(["sync"])  # a reboot is a power cut
-        board.reboot()
+        reboot(board)
     assert teemark("exec", selftest, "--", "cat", "/data/x").stdout == NOISE, "it is still up"
     pid = states_of(name)[0].qemu.pid
     assert start_time(pid) is not None
@@ -258,11 +259,11 @@ def test_data_outlives_a_reboot_and_a_power_cut(monkeypatch: pytest.MonkeyPatch)
 def _reboot_twice(board: VirtualBoard) -> None:
     assert board.boot_seconds is not None
     board.script("echo kept >/data/file; sync; echo gone >/root/file")
-    board.reboot()
+    reboot(board)
     assert board.capture(["cat", "/data/file"]).text == "kept\n"
     assert board.exec(["test", "-e", "/root/file"]) == 1
     board.script("echo cut >/data/other; sync")
-    board.reboot()
+    reboot(board)
     assert board.capture(["cat", "/data/file", "/data/other"]).text == "kept\ncut\n"
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from conftest import THOROUGH
+from conftest import THOROUGH, reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 
@@ -430,7 +430,7 @@ def test_stored_objects_survive_a_reboot(qemu_v8: VirtualBoard, objects: Path) -
     assert do("create") == [0, 0]
     try:
         qemu_v8.script("sync")
-        qemu_v8.reboot()
+        reboot(qemu_v8)
     finally:
         ensure_installed(qemu_v8)
     assert do("check") == [0, 0]

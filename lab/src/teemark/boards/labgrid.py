@@ -57,7 +57,7 @@ class Place:
             self.since = facts["changed"].partition(".")[0]
             found = [part.partition("\n")[2].strip() for part in parts]
             resources = [ast.literal_eval(text) for text in found if text]
-            services, consoles = (
+            services, consoles = (  # the parameters of each
                 [dict(x["params"]) for x in resources if x["cls"] == kind]
                 for kind in ("NetworkService", "NetworkSerialPort")
             )
@@ -66,8 +66,7 @@ class Place:
                 f"labgrid-client says of place {name} what teemark can't read ({error!r})",
                 hint="teemark is tested with labgrid 26",
             ) from None
-        self.services: list[dict[str, Any]] = services
-        self.consoles: list[dict[str, Any]] = consoles
+        self.services, self.consoles = services, consoles
 
     def endpoint(self, asked: Endpoint) -> Endpoint:
         """Returns where ssh connects to. What `asked` says holds before what the place says."""

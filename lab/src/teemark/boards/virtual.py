@@ -240,20 +240,6 @@ class VirtualBoard(Board):
         else:
             shutil.rmtree(self.instance.directory, ignore_errors=True)
 
-    def cut_power(self) -> None:
-        """The guest is gone in the midst of what it does; the data disk has what reached it."""
-        if self._qemu is not None:
-            self._qemu.kill()
-            self._qemu.wait()
-
-    def reboot(self) -> None:
-        """Cuts the power, and boots again with the same data disk. Programs in the root file system
-        are gone: it starts anew too."""
-        self.cut_power()
-        self._power_off()
-        self.keep = self.keep or self._attached
-        self._power_on()
-
     def busy_seconds(self) -> float | None:
         if self._process is None:
             return None

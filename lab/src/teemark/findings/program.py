@@ -125,8 +125,7 @@ def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
 
 
 def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """One command takes most of the time, and far more than a way into the TEE: what it computes
-    is dear, so that calling it less often is what saves."""
+    """One command takes most of the time, and far more than a way into the TEE."""
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
     way = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:

@@ -18,10 +18,12 @@ from teemark.run import index
 from teemark.run.reader import RUN_FILE
 
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
-_SET = ("core.autocrlf=false", "core.symlinks=false", "core.filesRefLockTimeout=20000")
-"""git's settings: a run stays as it is, and git waits 20 s while another process writes."""
-_WHO = ("user.name=teemark", "user.email=teemark@localhost")
-"""Who commits, unless the environment says it."""
+_SET = (
+    *("-c", "core.autocrlf=false", "-c", "core.symlinks=false"),
+    *("-c", "core.filesRefLockTimeout=20000"),  # ms, while another process writes the branch
+    *("-c", "user.name=teemark", "-c", "user.email=teemark@localhost"),
+)
+"""git's settings: runs stay as they are; who commits, unless the environment says it."""
 
 
 class Store:
@@ -124,8 +126,7 @@ class Store:
         return runs
 
     def _git(self, *words: str, stdin: str = "", **env: str) -> str:
-        settings = [word for one in (*_SET, *_WHO) for word in ("-c", one)]
-        argv = ["git", "-C", str(self._place), *settings, *words]
+        argv = ["git", "-C", str(self._place), *_SET, *words]
         done = subprocess.run(
             argv, input=stdin, capture_output=True, text=True, check=False, env=os.environ | env
         )
