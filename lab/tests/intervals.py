@@ -230,6 +230,26 @@ def skewed(starts: int, runs: int, seed: int = 1) -> Skewed:
     return Skewed(starts, unmet / runs, held / runs, met, typical / runs)
 
 
+ALIKE = 0.97
+
+
+def alike(cases: int, runs: int, seed: int = 1) -> float:
+    """Returns how often the interval of a median holds it where neighbours in time are ALIKE."""
+    rng, held, had = np.random.default_rng([seed, cases]), 0, 0
+    for _ in range(runs):
+        order = rng.permutation(np.repeat(np.arange(cases), SAMPLES))
+        own = rng.standard_normal(order.size) * math.sqrt(1 - ALIKE**2)
+        own[0] = rng.standard_normal()
+        for i in range(1, order.size):
+            own[i] += ALIKE * own[i - 1]
+        places = [np.flatnonzero(order == case) for case in range(cases)]
+        found = [(place.tolist(), (1 + SPREAD * own[place]).tolist()) for place in places]
+        interval = Sampling(dependence=Dependence(found)).estimate([found[0][1]], "0").interval
+        had += interval is not None
+        held += interval is not None and 1.0 in interval
+    return held / had
+
+
 def _fitted(xs: Sequence[int], known: list[Estimate], *columns: Any) -> Fit:
     made = fit(xs, known, *columns)
     assert made is not None
@@ -315,6 +335,8 @@ def main() -> int:
             bad = not 0.93 <= share <= (1.0 if name in parts.WIDER else 0.97)
             good = good and not bad
             say(f"{name:14}{share:9.1%}{'!' if bad else ' '}")
+        for cases in (10, 40):
+            say(f"\nNeighbours alike, {cases} cases: {alike(cases, asked.runs):.1%}")
         say("\nOne start in ten 15 % slower:  none met   mean held (if met)   typical held")
         for starts in (4, 5, 8, 10, 20, 29):
             one = skewed(starts, asked.runs)

@@ -84,3 +84,15 @@ def test_a_report_says_which_starts_it_may_lack() -> None:
         share = stats.rarest(starts)
         missed = np.mean(~(rng.random((20_000, starts)) < share).any(axis=1))
         assert missed == pytest.approx(0.05, abs=0.006)
+
+
+def test_neighbours_that_are_alike_hold_what_the_method_says() -> None:
+    text = " ".join((Path(__file__).parents[2] / "docs" / "method.md").read_text().split())
+    said = re.search(
+        r"correlation of 0\.97\) leave a run of ten cases with (\d+) % instead of 95 %, one of "
+        r"forty cases with (\d+) %",
+        text,
+    )
+    assert said
+    for cases, percent in zip((10, 40), said.groups(), strict=True):
+        assert bench.alike(cases, 400) == pytest.approx(int(percent) / 100, abs=0.05)

@@ -224,7 +224,7 @@ def test_models_of_a_run_find_the_truth() -> None:
     for repeat in made.repeats:
         names = repeat.work.algorithm, repeat.work.backend
         operation = work(*names, 4096)
-        assert repeat.crossing.value == pytest.approx(TRUTH[names][0], rel=0.05)
+        assert repeat.fit.terms["call"].value == pytest.approx(TRUTH[names][0], rel=0.05)
         interval = repeat.operation.interval
         assert interval is not None
         # Twice the interval: it misses once in twenty, and there are eight.

@@ -308,9 +308,8 @@ def bounds(group: Group) -> Iterator[Tested]:
         label = f"{group.label(one)} {one.row[-60:]} {one.column[:25]}".lower()
         label = label if one.form == "line" else f"{label} {one.row.lower()}"
         measured = "takes" in {other.column for other in group.figures}  # and so is each part of it
-        if one.dimension != "share" or measured or is_factor(group, one):
-            pass
-        elif _OF_A_WHOLE.search(label):
+        share = one.dimension == "share" and not measured and not is_factor(group, one)
+        if share and _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
             more = f" on {cores} CPUs" if cores > 1 else ""
             wrong = f"{one.name}: {one.text} is more than the whole{more}."

@@ -167,10 +167,6 @@ def cycles(group: Group) -> Iterator[Tested]:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-LONG = 80
-"""Letters before a factor: a sentence of more compares with what it says itself."""
-
-
 def is_factor(group: Group, one: Printed) -> bool:
     """Whether a figure compares two others."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
@@ -228,9 +224,8 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
             if not pairs and factor.block:
                 before = [one for one in _comparable(block, factor) if one.sentence < number]
                 row = factor.row.lower()
-                if own and factor.start > LONG:
-                    pairs = []
-                elif own:
+                if own:  # a long sentence compares with what it says itself
+                    before = before if factor.start <= 80 else []
                     pairs = [(own[0], b) for b in before if b.dimension == own[0].dimension][:1]
                 elif "vs" in factor.row or not row or "ratio" in row:
                     pairs = _pairs(before)

@@ -93,15 +93,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class RepeatLine:
-    """t(n) = crossing + n * operation, for n operations inside one call; nanoseconds."""
+    """t(n) = call + n * operation, for n operations inside one call; nanoseconds."""
 
     work: Work
     bytes: int | None
     fit: Fit
-
-    @property
-    def crossing(self) -> Estimate:
-        return self.fit.terms["call"]
 
     @property
     def operation(self) -> Estimate:

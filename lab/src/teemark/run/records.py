@@ -8,7 +8,7 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -505,5 +505,3 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
 AnyRecord = (
     Run | Start | Machine | Case | First | Sample | Legs | Teehash | Timeline | Skip | Fail | End
 )
-
-TYPES: tuple[type[Record], ...] = get_args(AnyRecord)

@@ -41,7 +41,8 @@ RULES: tuple[Text, ...] = (
     ),
     (
         "Medians have intervals by the sign test; of several starts the value is the mean of the "
-        "starts' medians, with Student's t over them. No sample was thrown out: all are in ",
+        "starts' medians, with Student's t over them. Too short samples were taken again; all "
+        "others are in ",
         Code("run.ndjson"),
         ", from which this report can be made again.",
     ),
