@@ -110,11 +110,11 @@ CASES = {
         for store in ("tee-ree-fs", "file", "file-fsync")
     ],
     "storage": [
-        f"storage/{op}/{store}/7000"
+        f"storage/{op}/{store}/7000 samples=1"
         for op in STORAGE
         for store in ("tee-ree-fs", "file", "file-fsync")
     ]
-    + [f"storage/{op}/memory/7000" for op in ("create", "read", "write", "delete")],
+    + [f"storage/{op}/memory/7000 samples=1" for op in ("create", "read", "write", "delete")],
     "random": [
         f"rng/random/{source}/{size}"
         for source in ("tee", "getrandom", "urandom", "hwrng", "afalg", "openssl")
