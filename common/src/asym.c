@@ -72,16 +72,9 @@ bool asym_is_private(enum asym_use use)
 
 size_t asym_public_bytes(const struct asym_algorithm *alg)
 {
-	switch ((enum asym_kind)alg->kind) {
-	case ASYM_RSA:
+	if (alg->kind == ASYM_RSA)
 		return alg->value_bytes + ASYM_EXPONENT_BYTES;
-	case ASYM_EC:
-		return 2u * alg->value_bytes;
-	case ASYM_RAW:
-	case ASYM_SEED:
-		break;
-	}
-	return alg->value_bytes;
+	return (alg->kind == ASYM_EC ? 2u : 1u) * alg->value_bytes;
 }
 
 size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt)

@@ -17,6 +17,12 @@ from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
 
+KERNEL_KEYS = [
+    "akcipher rsa by rsa-generic",
+    "akcipher ecdsa-nist-p256 by ecdsa-nist-p256-generic",
+    "AF_ALG akcipher: 2 No such file or directory",
+    "keyctl pkey: 126 Required key not available",
+]
 OK_STEPS = [
     "socket: ok",
     "hash bind: ok",
@@ -73,6 +79,7 @@ def machine(**changes: dict[str, Any]) -> Machine:
             "user": "root",
             "root": True,
             "afalg_steps": OK_STEPS,
+            "kernel_asymmetric": KERNEL_KEYS,
             "devices": ["/dev/tee0 rw-rw---- root tee"],
             "modules": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
             "modules_there": ["optee", "tee", "af_alg", "algif_hash", "crypto_user"],
@@ -413,3 +420,18 @@ def test_facts_that_are_all_unknown_are_survived() -> None:
     unknown = Patient("x", msgspec.convert(record, Machine))
     assert all(problem.remedy for problem in examine(unknown))
     assert inventory(unknown, everything=True)
+
+
+def test_the_kernels_keys_and_the_ways_to_them() -> None:
+    """No socket of AF_ALG takes asymmetric keys in mainline; ENOKEY means that keyctl would."""
+    lines = dict(inventory(patient()))
+    assert lines["kernel's keys"] == (
+        "ecdsa-nist-p256, rsa; AF_ALG akcipher does not: No such file or directory; "
+        "keyctl pkey works"
+    )
+    other = ["AF_ALG akcipher: ok", "keyctl pkey: 95 Operation not supported"]
+    lines = dict(inventory(patient(health={"kernel_asymmetric": other})))
+    said = "none; AF_ALG akcipher works; keyctl pkey does not: Operation not supported"
+    assert lines["kernel's keys"] == said
+    lines = dict(inventory(patient(health={"kernel_asymmetric": None})))
+    assert lines["kernel's keys"] == "not told"

@@ -291,15 +291,17 @@ static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 	return at == len;
 }
 
-/* Returns the parameters that sign a message, or NULL; *at: where the message begins. */
-static const struct param *with_context(const struct asym_job *job, struct param *params,
-					size_t *at)
+/* Begins with a message of *len bytes, which lies behind its context; NULL: libcrypto can't. */
+static const uint8_t *begin(struct openssl_asym *a, const struct asym_job *job, size_t *len)
 {
-	if (job->alg->kind != ASYM_SEED)
-		return NULL;
-	*at = ASYM_CONTEXT_BYTES;
-	params[0] = (struct param){ "context-string", BYTES, job->in->data, *at, 0 };
-	return params;
+	size_t at = job->alg->kind == ASYM_SEED ? ASYM_CONTEXT_BYTES : 0;
+	const struct param with[] = { { "context-string", BYTES, job->in->data, at, 0 }, { 0 } };
+	int ok = (job->use == ASYM_SIGN ? evp.md_sign_init :
+					  evp.md_verify_init)(a->md_ctx, NULL, NULL, NULL, NULL,
+							      a->key, at ? with : NULL);
+
+	*len = job->in_len - at;
+	return ok == 1 ? job->in->data + at : NULL;
 }
 
 static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
@@ -307,14 +309,13 @@ static int sign(struct openssl_asym *a, struct asym_job *job, struct error *err)
 	const struct asym_algorithm *alg = job->alg;
 	uint8_t *out = job->out->data, asn1[ASYM_IN_MAX_BYTES];
 	bool ec = alg->kind == ASYM_EC;
-	size_t len = ec ? sizeof(asn1) : ASYM_MAX_BYTES, at = 0;
-	struct param params[PARTS_MAX] = { 0 };
+	size_t len = ec ? sizeof(asn1) : ASYM_MAX_BYTES, in_len;
+	const uint8_t *message;
 	int ok;
 
 	if (signs_message(job))
-		ok = evp.md_sign_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
-				      with_context(job, params, &at)) == 1 &&
-		     evp.md_sign(a->md_ctx, out, &len, job->in->data + at, job->in_len - at) == 1;
+		ok = (message = begin(a, job, &in_len)) &&
+		     evp.md_sign(a->md_ctx, out, &len, message, in_len) == 1;
 	else
 		ok = evp.sign(a->ctx, ec ? asn1 : out, &len, job->in->data, job->in_len) == 1;
 	if (ok && ec) {
@@ -329,8 +330,8 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 {
 	const uint8_t *signature = job->out->data;
 	uint8_t asn1[ASYM_IN_MAX_BYTES];
-	struct param params[PARTS_MAX] = { 0 };
-	size_t len = job->out_len, at = 0;
+	const uint8_t *message;
+	size_t len = job->out_len, in_len;
 	int ok;
 
 	if (len != job->alg->out_bytes)
@@ -341,10 +342,8 @@ static int verify(struct openssl_asym *a, const struct asym_job *job, struct err
 		signature = asn1;
 	}
 	if (signs_message(job))
-		ok = evp.md_verify_init(a->md_ctx, NULL, NULL, NULL, NULL, a->key,
-					with_context(job, params, &at)) == 1 &&
-		     evp.md_verify(a->md_ctx, signature, len, job->in->data + at,
-				   job->in_len - at) == 1;
+		ok = (message = begin(a, job, &in_len)) &&
+		     evp.md_verify(a->md_ctx, signature, len, message, in_len) == 1;
 	else
 		ok = evp.verify(a->ctx, signature, len, job->in->data, job->in_len) == 1;
 	return ok ? 0 :
@@ -428,23 +427,15 @@ int openssl_asym_public_key(struct session *s, const struct asym_job *job, uint8
 	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
 	size_t n = job->alg->value_bytes, len = 0;
 	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
-	bool ok = false;
+	bool ok;
 
-	switch ((enum asym_kind)job->alg->kind) {
-	case ASYM_RSA:
+	if (job->alg->kind == ASYM_RSA)
 		ok = get_number(a->key, "n", out, n) &&
 		     get_number(a->key, "e", out + n, ASYM_EXPONENT_BYTES);
-		break;
-	case ASYM_EC:
-		ok = evp.get_bytes(a->key, "pub", point, sizeof(point), &len) == 1 &&
-		     len == 2 * n + 1;
-		if (ok)
-			memcpy(out, point + 1, 2 * n);
-		break;
-	case ASYM_RAW:
-	case ASYM_SEED:
+	else if (job->alg->kind != ASYM_EC)
 		ok = evp.get_bytes(a->key, "pub", out, n, &len) == 1;
-		break;
-	}
+	else
+		ok = evp.get_bytes(a->key, "pub", point, sizeof(point), &len) == 1 &&
+		     len == 2 * n + 1 && memcpy(out, point + 1, 2 * n);
 	return ok ? 0 : failed(err, job, "tell a public key");
 }

@@ -16,12 +16,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <linux/if_alg.h>
+#include <linux/keyctl.h>
 
 #include "afalg.h"
 #include "clock.h"
@@ -193,6 +195,31 @@ static void add_afalg_steps(struct facts *f)
 	fact_lines(f, "afalg_steps", &lines, "nothing was tried");
 }
 
+/* Lists the kernel's asymmetric drivers, and what the ways to them for user space answer. */
+static void add_asymmetric(struct facts *f)
+{
+	struct sockaddr_alg address = { AF_ALG, "akcipher", 0, 0, "rsa" };
+	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct kernel_drivers drivers = { 0 };
+	struct lines lines = { 0 };
+	char answers[128] = "", none[64];
+
+	put_step(answers, sizeof(answers), "AF_ALG akcipher",
+		 fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)));
+	if (fd >= 0)
+		close(fd);
+	/* No key has this number: ENOKEY says that the kernel has the operation. */
+	put_step(answers, sizeof(answers), "keyctl pkey",
+		 !syscall(SYS_keyctl, KEYCTL_PKEY_QUERY, INT32_MAX, 0, "", none));
+	kernel_drivers_read(&drivers, NULL);
+	for (const struct kernel_driver *d = drivers.list; d < drivers.list + drivers.count; d++)
+		if (!strcmp(d->type, "akcipher") || !strcmp(d->type, "sig"))
+			lines_add(&lines, "%s %s by %s", d->type, d->name, d->driver);
+	kernel_drivers_free(&drivers);
+	lines_add(&lines, "%s", answers);
+	fact_lines(f, "kernel_asymmetric", &lines, NULL);
+}
+
 static void name_mode(mode_t mode, char text[10])
 {
 	static const char all[] = "rwxrwxrwx";
@@ -326,6 +353,7 @@ void facts_of_health(struct facts *f)
 {
 	add_user(f);
 	add_afalg_steps(f);
+	add_asymmetric(f);
 	add_devices(f);
 	add_modules(f);
 	add_tracing(f);

@@ -60,10 +60,9 @@ static int tampered(struct desk *desk, const struct keyed_job *job, const uint8_
 		altered[places[i]] ^= 1;
 		ret = compute(desk, job, altered, out, &refused);
 		if (!ret)
-			return known_answer_wrong(err,
-						  "backend %s takes an altered "
-						  "message of %s for whole",
-						  desk->backend->name, job->alg->title);
+			return known_answer_wrong(
+				err, "backend %s takes an altered message of %s for whole",
+				desk->backend->name, job->alg->title);
 		if (ret != -EBADMSG) {
 			*err = refused;
 			return ret;

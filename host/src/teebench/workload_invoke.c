@@ -56,8 +56,7 @@ static int invoke_parse(struct bench_case *c, struct error *err)
 static int no_call(const struct bench_case *c, struct error *err)
 {
 	return error_skip(err, -EOPNOTSUPP, "no-call",
-			  "backend %s is not called across a border: there is "
-			  "no empty call%s to it",
+			  "backend %s is not called across a border: there is no empty call%s to it",
 			  c->backend->name, c->name == NONE ? "" : " with parameters");
 }
 

@@ -358,8 +358,7 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	       not_counted(f), as_parts, "time in read() by time computing");
 	why = NULL;
 	if (f->run.sessions.slots < 2)
-		why = "no reader thread: what the kernel reads ahead meanwhile "
-		      "shows as short reads";
+		why = "no reader thread: what the kernel reads ahead meanwhile shows as short reads";
 	else if (!f->totals.streams)
 		why = f->totals.failed < f->totals.files ? "every file went in one call" :
 							   "no file was hashed";

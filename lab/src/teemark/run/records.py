@@ -176,6 +176,7 @@ class HealthFacts(Group, frozen=True, kw_only=True):
     user: str | None = None
     root: bool | None = None
     afalg_steps: Annotated[Texts | None, says("of a socket: ok, or errno and its words")] = None
+    kernel_asymmetric: Annotated[Texts | None, says("drivers, and the ways to them")] = None
     devices: Annotated[Texts | None, says("path, permissions, owner, group")] = None
     modules: Annotated[Texts | None, says("loaded, of the TEE and of crypto")] = None
     modules_there: Annotated[Texts | None, says("that could be loaded")] = None
