@@ -202,19 +202,18 @@ static void add_asymmetric(struct facts *f)
 	int fd = socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct kernel_drivers drivers = { 0 };
 	struct lines lines = { 0 };
-	char answers[128] = "", none[64];
+	char answers[256] = "", none[64];
 
-	put_step(answers, sizeof(answers), "AF_ALG akcipher",
+	put_step(answers, sizeof(answers), "an AF_ALG socket",
 		 fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)));
-	if (fd >= 0)
-		close(fd);
-	/* No key has this number: ENOKEY says that the kernel has the operation. */
-	put_step(answers, sizeof(answers), "keyctl pkey",
+	close(fd);
+	/* No key has this number. */
+	put_step(answers, sizeof(answers), "keyctl (126: it takes keys of a keyring)",
 		 !syscall(SYS_keyctl, KEYCTL_PKEY_QUERY, INT32_MAX, 0, "", none));
 	kernel_drivers_read(&drivers, NULL);
 	for (const struct kernel_driver *d = drivers.list; d < drivers.list + drivers.count; d++)
 		if (!strcmp(d->type, "akcipher") || !strcmp(d->type, "sig"))
-			lines_add(&lines, "%s %s by %s", d->type, d->name, d->driver);
+			lines_add(&lines, "%s by %s", d->name, d->driver);
 	kernel_drivers_free(&drivers);
 	lines_add(&lines, "%s", answers);
 	fact_lines(f, "kernel_asymmetric", &lines, NULL);

@@ -140,8 +140,9 @@ class Work:
 
     @property
     def distribution(self) -> bool:
-        """Tells whether each sample makes another key pair: no later run is held against it."""
-        return self.row is KEYGEN or (self.row is PKCS11 and self.algorithm.startswith("keypair-"))
+        """Tells whether each sample is a draw (ML-DSA begins anew by chance): no run is gated."""
+        drawn = {PKCS11: "keypair-", SIGN: "ml-dsa-", KEYGEN: ""}.get(self.row)
+        return drawn is not None and self.algorithm.startswith(drawn)
 
     @property
     def driver(self) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections import Counter
 
 import msgspec
@@ -38,7 +37,7 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
     ]
     if m.health != HealthFacts():  # only `teebench --machine` tells these
         found += [
-            ("kernel's keys", _kernel_keys(m.health.kernel_asymmetric)),
+            ("kernel's keys", "; ".join(m.health.kernel_asymmetric or ("not told",))),
             ("disk", f"{_bytes(m.health.disk_free_bytes)} free"),
             ("TAs", _tas(p)),
             ("random sources", m.health.rng_available or "not told"),
@@ -107,18 +106,6 @@ def _afalg(p: Patient) -> str:
     works = "works" if p.machine.crypto.afalg else p.why_not("crypto.afalg")
     drivers = len(p.machine.crypto.kernel_drivers or ())
     return f"{fmt.plural(drivers, 'driver')}; AF_ALG {', '.join(bad) or works}"
-
-
-def _kernel_keys(lines: tuple[str, ...] | None) -> str:
-    """Says which asymmetric algorithms the kernel has, and which ways to them are open."""
-    if lines is None:
-        return "not told"
-    words = [", ".join(sorted({line.split()[1] for line in lines if " by " in line})) or "none"]
-    for way, _, said in (line.partition(": ") for line in lines if ": " in line):
-        # ENOKEY: keyctl has the operation, for keys in a keyring
-        is_open = said == "ok" or said.startswith(f"{errno.ENOKEY} ")
-        words.append(f"{way} {'works' if is_open else 'does not: ' + said.partition(' ')[2]}")
-    return "; ".join(words)
 
 
 def _openssl(p: Patient) -> str:

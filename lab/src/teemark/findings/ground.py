@@ -106,7 +106,7 @@ class Ground:
 
     def against(self, one: CaseStats, other: CaseStats) -> str:
         """Writes both as counts, or both as times."""
-        timed = self.run.icount and not (one.estimate.exact and other.estimate.exact)
+        timed = self.run.icount and not (one.estimate.counted and other.estimate.counted)
         first, second = (
             fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
             for stats in (one, other)
@@ -117,11 +117,11 @@ class Ground:
     def waits(self, *cases: CaseStats) -> bool:
         """Whether nothing follows from these times: this board counts instructions, and its clock
         goes on while it waits for a disk."""
-        return self.run.icount and not all(one.estimate.exact for one in cases)
+        return self.run.icount and not all(one.estimate.counted for one in cases)
 
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
         """A cost is in instructions where they were counted, and otherwise in nanoseconds."""
-        counted = "instructions" if self.run.icount and value.exact else "ns"
+        counted = "instructions" if self.run.icount and value.counted else "ns"
         return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
 
 

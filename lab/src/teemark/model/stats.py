@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from statistics import NormalDist, median
 from zlib import crc32
@@ -495,6 +495,7 @@ class Sampling:
     exact: bool = False  # The clock counts instructions
     resolution_ns: float = 0.0
     dependence: Dependence = INDEPENDENT
+    counts: bool = False  # Each sample is a count, but they differ by chance
 
     def estimate(
         self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
@@ -502,9 +503,10 @@ class Sampling:
         """Returns the median of the values of each start, of samples of so many calls."""
         longest = max(map(len, starts))
         depends, common = self.dependence.of(longest), self.dependence.common(longest)
-        return estimate(
+        found = estimate(
             *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
+        return replace(found, counted=found.counted or self.counts)
 
     def summary(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Summary:
         values = [value for start in starts for value in start]
@@ -518,6 +520,8 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     if not any(starts):
         return None
     loops = loops_of(measured)
+    if measured.work.distribution:  # Alike by chance, its samples aren't one count
+        sampling = replace(sampling, exact=False, counts=sampling.exact)
     return CaseStats(
         work=measured.work,
         bytes=case.bytes,

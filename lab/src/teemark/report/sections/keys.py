@@ -63,7 +63,7 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
     rows = []
     for one in made:
         time, interval = one.time, one.estimate.interval
-        shown = figures.instructions if time.estimate.exact else fmt.duration
+        shown = figures.instructions if time.estimate.counted else fmt.duration
         rows.append(
             (
                 run.title(one.algorithm),
