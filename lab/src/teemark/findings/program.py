@@ -140,6 +140,7 @@ def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
             evidence=f"The cheapest command takes {cost(way)}: this one computes long.",
             remedy="Call it less often: keep what it gave, as a TLS server that resumes sessions; "
             "or let it do less: `--plan asymmetric` has what other keys take on this board.",
+            costs=_share(kind.total, watched),
             saves=Share(each / watched.inside, "the time in calls with each call less"),
             figures=(Figure("calls", len(kind.calls)),),
         )
