@@ -11,13 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "tests"
 
-settings.register_profile("quick", max_examples=20, deadline=None)
-settings.register_profile("thorough", max_examples=200, deadline=None)
+SLOW = [HealthCheck.too_slow]  # It judges the machine
+settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=SLOW)
+settings.register_profile("thorough", max_examples=200, deadline=None, suppress_health_check=SLOW)
 settings.load_profile("thorough" if os.environ.get("THOROUGH") else "quick")
 
 # Programs go on ignoring what nohup or a shell's & ignores, and no test could interrupt them.

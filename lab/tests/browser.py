@@ -21,7 +21,7 @@ from teemark.base import paths
 NODE_MODULES = paths.build() / "node" / "node_modules"
 AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 SPEEDSCOPE = NODE_MODULES / "speedscope" / "dist" / "release"
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def missing() -> str | None:
@@ -112,7 +112,7 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=page.as_uri() + fragment)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._message())
 
     def evaluate(self, script: str) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import browser
 import sshserver
@@ -51,9 +51,13 @@ def reboot(board: VirtualBoard) -> None:
     board._power_on()
 
 
-settings.register_profile("quick", max_examples=50, deadline=None)
-settings.register_profile("thorough", max_examples=500, deadline=None)
-settings.load_profile("thorough" if THOROUGH else "quick")
+settings.register_profile(
+    "teemark",
+    max_examples=often(50, 500),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # It judges the machine
+)
+settings.load_profile("teemark")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -63,7 +63,7 @@ def test_checked_failure_names_the_command_and_its_last_word(board: Board) -> No
 
 @settings(
     max_examples=settings().max_examples // 2,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(words=st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), max_size=5))
 def test_arguments_arrive_as_they_are(board: Board, words: list[str]) -> None:

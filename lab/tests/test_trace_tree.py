@@ -386,7 +386,7 @@ def test_a_call_in_a_ta_that_the_normal_world_interrupts_goes_on_when_it_is_resu
     assert stacks["main"] == 8
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), size=st.integers(1, 60))
 def test_any_program_of_calls_comes_out_as_it_went_in(tmp_path: Path, seed: int, size: int) -> None:
     rng = random.Random(seed)

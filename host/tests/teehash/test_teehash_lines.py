@@ -32,7 +32,9 @@ NAMES = st.lists(
     max_size=12,
 ).map(b"".join).filter(lambda name: name not in (b".", b"..") and not name.startswith(b"-"))  # fmt: skip
 
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 
 def digest_of(algorithm: str, data: bytes) -> str:

@@ -34,7 +34,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(
     max_examples=2 * settings().max_examples,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     chunk=CHUNKS,
