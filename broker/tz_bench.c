@@ -3,10 +3,10 @@
  * Measures what a message costs a running broker: its CPU time, and the time
  * from the publisher to each subscriber, who are threads of this process.
  *
- *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
+ *   tz_bench PID SUBSCRIBERS[:FIRST] MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
  *
  * With a folder: payloads are sealed by `pub` there, and each subscriber sub1,
- * sub2, … opens what it gets; a copy that it can't open is an error. Prints a
+ * sub2, … (or from subFIRST on) opens what it gets; a copy that it can't open is an error. Prints a
  * line `cpu_ns MESSAGES…`, one value a message, then `latency_ns …`, one a copy.
  * Three messages warm up; `first_ns` is the CPU time of the first of them. At a
  * RATE other than 0 so many messages are sent a second, whether or not those
@@ -124,11 +124,11 @@ static void come(struct person *person, const char *id, bool subscribes)
 		errx(1, "no broker on 127.0.0.1:1883");
 }
 
-static void wait_for(atomic_uint *count)
+static void wait_for(atomic_uint *count, const char *what)
 {
 	for (int i = 0; atomic_load(count) < due; i++) {
-		if (i == 20000)
-			errx(1, "only %u of %u came", atomic_load(count), due);
+		if (i == 200000)
+			errx(1, "only %u of %u %s came", atomic_load(count), due, what);
 		usleep(1000);
 	}
 }
@@ -161,7 +161,7 @@ static uint64_t cost_of_one(struct person *pub, const char *pid, size_t number,
 	before = cpu_of(pid);
 	atomic_store(&got, 0);
 	send_one(pub, number, 0, plain, sealed);
-	wait_for(&got);
+	wait_for(&got, "copies");
 	usleep(20000);
 	return cpu_of(pid) - before;
 }
@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	uint64_t *cpu = NULL, rate = 0, begin = 0;
 	uint8_t *plain = NULL, *sealed = NULL;
 	size_t messages = 0, m = 0;
+	const char *first = argc > 2 ? strchr(argv[2], ':') : NULL;
 
 	if (argc != 7 && argc != 9)
 		errx(2, "see the top of tz_bench.c");
@@ -203,11 +204,12 @@ int main(int argc, char **argv)
 	for (unsigned int i = 1; i <= subscribers; i++) {
 		char id[16];
 
-		snprintf(id, sizeof(id), "sub%u", i);
+		snprintf(id, sizeof(id), "sub%u",
+			 (first ? (unsigned int)atoi(first + 1) : 1) + i - 1);
 		people[i].number = i - 1;
 		come(&people[i], id, true);
 	}
-	wait_for(&ready);
+	wait_for(&ready, "subscribers");
 	for (; m < WARM_UP + (rate ? 0 : messages); m++)
 		cpu[m] = cost_of_one(&people[0], argv[1], m, plain, sealed);
 	atomic_store(&got, 0);
@@ -215,7 +217,7 @@ int main(int argc, char **argv)
 	for (begin = now(); rate && m < WARM_UP + messages; m++)
 		send_one(&people[0], m, begin + (m - WARM_UP) * 1000000000u / rate, plain, sealed);
 	if (rate)
-		wait_for(&got);
+		wait_for(&got, "copies");
 	print("first_ns", cpu, 1);
 	print("cpu_ns", cpu + WARM_UP, messages);
 	print("latency_ns", latency + WARM_UP * subscribers, messages * subscribers);

@@ -4,13 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from teemark.broker import measure
 from teemark.broker.desk import Desk
-from teemark.broker.measure import IN_A_ROW, STEP, Row
+from teemark.broker.measure import IN_A_ROW, STEP
+from teemark.cli import main as cli
+from teemark.plan import plan
+from teemark.report import run_page
+from teemark.run import reader
+from teemark.run.records import SCHEMA, Machine, Run
+
+RUN = Run(
+    schema=SCHEMA,
+    teemark="0",
+    board="b",
+    plan="broker",
+    started="2026-11-23T00:00:00Z",
+    emulated=True,
+    icount=True,
+    cases=5,
+)
 
 
 @pytest.mark.parametrize("service", [7e-6, 0.00021, 0.3])
@@ -37,20 +55,31 @@ def test_the_highest_rate_is_what_a_queue_serves(
     assert len(asked) < 30
 
 
-def test_a_byte_of_the_broker_is_the_slope_between_two_lengths() -> None:
-    """A message costs 5,000 and 7.00 a byte; more readers cost as much each."""
-    rows = [
-        Row(
-            way.name,
-            readers,
-            size,
-            0,
-            {"cpu": (readers * (5000 + 7 * size),), "first": (1_000_000,)},
-        )
-        for way in measure.WAYS
-        for readers, size in ((1, 64), (8, 64), (1, 1024), (1, 65536))
-    ]
+def test_what_was_measured_is_a_run_that_reports_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each value is a sample of its case."""
+    started = datetime(2026, 11, 23, tzinfo=UTC)
+    monkeypatch.setattr(measure, "machine", lambda _: Machine(schema=SCHEMA, teebench="0"))
+    monkeypatch.setattr(measure, "header", lambda *_: RUN)
+    found = {"broker/cpu-2-qos1/tee/64": (64, 6, 7), "broker/latency-2-qos1/tee/64": (1, 2, 3, 4)}
+    measure.write(Mock(), found, started, tmp_path)
+    data = reader.read(tmp_path)
+    assert data.as_asked
+    assert {key: tuple(s.ns for s in case.samples) for key, case in data.cases.items()} == found
+    assert {case.case.bytes for case in data.cases.values()} == {64}
+    assert "latency-2-qos1" in run_page.make([data], [None]).html
+
+
+def test_the_plan_has_the_cases_that_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = dict.fromkeys(("first", "cpu", "latency"), (1000000,))
+    monkeypatch.setattr(measure, "_bench", lambda *_: values)
+    monkeypatch.setattr(measure, "highest_rate", lambda *_: 1000)
     said: list[str] = []
-    measure.report(rows, "instructions", said.append)
-    lines = [line.split() for line in said if line.startswith("  ") and "first" not in line]
-    assert {tuple(line[:3]) for line in lines} == {("5,448", "43,584", "7.00")}
+    found = measure.measure(Mock(), said.append)
+    assert set(found) == {case.key for case in plan.load("broker").cases}
+
+
+def test_run_says_who_measures_the_brokers_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["run", "--plan", "broker"]) == 2
+    assert "teemark broker measure" in capsys.readouterr().err

@@ -3,18 +3,28 @@
 
 from __future__ import annotations
 
-import csv
+import re
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
+from msgspec import convert, structs
+
 from teemark.base.errors import BoardError
+from teemark.base.work import Work
+from teemark.boards import Board
 from teemark.broker.desk import PLACE, Desk
+from teemark.doctor.look import machine
+from teemark.measure.runner import header
+from teemark.plan import plan
+from teemark.plan.plan import CaseLine
+from teemark.run.records import Backend, Case, End, Sample, Start
+from teemark.run.writer import RunWriter
 
 READERS = 32
 UNCACHED = 100  # Readers of one message whose keys don't all fit into the TA's memory
-SIZES = (64, 1024, 4096, 16384, 65536, 262144)
 MESSAGES = 7
 """Messages of each case; three more warm up."""
 IN_A_ROW = 4000
@@ -23,6 +33,13 @@ not woken at once adds milliseconds to some."""
 STEP = 0.03  # Relative, of the rates that are tried
 
 _MEASURES = ("first", "cpu", "latency")
+_PARTS = ("workload", "algorithm", "backend", "parameters")
+
+Values = dict[str, tuple[int, ...]]
+"""The values of each case, in nanoseconds (on a board that counts, instructions). A key is
+broker/MEASURE-READERS[-qosN]/WAY/BYTES. `first` is the CPU time of a case's first message, `cpu`
+that of each later one; `latency` has a value a copy, and `interval` is what lies between messages
+at the highest rate at which they don't queue up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +61,6 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One case. Its values are nanoseconds (on a board that counts, instructions): `first` is the
-    CPU time of its first message, `cpu` that of each later one; `latency` has a value a copy."""
-
-    way: str
-    readers: int
-    size: int
-    qos: int
-    values: Mapping[str, tuple[int, ...]]
-
-    def median(self, measure: str) -> float:
-        return statistics.median(self.values[measure])
-
-
-def _cases(way: Way) -> Iterator[tuple[int, int, int]]:
-    """Readers, bytes and QoS."""
-    yield from ((readers, 64, 0) for readers in (1, 2, 4, 8, READERS))
-    yield from ((1, size, 0) for size in SIZES[1:])
-    if way.name in ("plain", "normal", "tee"):
-        yield from ((readers, 64, qos) for qos in (1, 2) for readers in (1, 8))
-
-
 def _bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
     """Runs tz_bench; `numbers` are its subscribers, messages, bytes, QoS and rate."""
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
@@ -83,10 +77,6 @@ def _bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]
     return {name: tuple(map(int, line[1:])) for name, line in zip(_MEASURES, lines, strict=True)}
 
 
-def _case(desk: Desk, way: Way, readers: int, size: int, qos: int) -> Row:
-    return Row(way.name, readers, size, qos, _bench(desk, way, readers, MESSAGES, size, qos, 0))
-
-
 def highest_rate(desk: Desk, way: Way) -> int:
     """Returns the highest rate at which messages don't queue up, to within STEP. They do where they
     wait the longer the later they are: by half a STEP of the time that went by."""
@@ -101,50 +91,48 @@ def highest_rate(desk: Desk, way: Way) -> int:
     return low
 
 
-def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> list[Row]:
+def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
     """Measures every way and case; `say` hears of each. UNCACHED clients or more are one more case
     in the TEE: a message for so many of them."""
     desk.claim()
-    readers = {f"sub{number + 1}": ["r:tz/#"] for number in range(max(READERS, clients))}
-    desk.enrol({"pub": ["w:tz/#"]} | readers)
-    rows = []
+    names = {f"sub{number + 1}": ["r:tz/#"] for number in range(max(READERS, clients))}
+    desk.enrol({"pub": ["w:tz/#"]} | names)
+    found, asked = Values(), plan.load("broker").cases
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
-        uncached = [(UNCACHED, 64, 0)] * (way.name == "tee" and clients >= UNCACHED)
-        for case in (*_cases(way), *uncached):
-            rows.append(_case(desk, way, *case))
-            say(_line(rows[-1]))
+        uncached = [f"cpu-{UNCACHED}/tee/64"] * (way.name == "tee" and clients >= UNCACHED)
+        for key in (*(case.key for case in asked), *uncached):
+            if match := re.fullmatch(rf".*cpu-((\d+)(?:-qos(\d))?/{way.name}/(\d+))", key):
+                numbers = (int(match[2]), MESSAGES, int(match[4]), int(match[3] or 0))
+                for name, values in _bench(desk, way, *numbers, 0).items():
+                    found[f"broker/{name}-{match[1]}"] = values
+                    say(f"broker/{name}-{match[1]} {statistics.median(values):,.0f}")
         desk.stop()
         desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         rate = highest_rate(desk, way)
-        say(f"{way.name:9}  1 readers     64 B  QoS 0  queues up above {rate:,} messages a second")
+        found[f"broker/interval-1/{way.name}/64"] = (round(1e9 / rate),)
+        say(f"{way.name}: messages queue up above {rate:,} a second")
         desk.stop()
-    return rows
+    return found
 
 
-def _line(row: Row) -> str:
-    case = f"{row.way:9} {row.readers:2} readers {row.size:6} B  QoS {row.qos}"
-    return f"{case}  CPU {row.median('cpu'):12,.0f}  latency {row.median('latency'):12,.0f}"
-
-
-def report(rows: Sequence[Row], unit: str, say: Callable[[str], None]) -> None:
-    """The answer each way: a message of 64 bytes for 1 and 8 readers, and a byte (the slope between
-    1 KiB and 64 KiB with one reader)."""
-    say(f"\nCPU of the broker, {unit}: 64 B for 1 and 8 readers; a byte of a longer message")
-    cpu = {(row.way, row.readers, row.size): row.median("cpu") for row in rows if not row.qos}
-    for way in WAYS:
-        byte = (cpu[way.name, 1, 65536] - cpu[way.name, 1, 1024]) / (65536 - 1024)
-        few, many = (cpu[way.name, readers, 64] for readers in (1, 8))
-        say(f"  {few:10,.0f} {many:10,.0f} {byte:8.2f}  {way.title}")
-    cold = next(row for row in rows if row.way == "tee").values["first"][0]
-    say(f"  the first message after a start, whose keys come from storage: {cold:,}")
-
-
-def write(rows: Sequence[Row], file: str) -> None:
-    """Every value as a row of a CSV file."""
-    lines = [("way", "readers", "bytes", "qos", "measure", "value")]
-    for row in rows:
-        key = (row.way, str(row.readers), str(row.size), str(row.qos))
-        lines += [(*key, name, str(x)) for name in _MEASURES for x in row.values[name]]
-    with Path(file).open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out).writerows(lines)
+def write(board: Board, found: Values, started: datetime, directory: Path) -> Path:
+    """Writes what was measured as a run of the plan broker, a sample a value."""
+    asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in found))
+    ways = tuple(Backend(name=way.name, title=way.title) for way in WAYS)
+    samples = [(key, ns) for key, values in found.items() for ns in values]
+    with RunWriter(directory) as writer:
+        writer.record(header(board, asked, 1, started))
+        writer.record(Start(number=1, kind="round"))
+        writer.record(structs.replace(machine(board), backends=ways))
+        for case in asked.cases:
+            facts = {name: getattr(case.work, name) for name in _PARTS} | {"bytes": case.work.size}
+            facts |= {"type": "case", "case": case.key, "samples": len(found[case.key])}
+            facts |= {"verified": case.work.backend != "plain", "repeat": (1,), "loops": (1,)}
+            writer.record(convert(facts, Case))
+        for seq, (key, ns) in enumerate(samples):
+            facts = {"type": "sample", "case": key, "seq": seq, "repeat": 1, "loops": 1, "ns": ns}
+            writer.record(convert(facts | {"source": "client-clock"}, Sample))
+        end = End(complete=True, reason="done", cases=len(found), samples=len(samples))
+        writer.last_record(structs.replace(end, skipped=0, failed=0))
+        return writer.finish()

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import click
 
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
 from teemark.broker.desk import Desk, Version
-from teemark.cli.common import board_option, option
+from teemark.cli.common import board_option, option, out_option
 from teemark.cli.reach import reached
+from teemark.run import reader
+from teemark.run.writer import directory_for
 
 
 @click.group("broker")
@@ -46,17 +51,23 @@ def demo(board: str, mosquitto: Version) -> int:
 @option(
     "--clients N", "Enrol so many; from 100 on, a message for 100 of them.", default=bench.READERS
 )
-@option("--csv FILE", "Write all values there.", "file", kind=click.Path(dir_okay=False))
-def measure(board: str, mosquitto: Version, clients: int, file: str | None) -> int:
+@out_option("runs/TIME-BOARD-broker")
+def measure(board: str, mosquitto: Version, clients: int, out: Path | None) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
 
-    On a board that counts instructions, CPU time is instructions, exactly.
+    On a board that counts instructions, CPU time is instructions, exactly. Writes a run like any
+    other, of the plan `broker`, for report, compare, plot, export and history.
     """
+    from teemark.report import run_page, summary  # takes half a second
+
+    directory = directory_for(out, board, "broker")
+    started = datetime.now(UTC)
     with reached(board) as target:
         desk = Desk(target, mosquitto)
         desk.install()
-        rows = bench.measure(desk, click.echo, clients)
-    bench.report(rows, "instructions" if target.deterministic else "ns", click.echo)
-    if file is not None:
-        bench.write(rows, file)
+        found = bench.measure(desk, click.echo, clients)
+        file = bench.write(target, found, started, directory)
+    page = run_page.make([reader.read(file.parent)], [None])
+    summary.show(page.subjects[0])
+    click.echo(f"report: {run_page.write(page, file.parent)}")
     return 0

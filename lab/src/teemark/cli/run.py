@@ -131,6 +131,8 @@ def command(
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
     couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
     """
+    if plan_word == "broker":
+        raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")
     own, asked = common.load(ta_path, plan_word or (None if ta_path else "quick"))
     if only:
         asked = plan.select(asked, only)

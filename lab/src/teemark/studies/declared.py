@@ -19,7 +19,7 @@ from teemark.base.errors import ConfigError
 from teemark.studies.formula import Formula
 
 SEED_PLANS = (
-    *("api-vs-custom", "beaglebone-hw-crypto", "mqtt-tz-blocks"),
+    *("api-vs-custom", "beaglebone-hw-crypto", "broker", "mqtt-tz-blocks"),
     *("rpi3-secure-hash", "rpi3-small-messages"),
 )
 """Plans with the name of a document. The figures themselves are in the checkout, and a report can
