@@ -4,7 +4,7 @@
     python lab/tests/interrupted.py [--times 20] [--seed 1] [--longest 60]   # 15 minutes
 
 Each time it sends SIGINT to all processes of `make run`, as Ctrl-C does, some seconds after its
-start, or in two of five cases some seconds after the first sample was written; every fourth time a
+start, or in two of five cases some seconds after the first record was written; every fourth time a
 second one follows after 0.2 s. It prints a line for each: when, how long the end took, the exit
 status, and what was left. Then `make run` runs whole.
 
@@ -111,7 +111,7 @@ def interrupt(dice: random.Random, number: int, longest: float) -> bool:
     if over and status == 0:
         well = True
     last = [line for line in words.splitlines() if line and not line.startswith("make: ***")][-1:]
-    since = "the first sample" if measuring else "the start"
+    since = "the first record" if measuring else "the start"
     say(
         f"{number:2}: {after:4.1f} s after {since}{' (it had ended)' if over else ''}: ended in "
         f"{took:.1f} s, status {status}; {kept}; {(last or ['(silence)'])[0][:110]!r}"
@@ -126,6 +126,8 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--longest", type=float, default=60, help="seconds until the signal")
     asked = options.parse_args()
+    # A shell that begins this in the background has SIGINT ignored, and so would `make run`.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     dice = random.Random(asked.seed)
     ends = [interrupt(dice, n + 1, asked.longest) for n in range(asked.times)]
     say(f"{sum(ends)} of {len(ends)} interruptions ended well")

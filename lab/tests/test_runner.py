@@ -286,6 +286,29 @@ def test_a_terminated_teemark_leaves_a_run_that_says_so(board: FakeBoard, tmp_pa
     assert reader.read(tmp_path / "run").incomplete == "teemark was ended by a signal"
 
 
+@pytest.mark.parametrize("lines", [0, 300])
+def test_a_program_that_ctrl_c_killed_is_no_failure(
+    board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    """teebench may be killed before it takes signals, as while the board is slow. Where it measured
+    something, the run is kept as interrupted. Killed by a signal that nobody sent it has failed."""
+    teebench(board.programs, f'head -n {lines} "{board.programs}/output"; exit 130')
+    with contextlib.suppress(CommandFailed):
+        failed = runner.measure(board, PLAN, tmp_path / "failed", Recorder())
+        assert lines
+        assert isinstance(failed.error, CommandFailed)
+    state = leaving._State()
+    state.signum = signal.SIGINT
+    monkeypatch.setattr(leaving, "_state", state)
+    monkeypatch.setattr(leaving, "_set_timer", lambda *_: None)
+    with contextlib.suppress(KeyboardInterrupt):
+        interrupted = runner.measure(board, PLAN, tmp_path / "run", Recorder())
+        assert lines
+        assert interrupted.error is None
+        assert reader.read(tmp_path / "run").incomplete == "interrupted (Ctrl-C, SIGINT)"
+    assert (tmp_path / "run").exists() == bool(lines)
+
+
 @pytest.mark.parametrize(
     ("problem", "says"),
     [

@@ -128,10 +128,11 @@ def _hear(signum: int, _frame: FrameType | None) -> None:
         _state.waits_until, _state.ends_at = now, min(_state.ends_at, now + AT_ONCE_S)
     else:
         return  # the timer ends it any moment
-    _unwind()
+    unwind()
 
 
-def _unwind() -> None:
+def unwind() -> None:
+    """Raises what the first signal means, now that it came."""
     _state.told = False
     _set_timer()
     if _state.busy:
@@ -143,7 +144,7 @@ def _unwind() -> None:
 
 def _alarm(_signum: int, _frame: FrameType | None) -> None:
     if _state.told:
-        _unwind()
+        unwind()
         return
     if _state.busy and time.monotonic() < _state.ends_at + SEALING_S:
         _set_timer(0.1)

@@ -330,6 +330,8 @@ class _Attempt:
             raise self._wrong
         if self.end is not None:
             return
+        if leaving.signalled() and status == 128 + leaving.signalled():
+            leaving.unwind()  # it ended as it was told, before it could say so
         if status == SSH_FAILED:
             raise errors.ConnectionLost(
                 f"{name}: the connection ended before {PROGRAM} did",
