@@ -28,11 +28,13 @@ from pathlib import Path
 
 from click import echo as say
 
-from teemark.base import leaving, paths
+from teemark.base import paths
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 
 RUNS = paths.root() / "runs"
+ENDS_S = 5.0
+"""Seconds within which all has ended."""
 
 
 def run_folders() -> set[Path]:
@@ -110,14 +112,15 @@ def interrupt(dice: random.Random, number: int, longest: float) -> bool:
     kept, well = left(run_folders() - before)
     if over and status == 0:
         well = True
+    torn = "; a traceback" * ("Traceback" in words)
     last = [line for line in words.splitlines() if line and not line.startswith("make: ***")][-1:]
     since = "the first record" if measuring else "the start"
     say(
         f"{number:2}: {after:4.1f} s after {since}{' (it had ended)' if over else ''}: ended in "
-        f"{took:.1f} s, status {status}; {kept}; {(last or ['(silence)'])[0][:110]!r}"
+        f"{took:.1f} s, status {status}; {kept}{torn}; {(last or ['(silence)'])[0][:110]!r}"
         + "".join(f"\n    still alive: {line[:100]}" for line in alive.values())
     )
-    return well and not alive and took <= leaving.LAST_S and "Traceback" not in words
+    return well and not alive and took <= ENDS_S and not torn
 
 
 def main() -> int:
