@@ -191,3 +191,20 @@ def test_the_bytes_of_post_quantum_keys_are_the_tables() -> None:
         found = re.search(rf'"{name}","[^"]*",\d+,(\d+),0,(\d+),', rows)
         assert found, name
         assert sum(map(int, found.groups())) == carried, name
+
+
+def test_a_counted_draw_has_an_interval_and_a_token_is_timed() -> None:
+    """Samples of key pairs that lie within 1 % aren't one count; a token waits for a disk."""
+    drawn = [226e6 + 1e4 * n for n in range(20)]
+    cases = ("keygen/ecdsa-p256/tee/none", "sign/ml-dsa-65/openssl/none", "sign/ed25519/tee/none")
+    token = "pkcs11/keypair-token/pkcs11/none"
+    run = run_of(dict.fromkeys((*cases, token), drawn), icount=True)
+    stats = {one.key: one.estimate for one in Ground.of(run).models.stats}
+    for key in cases[:2]:
+        assert not stats[key].exact
+        assert stats[key].counted
+        interval = stats[key].interval
+        assert interval is not None
+        assert interval.low < stats[key].value < interval.high
+    assert stats[cases[2]].exact
+    assert not stats[token].counted

@@ -243,7 +243,7 @@ DECAPSULATE = Workload("decapsulate", "ALGORITHM", NONE, "sealed secrets opened"
 KEY_USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, ENCAPSULATE, DECAPSULATE)
 KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=400)
 KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
-PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=20)
+PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=180)
 STORAGE = Workload(
     "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},

@@ -171,8 +171,7 @@ def post_quantum(ground: Ground) -> Finding | None:
         return None
     if min(map(len, sizes)) < 2:
         return not_checked("post-quantum", "buffers of two sizes, mapped and copied in a TA", PLAN)
-    ends = [(found[0], found[-1]) for found in sizes]
-    a_byte = added((b.estimate - a.estimate).scaled(1 / (n - m)) for (m, a), (n, b) in ends)
+    a_byte = added((b.estimate - a.estimate).scaled(1 / (n - m)) for (m, a), *_, (n, b) in sizes)
     carried = a_byte.scaled(CARRIED[use.work.key])
     ratio, whole = carried / use.estimate, fmt.count(CARRIED[use.work.key])
     return Finding(
@@ -222,15 +221,15 @@ def pkcs11_memory(ground: Ground) -> Finding | None:
     }
     if not shares:
         return None
-    worst = max(shares, key=lambda work: shares[work])
+    worst, best = (choose(shares, key=lambda work: shares[work]) for choose in (max, min))
     share, name = shares[worst], worst.algorithm
     found = share > MEMORY
     return Finding(
         key="pkcs11-memory",
-        topic="cause",
+        topic="answer" if found else "cause",
         status="found" if found else "ruled out",
         claim="The PKCS #11 library allocates memory to share with the TEE anew in each call: "
-        f"{fmt.percent(share)} of {name}."
+        f"{fmt.percent(share)} of {name}, {fmt.percent(shares[best])} of {best.algorithm}."
         if found
         else "",
         evidence=f"Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "

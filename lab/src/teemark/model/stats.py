@@ -520,8 +520,9 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     if not any(starts):
         return None
     loops = loops_of(measured)
-    if measured.work.distribution:  # Alike by chance, its samples aren't one count
-        sampling = replace(sampling, exact=False, counts=sampling.exact)
+    if measured.work.distribution:  # Alike by chance, its samples aren't one count; a token waits
+        counts = sampling.exact and measured.work.backend != "pkcs11"
+        sampling = replace(sampling, exact=False, counts=counts)
     return CaseStats(
         work=measured.work,
         bytes=case.bytes,

@@ -86,7 +86,7 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
 def _layers(subject: Subject) -> list[Block]:
     shown = figures.instructions if subject.icount else fmt.duration
     rows: list[tuple[Cell, ...]] = []
-    note = "layers are means of a few calls before the samples"
+    note = f"{figures.unit(subject.run) or 'times'}; layers: means of calls before the samples"
     for case in subject.run.sound:
         layers, stats = case.case.layers, subject.models.case(case.key)
         if case.work.row is not PKCS11 or layers is None or stats is None:
@@ -107,10 +107,9 @@ def _layers(subject: Subject) -> list[Block]:
         )
     columns = (
         *left("call"),
-        *right("median", "in the TEE", "shared memory", "library", unit=figures.unit(subject.run)),
-        *right("shared memory", "calls into the TEE"),
+        *right("median", "in the TEE", "shared memory", "library", "memory's share", "TEE calls"),
     )
-    return [Table(columns, rows, note=note)] if rows else []
+    return [Table(columns, rows, note=note, stacked=True)] if rows else []
 
 
 keys = Part(
