@@ -73,7 +73,7 @@ def name(run: RunData) -> str:
     if run.commit is not None:
         return run.commit.short
     folder = Path(run.file).parent.name
-    return when(run) if not folder or re.match(r"\d{8}T\d{6}Z-", folder) else folder
+    return when(run) if re.match(r"\d{8}T\d{6}Z-", folder) else folder or run.file
 
 
 def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
