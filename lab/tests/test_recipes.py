@@ -149,6 +149,7 @@ def test_the_table_has_teebenchs_workloads() -> None:
             r'\.name = "([^"]+)".*?\.parameters = "([^"]+)"'
         )
         found |= dict(re.findall(rows, text, re.S))
+        found |= dict(re.findall(r'^USE_OF_KEY\((\w+),\s*"[^"]+",\s*"([^"]+)"\)', text, re.M))
     assert found == {row.name: row.parameters for row in WORKLOADS.values()}
 
 
