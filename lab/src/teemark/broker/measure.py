@@ -53,11 +53,11 @@ class Way:
 
 
 WAYS = (
-    Way("plain", "no plugin, not sealed", {}, tz=False),
-    Way("normal", "sealed anew in the broker's memory", {"keys": PLACE}),
-    Way("tee", "sealed anew in the TEE, one call a message", {}),
-    Way("tee-each", "sealed anew in the TEE, a call for each reader", {"expect": "false"}),
-    Way("tee-c", "sealed anew in the TEE by portable C", {"extensions": "false"}),
+    Way("plain", "no plugin", {}, tz=False),
+    Way("normal", "broker's memory", {"keys": PLACE}),
+    Way("tee", "one call a message", {}),
+    Way("tee-each", "a call for each reader", {"expect": "false"}),
+    Way("tee-c", "portable C in the TA", {"extensions": "false"}),
 )
 
 
@@ -119,7 +119,7 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> V
 def write(board: Board, found: Values, started: datetime, directory: Path) -> Path:
     """Writes what was measured as a run of the plan broker, a sample a value."""
     asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in found))
-    ways = tuple(Backend(name=way.name, title=way.title) for way in WAYS)
+    ways = tuple(Backend(name=way.name, title=way.title, secure="tee" in way.name) for way in WAYS)
     samples = [(key, ns) for key, values in found.items() for ns in values]
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, 1, started))

@@ -77,7 +77,7 @@ def _one(what: str, subject: Subject, of: str | None) -> Chart:
     """Returns the chart of a run; errors say what there is instead."""
     found: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
-        drawn = sorted(curves(subject).items(), key=lambda item: item[0][1] != ANSWERED)
+        drawn = sorted(curves(subject).items(), key=lambda item: item[0][1] not in ANSWERED)
         found = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)

@@ -74,7 +74,8 @@ def _answering(sections: Sequence[Section], plan: str) -> list[str]:
     it, why it is so, and those that have no lead. Boards beside each other, and what a run of
     `trace` shows, come before all."""
     there = [section.key for section in sections]
-    shown = [key for key in ("boards", plan, *_FIRST) if key in there][:1]
+    own = {"broker": "throughput"}.get(plan, plan)
+    shown = [key for key in ("boards", own, *_FIRST) if key in there][:1]
     leads = shown == ["boards"] or shown == ["trace"] == [plan]
     first = [*shown, "headline"] if leads else ["headline", *shown]
     return [*first, "causes", *(one.key for one in sections if not one.lead)]

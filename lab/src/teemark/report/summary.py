@@ -70,7 +70,7 @@ def _table(subject: Subject) -> Table | None:
     found = curves(subject)
     if not found:
         return None
-    key = next((key for key in found if key[1] == ANSWERED), next(iter(found)))
+    key = next((key for key in found if key[1] in ANSWERED), next(iter(found)))
     group = found[key]
     sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
     run = subject.run

@@ -28,7 +28,7 @@ FIGURES = {
 """The figures of a board: their names in JSON and CSV, and their titles."""
 
 
-def data(subject: Subject, algorithm: str = ANSWERED) -> dict[str, Any]:
+def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
     """Returns a board's line: FIGURES in the run's unit and the ends of their intervals, None for
     what the run can't tell. A byte in Linux is that of the cheapest backend."""
     models, run, tee = subject.models, subject.run, subject.run.machine.tee
@@ -56,7 +56,7 @@ def data(subject: Subject, algorithm: str = ANSWERED) -> dict[str, Any]:
     return row
 
 
-def table(subjects: Sequence[Subject], algorithm: str = ANSWERED) -> Table:
+def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
     """Returns a line a board, in the order of the runs. A figure has a question mark where its
     interval is wider than the figure, or unknown."""
     titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
@@ -102,7 +102,7 @@ def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estima
 
 
 def beside(
-    subjects: Sequence[Subject], algorithm: str = ANSWERED
+    subjects: Sequence[Subject], algorithm: str = ANSWERED[0]
 ) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
     """Returns sentences on figures that lie far from the median of three boards or more, and a
     chart for each figure and unit that two boards have: a row a board, a dot a backend."""
