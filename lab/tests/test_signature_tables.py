@@ -13,8 +13,10 @@ import pytest
 
 from conftest import THOROUGH
 from teemark.boards import VirtualBoard, ensure_installed
+from teemark.exact import gate
 
 FINDINGS = Path(__file__).resolve().parents[2] / "docs" / "findings.md"
+BASELINE = Path(__file__).with_name("gate.txt")  # measured with the same versions
 WITHIN = 0.01
 ROWS = {
     "ECDSA P-256, sign": "sign/ecdsa-p256/{}/none",
@@ -67,8 +69,13 @@ def test_one_per_cent_is_seen() -> None:
 @pytest.mark.long(60)
 @pytest.mark.timeout(900)
 def test_the_table_is_what_the_exact_board_measures(qemu_v8_icount: VirtualBoard) -> None:
+    """What other versions than the table's computed is not held against it."""
     said = table()
+    other = gate.differing(gate.read(BASELINE), qemu_v8_icount.file)
+    if "optee" in " ".join(other):
+        pytest.skip(f"the table was measured with other versions: {other}")
     keys = [key for key in said if THOROUGH or said[key] < CHEAP]
+    keys = [key for key in keys if "openssl" not in other or "/openssl/" not in key]
     assert any("/tee/" in key for key in keys)
     ensure_installed(qemu_v8_icount)
     done = qemu_v8_icount.capture(

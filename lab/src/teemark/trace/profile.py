@@ -177,12 +177,12 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return any(self.functions[node.function].name in _SLEEP for node in self.nodes)
 
     def clock_agrees(self) -> bool:
-        """Does the guest's clock say as many nanoseconds as there are instructions? To a step
-        for each of its readings."""
+        """Tells whether the guest's clock says as many nanoseconds as the shown window has
+        instructions, to a step for each of its readings."""
         return all(
             abs(sample.clock_ns - sample.instructions) <= 2 * CLOCK_STEP_NS
             for sample in self.samples
-            if sample.clock_ns is not None
+            if sample.clock_ns is not None and sample.instructions == self.instructions
         )
 
 
