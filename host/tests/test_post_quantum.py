@@ -73,7 +73,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def ran(program: Path, *keys: str, fault: str = "") -> dict[str, str]:
-    """What became of each case: "sample", or the reason why not."""
+    """Returns for each case "sample", or the reason why there is none."""
     assert QEMU is not None
     done = subprocess.run(
         [QEMU, "-L", str(SYSROOT), str(program), "--samples", "2", "--min-us", "0", *keys],

@@ -54,7 +54,7 @@ def members(mark: str) -> dict[int, str]:
 
 
 def left(folders: set[Path]) -> tuple[str, bool]:
-    """What new runs there are, and whether each is whole or says that it isn't."""
+    """Returns the new runs, and whether each is whole or says that it isn't."""
     told: list[str] = []
     well = True
     for folder in sorted(folders):

@@ -204,7 +204,7 @@ SLOW, SLOWER, APART = 0.1, 1.15, 0.005
 
 @dataclass(frozen=True)
 class Skewed:
-    """What runs of so many starts show, of which each tenth is slower: shares of such runs."""
+    """Returns shares of runs of so many starts, of which each tenth is slower."""
 
     starts: int
     none_met: float

@@ -308,7 +308,7 @@ MIB = 1 << 20
 
 
 def copied(run: Run) -> float:
-    """What read-only memory costs more than writable one, as it grows from 64 B to 1 MiB."""
+    """Returns the surplus of read-only memory over writable one as it grows from 64 B to 1 MiB."""
     ends = [
         run.median(SHM("registered-ro", n)) - run.median(SHM("allocated", n)) for n in (64, MIB)
     ]
@@ -765,7 +765,7 @@ STEPS = {
 
 
 def timeline(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """What each step of a recorded pass took, on a CPU and off it: the record's time is cut at
+    """Returns each step's time on a CPU and off it in a recorded pass: the record's time is cut at
     every event, and each piece has one state and one step."""
     record = run.timelines.get(heading.replace("\\", ""))
     if record is None or "on a CPU" not in rows[0]:

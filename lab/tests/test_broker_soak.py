@@ -31,7 +31,7 @@ BATCH = 900
 
 
 QUEUED_KIB = BATCH * 5000 * (1 + AT_ONCE) // 1024
-"""What a broker needs where a whole batch waits in it, in KiB; it may keep that. Were 300 bytes of
+"""A broker needs this where a whole batch waits in it, in KiB; it may keep that. Were 300 bytes of
 each message lost, it would be reached after 90,000."""
 
 

@@ -76,7 +76,7 @@ def test_skewed_starts_hold_what_the_method_says() -> None:
 
 
 def test_a_report_says_which_starts_it_may_lack() -> None:
-    """What happens in that share of all starts is met by 95 of 100 runs of so many."""
+    """95 of 100 runs of so many starts meet what happens in that share of all starts."""
     assert stats.rarest(5) == pytest.approx(0.45, abs=0.005)
     assert stats.rarest(29) == pytest.approx(0.10, abs=0.005)
     rng = np.random.default_rng(2)

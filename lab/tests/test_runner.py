@@ -646,7 +646,7 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
 
 
 def test_the_guess_knows_of_traced_calls() -> None:
-    """As measured on the exact board: 52 s of CPU for `explain`, 86 with --trace-events. Cases of
+    """The exact board took 52 s of CPU for `explain`, 86 with --trace-events. Cases of
     the normal world are not traced."""
     asked = plan.load("explain")
     took = {False: 52, True: 86}

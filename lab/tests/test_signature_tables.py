@@ -69,7 +69,7 @@ def test_one_per_cent_is_seen() -> None:
 @pytest.mark.long(60)
 @pytest.mark.timeout(900)
 def test_the_table_is_what_the_exact_board_measures(qemu_v8_icount: VirtualBoard) -> None:
-    """What other versions than the table's computed is not held against it."""
+    """The table is held only against the versions that it was measured with."""
     said = table()
     other = gate.differing(gate.read(BASELINE), qemu_v8_icount.file)
     if "optee" in " ".join(other):

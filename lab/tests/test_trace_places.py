@@ -272,7 +272,7 @@ def test_a_window_that_was_too_long_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(which("aarch64-linux-gnu-gcc") is None, reason="no compiler for arm64")
 def test_instructions_are_booked_on_the_lines_of_the_source(tmp_path: Path) -> None:
-    """By the DWARF of OP-TEE's core; without it there are none."""
+    """The DWARF of OP-TEE's core tells them; without it there are none."""
     source = tmp_path / "core" / "kernel" / "sum.c"
     source.parent.mkdir(parents=True)
     source.write_text("int sum(int n)\n{\n\tint a = n * 3;\n\n\treturn a - 7;\n}\n")

@@ -16,7 +16,7 @@ from teemark.boards.ssh import guarded
 _KEPT = 1 << 14
 _LINES, _WIDTH = 12, 200
 _TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re.S)
-"""What a telnet server says to its client; a byte 255 of the console comes twice."""
+"""Finds what a telnet server says to its client; a byte 255 of the console comes twice."""
 
 
 def last_lines(title: str, said: bytes) -> str:
