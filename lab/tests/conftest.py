@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tarfile
+import tempfile
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -18,7 +20,7 @@ from hypothesis import HealthCheck, settings
 import browser
 import sshserver
 from teemark import boards
-from teemark.base import leaving
+from teemark.base import leaving, paths
 from teemark.base.errors import BoardError
 from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
 from teemark.boards.endpoint import Endpoint
@@ -49,6 +51,25 @@ def reboot(board: VirtualBoard) -> None:
     board._power_off()
     board.keep = board.keep or board._attached
     board._power_on()
+
+
+def bring(board: VirtualBoard, place: str, programs: dict[str, tuple[str, ...]]) -> None:
+    """Brings programs of Debian's packages and their libraries to a folder of the board, fetched if
+    need be. A key is a folder of build/vboard/broker; skips where one can't be had."""
+    broker = paths.vboard() / "broker"
+    folders = {name: broker / name / "usr" for name in programs}
+    if not all(folder.is_dir() for folder in folders.values()):
+        subprocess.run([paths.root() / "vboard" / "scripts" / "broker"], check=False)
+    if lacking := [name for name, folder in folders.items() if not folder.is_dir()]:
+        pytest.skip(f"no {' or '.join(lacking)} where this machine gets its packages")
+    with tempfile.TemporaryFile() as packed:
+        with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
+            for name, folder in folders.items():
+                libraries = (folder / "lib/aarch64-linux-gnu").glob("*.so.?*")
+                for file in (*libraries, *(folder / "bin" / one for one in programs[name])):
+                    archive.add(file, file.name)
+        packed.seek(0)
+        board.script('mkdir -p "$1" && tar -xC "$1"', place, stdin=packed, timeout=None)
 
 
 settings.register_profile(

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import tarfile
-import tempfile
 from fnmatch import fnmatch
 from typing import Any
 
 import pytest
 
-from teemark.base import paths
+from conftest import bring
 from teemark.boards import VirtualBoard
 from teemark.plan import plan
 
@@ -36,18 +33,7 @@ TOKENS = range(3)  # CFG_PKCS11_TA_TOKEN_COUNT
 @pytest.fixture(scope="module")
 def board(qemu_v8: VirtualBoard) -> VirtualBoard:
     """With pkcs11-tool on it, fetched from Debian if need be."""
-    folder = paths.vboard() / "broker" / "opensc"
-    if not folder.is_dir():
-        subprocess.run([paths.root() / "vboard" / "scripts" / "broker"], check=False)
-    if not folder.is_dir():
-        pytest.skip("no opensc where this machine gets its packages")
-    libraries = (folder / "usr/lib/aarch64-linux-gnu").glob("*.so.?*")
-    with tempfile.TemporaryFile() as packed:
-        with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
-            for file in (folder / "usr/bin/pkcs11-tool", *libraries):
-                archive.add(file, file.name)
-        packed.seek(0)
-        qemu_v8.script('mkdir -p "$1" && tar -xC "$1"', PLACE, stdin=packed, timeout=None)
+    bring(qemu_v8, PLACE, {"opensc": ("pkcs11-tool",)})
     return qemu_v8
 
 

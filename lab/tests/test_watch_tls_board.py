@@ -5,15 +5,12 @@ says: the advice names what takes the time, and doing what it says saves what it
 from __future__ import annotations
 
 import re
-import subprocess
-import tarfile
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from teemark.base import paths
+from conftest import bring
 from teemark.boards import VirtualBoard, config
 from teemark.exact.program import known_names
 from teemark.findings.program import advice
@@ -72,19 +69,8 @@ exit 0
 @pytest.fixture(scope="module")
 def board() -> Iterator[VirtualBoard]:
     """A board of its own, for the key stays in its token."""
-    folder = paths.vboard() / "broker"
-    if not (folder / "tls").is_dir():
-        subprocess.run([paths.root() / "vboard" / "scripts" / "broker"], check=False)
-    if not all((folder / name).is_dir() for name in PROGRAMS):
-        pytest.skip("no gnutls-bin or opensc where this machine gets its packages")
-    with VirtualBoard(config.find("qemu-v8-icount")) as made, tempfile.TemporaryFile() as packed:
-        with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
-            for name, programs in PROGRAMS.items():
-                libraries = (folder / name / "usr/lib/aarch64-linux-gnu").glob("*.so.?*")
-                for file in (*libraries, *(folder / name / "usr/bin" / one for one in programs)):
-                    archive.add(file, file.name)
-        packed.seek(0)
-        made.script('mkdir -p "$1" && tar -xC "$1"', PLACE, stdin=packed, timeout=None)
+    with VirtualBoard(config.find("qemu-v8-icount")) as made:
+        bring(made, PLACE, PROGRAMS)
         made.script(KEY, PLACE, timeout=400)
         yield made
 
