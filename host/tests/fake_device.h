@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tests of code that calls a TEE stand on: a TEE device that is there, a
+ * Tests of code that calls a TEE stand on this: a TEE device that is there, a
  * supplicant in any state, and fake_libteec, which is loaded as libteec is.
  */
 #ifndef FAKE_DEVICE_H

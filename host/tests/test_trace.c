@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is counted, and that no instance of the kernel's tracing is left behind.
+ * Counts are right, and no instance of the kernel's tracing is left behind.
  * The instance is a folder of the test's own, which can't be removed while a file
  * in it is open, as the kernel has it.
  */

@@ -4,7 +4,7 @@
  * shim aborts where a TEE would panic, and the sanitizers see every access
  * beside a buffer.
  *
- * Of a call: the session and the command; a byte that picks the right
+ * A call is: the session and the command; a byte that picks the right
  * parameter types (below 240) or any (then two more bytes give them); and for
  * each parameter two bytes that make its values, or its size and content.
  *
@@ -200,8 +200,8 @@ static void step(void *session, uint32_t id, uint32_t types, uint32_t a, uint32_
 }
 
 /*
- * So that inputs get beyond the first step: a session with a key and an IV, of
- * a cipher that the byte picks, in either direction, and with a MAC's key.
+ * Gives a session a key and an IV of a cipher that the byte picks, in either
+ * direction, and a MAC's key, so that inputs get beyond the first step.
  */
 static void make_ready(void *session, uint8_t pick)
 {

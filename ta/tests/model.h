@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the digest TA has to answer, said a second time: the contract of
+ * This says a second time what the digest TA has to answer: the contract of
  * ta_digest.h over libcrypto. The unit tests and the fuzzer call the TA
  * through it; the first answer that differs ends the process.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt, encapsulate,
- * decapsulate: one operation with a published key, imported before. KEY: `crt` or `plain` for what takes
- * an RSA private key, with or without what the CRT needs; else `none`.
+ * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt, encapsulate, decapsulate: one
+ * operation with a published key, imported before. KEY: `crt` or `plain` for what takes an RSA
+ * private key, with or without what the CRT needs; else `none`.
  *
  * keygen/ALGORITHM/BACKEND/none: a new key pair.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the bench and digest TAs compute on a real TEE.
+ * Tries what the bench and digest TAs compute on a real TEE.
  *
  *   ta_torture vectors FILE
  *	the published vectors of FILE, in both directions, whole and in steps

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much of the GlobalPlatform TEE Internal Core API 1.3 as the TAs use, for
- * tests on a workstation. It is stricter than a TEE: whatever the
+ * This is as much of the GlobalPlatform TEE Internal Core API 1.3 as the TAs
+ * use, for tests on a workstation. It is stricter than a TEE: whatever the
  * specification or OP-TEE answers with a panic ends in shim_panic().
  */
 #ifndef TEE_INTERNAL_API_H
