@@ -628,7 +628,7 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
 
     def took(starts: int = 1, asked: plan.Plan = PLAN) -> float | None:
-        return runner.took_before(runs, "fake", asked, starts)
+        return runner.took_before(runs, "fake", asked, starts, events=False)
 
     assert took() is None
     for day, seconds in (("01", 40), ("02", 50)):
@@ -657,6 +657,15 @@ def test_the_guess_knows_of_traced_calls() -> None:
     assert outside.cases
     without = runner.seconds(outside, deterministic=True)
     assert runner.seconds(outside, deterministic=True, events=True) == without
+
+
+def test_the_guess_traces_as_many_calls_as_teebench() -> None:
+    source = (paths.root() / "host/src/teebench/bench.c").read_text(encoding="utf-8")
+    names = {"MOST": runner._TRACED_MOST, "LEAST": runner._TRACED_LEAST}
+    names["NS"] = int(runner._TRACED_S * 1e9)
+    for name, value in names.items():
+        (there,) = re.findall(rf"TRACED_{name}(?: =)? (\d+)", source)
+        assert int(there) == value
 
 
 def test_a_signal_beside_the_file_leaves_no_partial_run(

@@ -163,12 +163,15 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda now: status.update(Text(now))
 
 
-def say(text: str) -> None:
-    """A line on stderr, so that stdout stays for data. On a terminal, lines of its width."""
+def say(text: str, hint: str | None = None) -> None:
+    """Writes a line on stderr, so that stdout stays for data, and a hint if there is one. On a
+    terminal, lines have its width."""
     text = harmless(text)
     if sys.stderr.isatty():
         text = wrapped(text, os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH)
     sys.stderr.write(text + "\n")
+    if hint:
+        say(f"hint: {hint}")
 
 
 class _Asked:

@@ -212,7 +212,7 @@ class LabgridBoard(Board):
                 if self.power_cycle == "once":
                     self.power_cycle = "now"
                     self.explain(error)
-                    say(f"teemark: {error.message}\nhint: {error.hint}")
+                    say(f"teemark: {error.message}", error.hint)
                 elif time.monotonic() > limit:
                     raise
                 else:

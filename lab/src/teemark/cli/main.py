@@ -116,9 +116,7 @@ def cli(*, verbose: bool) -> None:
 
 def _say(message: str, hint: str | None = None) -> None:
     """A board's own words may be in it."""
-    console.say(f"teemark: error: {message}")
-    if hint:
-        console.say(f"hint: {hint}")
+    console.say(f"teemark: error: {message}", hint)
 
 
 def run(args: list[str] | None = None) -> int:

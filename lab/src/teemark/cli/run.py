@@ -170,7 +170,7 @@ def command(
         folder = outcome.file.parent
         _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
         assert outcome.error is not None
-        say(f"teemark: {outcome.error.message}\nhint: {outcome.error.hint}")
+        say(f"teemark: {outcome.error.message}", outcome.error.hint)
         target.power_cycle = "now"
         outcome = _measure(target, asked, out, starts, built, **how)
     if leaving.signalled():
@@ -257,9 +257,7 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
     places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
         if fail.case in places:
-            say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}")
-            if fail.hint:
-                say(f"hint: {fail.hint}")
+            say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}", fail.hint)
     for notice in notices(run):
         say(f"teemark: {notice.plain}")
     if run.incomplete:

@@ -19,7 +19,6 @@ from teemark.model.compare import (
     file_times,
     judged,
     least,
-    scatter,
     shifted,
     slack,
 )
@@ -92,10 +91,8 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
         one = replace(one, first=exactly(before), second=now, have=1)
         case = run.cases.get(name)
         loops = 1 if case is None else loops_of(case, one.repeat)
-        allowed, step = slack(one.work, before, loops, resolution_of(run))
-        if case is not None:
-            allowed += scatter([call_times(start, one.repeat) for start in case.starts])
-        pairs.append(judged(one, allowed, step))
+        starts = [[call_times(start, one.repeat) for start in case.starts]] if case else []
+        pairs.append(judged(one, *slack(one.work, before, loops, resolution_of(run), *starts)))
     new = tuple(key for key in figures[-1][0] if key not in baseline.figures)
     return Comparison(run, run, tuple(shifted(pairs)), tuple(lost), new)
 

@@ -444,22 +444,21 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
     return total
 
 
-def took_before(
-    runs: Path, board: str, asked: Plan, starts: int, *, events: bool = False
-) -> float | None:
+def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: bool) -> float | None:
     """Seconds from the beginning to the end of the last whole run of the same cases on the same
     board, started as often, with events or without; None if none is kept in the folder `runs`."""
     wanted = _keys(asked)
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
             first, whole = ends(file)
-            traced = b'"trace_events":true' in file.read_bytes()
             began = datetime.fromisoformat(first.started).timestamp()
+            same = whole and first.asked == wanted and first.starts == starts
+            if not same or events != (b'"trace_events":true' in file.read_bytes()):
+                continue
         except (OSError, ValueError, errors.DataError):
             continue
-        if (whole, first.asked, first.starts, traced) == (True, wanted, starts, events):
-            took = file.stat().st_mtime - began
-            return took if 0 < took < 86400 else None
+        took = file.stat().st_mtime - began
+        return took if 0 < took < 86400 else None
     return None
 
 

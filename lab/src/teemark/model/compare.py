@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean, geometric_mean, median, variance
 from typing import Any, Literal
 
-import numpy as np
-
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.forms import AFALG
@@ -30,6 +28,7 @@ from teemark.model.stats import (
     call_times,
     exactly,
     loops_of,
+    quartiles,
     repeats_of,
     resolution_of,
     steady,
@@ -355,19 +354,23 @@ def scatter(starts: Starts) -> float:
     """Returns how far `least` may be off because samples of that start differ: as far as the middle
     half of them lies apart, over four standard deviations of the difference of two such medians."""
     values = min((values for values in starts if values), key=median)
-    low, high = np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.75))
+    low, _, high = quartiles(values)
     return float(high - low)
 
 
-def slack(work: Work | None, figure: float, loops: int, resolution: float) -> tuple[float, float]:
+def slack(
+    work: Work | None, figure: float, loops: int, resolution: float, *runs: Starts
+) -> tuple[float, float]:
     """Returns how many instructions two boots of one build may differ in a call that takes `figure`
-    of them, in samples of `loops` calls that agree; and what a step of the clock makes of a call:
-    infinite where pages at hand or timer ticks hide it. A step of teehash has no work."""
+    of them, in samples of `loops` calls that scatter as those of `runs`; and what a step of the
+    clock makes of a call: infinite where pages at hand or timer ticks hide it. A step of teehash
+    has no work."""
+    apart = sum(map(scatter, runs))
     if work is not None and work.by == AFALG:
-        return KERNEL_LIMIT * figure, math.inf
+        return KERNEL_LIMIT * figure + apart, math.inf
     if work is None or loops * figure >= TICK_NS:
-        return LIMIT * figure, math.inf
-    return resolution / loops + BOOTS * figure, resolution / loops
+        return LIMIT * figure + apart, math.inf
+    return resolution / loops + BOOTS * figure + apart, resolution / loops
 
 
 def _counted(pair: _Pair) -> Difference:
@@ -377,9 +380,8 @@ def _counted(pair: _Pair) -> Difference:
         )
         return judged(replace(pair.one, first=before, second=after), 0.0, math.inf)
     before, after = (exactly(min(medians)) for medians in pair.medians)
-    allowed, step = slack(pair.one.work, before.value, pair.loops, pair.resolution)
-    allowed += sum(map(scatter, pair.starts))
-    return judged(replace(pair.one, first=before, second=after), allowed, step)
+    allowed = slack(pair.one.work, before.value, pair.loops, pair.resolution, *pair.starts)
+    return judged(replace(pair.one, first=before, second=after), *allowed)
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:

@@ -25,7 +25,6 @@ from teemark.model.compare import (
     difference_of,
     file_times,
     least,
-    scatter,
     shifted,
     slack,
 )
@@ -74,8 +73,7 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
             starts = [call_times(start) for start in case.starts]
             if any(starts):
                 value = least(starts) if counted else centre(starts)
-                allowed, _ = slack(case.work, value, loops_of(case), resolution_of(run))
-                allowed += scatter(starts)
+                allowed, _ = slack(case.work, value, loops_of(case), resolution_of(run), starts)
                 made = _Value(number, value, allowed, steady(case) or not counted)
                 found.setdefault(case.key, []).append(made)
         for step, times in file_times(run).items():

@@ -241,10 +241,15 @@ def rarest(starts: int) -> float:
     return 1.0 - math.pow(1.0 - LEVEL, 1.0 / starts)
 
 
+def quartiles(values: Sequence[float]) -> Array:
+    """Returns the lower quartile, the median and the upper quartile."""
+    return np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
+
+
 def _steady(values: Sequence[float], of: float) -> bool:
     """Tells whether all but a few are one count. The clock of a board that counts instructions goes
     on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
-    low, middle, high = np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
+    low, middle, high = quartiles(values)
     return bool(high - low <= STEADY * max(abs(middle), of))
 
 
