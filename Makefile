@@ -163,14 +163,17 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
 		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 
-# All is built first, side by side. Without libteec's header, which comes with the virtual board's
-# packages, the unit test that compares ours with it would be skipped.
-.PHONY: test
+# What both strands need is built first. Without libteec's header, which comes with the virtual
+# board's packages, the unit test that compares ours with it would be skipped. Tests of boards often
+# wait; the others take what time they leave, and no more than that.
+.PHONY: test unit-beside
 test: deps ## each thing is tested once, on the real OP-TEE too
 	@$(MAKE) --no-print-directory $(PARALLEL) test-deps venv-dev vboard
-	@$(MAKE) --no-print-directory $(PARALLEL) board-programs unit-programs
-	@$(MAKE) --no-print-directory test-unit
-	@$(MAKE) --no-print-directory test-board
+	@$(MAKE) --no-print-directory $(PARALLEL) build
+	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target test-board unit-beside
+
+unit-beside:
+	@nice $(MAKE) --no-print-directory test-unit
 
 # A browser, axe-core and speedscope, which look at the report's page and at an exported trace. Where
 # they can't be had, those tests are skipped and say so.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from conftest import THOROUGH, reboot
+from conftest import THOROUGH, often, reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 
@@ -157,7 +157,9 @@ if not THOROUGH:
     dear = re.compile("/rsa-|/sm2/|/ecdh-p256/|verify/ecdsa-")
     CASES["asymmetric"] = [key for key in CASES["asymmetric"] if not dear.search(key)]
     CASES["steps"] = [key for key in CASES["steps"] if "/aes-128-cbc/" in key]
-    CASES["ciphers"] = [key for key in CASES["ciphers"] if "/aes-192-" not in key]
+    # Each cipher by each backend, one of the two ways in turn.
+    both = [key for key in CASES["ciphers"] if "/aes-192-" not in key]
+    CASES["ciphers"] = [key for n, key in enumerate(both) if n % 2 == (n // 2 + n // 8) % 2]
     CASES["small storage"] = [key for key in CASES["small storage"] if "/read/tee-" in key]
 
 Records = list[dict[str, Any]]
@@ -388,7 +390,7 @@ find . /data/tee -exec ls -ld {} + -type f -exec sha256sum {} + >/tmp/after
 cmp /tmp/before /tmp/after && cat /tmp/listed
 rm -f /tmp/before /tmp/after /tmp/listed
 """
-    for options in ((), ("--allow-rpmb",)):
+    for options in ((), ("--allow-rpmb",))[often(1, 0) :]:
         listed = qemu_v8.script(look, *options)
         here, _, lacks = listed.text.partition("\nWhy not\n")
         _, _, storage = here.partition("\nWorkload storage: ")
