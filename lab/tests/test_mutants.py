@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The list of errors for `make mutants` fits the sources: one that changed its line would end it."""
+"""The list of errors for `make mutants` fits the sources: one whose line changed would end it."""
 
 from __future__ import annotations
 
