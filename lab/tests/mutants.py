@@ -70,7 +70,8 @@ def killed(mutant: Mutant, tests: Sequence[str]) -> bool:
                 (copy / one.name).symlink_to(one)
         changed = mutant.text.replace(mutant.old, mutant.new)
         (Path(folder) / SOURCES / mutant.file).write_text(changed, encoding="utf-8")
-        words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not board and not exhaustive"]
+        words = ["-q", "-x", "-p", "no:cacheprovider", "--timeout=150"]
+        words += ["-m", "not board and not exhaustive"]
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *words, "-c", ROOT / "lab/pyproject.toml",
              f"--rootdir={ROOT / 'lab'}", *(ROOT / "lab/tests" / f"{test}.py" for test in tests)],

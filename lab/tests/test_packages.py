@@ -192,6 +192,63 @@ def test_the_form_of_optee_examples_builds_programs_and_tas(tmp_path: Path) -> N
     assert not list((link / "ta").glob("*.ta"))
 
 
+ANDROID = """\
+my-dir = $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+CLEAR_VARS := clear.mk
+BUILD_STATIC_LIBRARY := module.mk
+BUILD_EXECUTABLE := module.mk
+BUILD_OPTEE_MK := ta.mk
+all:
+include $(FOLDER)/Android.mk
+"""
+"""Android's build is in place of this: what Android.mk is told, and what it includes."""
+CLEAR = """\
+LOCAL_MODULE :=
+LOCAL_SRC_FILES :=
+LOCAL_CFLAGS_arm64 :=
+LOCAL_STATIC_LIBRARIES :=
+LOCAL_LDFLAGS :=
+"""
+MODULE = """\
+objects := $(LOCAL_SRC_FILES:%.c=out/$(LOCAL_MODULE)/%.o)
+compile := clang --target=aarch64-linux-gnu --sysroot=$(SYSROOT) -Wall -Wextra -Werror \\
+	$(addprefix -I,$(LOCAL_C_INCLUDES)) $(LOCAL_CFLAGS) $(LOCAL_CFLAGS_arm64) -O0
+$(objects): compile := $(compile)
+$(objects): out/$(LOCAL_MODULE)/%.o: $(LOCAL_PATH)/%.c
+	@mkdir -p $(@D)
+	@$(compile) -c -o $@ $<
+out/$(LOCAL_MODULE)/done: link := $(compile) $(LOCAL_LDFLAGS)
+out/$(LOCAL_MODULE)/done: libraries := $(LOCAL_STATIC_LIBRARIES:%=out/%.a)
+out/$(LOCAL_MODULE)/done: $(objects) $(LOCAL_STATIC_LIBRARIES:%=out/%/done)
+	@$(if $(filter lib%,$(@:out/%/done=%)),aarch64-linux-gnu-ar rcs $(@D).a $(filter %.o,$^),\\
+		$(link) -o $(@D).program $(filter %.o,$^) $(libraries) -ldl -lm)
+	@touch $@
+all: out/$(LOCAL_MODULE)/done
+"""
+TA = """\
+out/$(local_module): folder := $(LOCAL_PATH)
+out/$(local_module):
+	@$(MAKE) -s -C $(folder) O=$(CURDIR)/out/$(notdir $(folder)) \\
+		TA_DEV_KIT_DIR='$(TA_DEV_KIT_DIR)' CROSS_COMPILE64=aarch64-linux-gnu- >/dev/null
+	@cp out/$(notdir $(folder))/$(@F) $@
+all: out/$(local_module)
+"""
+
+
+def test_android_mk_names_all_that_programs_and_tas_are_made_of(tmp_path: Path) -> None:
+    """By a stand-in for Android's build: clang, glibc and Debian's kit; bionic can't be had."""
+    files = {"Makefile": ANDROID, "clear.mk": CLEAR, "module.mk": MODULE, "ta.mk": TA}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    folder = paths.root() / "packaging/optee_examples/teemark"
+    places = [f"FOLDER={folder}", f"SYSROOT={paths.vboard()}/sysroot", KIT]
+    make("-C", str(tmp_path), "-j2", *places, "all")
+    for program in ("optee_example_teemark", "optee_example_teemark_hash"):
+        assert machine_of(tmp_path / f"out/{program}.program") == "AArch64"
+    known = {ta.name for ta in paths.built_tas().glob("*.ta") if not ta.name.startswith("6c1f9d34")}
+    assert {ta.name for ta in (tmp_path / "out").glob("*.ta")} == known
+
+
 RECIPES = {
     "buildroot": (
         {"CC": "aarch64-linux-gnu-gcc", "AR": "aarch64-linux-gnu-ar", "CFLAGS": "-Os"},
