@@ -8,6 +8,7 @@ are the limits of time some seconds.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -390,6 +391,23 @@ def test_a_hang_names_the_threads_that_sleep_where_the_console_tells(
             with pytest.raises(TeeHangs) as caught:
                 act()
             assert caught.value.message.endswith(f"; {told}")
+
+
+def test_a_board_that_waits_for_this_machines_cpus_has_more_time_to_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten virtual boards on two cores: each has a CPU a fifth of the time."""
+    teebench(tmp_path, "sleep 2")
+    monkeypatch.setattr(silence, "ANSWER_S", 0.5)
+    monkeypatch.setattr(silence, "SILENCE_S", 0.0)
+    with FakeBoard(tmp_path) as board:
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        for waited, hangs in ((90.0, False), (1.0, True)):
+            spent = iter([(1.0, 1.0), (11.0, 1.0 + waited)])
+            monkeypatch.setattr(board, "cpu_seconds", lambda spent=spent: next(spent))
+            watch = silence.Silence(board, 60)
+            with pytest.raises(TeeHangs) if hangs else contextlib.nullcontext():
+                watch.look("it")
 
 
 def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(

@@ -9,6 +9,7 @@ with open_board("qemu-v8") as board:
 from __future__ import annotations
 
 import platform
+import time
 from functools import cached_property
 from pathlib import Path
 
@@ -34,10 +35,10 @@ class Board(Carrier):
         self.guests: list[Path] = []
         """Trusted Applications of the user's that are on it for now."""
 
-    def busy_seconds(self) -> float | None:
-        """CPU time that it took or wanted since it was switched on; None where only the board
-        itself could say."""
-        return None
+    def cpu_seconds(self) -> tuple[float, float]:
+        """Returns the seconds, since some moment, that it had CPUs and those that it waited for
+        some of this machine's. A board that is no process here always has its own."""
+        return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
         """OP-TEE's threads that wait, by the secure world's log, in words; empty if unknown."""

@@ -240,15 +240,15 @@ class VirtualBoard(Board):
         else:
             shutil.rmtree(self.instance.directory, ignore_errors=True)
 
-    def busy_seconds(self) -> float | None:
+    def cpu_seconds(self) -> tuple[float, float]:
         if self._process is None:
-            return None
-        total = 0
+            return super().cpu_seconds()
+        ran = waited = 0
         for file in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
             with contextlib.suppress(OSError):
-                ran, waited, _ = file.read_text(encoding="ascii").split()
-                total += int(ran) + int(waited)
-        return total / 1e9
+                one, other, _ = map(int, file.read_text(encoding="ascii").split())
+                ran, waited = ran + one, waited + other
+        return ran / 1e9, waited / 1e9
 
     def sleeping_threads(self) -> str:
         log = _bytes(self.consoles()[1])[-_LOG_MAX:]

@@ -14,7 +14,8 @@ SILENCE_S = 12.0
 """Seconds without a word (or, on a board that counts instructions, almost without work) after
 which the board is asked."""
 ANSWER_S = 10.0
-"""Seconds for its answer: a session with a TA is opened, which takes some seconds at most."""
+"""Seconds for its answer: a session with a TA is opened, which takes some seconds at most. A board
+that has a CPU a fifth of the time has five times as many."""
 _IDLE = 0.2
 """Share of the time below which a board that computes isn't busy."""
 
@@ -36,7 +37,7 @@ class Silence:
         self._board = board
         self._limit_s = limit_s
         self._began = self._heard = time.monotonic()
-        self._busy = board.busy_seconds()
+        self._cpu = board.cpu_seconds()
 
     def heard(self) -> None:
         """It said something."""
@@ -55,20 +56,17 @@ class Silence:
         silent = now - self._heard
         if silent < SILENCE_S:
             return
-        busy, self._busy = self._busy, self._board.busy_seconds()
-        if self._board.deterministic and (
-            busy is None or self._busy is None or self._busy - busy > _IDLE * silent
-        ):
-            self._heard = now
-            return
-        self._ask(silent)
+        before, self._cpu = self._cpu, self._board.cpu_seconds()
+        ran, waited = (now - then for now, then in zip(self._cpu, before, strict=True))
+        if not self._board.deterministic or ran + waited <= _IDLE * silent:
+            self._ask(silent, ANSWER_S * min(1 + waited / max(ran, 1e-3), 20))
         self._heard = time.monotonic()
 
-    def _ask(self, silent: float) -> None:
+    def _ask(self, silent: float, patience: float) -> None:
         name, said = self._board.name, bytearray()
         process = self._board.start(command_lines.script(_ASK, _TA))
         try:
-            process.copy(said.extend, timeout=ANSWER_S)
+            process.copy(said.extend, timeout=patience)
         except (ConnectError, ConnectionLost):
             raise
         except BoardError:
@@ -76,13 +74,13 @@ class Silence:
                 told = self._board.sleeping_threads()
                 raise TeeHangs(
                     f"{name}: the TEE doesn't answer: no record came for {silent:.0f} s, and a new "
-                    f"session isn't opened within {ANSWER_S:g} s{f'; {told}' if told else ''}",
+                    f"session isn't opened within {patience:.0f} s{f'; {told}' if told else ''}",
                     hint="only a reboot ends calls that hang; the secure world's console may say "
                     "why (docs/findings.md has what is known)",
                 ) from None
             raise BoardHangs(
                 f"{name}: the board doesn't answer any more: nothing came for "
-                f"{silent + ANSWER_S:.0f} s, not even from `echo`",
+                f"{silent + patience:.0f} s, not even from `echo`",
                 hint="it may hang, or have lost its network: look at its console",
             ) from None
         finally:
