@@ -13,7 +13,9 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -325,11 +327,104 @@ def test_what_is_no_push_gateway(gateway: str, tmp_path: Path) -> None:
     assert "can't be reached" in str(export(*words, "http://127.0.0.1:1").exception)
     assert "can't be reached" in str(export(*words, "http://:x").exception)
     assert "takes no metrics: 404" in str(export(*words, f"{gateway}/wrong").exception)
-    assert "is none" in str(export(*words, f"file://{tmp_path}").exception)
-    assert "takes no csv" in str(export(path, "-f", "csv", "--push", gateway).exception)
+    assert "is no address" in str(export(*words, f"file://{tmp_path}").exception)
+    assert "csv can't be sent" in str(export(path, "-f", "csv", "--push", gateway).exception)
     file = tmp_path / "too"
     assert export(*words, gateway, "-o", str(file)).return_value == 0
     assert file.read_text().endswith("# EOF\n")
+
+
+NEW_RUN = {  # as Bencher publishes it: POST /v0/run (bencher.dev/docs/api/run/run)
+    "type": "object",
+    "required": ["end_time", "results", "start_time"],
+    "additionalProperties": False,
+    "properties": {
+        "project": {"type": "string", "pattern": "^[0-9a-z-]+$"},
+        "branch": {"type": "string", "minLength": 1},
+        "hash": {"type": "string", "pattern": "^[0-9a-f]{40}$"},
+        "testbed": {"type": "string", "minLength": 1},
+        "start_time": {"type": "string", "format": "date-time"},
+        "end_time": {"type": "string", "format": "date-time"},
+        "results": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        "settings": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"adapter": {"enum": ["json", "magic"]}},
+        },
+    },
+}
+
+
+@pytest.fixture
+def bencher() -> Iterator[tuple[str, list[tuple[str, str | None, bytes]]]]:
+    """A stand-in for Bencher's server: it answers as its API says, and keeps what came: path, key
+    and body. A project `moved` leads to another host name."""
+    came: list[tuple[str, str | None, bytes]] = []
+
+    class Api(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            came.append((self.path, self.headers["Authorization"], body))
+            asked = json.loads(body)
+            if asked["project"] == "moved":
+                self.send_response(302)
+                self.send_header("Location", f"http://localhost:{server.server_port}/elsewhere")
+                self.end_headers()
+                return
+            try:
+                jsonschema.validate(asked, NEW_RUN, format_checker=jsonschema.FormatChecker())
+                for one in asked["results"]:
+                    jsonschema.validate(json.loads(one), BMF)
+                status = 201 if self.headers["Authorization"] == "Bearer secret" else 401
+            except jsonschema.ValidationError as error:
+                status, said = 400, error.message
+            else:
+                said = "{}" if status == 201 else "who are you?"
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(said.encode())
+
+        def do_GET(self) -> None:
+            came.append((self.path, self.headers["Authorization"], b""))
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", came
+    server.shutdown()
+    server.server_close()
+
+
+def test_bencher_takes_a_run_with_its_commit(
+    bencher: tuple[str, list[tuple[str, str | None, bytes]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The key goes to that server alone, also where that one leads elsewhere."""
+    server, came = bencher
+    commit = {"hash": "0f" * 20, "branch": "main", "dirty": False}
+    made = Synthetic(algorithms=("sha256",), samples=6)
+    path = str(write([made.records()[0] | {"commit": commit}, *made.records()[1:]], tmp_path))
+    words = [path, "-f", "bmf", "--push"]
+    monkeypatch.delenv("BENCHER_API_KEY", raising=False)
+    assert "takes no metrics: 401, who are you?" in str(export(*words, f"{server}/ours").exception)
+    monkeypatch.setenv("BENCHER_API_KEY", "secret")
+    done = export(*words, f"{server}/ours/")
+    assert (done.exception, done.stdout, done.stderr) == (None, "", "")
+    where, key, body = came[-1]
+    sent = json.loads(body)
+    assert (where, key) == ("/v0/run", "Bearer secret")
+    assert (sent["project"], sent["testbed"]) == ("ours", made.board)
+    assert (sent["hash"], sent["branch"]) == (commit["hash"], "main")
+    assert sent["results"] == [bmf.render(reader.read(Path(path)))]
+    assert "takes no metrics: 400" in str(export(*words, f"{server}/No project").exception)
+    assert "takes no metrics: 404" in str(export(*words, f"{server}/moved").exception)
+    assert came[-1] == ("/elsewhere", None, b"")
+    assert "names no project" in str(export(*words, server).exception)
+    assert "can't be reached" in str(export(*words, "http://127.0.0.1:1/ours").exception)
 
 
 def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -> None:

@@ -103,8 +103,7 @@ def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise error(
-            f"{path}: can't be read: not text",
-            hint="it must be UTF-8: is it the right file?",
+            f"{path}: can't be read: not text", hint="it must be UTF-8: is it the right file?"
         ) from None
     except OSError as problem:
         raise error(f"{path}: can't be read: {problem.strerror}") from None

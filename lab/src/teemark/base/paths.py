@@ -35,8 +35,7 @@ def root() -> Path:
     if _SHIPPED.is_dir():
         return _SHIPPED
     raise ConfigError(
-        "no checkout of teemark found around this program",
-        hint="set TEEMARK_ROOT to one",
+        "no checkout of teemark found around this program", hint="set TEEMARK_ROOT to one"
     )
 
 

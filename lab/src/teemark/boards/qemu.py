@@ -61,11 +61,7 @@ def _comma(path: Path) -> str:
 
 
 def command(
-    recipe: VirtualConfig,
-    images: Images,
-    instance: Instance,
-    port: int,
-    plugin: str | None = None,
+    recipe: VirtualConfig, images: Images, instance: Instance, port: int, plugin: str | None = None
 ) -> list[str]:
     """The command line that boots `recipe` with its ssh server at 127.0.0.1:`port`; `plugin` is
     the value of QEMU's option."""

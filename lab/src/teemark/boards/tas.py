@@ -80,7 +80,7 @@ def open_each(board: Board) -> tuple[Ta, ...]:
     if any(uuid not in found for uuid in tas):
         raise errors.CommandFailed(
             f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
-            f"{last_line(result.complaint)}",
+            f"{last_line(result.complaint)}"
         )
     return tuple(
         Ta(uuid, name, one.opened, NO_MEMORY if one.memory else one.code, one.reason, one.hint)

@@ -123,10 +123,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
 
 
 _COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")
-_STYLES = {
-    **dict(zip("0123456", _COLOURS, strict=True)),
-    "other": "dim",
-}
+_STYLES = {**dict(zip("0123456", _COLOURS, strict=True)), "other": "dim"}
 
 
 def _breakdown(one: Breakdown) -> dict[str, object]:

@@ -10,13 +10,12 @@ import click
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
 from teemark.cli.common import option, output_option, put, run_argument
-from teemark.export import FORMATS, openmetrics
+from teemark.export import FORMATS
 from teemark.run import reader
 
 
 @click.command(
-    "export",
-    epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + ".",
+    "export", epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + "."
 )
 @run_argument
 @option(
@@ -26,28 +25,33 @@ from teemark.run import reader
     kind=click.Choice([row.name for row in FORMATS]),
     required=True,
 )
-@option("--push URL", "Send openmetrics to a Prometheus push gateway: http://HOST:9091.", "gateway")
+@option(
+    "--push URL",
+    "Send openmetrics to a Prometheus push gateway, http://HOST:9091, or bmf to a project of "
+    "Bencher, https://api.bencher.dev/PROJECT, by the key in BENCHER_API_KEY.",
+    "server",
+)
 @output_option
-def command(run_path: Path, name: str, gateway: str | None, output: Path | None) -> int:
+def command(run_path: Path, name: str, server: str | None, output: Path | None) -> int:
     """Print a run in another tool's format.
 
-    RUN is a run's folder, or its run.ndjson. With --push the gateway's figures of the run's board
-    and plan are replaced, and nothing is printed unless -o names a file.
+    RUN is a run's folder, or its run.ndjson. With --push nothing is printed unless -o names a file.
+    A gateway's figures of the run's board and plan are replaced; Bencher keeps each run.
 
     Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
     there (the export is written all the same); 2 for a mistake on the command line.
     """
     run = reader.read(run_path)
-    render = next(row.render for row in FORMATS if row.name == name)
-    if gateway is not None and (name, gateway[:4]) != ("openmetrics", "http"):
-        hint = "--format openmetrics --push http://HOST:9091"
-        raise UsageMistake(f"a push gateway takes no {name}, or {gateway} is none", hint=hint)
-    text = render(run)
-    if gateway is None or output is not None:
+    row = next(row for row in FORMATS if row.name == name)
+    if server is not None and (row.push is None or not server.startswith(("http://", "https://"))):
+        hint = "--format openmetrics --push http://HOST:9091, or --format bmf --push https://HOST/PROJECT"
+        raise UsageMistake(f"{name} can't be sent, or {server} is no address", hint=hint)
+    text = row.render(run)
+    if server is None or output is not None:
         put(text, output)
-    if gateway is not None:
-        openmetrics.push(text, run, gateway)
-    if name == "bmf" and run.commit is not None:
+    if server is not None and row.push is not None:
+        row.push(text, run, server)
+    if name == "bmf" and server is None and run.commit is not None:
         branch = f" --branch {run.commit.branch}" if run.commit.branch else ""
         say(f"teemark: BMF has no place for a commit: bencher run --hash {run.commit.hash}{branch}")
     return 0 if run.as_asked else 1

@@ -41,12 +41,10 @@ OF_TA = "--ta"
 @common.option("--no-functions", "With --update: don't trace, so that no function is named.")
 @common.ta_option
 @common.option(
-    "--plan NAME",
-    "With --update: what to measure. [default: as before; at first: gate]",
+    "--plan NAME", "With --update: what to measure. [default: as before; at first: gate]"
 )
 @common.option(
-    "--board NAME",
-    "With --update: where. [default: as before; at first: qemu-v8-icount]",
+    "--board NAME", "With --update: where. [default: as before; at first: qemu-v8-icount]"
 )
 @common.option(
     "--fail-on LIMIT",

@@ -57,8 +57,7 @@ def command(run_paths: tuple[Path, ...], what: str, of: str | None, output: Path
     if what == "compare" and (len(run_paths) < 2 or of is not None):
         raise UsageMistake("compare takes two runs or more, and no --of", hint="name BASE and NEW")
     about = subjects(
-        [read(path) for path in run_paths],
-        [store.find(locate(path).parent) for path in run_paths],
+        [read(path) for path in run_paths], [store.find(locate(path).parent) for path in run_paths]
     )
     if what == "compare":
         pairs = [comparing.compared(about[0], other) for other in about[1:]]

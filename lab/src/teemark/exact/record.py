@@ -98,10 +98,7 @@ def keys_of(asked: Plan) -> list[str]:
 
 
 def with_optee(
-    file: BoardFile,
-    optee: str | None,
-    options: Sequence[str],
-    patches: Sequence[Path] = (),
+    file: BoardFile, optee: str | None, options: Sequence[str], patches: Sequence[Path] = ()
 ) -> BoardFile:
     """The board with what the command line says of its firmware; options or patches alone mean a
     build from source."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from teemark.export import bmf, github_action_benchmark, junit, lava, openmetrics, tidy_csv
+from teemark.export import bmf, github_action_benchmark, junit, lava, openmetrics, push, tidy_csv
 from teemark.run.reader import RunData
 
 
@@ -17,17 +17,25 @@ class Format(NamedTuple):
     name: str
     help: str
     render: Callable[[RunData], str]
+    push: Callable[[str, RunData, str], None] | None = None  # what `render` gives, to an address
 
 
 FORMATS: tuple[Format, ...] = (
     Format("csv", "tidy CSV: one row for each raw sample", tidy_csv.render),
     Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
-    Format("bmf", "Bencher Metric Format: medians with their intervals", bmf.render),
+    Format(
+        "bmf", "Bencher Metric Format: medians with their intervals", bmf.render, push.to_bencher
+    ),
     Format(
         "github-action-benchmark",
         "its JSON for customSmallerIsBetter: medians",
         github_action_benchmark.render,
     ),
-    Format("openmetrics", "OpenMetrics text, for Prometheus: medians", openmetrics.render),
+    Format(
+        "openmetrics",
+        "OpenMetrics text, for Prometheus: medians",
+        openmetrics.render,
+        push.to_gateway,
+    ),
     Format("lava", "LAVA's test-case signals: medians", lava.render),
 )

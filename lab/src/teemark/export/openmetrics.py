@@ -5,13 +5,8 @@ begin new series of each case. It is a gauge, as push gateways don't know OpenMe
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from http.client import HTTPException
 
-from teemark.base.errors import DataError
 from teemark.model.models import stats_of
 from teemark.run.reader import RunData
 
@@ -49,26 +44,3 @@ def render(run: RunData) -> str:
             lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
             lines += [f"# HELP {metric} {_HELP[name]}", *found]
     return "\n".join([*lines, "# EOF"]) + "\n"
-
-
-def push(text: str, run: RunData, gateway: str) -> None:
-    """Puts what `render` gives in the place of all that a Prometheus push gateway has of this board
-    and plan.
-
-    Raises DataError if the gateway can't be reached, or refuses it.
-    """
-    board, of = (urlsafe_b64encode(name.encode()).decode() or "=" for name in (run.name, run.plan))
-    try:
-        request = urllib.request.Request(
-            f"{gateway.rstrip('/')}/metrics/job/teemark/board@base64/{board}/plan@base64/{of}",
-            text.encode(),
-            {"Content-Type": "text/plain; version=0.0.4"},
-            method="PUT",
-        )
-        with urllib.request.urlopen(request, timeout=30):
-            pass
-    except urllib.error.HTTPError as error:
-        said = error.read(300).decode(errors="replace").strip() or error.reason
-        raise DataError(f"{gateway} takes no metrics: {error.code}, {said}") from None
-    except (OSError, ValueError, HTTPException) as error:
-        raise DataError(f"{gateway} can't be reached: {error}") from None

@@ -94,10 +94,7 @@ def size(call: CaseTrace) -> Finding:
     return signature(
         key,
         "found" if a_byte > BYTEWISE else "ruled out",
-        (
-            _counted(what, a_byte, ""),
-            _counted(f"memset in the core, of {call.case}", share),
-        ),
+        (_counted(what, a_byte, ""), _counted(f"memset in the core, of {call.case}", share)),
         claim="OP-TEE's core is built for size: it clears a page table byte by byte at every entry "
         "into a TA.",
         remedy="Build OP-TEE with CFG_CC_OPT_LEVEL=2.",

@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share
 from teemark.base.work import EMPTY_CALL, STORAGE
-from teemark.findings.ground import (
-    EXPLAIN,
-    SAME,
-    Ground,
-    is_known,
-    not_checked,
-    signature,
-)
+from teemark.findings.ground import EXPLAIN, SAME, Ground, is_known, not_checked, signature
 from teemark.model.decide import above
 from teemark.model.stats import Estimate, exactly
 from teemark.page import figures

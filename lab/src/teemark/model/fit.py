@@ -177,11 +177,7 @@ def _prediction(one: Fit, other: Fit) -> float:
 
 
 def _solve(
-    xs: Sequence[float],
-    measured: Sequence[Estimate],
-    columns: Columns,
-    known: Known,
-    robust: bool,
+    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, known: Known, robust: bool
 ) -> Fit | None:
     y = np.array([one.value for one in measured])
     design = np.array(list(columns.values()), dtype=np.float64).T

@@ -30,9 +30,5 @@ def render(
     environment.filters["known_colour"] = known
     template = environment.get_template("report.html.j2")
     return template.render(
-        title=title,
-        subtitle=subtitle,
-        notices=notices,
-        sections=sections,
-        generator=generator,
+        title=title, subtitle=subtitle, notices=notices, sections=sections, generator=generator
     )

@@ -210,8 +210,5 @@ first_use = Part(
     "opening a session, loading the TA, the first call",
 )
 left_out = Part(
-    "left-out",
-    "Left out",
-    _left_out,
-    lead="what can't be measured here, with the reason",
+    "left-out", "Left out", _left_out, lead="what can't be measured here, with the reason"
 )
