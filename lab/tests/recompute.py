@@ -62,6 +62,11 @@ class Run:
     teehash: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     timelines: dict[str, dict[str, Any]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    inside: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # by the TA's counter
+    cases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    legs: dict[str, list[list[list[int]]]] = field(default_factory=dict)
+    busy: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # CPU time, of
+    skips: list[dict[str, Any]] = field(default_factory=list)
     starts: int = 0
     counted: bool = False  # instructions: they are exact
     loose: float = 0.0  # of medians: a clock that isn't exact has steps, within which they lie
@@ -120,6 +125,20 @@ def read(file: Path) -> Run:
         elif kind == "sample" and record["source"] == "client-clock":
             cost = record["ns"] / record["loops"]
             run.samples.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
+            if record.get("user_us") is not None:
+                spent = 1000 * (record["user_us"] + record["sys_us"])
+                had = record["ns"] - (record.get("runq_ns") or 0)
+                run.busy.setdefault(record["case"], []).append((spent, had))
+        elif kind == "sample":
+            cost = record["ns"] / record["loops"]
+            run.inside.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
+        elif kind == "case":
+            run.cases[record["case"]] = record
+        elif kind == "legs":
+            if record.get("repeat", 1) == 1:
+                run.legs.setdefault(record["case"], []).append(record["legs"])
+        elif kind == "skip":
+            run.skips.append(record)
         elif kind == "first":
             run.firsts.append(record)
         elif kind == "teehash":
@@ -315,7 +334,9 @@ def copied(run: Run) -> float:
     return ends[1] - ends[0]
 
 
-def of_run(compute: Callable[[Run], float], unit: float = 1.0, digits: int = 0) -> Rule:
+def of_run(
+    compute: Callable[[Run], float], unit: float = 1.0, digits: int = 0, loose: float = 0.0
+) -> Rule:
     """A sentence whose one figure is computed from the run; one with a unit of its own names it."""
 
     def rule(run: Run, found: Found, out: Verdict) -> None:
@@ -324,9 +345,234 @@ def of_run(compute: Callable[[Run], float], unit: float = 1.0, digits: int = 0) 
             out.open[f"a sentence whose samples are elsewhere: {found[0][:40]}"] += 1
             return
         own = UNITS[found[2]] if found.re.groups > 1 else unit
-        out.figure(found[0][:60], found[1], value, own, run.loose, digits)
+        out.figure(found[0][:60], found[1], value, own, max(run.loose, loose), digits)
 
     return rule
+
+
+ENDS = 0.005
+"""A slope between the two longest messages isn't the fit's; they are this close where the misfit,
+which is held beside the tables, is small."""
+
+
+def slope(algorithm: str, backend: str) -> Callable[[Run], float]:
+    return lambda run: run.slope(algorithm, backend) if run.counted else math.nan
+
+
+def byte_between(run: Run, found: Found, out: Verdict) -> None:
+    """A byte in the TEE, with its interval."""
+    value = slope("sha256", "tee")(run)
+    if math.isnan(value):
+        out.open["a slope over medians that scatter"] += 3
+        return
+    out.figure(found[0][:60], found[1], value, UNITS[found[2]], ENDS)
+    low, high = Printed.of(found[3]), Printed.of(found[4])
+    value /= UNITS[found[2]]
+    out.hold(found[0][:60], "lies between", low.value - low.half <= value <= high.value + high.half)
+
+
+def without_extensions(run: Run, found: Found, out: Verdict) -> None:
+    """A byte by the TEE's library over one by the CPU's instructions, and what that costs."""
+    tee, ce = (run.slope(found[1], by) for by in ("tee", "ta-ce"))
+    if not run.counted:
+        out.open["a slope over medians that scatter"] += 4
+        return
+    where = f"a byte of {found[1]}, tee over ta-ce"
+    out.figure(where, found[2], tee / ce, 1, 2 * ENDS)
+    low, high = Printed.of(found[3]), Printed.of(found[4])
+    out.hold(where, "lies between", low.value - low.half <= tee / ce <= high.value + high.half)
+    whole = run.median(found[6])
+    size = int(found[6].rsplit("/", 1)[1])
+    out.figure(f"{where}, share of {found[6]}", found[5], 100 * (tee - ce) * size / whole, 1, 0.005)
+
+
+def within_bound(_run: Run, found: Found, out: Verdict) -> None:
+    """Two ways to one figure: they lie as close to each other as the sentence says."""
+    one, two, bound = (Printed.of(found[at]).value for at in (1, 2, 3))
+    out.hold(found[0][:60], f"to within {bound} %", abs(one / two - 1) <= bound / 100, one / two)
+
+
+def least_squares(values: list[tuple[int, float]]) -> float:
+    """The slope of a straight line through the medians at each number of operations."""
+    at: dict[int, list[float]] = defaultdict(list)
+    for times, cost in values:
+        at[times].append(cost)
+    points = [(float(times), statistics.median(costs)) for times, costs in sorted(at.items())]
+    if len(points) < 3:
+        return math.nan
+    return statistics.linear_regression(*zip(*points, strict=True)).slope
+
+
+def both_clocks(run: Run, found: Found, out: Verdict) -> None:
+    """The slope over repetitions by the TA's counter and by the client's clock."""
+    off = {}
+    for key, values in run.inside.items():
+        by_ta, by_client = least_squares(values), least_squares(run.samples[key])
+        if not math.isnan(by_ta):
+            off[key] = by_ta / by_client - 1
+    out.figure("both clocks, cases", found[1], len(off))
+    worst = max(off.values(), key=abs)
+    out.hold("both clocks, apart", f"at most {found[2]} %",
+             abs(100 * abs(worst) - Printed.of(found[2]).value) <= 0.05, 100 * worst)  # fmt: skip
+    there = 100 * off[found[3].replace("\\", "")]
+    out.hold("both clocks, furthest", f"{found[3]} {found[4]} %",
+             abs(there - Printed.of(found[4]).value) <= 0.05, there)  # fmt: skip
+    out.hold(
+        "both clocks", f"{found[5]} % is allowed", abs(100 * worst) < Printed.of(found[5]).value
+    )
+
+
+def timed(run: Run, found: Found, out: Verdict) -> None:
+    """Cases whose samples lie so far apart that they count no instructions."""
+    apart = []
+    for key in run.samples:
+        values = run.values(key, min(times for times, _ in run.samples[key]))
+        if len(values) > 1:
+            low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+        else:
+            low = high = values[0]
+        apart.append(high - low > Printed.of(found[3]).value / 100 * statistics.median(values))
+    out.figure("cases that are timed", found[1], sum(apart))
+    out.figure("cases in all", found[2], len(run.samples))
+
+
+def ends(run: Run, found: Found, out: Verdict) -> None:
+    values = run.values(found[1].replace("\\", ""))
+    out.figure(f"{found[1]} took, from", found[2], values[0], UNITS[found[3]], 0.0, 3)
+    out.figure(f"{found[1]} took, to", found[4], values[-1], UNITS[found[5]], 0.0, 3)
+
+
+def wide(run: Run, key: str) -> float:
+    """Returns how wide the interval of a median is, over the median; 0 for a steady case."""
+    values = run.values(key, min(times for times, _ in run.samples[key]))
+    if len(values) < 2 or values[-1] - values[0] <= 0.01 * statistics.median(values):
+        return 0.0
+    n, below, ranks = len(values), 0.0, 0
+    while ranks < n:
+        below += math.comb(n, ranks) / 2**n
+        if 2 * below > 0.05:
+            break
+        ranks += 1
+    return (
+        (values[n - ranks] - values[ranks - 1]) / statistics.median(values) if ranks else math.inf
+    )
+
+
+def badly_known(run: Run, found: Found, out: Verdict) -> None:
+    bound = 2 * Printed.of(found[3]).value / 100
+    out.figure("medians badly known", found[1], sum(wide(run, key) > bound for key in run.samples))
+    out.figure("medians in all", found[2], len(run.samples))
+
+
+def too_few(run: Run, found: Found, out: Verdict) -> None:
+    """A median of fewer than six samples has no interval of 95 %."""
+    few = [key for key, values in run.samples.items()
+           if len([1 for times, _ in values if times == min(t for t, _ in values)]) < 6]  # fmt: skip
+    out.figure("medians without an interval", found[1], len(few))
+    out.figure("medians in all", found[2], len(run.samples))
+
+
+def spans(run: Run, found: Found, out: Verdict) -> None:
+    key = found[1].replace("\\", "")
+    out.figure(f"interval of {key}", found[2], 100 * wide(run, key), 1, 0.0, 3)
+
+
+def samples_of(run: Run, found: Found, out: Verdict) -> None:
+    out.figure(found[0], found[2], len(run.values(found[1].replace("\\", ""))))
+
+
+def rpcs_of(run: Run, key: str) -> float:
+    """Returns the calls that the secure world makes to the normal one in a call of a case."""
+    found = [sum(leg[2] == 0xFFFF0005 for leg in legs) for legs in run.legs.get(key, ())]
+    return statistics.median(found) if found else math.nan
+
+
+def rpcs_a_block(run: Run, found: Found, out: Verdict) -> None:
+    begin, _, size = found[1].rpartition("/")
+    least = min((key for key in run.legs if key.startswith(begin + "/")),
+                key=lambda key: int(key.rpartition("/")[2]))  # fmt: skip
+    blocks = -(-int(size) // 4096) - -(-int(least.rpartition("/")[2]) // 4096)
+    each = (rpcs_of(run, found[1]) - rpcs_of(run, least)) / blocks
+    out.figure(found[0], found[2], each, 1, 0.0, 3)
+
+
+def interrupts(run: Run, found: Found, out: Verdict) -> None:
+    """What the kernel counted while a case ran: calls, and the share of CPU time."""
+    watched = run.cases[found[1].replace("\\", "")]["watched"]
+    out.figure(f"{found[1]}, calls that were watched", found[2], watched["calls"])
+    rest = found[0]
+    if busy := re.search(rf"the process had the CPU ({NUMBER}) % of the time", rest):
+        spent, had = map(sum, zip(*run.busy[found[1].replace("\\", "")], strict=True))
+        share = 100 * spent / had
+        good = abs(min(share, 100) - Printed.of(busy[1]).value) <= 1
+        out.hold(f"{found[1]}, on the CPU", busy[0], good, share)
+    if masked := re.search(rf"with \S+=1 it takes ({NUMBER})× the time", rest):
+        both = run.cases[found[1].replace("\\", "")]["masked"]
+        times = statistics.median(both["masked_ns"]) / statistics.median(both["plain_ns"])
+        out.figure(f"{found[1]}, masked", masked[1], times, 1, 0.0, 2)
+    if plain := re.search(rf"(\S+), the kernel's own C code, takes ({NUMBER})× the time", rest):
+        words = found[1].replace("\\", "").split("/")
+        words[2] = f"afalg:{plain[1]}"
+        times = run.median("/".join(words)) / run.median(found[1].replace("\\", ""))
+        out.figure(f"{found[1]}, by the kernel's own C", plain[2], times, 1, 0.0, 2)
+    if raised := re.search(rf"was raised ({NUMBER}) times in ({NUMBER}) calls", rest):
+        most = max(line["count"] for line in watched["interrupts"] if "virtqueues" in line["name"])
+        out.figure(f"{found[1]}, interrupts", raised[1], most)
+    if others := re.search(rf"took {COST} of CPU time a call \(({NUMBER}) % of the time\)", rest):
+        out.figure(f"{found[1]}, others", others[1], watched["others_ns"] / watched["calls"],
+                   UNITS[others[2]], 0.0, 3)  # fmt: skip
+        share = 100 * watched["others_ns"] / watched["ns"]
+        out.hold(
+            f"{found[1]}, others' share", others[3], abs(share - Printed.of(others[3]).value) <= 1
+        )
+
+
+def in_pieces(run: Run, found: Found, out: Verdict) -> None:
+    """Pieces of a message: a further piece costs a call, of which an empty one is the least, and
+    what a whole message pays besides its bytes the most."""
+    algorithm, by = TITLES[found[1]], found[2]
+    whole, piece = size_of(found["whole"]), size_of(found["piece"])
+    small = size_of(found["small"]) if found["small"] else piece
+    if not run.counted:
+        out.open["pieces, by a clock that scatters"] += 3
+        return
+    one = run.median(f"oneshot/{algorithm}/{by}/{whole}")
+    empty = run.median("invoke/none/tee/none")
+    calls = empty, run.median(f"oneshot/{algorithm}/{by}/64")
+    good, dear = ([one + (whole // size - 1) * call for call in calls] for size in (piece, small))
+    if found["small"]:
+        out.hold(found[0][:60], "at most 5 % more", good[0] <= 1.05 * one, good[0] / one)
+        less = [100 * (1 - few / many) for few, many in zip(good, dear, strict=True)]
+    else:
+        less = [100 * (1 - one / many) for many in dear]
+    said = Printed.of(found["less"])
+    fits = less[0] - 1 - said.half <= said.value <= less[1] + 1 + said.half
+    out.hold(found[0][:60], f"{found['less']} % less", fits, less)
+
+
+def tenth(run: Run, found: Found, out: Verdict) -> None:
+    """The size from which the way in and out is a tenth of a call: nine times the way."""
+    if not run.counted:
+        out.open["a slope over medians that scatter"] += 1
+        return
+    key = min((key for key in run.inside if key.startswith("oneshot/sha256/tee/")),
+              key=lambda key: int(key.rpartition("/")[2]))  # fmt: skip
+    way = run.median(key) - statistics.median(cost for times, cost in run.inside[key] if times == 1)
+    size = 9 * way / run.slope("sha256", "tee") / 1024
+    out.figure("the way is less than a tenth", found[1], size, 1, 0.03)
+
+
+def each(case: str, most: int) -> Callable[[Run], float]:
+    """Returns the cost of one of the things that a call does `most` times, beside none."""
+    return lambda run: (run.median(f"{case}/{most}") - run.median(f"{case}/0")) / most
+
+
+def apart_by(run: Run, found: Found, out: Verdict) -> None:
+    """The same C source in both worlds: by their slopes over bytes."""
+    inside, outside = (slope(TITLES[found[1]], by)(run) for by in ("ta-c", "c"))
+    more = 100 * (inside / outside - 1) * (-1 if found[4] == "fewer" else 1)
+    good = abs(more - Printed.of(found[3]).value) <= 0.5 and abs(more) < Printed.of(found[2]).value
+    out.hold(found[0][:60], f"{found[3]} % {found[4]}", good or math.isnan(more), more)
 
 
 def ratio(one: str, two: str) -> Callable[[Run], float]:
@@ -409,6 +655,48 @@ SENTENCES: list[tuple[str, Rule]] = [
      by_itself(lambda rate, seconds: rate * seconds * 1.048576)),
     (rf"({NUMBER}) and ({NUMBER}) s differ by ({NUMBER}) %",
      by_itself(lambda one, two: 100 * (two / one - 1))),
+    (rf"crypto instructions in the TA it takes {COST} a byte", of_run(slope("sha256", "ta-ce"), loose=ENDS)),
+    (rf"“TEE API” takes {COST} a byte \(95 % interval ({NUMBER}) … ({NUMBER})\)", byte_between),
+    (rf"computing takes {COST} a byte \(95 % interval ({NUMBER}) … ({NUMBER})\)", byte_between),
+    (rf"“CE, in the TA” takes {COST} a byte", of_run(slope("sha256", "ta-ce"), loose=ENDS)),
+    (rf"a byte of (\w+), tee over ta-ce: ({NUMBER})× \(95 % interval ({NUMBER}) … ({NUMBER})\); "
+     rf"costs ({NUMBER}) % of (\S+)", without_extensions),
+    (rf"It saves ({NUMBER}) % of a byte of SHA-256",
+     of_run(lambda run: 100 * (1 - slope("sha256", "ta-ce")(run) / slope("sha256", "tee")(run)))),
+    (rf"It saves up to ({NUMBER}) % of an empty call",
+     of_run(lambda run: 100 - 200 / ratio("invoke/none/tee/none", "invoke/refused/tee/none")(run))),
+    (rf"same C source of (SHA-\d+) is as fast in the TEE as outside, to within ({NUMBER}) %: it "
+     rf"takes ({NUMBER}) % (more|fewer)", apart_by),
+    (rf": ({NUMBER}) \([^)]*\) and ({NUMBER}) \([^)]*\) agree to within ({NUMBER}) %", within_bound),
+    (rf"on what an operation takes: ({NUMBER}) cases?, at most ({NUMBER}) % apart\. "
+     rf"Furthest apart: (\S+) ({NUMBER}) %; ({NUMBER}) % is allowed", both_clocks),
+    (rf"({NUMBER}) cases? of ({NUMBER}) (?:are|is) timed, not counted: half of (?:their|its) samples lie more than "
+     rf"({NUMBER}) % apart", timed),
+    (rf"({NUMBER}) medians? of ({NUMBER}) (?:are|is) known to no better than ({NUMBER}) %", badly_known),
+    (rf"({NUMBER}) medians? of ({NUMBER}) (?:have|has) too few samples", too_few),
+    (rf"(\w\S+) took {COST} to {COST}", ends),
+    (rf"The interval of (\S+) spans ({NUMBER}) % of the median", spans),
+    (rf"(\w\S+) has ({NUMBER}) samples", samples_of),
+    (rf"RPCs a block, (\S+): ({NUMBER})", rpcs_a_block),
+    (rf"a page: {COST}", of_run(
+        lambda run: (run.median(SHM("allocated", MIB)) - run.median(SHM("allocated", 64))) / 255,
+        digits=3)),
+    (rf"a line would cost: {COST}", of_run(each("log/lines/tee", 4), loose=0.01)),
+    (rf"`(\S+/\S+)` \*\*[\w ]+\*\*: .*?\b({NUMBER}) calls.*$", interrupts),
+    (rf"TEE\\_GetREETime over TEE\\_GetSystemTime: ({NUMBER})×", of_run(
+        lambda run: each("time/ree/tee", 4)(run) / each("time/system/tee", 4)(run), digits=2)),
+    (rf"TEE\\_GetREETime: {COST}", of_run(each("time/ree/tee", 4), loose=1e-3)),
+    (rf"It saves ({NUMBER}) % of a query", of_run(
+        lambda run: 100 * (1 - each("time/system/tee", 4)(run) / each("time/ree/tee", 4)(run)))),
+    (rf"rng/random/tee/4096 without the call, over rng/random/getrandom/4096: ({NUMBER})×", of_run(
+        lambda run: (run.median("rng/random/tee/4096") - run.median("invoke/none/tee/none"))
+        / run.median("rng/random/getrandom/4096"), loose=0.02)),
+    (rf"(SHA-\d+) by ([a-z-]+), in pieces: those of (?P<piece>[\d.]+ [KM]iB) take at most 5 % more than "
+     rf"one call with (?P<whole>[\d.]+ [KM]iB), and (?P<less>{NUMBER}) % less than those of "
+     rf"(?P<small>[\d.]+ [KM]iB)", in_pieces),
+    (rf"(SHA-\d+) by ([a-z-]+): one call with (?P<whole>[\d.]+ [KM]iB) takes (?P<less>{NUMBER}) % less than "
+     rf"pieces of (?P<piece>[\d.]+ [KM]iB)(?P<small>)", in_pieces),
+    (rf"Hand over larger pieces: from ({NUMBER}) KiB a call on, the way is less than a tenth", tenth),
     (rf"costs as much as the SHA-256 of ({NUMBER}) KiB.*? takes {COST};", once_as_much),
     (rf"It saves ({NUMBER}){SPACE}% of a call with 1{SPACE}MiB in temporary memory",
      of_run(saved(SHM("allocated", MIB), SHM("temporary", MIB)))),
@@ -720,11 +1008,13 @@ def floor(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
         if found and row["unit"] in UNITS:
             key, unit = f"oneshot/sha256/tee/{found[1]}", UNITS[row["unit"]]
             values = run.values(key)
-            out.figure(f"floor, {found[1]} B", row["median"], run.median(key), unit)
+            out.figure(f"floor, {found[1]} B", row["median"], run.median(key), unit, 0.0, 3)
             if run.starts == 1 and len(values) > 1:
-                out.figure(f"floor, {found[1]} B, mean", row["mean"], statistics.mean(values), unit)
+                out.figure(
+                    f"floor, {found[1]} B, mean", row["mean"], statistics.mean(values), unit, 0.0, 3
+                )
                 spread = statistics.stdev(values)
-                out.figure(f"floor, {found[1]} B, sd", row["sd"], spread, unit)
+                out.figure(f"floor, {found[1]} B, sd", row["sd"], spread, unit, 0.0, 3)
             done = True
     return done
 
