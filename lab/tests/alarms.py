@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How often `teemark compare` raises a false alarm, and whether it sees what it says it would see.
 
-    python lab/tests/alarms.py [--simulations 500] [--cases 20 --cases 194]   # 6 minutes
+    python lab/tests/alarms.py [--simulations 500] [--cases 20 --cases 194]   # 9 minutes
 
 Simulated: two runs of one build, whose starts scatter as each world says, then the same with every
 third case 1, 3, 5 and 10 % dearer. For each share it prints in how many comparisons a case that

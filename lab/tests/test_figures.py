@@ -16,7 +16,7 @@ from teemark.model.fit import fit
 from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import charts, figures
-from teemark.page.blocks import Bar, Block, Findings, Fold, Paragraph, Section, Table
+from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
 from teemark.report import summary
 from teemark.report.cells import misfit_cell
 from teemark.report.comparing import case_table, compared
@@ -180,6 +180,25 @@ def test_costs_of_counted_instructions() -> None:
         ["tee", "80 000", "640"],
         ["openssl", "700", "64.0"],
     ]
+
+
+def test_what_waits_is_a_time_in_the_tables_of_a_board_that_counts() -> None:
+    """Milliseconds stood under “instructions” where the samples of a write lie far apart."""
+    truth = {n: 2e7 + 1e4 * n for n in (256, 4096, 16384, 65536)}
+    for spread, unit in ((0.2, "ns"), (0.0, "instructions")):
+        times = {f"storage/write/tee-ree-fs/{n}": scattered(t, spread) for n, t in truth.items()}
+        made = subject(run_of(times, icount=True))
+        (head, row), terms = tables(costs([made]))
+        assert head[4] == f"byte {unit}"
+        assert row[1].endswith("ms") == (unit == "ns") == ("instructions" not in head[1])
+        assert terms[0][1] == f"call {unit}"
+        curve = throughput([made])
+        assert curve
+        chart = next(one for one in curve.blocks if isinstance(one, Chart))
+        assert chart.data
+        assert chart.data.columns[1].unit == f"{unit} a byte"
+        assert (figures.TIMED in text(chart.caption)) == (unit == "ns")
+        assert "of the algorithm" not in words(costs([made]))
 
 
 def test_costs_with_intervals() -> None:

@@ -450,7 +450,7 @@ def test_what_waits_is_timed_on_a_board_that_counts() -> None:
     }
     found = said(run_of(times, icount=True))
     assert plain(found["waited"].claim) == (
-        "1 case of 3 is timed, not counted: half of its samples lie more than 1 % apart."
+        "1 case of 3 is timed, not counted: half of its samples lie over 1 % apart."
     )
     assert "storage/create/tee-ree-fs/256 took 160 ms to 240 ms." in plain(found["waited"].evidence)
     assert found["waited"].severity == "caution"

@@ -143,7 +143,7 @@ def waited(ground: Ground) -> Finding | None:
     return _doubt(
         "waited",
         f"{fmt.plural(len(cases), 'case')} of {fmt.count(len(ground.models.stats))} {are} "
-        f"timed, not counted: half of {their} samples lie more than {fmt.percent(STEADY, 1)} apart.",
+        f"timed, not counted: half of {their} samples lie over {fmt.percent(STEADY, 1)} apart.",
         "Where the processor waits, for a disk as a rule, the clock goes on as that of the machine "
         "that emulates this board. Others find memory laid out differently from call to call. "
         f"{worst.key} took {fmt.duration(worst.time.min)} to {fmt.duration(worst.time.max)}.",

@@ -14,6 +14,7 @@ from teemark.run.reader import RunData
 
 NOTHING = "not distinguishable from 0"
 EXACT = "exact"
+TIMED = "Emulated, and timed: samples lie more than 1 % apart, as where calls wait for a disk."
 
 
 def instructions(number: float) -> str:

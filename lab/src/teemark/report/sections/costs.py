@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from teemark.base import fmt
+from teemark.base.work import STORAGE
 from teemark.findings.subject import Part, Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
@@ -30,6 +31,8 @@ TERMS = {
 }
 """When each term of a model is paid."""
 
+STORED = "each block of 4 KiB of the object, and what is begun of one by the TEE's own head"
+
 
 def _of(subject: Subject) -> list[page.Block]:
     groups: dict[tuple[str, str], list[Cost]] = {}
@@ -40,7 +43,7 @@ def _of(subject: Subject) -> list[page.Block]:
         group.sort(key=lambda cost: subject.run.place(cost.backend))
         blocks.append(_cost_table(subject, key, group))
         fits = {cost.backend: cost.fit for cost in group if cost.fit.fits}
-        blocks += _terms(subject, f"What {subject.curve(*key)} is made of", fits)
+        blocks += _terms(subject, f"What {subject.curve(*key)} is made of", fits, key[0])
     if subject.models.references is not None:
         fits = {"tee": subject.models.references}
         blocks += _terms(subject, "What an empty call is made of", fits)
@@ -51,7 +54,8 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     run = subject.run
     largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
     sizes = _shown_sizes(group)
-    rows = []
+    counted = _counted(subject, (cost.fit for cost in group))
+    show, rows = figures.cell if counted else figures.time, []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
         byte: tuple[page.Cell, ...] = (fmt.NONE,) * 3
@@ -65,7 +69,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
         rows.append(
             (
                 "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
-                *(figures.cell(run, measured[size]) for size in sizes),
+                *(show(run, measured[size]) for size in sizes),
                 *byte,
                 misfit_cell(cost.fit),
             )
@@ -73,16 +77,21 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     return page.Table(
         columns=(
             *page.left("backend"),
-            *page.right(*map(fmt.size, sizes), unit=figures.unit(run)),
-            *page.right("byte", unit=run.unit),
+            *page.right(*map(fmt.size, sizes), unit=figures.unit(run) if counted else ""),
+            *page.right("byte", unit=run.unit if counted else "ns"),
             *page.right("from … to"),
             *page.right("limit", unit="MiB/s"),
             *page.right("misfit"),
         ),
         rows=rows,
         caption=subject.curve(*key),
-        note=subject.caveat,
+        note=subject.caveat if counted or not run.icount else figures.TIMED,
     )
+
+
+def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
+    """Tells whether nothing that was fitted waits, which is a time on each board."""
+    return subject.icount and all(one.measured.counted for fit in fits for one in fit.points)
 
 
 def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
@@ -97,20 +106,25 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
     return tuple(sorted({least, near, most}))
 
 
-def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
+def _terms(
+    subject: Subject, name: str, fits: dict[str, Fit], workload: str = ""
+) -> list[page.Block]:
     """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
+    counted = _counted(subject, fits.values())
     rows = [
-        ((page.Code(backend),), *(_term(subject, fit.terms.get(term)) for term in names))
+        ((page.Code(backend),), *(_term(counted, fit.terms.get(term)) for term in names))
         for backend, fit in fits.items()
     ]
-    table = page.Table((*page.left("backend"), *page.right(*names, unit=subject.run.unit)), rows)
+    unit = "instructions" if counted else "ns"
+    table = page.Table((*page.left("backend"), *page.right(*names, unit=unit)), rows)
+    paid_when = TERMS | ({"block": STORED} if workload == STORAGE.name else {})
     paid = page.Bullets(
         (
             ("A message takes the call, and each other term as often as it is paid.",),
-            *((page.Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
+            *((page.Strong(term), f": {paid_when[term]}.") for term in names if term in TERMS),
         )
     )
     saves = any(
@@ -121,10 +135,10 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block
     return [page.Fold(name, fmt.plural(len(names), "term"), blocks)]
 
 
-def _term(subject: Subject, figure: Estimate | None) -> page.Cell:
+def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     if figure is None:
         return fmt.NONE
-    if subject.icount:
+    if counted:
         sign = fmt.MINUS if figure.value < 0 else ""
         return sign + figures.instructions(abs(figure.value))
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
-from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Fold, Table, right
+from teemark.page import charts, figures
+from teemark.page.blocks import Block, Chart, Fold, Strong, Table, Text, right
 
 ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
 
+COUNTED = "instructions a byte"
 NEAR = 1.2
 
 
@@ -54,21 +55,23 @@ def chart(
 ) -> Chart:
     key = f"throughput-{subject.label}-{workload}-{algorithm}"
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
-    unit = unit_of(subject)
+    unit = unit_of(subject, group)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
-    caption = (
-        f"{subject.run.title(algorithm)}: {unit} at the median",
-        "." if subject.icount else interval,
-        *subject.remark,
-    )
+    name = f"{subject.run.title(algorithm)}: {unit} at the median"
+    caption: Text = (name, "." if subject.icount else interval, *subject.remark)
+    if subject.icount and unit != COUNTED:
+        caption = (name, ". ", Strong(figures.TIMED))
     wide, narrow = (
         charts.throughput(key, series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
     )
     return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
 
 
-def unit_of(subject: Subject) -> str:
-    return "instructions a byte" if subject.icount else "MiB/s"
+def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
+    if not subject.icount:
+        return "MiB/s"
+    counted = all(one.estimate.counted for stats in group.values() for one in stats)
+    return COUNTED if counted else "ns a byte"
 
 
 def rate(subject: Subject, mib_a_second: float) -> float:
@@ -109,7 +112,7 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
         return fmt.digits(rate(subject, one.throughput / (1 << 20)))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
-    return Table((*right("bytes"), *right(*group, unit=unit_of(subject))), rows)
+    return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)
 
 
 throughput = Part(
