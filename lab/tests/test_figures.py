@@ -192,13 +192,13 @@ def test_what_waits_is_a_time_in_the_tables_of_a_board_that_counts() -> None:
         assert head[4] == f"byte {unit}"
         assert row[1].endswith("ms") == (unit == "ns") == ("instructions" not in head[1])
         assert terms[0][1] == f"call {unit}"
+        assert "each block of the algorithm" not in words(costs([made]))
         curve = throughput([made])
         assert curve
         chart = next(one for one in curve.blocks if isinstance(one, Chart))
         assert chart.data
         assert chart.data.columns[1].unit == f"{unit} a byte"
         assert (figures.TIMED in text(chart.caption)) == (unit == "ns")
-        assert "of the algorithm" not in words(costs([made]))
 
 
 def test_costs_with_intervals() -> None:

@@ -49,8 +49,8 @@ _TIMES = re.compile(
 """The words that make a number a factor; "five times" alone is a repetition."""
 LONGEST = 40
 """Characters of a number; what is longer counts nothing."""
-_NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
-             "hundred": 100}  # fmt: skip
+NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
+            "hundred": 100}  # fmt: skip
 _MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
@@ -193,8 +193,8 @@ def _in_words(text: str) -> Iterator[Number]:
     """ "twice", "tenfold", "three times"."""
     for match in re.finditer(r"[a-z]+", text):
         factor, end = _FACTORS.get(match[0]), match.end()
-        if match[0] in _NUMERALS and (times := _TIMES.match(text, end)):
-            factor, end = _NUMERALS[match[0]], times.end()
+        if match[0] in NUMERALS and (times := _TIMES.match(text, end)):
+            factor, end = NUMERALS[match[0]], times.end()
         if factor is not None:
             yield Number(match.start(), end, str(factor), "x", about="" if factor < 1 else "~")
 

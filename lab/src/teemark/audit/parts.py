@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from teemark.audit.figure import Printed
+from teemark.audit.numbers import NUMERALS
 from teemark.audit.relations import is_factor
-from teemark.audit.rule import Group, Rule, Tested, amount, fits, follows, listed, tested
+from teemark.audit.rule import Group, Rule, Tested, amount, fits, follows, tested
+from teemark.base import fmt
 from teemark.reference.span import Span, exact
 
 MANY_DIGITS = 10
@@ -51,10 +53,7 @@ _CORES = re.compile(
     r"(?:[\w-]{1,20} )?(?:cores?|cpus?)\b",
     re.I,
 )
-_CORES_IN_WORDS = {
-    "one": 1, "single": 1, "dual": 2, "two": 2, "quad": 4, "four": 4, "six": 6, "octa": 8,
-    "eight": 8,
-}  # fmt: skip
+_CORES_IN_WORDS = NUMERALS | {"one": 1, "single": 1, "dual": 2, "quad": 4, "octa": 8}
 
 
 def _sum(figures: Sequence[Printed]) -> Span:
@@ -126,7 +125,9 @@ def of_which(group: Group) -> Iterator[Tested]:
 
 def _within(shown: Printed, parts: Sequence[Printed], most: float, whole: str) -> Tested:
     value = _sum(parts)
-    wrong = f"{listed([one.text for one in parts])} are {amount(value, parts[0].dimension)}, more "
+    wrong = (
+        f"{fmt.listed([one.text for one in parts])} are {amount(value, parts[0].dimension)}, more "
+    )
     return tested(shown, value.low <= most * 1.001, f"{wrong}than {whole}.")
 
 
@@ -262,14 +263,11 @@ def spread(group: Group) -> Iterator[Tested]:
 
 def _in_order(low: Printed, high: Printed) -> Tested:
     """Figures that are rounded alike keep their order."""
-    alike = low.unit == high.unit and _decimals(low) == _decimals(high)
+    decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
+    alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
     last = max(low, high, key=lambda one: (one.line, one.start))
     return tested(last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
-
-
-def _decimals(one: Printed) -> int:
-    return len(one.digits.partition(".")[2])
 
 
 def repeats(group: Group) -> Iterator[Tested]:
@@ -359,10 +357,8 @@ def squares(group: Group) -> Iterator[Tested]:
 def mixed_units(table: Group) -> Iterator[Tested]:
     """One rate in two units of a row, of which 1000 of the one make 1 of the other."""
     wrong: dict[str, tuple[Printed, list[str]]] = {}
-    rows: dict[int, list[Printed]] = {}
-    for one in table.of("rate", "size"):
-        rows.setdefault(one.sentence, []).append(one)
-    for small, large in (pair for row in rows.values() for pair in combinations(row[:9], 2)):
+    rows = table.rows("rate", "size").values()
+    for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):
         decimal = (small.unit.lower(), large.unit) in (("kb/s", "MB/s"), ("kb", "MB"))
         heads = {re.sub(r"\(?\b[kKM]B(?:/s)?\)?", "", f.column).strip() for f in (small, large)}
         if decimal and len(heads) == 1:

@@ -184,12 +184,9 @@ Pairs = list[tuple[Printed, Printed]]
 def factors_in_tables(table: Group) -> Iterator[Tested]:
     """A factor or a percentage is that of two figures in its row, or of its row and the row that
     has the factor 1, or that is no % more."""
-    rows: dict[int, list[Printed]] = {}
-    for one in table.figures:
-        rows.setdefault(one.sentence, []).append(one)
     groups = [
         Group("row", row, table.reading, table.reference)
-        for row in rows.values() if len(row) <= MANY
+        for row in table.rows().values() if len(row) <= MANY
     ]  # fmt: skip
     bases: dict[tuple[str, float], Group] = {}
     for group in groups:
@@ -210,11 +207,9 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
 def factors_in_text(block: Group) -> Iterator[Tested]:
     """A factor or a percentage is that of two figures of its sentence. A line of a list is compared
     with the list's first line too; a factor that stands alone, with what comes before it."""
-    sentences: dict[int, list[Printed]] = {}
-    for one in block.figures:
-        if block.kind == "list" or not one.block:  # a sentence of a list is tried with it
-            sentences.setdefault(one.sentence, []).append(one)
-    for number, figures in sentences.items():
+    for number, figures in block.rows().items():
+        if block.kind != "list" and figures[0].block:  # a sentence of a list is tried with it
+            continue
         line = Group("sentence", figures, block.reading, block.reference)
         for factor in figures:
             if not is_factor(line, factor):

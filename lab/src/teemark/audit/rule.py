@@ -75,6 +75,13 @@ class Group:
         """Figures of the dimensions whose label has the pattern."""
         return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
 
+    def rows(self, *dimensions: str) -> dict[int, list[Printed]]:
+        """Figures by their row or sentence; of these dimensions, if any are named."""
+        found: dict[int, list[Printed]] = {}
+        for one in self.of(*dimensions) if dimensions else self.figures:
+            found.setdefault(one.sentence, []).append(one)
+        return found
+
     @property
     def ordered(self) -> list[Printed]:
         """A sentence's figures in their order."""
@@ -185,8 +192,3 @@ def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
     names = _NAMES.get(dimension, ((1.0, ""),))
     size, name = next((one for one in names if abs(value) >= one[0]), names[-1])
     return f"{number(value / size, digits)} {name}".rstrip()
-
-
-def listed(items: Sequence[str]) -> str:
-    """a, b and c"""
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]

@@ -10,21 +10,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from teemark.audit.figure import Printed, Reading
-from teemark.audit.rule import (
-    PARALLEL,
-    Group,
-    Rule,
-    Tested,
-    amount,
-    listed,
-    number,
-    sizes_in,
-    tested,
-)
+from teemark.audit.rule import PARALLEL, Group, Rule, Tested, amount, number, sizes_in, tested
+from teemark.base import fmt
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
-
-Known = Sequence[CyclesPerByte]
 
 FASTER = 1.15
 """A newer implementation may beat the published one by so much."""
@@ -135,7 +124,7 @@ def published(text: Group) -> Iterator[Tested]:
             yield Tested(one, _against(reading, one, kind == "hardware", known))
 
 
-def _against(reading: Reading, one: Printed, claimed: bool, known: Known) -> str:
+def _against(reading: Reading, one: Printed, claimed: bool, known: Sequence[CyclesPerByte]) -> str:
     """Says what is wrong with a rate on a core of which something is known; or nothing."""
     cycles = exact(reading.clock_hz) / one.span
     ranked = sorted(known, key=lambda row: row.cycles)
@@ -147,7 +136,7 @@ def _against(reading: Reading, one: Printed, claimed: bool, known: Known) -> str
         ratio = number(float(fastest.cycles) / cycles.mid, 3)
         said = f", {ratio} times the fastest published, {cited(fastest)}"
     elif claimed and close:
-        reached = listed([cited(row) for row in reversed(close)])
+        reached = fmt.listed([cited(row) for row in reversed(close)])
         said = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
     elif claimed and cycles.low * CLAIMED_SLOWER > float(slowest.cycles):
         least, most = (number(cycles.mid / float(row.cycles), 2) for row in (slowest, software[0]))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from teemark.base.interval import Interval
 
@@ -145,3 +146,8 @@ def roughly_minutes(seconds: float) -> str:
 
 def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else (many or one + 's')}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Returns "a, b and c"; nothing for no items."""
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

@@ -398,9 +398,8 @@ def never_fails(found: Comparison) -> str | None:
 
 def _some(names: Sequence[str], most: int = 4) -> str:
     """`a, b and c`; of many the first, and how many more."""
-    if len(names) > most:
-        return ", ".join(names[:most]) + f" and {len(names) - most} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+    more = len(names) - most
+    return fmt.listed((*names[:most], f"{more} more") if more > 0 else names)
 
 
 # -- all of it -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Sequence
 
 from teemark.base import fmt
-from teemark.base.work import STORAGE
 from teemark.findings.subject import Part, Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
@@ -17,7 +16,8 @@ from teemark.page import charts, figures
 from teemark.report.cells import backend_cell, misfit_cell
 
 TERMS = {
-    "block": "each block of the algorithm, those that padding fills included",
+    "block": "each block: of an algorithm, with those of padding; of storage 4 KiB, the TEE's own "
+    "head included",
     "byte": "each byte",
     "page": "each page of 4 KiB that the buffer spans",
     "feed": "there is a message at all",
@@ -31,8 +31,6 @@ TERMS = {
 }
 """When each term of a model is paid."""
 
-STORED = "each block of 4 KiB of the object, and what is begun of one by the TEE's own head"
-
 
 def _of(subject: Subject) -> list[page.Block]:
     groups: dict[tuple[str, str], list[Cost]] = {}
@@ -43,7 +41,7 @@ def _of(subject: Subject) -> list[page.Block]:
         group.sort(key=lambda cost: subject.run.place(cost.backend))
         blocks.append(_cost_table(subject, key, group))
         fits = {cost.backend: cost.fit for cost in group if cost.fit.fits}
-        blocks += _terms(subject, f"What {subject.curve(*key)} is made of", fits, key[0])
+        blocks += _terms(subject, f"What {subject.curve(*key)} is made of", fits)
     if subject.models.references is not None:
         fits = {"tee": subject.models.references}
         blocks += _terms(subject, "What an empty call is made of", fits)
@@ -106,9 +104,7 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
     return tuple(sorted({least, near, most}))
 
 
-def _terms(
-    subject: Subject, name: str, fits: dict[str, Fit], workload: str = ""
-) -> list[page.Block]:
+def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
     """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
@@ -120,11 +116,10 @@ def _terms(
     ]
     unit = "instructions" if counted else "ns"
     table = page.Table((*page.left("backend"), *page.right(*names, unit=unit)), rows)
-    paid_when = TERMS | ({"block": STORED} if workload == STORAGE.name else {})
     paid = page.Bullets(
         (
             ("A message takes the call, and each other term as often as it is paid.",),
-            *((page.Strong(term), f": {paid_when[term]}.") for term in names if term in TERMS),
+            *((page.Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
         )
     )
     saves = any(

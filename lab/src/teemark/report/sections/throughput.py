@@ -10,11 +10,11 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Block, Chart, Fold, Strong, Table, Text, right
+from teemark.page.blocks import Block, Chart, Fold, Strong, Table, right
 
 ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
 
-COUNTED = "instructions a byte"
+TIMED = "ns a byte"
 NEAR = 1.2
 
 
@@ -57,10 +57,11 @@ def chart(
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
     unit = unit_of(subject, group)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
-    name = f"{subject.run.title(algorithm)}: {unit} at the median"
-    caption: Text = (name, "." if subject.icount else interval, *subject.remark)
-    if subject.icount and unit != COUNTED:
-        caption = (name, ". ", Strong(figures.TIMED))
+    caption = (
+        f"{subject.run.title(algorithm)}: {unit} at the median",
+        "." if subject.icount else interval,
+        *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
+    )
     wide, narrow = (
         charts.throughput(key, series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
     )
@@ -71,7 +72,7 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     if not subject.icount:
         return "MiB/s"
     counted = all(one.estimate.counted for stats in group.values() for one in stats)
-    return COUNTED if counted else "ns a byte"
+    return "instructions a byte" if counted else TIMED
 
 
 def rate(subject: Subject, mib_a_second: float) -> float:
