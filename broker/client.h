@@ -6,8 +6,7 @@
  * Functions return 0 or -errno and fill *err. A struct tz_client serves one
  * thread at a time.
  */
-#ifndef TZ_CLIENT_H
-#define TZ_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTE
 int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const char *topic,
 		 const uint8_t *message, size_t len, uint8_t *plain, uint8_t *out,
 		 struct error *err);
-
-#endif

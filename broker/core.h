@@ -8,8 +8,7 @@
  *
  * One thread: mosquitto's.
  */
-#ifndef TZ_CORE_H
-#define TZ_CORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ const void *tz_core_copy(struct tz_core *core, const char *topic, const char *re
 bool tz_core_is_copy(const void *message, size_t len);
 
 const struct tz_counts *tz_core_counts(const struct tz_core *core);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sessions with the broker TA. */
-#ifndef TZ_TA_H
-#define TZ_TA_H
+#pragma once
 
 #include <teemark/ta_broker.h>
 
@@ -13,5 +12,3 @@
 
 /* Opens a session with the TA. `extensions`: it uses the CPU's AES and PMULL if there are any. */
 int tz_ta_open(struct tee_session **tee, bool extensions, struct error *err);
-
-#endif

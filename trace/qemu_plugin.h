@@ -7,8 +7,7 @@
  * QEMU refuses a plugin whose number it doesn't support, so the one source is
  * built twice.
  */
-#ifndef QEMU_PLUGIN_H
-#define QEMU_PLUGIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,4 @@ void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn
  */
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 
-#endif
 #endif

@@ -4,8 +4,7 @@
  * between two markers. A struct window_head, then its blocks, words and steps.
  * Little endian; read by walk.c and by teemark/trace/window.py.
  */
-#ifndef WINDOW_H
-#define WINDOW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ struct window_step { /* as the guest executed it */
 	uint32_t block;
 	uint32_t instructions; /* begun: fewer than the block's if it was left */
 };
-
-#endif

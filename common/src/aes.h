@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The block cipher AES (FIPS 197) by tables, and the modes built on it. */
-#ifndef AES_H
-#define AES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ static inline void aes_xor(struct aes_block *a, const struct aes_block *b)
 	a->w[0] ^= b->w[0];
 	a->w[1] ^= b->w[1];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The S-box of AES and its inverse (FIPS 197, figures 7 and 14), as lists. */
-#ifndef AES_SBOX_H
-#define AES_SBOX_H
+#pragma once
 
 /* clang-format off */
 #define AES_SBOX(_)                                                          \
@@ -72,5 +71,3 @@
 	_(0x17) _(0x2b) _(0x04) _(0x7e) _(0xba) _(0x77) _(0xd6) _(0x26)      \
 	_(0xe1) _(0x69) _(0x14) _(0x63) _(0x55) _(0x21) _(0x0c) _(0x7d)
 /* clang-format on */
-
-#endif

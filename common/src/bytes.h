@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Words from and to bytes, rotations, and a wipe that the compiler keeps. */
-#ifndef BYTES_H
-#define BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ static inline void wipe(void *p, size_t len)
 	/* Says that somebody reads it: the stores are not dead. */
 	__asm__ volatile("" : : "r"(p) : "memory");
 }
-
-#endif

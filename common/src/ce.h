@@ -4,8 +4,7 @@
  * for the alignment of an element, whatever SCTLR_EL1.A says; a compiler that
  * was given -mstrict-align does not know that and would move bytes one by one.
  */
-#ifndef CE_H
-#define CE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,6 +41,4 @@ static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0, uint32x4_t *m
 	*m2 = vreinterpretq_u32_u8(vrev32q_u8(b2));
 	*m3 = vreinterpretq_u32_u8(vrev32q_u8(b3));
 }
-#endif
-
 #endif

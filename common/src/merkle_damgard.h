@@ -4,8 +4,7 @@
  * cut into blocks, the last one padded and with the length at its end.
  * Only the compression of whole blocks differs, and who does it.
  */
-#ifndef MERKLE_DAMGARD_H
-#define MERKLE_DAMGARD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ extern const uint32_t sha1_initial[8], sha224_initial[8], sha256_initial[8];
 
 /* Round constants (FIPS 180-4, 4.2.2). */
 extern const uint32_t sha256_k[64];
-
-#endif

@@ -4,8 +4,7 @@
  * runs in the test's process, and on another architecture under qemu-user,
  * where it is fed over a pipe (engine_pipe.c).
  */
-#ifndef ENGINE_H
-#define ENGINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ struct engine_reply {
 /* base is aligned to 64 bytes; the message is at base + offset. */
 void engine_run(const struct engine_request *request, const uint8_t *base,
 		struct engine_reply *reply);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads vectors/ciphers.txt: for the tests of common/src and of the TAs. */
-#ifndef VECTORS_H
-#define VECTORS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ struct vector {
 
 /* 1: one was read, 0: there are no more, -1: a line that is none. */
 int vector_read(FILE *file, struct vector *vector);
-
-#endif

@@ -3,8 +3,7 @@
  * Raw AF_ALG sockets (Linux, Documentation/crypto/userspace-if.rst), with
  * errors told apart. No libkcapi, so no netlink socket is needed.
  */
-#ifndef AFALG_H
-#define AFALG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int afalg_send(const struct afalg *s, const uint8_t *data, size_t len, bool more
 int afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struct error *err);
 /* The error of a send() that took `sent` of len bytes (-1: see errno). */
 int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len, struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * backend knows nothing of measuring; teebench and teehash know nothing of how
  * a backend computes.
  */
-#ifndef BACKEND_H
-#define BACKEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -249,5 +248,3 @@ int probe_always(struct error *err);
 int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,
 		       struct error *err);
 void buffer_free_plain(struct session *session, struct buffer *buffer);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The client's clock: CLOCK_MONOTONIC_RAW, in nanoseconds. */
-#ifndef CLOCK_H
-#define CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct clock_facts {
 
 /* Measures for a few milliseconds at most. */
 void clock_measure(struct clock_facts *facts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Features of the CPU at hand, told by the kernel's hwcap (never guessed). */
-#ifndef CPU_H
-#define CPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ const char *cpu_feature_name(enum cpu_feature feature);
 bool cpu_has(enum cpu_feature feature);
 /* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);
-
-#endif

@@ -6,8 +6,7 @@
  * struct error, fill it with the sentence. A TEE result is kept with its
  * return origin, and is translated in one place (error.c).
  */
-#ifndef ERROR_H
-#define ERROR_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool error_tee_memory(const struct error *err);
 const char *tee_result_name(uint32_t result);
 /* Returns the origin's name: "TEE", "trusted application", "client API", "communication". */
 const char *tee_origin_name(uint32_t origin);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts how often each interrupt line was raised, on all CPUs: /proc/interrupts. */
-#ifndef INTERRUPTS_H
-#define INTERRUPTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void interrupts_free(struct interrupts *now);
 uint64_t interrupts_count(const struct interrupts *all, const char *line);
 /* Returns how often the line was raised between two readings. */
 uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now);
-
-#endif

@@ -6,8 +6,7 @@
  * Bytes that are not UTF-8 become U+FFFD; a number that JSON has not (NaN,
  * infinity) becomes null. Memory that runs out is remembered in .failed.
  */
-#ifndef JSON_H
-#define JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 /* Writes null for "" and NULL. */
 void json_string_or_null(struct json *j, const char *key, const char *value);
-
-#endif

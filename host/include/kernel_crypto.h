@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernel's crypto drivers, as /proc/crypto lists them. */
-#ifndef KERNEL_CRYPTO_H
-#define KERNEL_CRYPTO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers 
  */
 int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
 			struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * A window begins at a mark and ends at MARKER_END() or where the next begins.
  * teemark/trace/window.py knows the numbers.
  */
-#ifndef MARKER_H
-#define MARKER_H
+#pragma once
 
 #ifdef __aarch64__
 #define MARKER(number) __asm__ volatile("hint " number "\n\tisb" : : : "memory")
@@ -29,5 +28,3 @@
 #define MARKER_STEP()  MARKER("#0x76") /* hash a piece, read the next */
 #define MARKER_LAST()  MARKER("#0x77") /* hash the last piece: the digest */
 #define MARKER_CLOSE() MARKER("#0x78") /* the session */
-
-#endif

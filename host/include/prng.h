@@ -3,8 +3,7 @@
  * Small generator for the order of samples and for test messages: the same
  * numbers on every machine. Not for secrets.
  */
-#ifndef PRNG_H
-#define PRNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ uint64_t prng_next(struct prng *prng);
 /* Returns a uniform number in 0 … n-1; n > 0. */
 uint32_t prng_below(struct prng *prng, uint32_t n);
 void prng_fill(struct prng *prng, void *data, size_t len);
-
-#endif

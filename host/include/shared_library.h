@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Libraries that are opened at run time: a machine without one runs the rest. */
-#ifndef SHARED_LIBRARY_H
-#define SHARED_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ struct shared_library {
 
 /* Loads it once a process. 0, or -ENOENT with the reason ever after. */
 int shared_library_load(struct shared_library *library, struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * read meanwhile. The list has the first events of all rings together, all of them
  * until a ring was full or SWITCHES_MAX is reached; what follows is left out.
  */
-#ifndef SWITCHES_H
-#define SWITCHES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switc
  * end_ns or later if none was full.
  */
 void switches_settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * TA, by the TA itself.
  * Each of start and stop is one call into the TA, and counts itself not.
  */
-#ifndef TA_COUNTER_H
-#define TA_COUNTER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
 int ta_counter_start(const struct ta_counter *counter, struct tee_session *tee, struct error *err);
 int ta_counter_stop(const struct ta_counter *counter, struct tee_session *tee, uint64_t *ns,
 		    struct error *err);
-
-#endif

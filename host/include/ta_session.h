@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sessions with this project's Trusted Applications. */
-#ifndef TA_SESSION_H
-#define TA_SESSION_H
+#pragma once
 
 #include "tee_client.h"
 
@@ -21,5 +20,3 @@ extern const struct ta_name ta_digest_name, ta_bench_name;
  */
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
 		    struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The TEE Client API with errors that people can act upon. libteec is opened
  * at run time: a machine without it runs everything else.
  */
-#ifndef TEE_CLIENT_H
-#define TEE_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ static inline void tee_set_memref(TEEC_Operation *op, unsigned i, uint32_t type,
 	op->params[i].memref.offset = offset;
 	op->params[i].memref.size = len;
 }
-
-#endif

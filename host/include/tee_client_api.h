@@ -7,8 +7,7 @@
  * The specification names the fields; where it leaves room to the
  * implementation, there is more here than OP-TEE's libteec takes.
  */
-#ifndef TEE_CLIENT_API_H
-#define TEE_CLIENT_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ typedef struct {
 	TEEC_Parameter params[4];
 	void *implementation;
 } TEEC_Operation;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef TEE_DEVICE_H
-#define TEE_DEVICE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ enum supplicant {
 };
 
 enum supplicant tee_supplicant_state(void);
-
-#endif

@@ -6,8 +6,7 @@
  * TEE asks for something. All in an instance of our own, so that nobody else's
  * tracing changes.
  */
-#ifndef TRACE_H
-#define TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ int trace_legs_open(struct trace **trace, struct error *err);
 int trace_legs_start(struct trace *trace, struct error *err);
 int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err);
 void trace_legs_close(struct trace *trace);
-
-#endif

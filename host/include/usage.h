@@ -3,8 +3,7 @@
  * The CPU time, context switches and waits of a stretch of work. Time in a TA
  * counts as system time of its caller.
  */
-#ifndef USAGE_H
-#define USAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void usage_read(const struct usage_meter *meter, struct usage *usage);
 int64_t usage_thread_runq_ns(void);
 /* after - before */
 struct usage usage_between(const struct usage *before, const struct usage *after);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef UTF8_H
-#define UTF8_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
  * bytes are there; 0 when there is none.
  */
 size_t utf8_length(const void *text, size_t len);
-
-#endif

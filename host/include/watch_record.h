@@ -5,8 +5,7 @@
  * write into one file, which they have mapped. Written by watch.c, read by
  * teemark/trace/calls.py. What is in a buffer is never kept, only its size.
  */
-#ifndef WATCH_RECORD_H
-#define WATCH_RECORD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -52,5 +51,3 @@ struct watch_call {
 	int32_t window;   /* -1: not kept */
 	uint64_t printed; /* bytes on stdout before it, if that is a file */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Tests of code that calls a TEE stand on this: a TEE device that is there, a
  * supplicant in any state, and fake_libteec, which is loaded as libteec is.
  */
-#ifndef FAKE_DEVICE_H
-#define FAKE_DEVICE_H
+#pragma once
 
 #include "fake_libteec.h"
 #include "tee_device.h"
@@ -20,5 +19,3 @@ int fake_reset(void **state);
 
 /* Fails if a session or a context was left open. */
 void fake_is_closed(void);
-
-#endif

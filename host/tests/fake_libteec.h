@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef FAKE_LIBTEEC_H
-#define FAKE_LIBTEEC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct fake_libteec {
 	/* open now */
 	int contexts, sessions;
 };
-
-#endif

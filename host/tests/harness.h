@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cmocka wants these before itself. */
-#ifndef HARNESS_H
-#define HARNESS_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,5 +8,3 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* libteec and its callers must agree on these values; they are taken from the header that is there. */
-#ifndef TEEC_FACTS_H
-#define TEEC_FACTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct teec_fact {
 /* libteec's, by its own header (real_teec.c). */
 extern const struct teec_fact real_facts[];
 extern const size_t real_context, real_session, real_memory;
-
-#endif

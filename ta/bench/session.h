@@ -3,8 +3,7 @@
  * A session has this and nothing else, and shares nothing but the
  * persistent objects. Each part is all zeros when it is new.
  */
-#ifndef SESSION_H
-#define SESSION_H
+#pragma once
 
 #include <teemark/algorithms.h>
 #include <teemark/asym.h>
@@ -68,5 +67,3 @@ void object_close(struct session *session);
  * handle. TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
  */
 TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state that all sessions of the instance share, and each file's part. */
-#ifndef BROKER_H
-#define BROKER_H
+#pragma once
 
 #include <teemark/gcm.h>
 #include <teemark/tz_message.h>
@@ -161,5 +160,3 @@ void cache_begin(void);
  * TEE_ERROR_ITEM_NOT_FOUND: there is no such client.
  */
 TEE_Result cache_get(struct session *session, const struct text *id, struct cached **cached);
-
-#endif

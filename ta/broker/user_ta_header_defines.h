@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef USER_TA_HEADER_DEFINES_H
-#define USER_TA_HEADER_DEFINES_H
+#pragma once
 
 #include <teemark/ta_broker.h>
 
@@ -18,5 +17,3 @@
 
 #define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: MQTT-TZ, messages sealed anew for each reader"
-
-#endif

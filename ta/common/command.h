@@ -8,8 +8,7 @@
  * what decides something (a name, a key, an IV) is copied first, and the rest
  * is given to who reads it once or decides nothing by it.
  */
-#ifndef COMMAND_H
-#define COMMAND_H
+#pragma once
 
 #include <tee_internal_api.h>
 
@@ -125,5 +124,3 @@ static inline TEE_Result operation_digest(TEE_OperationHandle operation, const v
 
 	return !res && got != digest_bytes ? TEE_ERROR_GENERIC : res;
 }
-
-#endif

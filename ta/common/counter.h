@@ -3,8 +3,7 @@
  * The counter of the generic timer. Where the TEE forbids it, reading it ends
  * the TA: teemark/ta_clock.h says who may.
  */
-#ifndef COUNTER_H
-#define COUNTER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,6 +39,4 @@ uint32_t counter_frequency(void);
 COUNTER_FUNCTION(uint64_t, counter_virtual, COUNTER_VIRTUAL)
 COUNTER_FUNCTION(uint64_t, counter_physical, COUNTER_PHYSICAL)
 COUNTER_FUNCTION(uint32_t, counter_frequency, COUNTER_FREQUENCY)
-#endif
-
 #endif

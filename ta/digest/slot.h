@@ -3,8 +3,7 @@
  * A message in the making, by the TEE Internal Core API or by the code of common/src: opened for an
  * algorithm once, then used for any number of messages. All zeros: closed.
  */
-#ifndef SLOT_H
-#define SLOT_H
+#pragma once
 
 #include <teemark/algorithms.h>
 #include <teemark/digest.h>
@@ -43,5 +42,3 @@ void digest_slot_update(struct digest_slot *slot, const void *data, size_t len);
  * algorithm. The message is over, whatever is returned.
  */
 TEE_Result digest_slot_final(struct digest_slot *slot, const void *data, size_t len, uint8_t *out);
-
-#endif

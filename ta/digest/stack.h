@@ -8,8 +8,7 @@
  * was written: a frame whose lowest bytes were reserved and never written
  * counts for less.
  */
-#ifndef STACK_H
-#define STACK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void stack_paint(const struct stack_region *region);
 
 /* Returns the bytes from the top to the lowest word that was written; 0 if that isn't known. */
 size_t stack_high_water(const struct stack_region *region);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef USER_TA_HEADER_DEFINES_H
-#define USER_TA_HEADER_DEFINES_H
+#pragma once
 
 #include <teemark/ta_digest.h>
 
@@ -19,5 +18,3 @@
 
 #define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: message digests"
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef USER_TA_HEADER_DEFINES_H
-#define USER_TA_HEADER_DEFINES_H
+#pragma once
 
 #include <teemark/ta_probe.h>
 
@@ -14,5 +13,3 @@
 
 #define TA_VERSION     "1.0"
 #define TA_DESCRIPTION "teemark: what a TA may do here"
-
-#endif

@@ -5,8 +5,7 @@
  * The shim aborts wherever a TEE would panic, so a test that ends at all has
  * shown that nothing of what it did ends a TA. Include it after cmocka.h.
  */
-#ifndef BENCH_CLIENT_H
-#define BENCH_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ void make_ready(void *s);
 
 /* The published ciphers and MACs (vectors.h). */
 FILE *open_vectors(const char *directory);
-
-#endif

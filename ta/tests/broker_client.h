@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The broker TA over the shim, and clients that seal and open by libcrypto. */
-#ifndef BROKER_CLIENT_H
-#define BROKER_CLIENT_H
+#pragma once
 
 #include <tee_internal_api.h>
 #include <teemark/ta_broker.h>
@@ -42,5 +41,3 @@ TEE_Result call_forward(struct world *world, const char *topic, const char *rece
 			uint32_t flags, uint32_t *done);
 
 struct tz_statistics statistics(struct world *world);
-
-#endif

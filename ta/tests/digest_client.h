@@ -3,8 +3,7 @@
  * The digest TA's client: its commands as calls of a model, which holds every
  * answer against what it should be. Include it after cmocka.h.
  */
-#ifndef DIGEST_CLIENT_H
-#define DIGEST_CLIENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ TEE_Result stats(struct model *model);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int setup(void **state);
 int teardown(void **state);
-
-#endif

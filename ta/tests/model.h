@@ -4,8 +4,7 @@
  * ta_digest.h over libcrypto. The unit tests and the fuzzer call the TA
  * through it; the first answer that differs ends the process.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#pragma once
 
 #include <tee_internal_api.h>
 
@@ -24,5 +23,3 @@ void model_close(struct model *model);
  */
 TEE_Result model_invoke(struct model *model, uint32_t cmd, uint32_t types,
 			TEE_Param params[TEE_NUM_PARAMS]);
-
-#endif

@@ -6,8 +6,7 @@
  * vector to host/src/teebench/vectors.inc. Backends look up the column that is
  * theirs; help texts, lists and reports show what is here.
  */
-#ifndef TEEMARK_ALGORITHMS_H
-#define TEEMARK_ALGORITHMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ const char *algorithm_class(enum alg_class class);
 /* Both return NULL when there is no such row. */
 const struct algorithm *algorithm_by_id(uint32_t id);
 const struct algorithm *algorithm_by_name(const char *name);
-
-#endif

@@ -6,8 +6,7 @@
  * To add an algorithm, add a row to common/src/asym.c, and a published key and
  * answer to host/src/teebench/asym_keys.inc and asym_vectors.inc.
  */
-#ifndef TEEMARK_ASYM_H
-#define TEEMARK_ASYM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ bool asym_is_private(enum asym_use use);
  */
 size_t asym_public_bytes(const struct asym_algorithm *alg);
 size_t asym_private_bytes(const struct asym_algorithm *alg, bool crt);
-
-#endif

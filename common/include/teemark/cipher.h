@@ -12,8 +12,7 @@
  *
  * Lengths of keys and IVs are those of the algorithm's row.
  */
-#ifndef TEEMARK_CIPHER_H
-#define TEEMARK_CIPHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out, size_
 void cipher_tag(union cipher_ctx *ctx, uint8_t *tag);
 
 void cipher_wipe(union cipher_ctx *ctx);
-
-#endif

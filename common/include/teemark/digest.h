@@ -7,8 +7,7 @@
  * called any number of times with any length, 0 included. final() writes
  * out_bytes (of the algorithm's row) and wipes the context.
  */
-#ifndef TEEMARK_DIGEST_H
-#define TEEMARK_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL *
  * instructions. The caller finds out whether the CPU at hand has them (normal world: hwcap).
  */
 const struct digest_class *digest_class_find(enum digest_code code, uint16_t alg_id);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The caller owns key and message, and wipes both.
  */
-#ifndef TEEMARK_GCM_H
-#define TEEMARK_GCM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ extern const struct gcm_class gcm_c;
 
 /* The class that uses ARMv8's AES and PMULL instructions; NULL where there can be none. */
 extern const struct gcm_class *const gcm_ce;
-
-#endif

@@ -5,8 +5,7 @@
  * The caller owns the context. One that has a key serves any number of
  * messages: hmac_begin() hmac_update()… hmac_final().
  */
-#ifndef TEEMARK_HMAC_H
-#define TEEMARK_HMAC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ void hmac_update(struct hmac *hmac, const void *data, size_t len);
 /* Writes out_bytes of the algorithm's row. The key stays. */
 void hmac_final(struct hmac *hmac, uint8_t *out);
 void hmac_wipe(struct hmac *hmac);
-
-#endif

@@ -4,8 +4,7 @@
  * between the two figures is the world, not the code or the library. So they
  * call no library, not even memcpy().
  */
-#ifndef TEEMARK_KERNELS_H
-#define TEEMARK_KERNELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ uint64_t kernel_memtouch(const uint8_t *src, size_t len);
  * x = x * 6364136223846793005 + 1442695040888963407 (Knuth). Returns x.
  */
 uint64_t kernel_intloop(size_t steps);
-
-#endif

@@ -8,8 +8,7 @@
  * them. No command returns a private key. (A shared secret does come out, to be
  * compared.) ta_work.h bounds each `repeat`: TEE_ERROR_BAD_PARAMETERS above.
  */
-#ifndef TEEMARK_TA_BENCH_H
-#define TEEMARK_TA_BENCH_H
+#pragma once
 
 #include <teemark/ta_work.h>
 
@@ -203,5 +202,3 @@ enum ta_bench_cmd {
 	TA_BENCH_CMD_ASYM_OPERATE = 86,
 	TA_BENCH_CMD_ASYM_VERIFY = 87,
 };
-
-#endif

@@ -22,8 +22,7 @@
  * the nonce is 1 in messages that the TA seals and 0 in all others, so that
  * the two ends of a key never take the same.
  */
-#ifndef TEEMARK_TA_BROKER_H
-#define TEEMARK_TA_BROKER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -166,5 +165,3 @@ enum ta_broker_cmd {
 	 */
 	TA_BROKER_CMD_EXTENSIONS = 8,
 };
-
-#endif

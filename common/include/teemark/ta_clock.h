@@ -9,8 +9,7 @@
  * one on. What is counted is the session's own and nothing secret: a client
  * can time its calls as well from outside.
  */
-#ifndef TEEMARK_TA_CLOCK_H
-#define TEEMARK_TA_CLOCK_H
+#pragma once
 
 enum ta_clock {
 	TA_CLOCK_OFF = 0,
@@ -34,5 +33,3 @@ enum ta_clock_cmd {
 	 */
 	TA_CLOCK_CMD = 90,
 };
-
-#endif

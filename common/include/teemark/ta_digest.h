@@ -12,8 +12,7 @@
  *
  * Besides the commands below it has the clock of ta_clock.h.
  */
-#ifndef TEEMARK_TA_DIGEST_H
-#define TEEMARK_TA_DIGEST_H
+#pragma once
 
 #include <teemark/ta_work.h>
 
@@ -94,5 +93,3 @@ enum ta_digest_cmd {
 	 */
 	TA_DIGEST_CMD_HEAP = 7,
 };
-
-#endif

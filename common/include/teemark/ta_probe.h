@@ -8,8 +8,7 @@
  * Wrong parameter types: TEE_ERROR_BAD_PARAMETERS. An unknown command:
  * TEE_ERROR_NOT_SUPPORTED.
  */
-#ifndef TEEMARK_TA_PROBE_H
-#define TEEMARK_TA_PROBE_H
+#pragma once
 
 /* clang-format off */
 #define TA_PROBE_UUID \
@@ -30,5 +29,3 @@ enum ta_probe_cmd {
 	TA_PROBE_CMD_COUNTER_VIRTUAL = 1,
 	TA_PROBE_CMD_COUNTER_PHYSICAL = 2,
 };
-
-#endif

@@ -9,8 +9,7 @@
  * Its one command is 0, without parameters. Wrong parameter types:
  * TEE_ERROR_BAD_PARAMETERS. Another command: TEE_ERROR_NOT_SUPPORTED.
  */
-#ifndef TEEMARK_TA_SIZE_H
-#define TEEMARK_TA_SIZE_H
+#pragma once
 
 /* kib: TA_DATA_SIZE in KiB; its decimal digits end the text of the UUID. */
 #define TA_SIZE_UUID(kib)                                                       \
@@ -33,5 +32,3 @@
 enum ta_size_cmd {
 	TA_SIZE_CMD_NOP = 0,
 };
-
-#endif

@@ -10,8 +10,7 @@
  * `ta_torture longest` measures the dearest calls that are let through: at most
  * 12 times what 4 MiB of SHA-256 in portable C take on the emulated board.
  */
-#ifndef TEEMARK_TA_WORK_H
-#define TEEMARK_TA_WORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline bool ta_work_random_ok(uint32_t repeat, uint64_t len)
 	return repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_RANDOM_MAX &&
 	       repeat * len <= TA_WORK_RANDOM_MAX;
 }
-
-#endif

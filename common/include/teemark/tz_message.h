@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A message of MQTT-TZ (ta_broker.h) as its client and the TA both see it. */
-#ifndef TEEMARK_TZ_MESSAGE_H
-#define TEEMARK_TZ_MESSAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ static inline void tz_remember(struct tz_last *last, uint64_t *window, const str
 		*window = *window << ahead | 1;
 	*last = *now;
 }
-
-#endif

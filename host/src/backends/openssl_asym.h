@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asymmetric keys by libcrypto, for backend_openssl.c: as backend.h says. */
-#ifndef OPENSSL_ASYM_H
-#define OPENSSL_ASYM_H
+#pragma once
 
 #include "backend.h"
 
@@ -20,5 +19,3 @@ int openssl_asym_step(struct session *session, struct asym_job *job, enum asym_s
 int openssl_asym_generate(struct session *session, const struct asym_job *job, struct error *err);
 int openssl_asym_public_key(struct session *session, const struct asym_job *job, uint8_t *out,
 			    struct error *err);
-
-#endif

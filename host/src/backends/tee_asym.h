@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asymmetric keys in the bench TA, for backend_ta.c: as backend.h says. */
-#ifndef TEE_ASYM_H
-#define TEE_ASYM_H
+#pragma once
 
 #include "backend.h"
 #include "tee_client.h"
@@ -18,5 +17,3 @@ int asym_ta_public_key(struct session *s, const struct asym_job *job, uint8_t *o
 int asym_ta_says(struct session *s, const struct asym_algorithm *alg, bool *says,
 		 struct error *err);
 int asym_ta_again(struct session *s, struct error *err);
-
-#endif

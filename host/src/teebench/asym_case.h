@@ -4,8 +4,7 @@
  * keygen and key-steps have in common. Keys are published ones (asym_vectors.h)
  * but for those that keygen makes.
  */
-#ifndef ASYM_CASE_H
-#define ASYM_CASE_H
+#pragma once
 
 #include "asym_vectors.h"
 #include "workload.h"
@@ -43,5 +42,3 @@ int asym_case_check(void *state, struct error *err);
 /* Writes "tee_says" for a TEE. */
 void asym_case_facts(const void *state, struct json *json);
 void asym_case_teardown(void *state);
-
-#endif

@@ -3,8 +3,7 @@
  * Published asymmetric keys, and for each algorithm of asym.h one answer that
  * is known for one of them.
  */
-#ifndef ASYM_VECTORS_H
-#define ASYM_VECTORS_H
+#pragma once
 
 /* A key in hexadecimal, laid out as asym.h says; RSA keys have what the CRT needs. */
 struct asym_key {
@@ -27,5 +26,3 @@ extern const struct asym_vector asym_vectors[];
 /* Both return NULL if there is none. */
 const struct asym_vector *asym_vector_of(const char *algorithm);
 const struct asym_key *asym_key_of(const struct asym_vector *vector);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A run prepares all cases, then takes their samples in a random order. */
-#ifndef BENCH_H
-#define BENCH_H
+#pragma once
 
 #include "cases.h"
 #include "records.h"
@@ -18,5 +17,3 @@ struct bench_result {
  */
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
 	      struct sink *sink, struct bench_result *result, struct error *err);
-
-#endif

@@ -24,8 +24,7 @@
  * SHA-256 of what comes back) or `any`; WANT_A, WANT_B and WANT_SIZE may be
  * `any` too.
  */
-#ifndef CALL_H
-#define CALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ struct call {
  */
 int call_parse(struct call *call, const char *text, struct error *err);
 void call_free(struct call *call);
-
-#endif

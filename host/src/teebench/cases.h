@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Case lines: "KEY [option=value]…", '#' to the end of a line is a comment. */
-#ifndef CASES_H
-#define CASES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -31,5 +30,3 @@ int parse_repeats(const char *text, struct case_options *options, struct error *
 /* Reads an option of a case line ("samples=30"), also for the command line. */
 int parse_option(const char *name, const char *value, struct case_options *options,
 		 struct error *err);
-
-#endif

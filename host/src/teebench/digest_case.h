@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A case that computes a digest: what the workloads that hash have in common. */
-#ifndef DIGEST_CASE_H
-#define DIGEST_CASE_H
+#pragma once
 
 #include "workload.h"
 
@@ -27,5 +26,3 @@ int digest_case_verify_data(struct digest_case *d, const uint8_t *data, struct e
 #define DIGEST_CASE(type)                                                                     \
 	.state_size = sizeof(type), .verify = digest_case_verify, .check = digest_case_check, \
 	.ta_clock = true, .refereed = true
-
-#endif

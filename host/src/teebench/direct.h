@@ -7,8 +7,7 @@
  * with its own pseudo TA instead, which lists devices, and which every OP-TEE
  * since 3.6 has: it refuses a command that it doesn't know.
  */
-#ifndef DIRECT_H
-#define DIRECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void direct_close(struct direct *direct);
  * for its parameters, the case is a skip `not-refused`: this TEE or its driver is another.
  */
 int direct_call(struct direct *direct, enum direct_kind kind, uint32_t times, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Facts of the machine. To add one: a line in the collector it belongs to (facts_*.c), or a
  * collector of its own and a line in machine.c.
  */
-#ifndef FACTS_H
-#define FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ void facts_of_health(struct facts *f);
 /* A run itself may change these (clocks, heat, load): they are recorded at its end, too. */
 void facts_of_cpu_now(struct facts *f);
 void facts_of_load(struct facts *f);
-
-#endif

@@ -4,8 +4,7 @@
  * poker, runs, long run. A smoke test that finds what is broken; it tells
  * nothing of how much entropy there is.
  */
-#ifndef FIPS140_H
-#define FIPS140_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ bool fips140_passes(const uint8_t block[FIPS140_BYTES]);
  * (binomial distribution).
  */
 unsigned fips140_bound(unsigned blocks);
-
-#endif

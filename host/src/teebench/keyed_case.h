@@ -3,8 +3,7 @@
  * A case with a key: what the workloads that encrypt, decrypt or authenticate
  * have in common.
  */
-#ifndef KEYED_CASE_H
-#define KEYED_CASE_H
+#pragma once
 
 #include "workload.h"
 
@@ -47,5 +46,3 @@ void keyed_case_teardown(void *state);
 
 /* The workload that a case of whole messages becomes once it is parsed. */
 extern const struct workload keyed_case_workload;
-
-#endif

@@ -3,8 +3,7 @@
  * Results that are known from elsewhere: published vectors, and another backend
  * that computes the same.
  */
-#ifndef KNOWN_ANSWER_H
-#define KNOWN_ANSWER_H
+#pragma once
 
 #include <errno.h>
 
@@ -48,5 +47,3 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 /* Returns 0 if both digests are alike, else known_answer_wrong(). */
 int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
 			 const char *of_what, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef LIST_H
-#define LIST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * allow_rpmb: as in struct pool.
  */
 int list_print(bool allow_rpmb, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of --list: what this machine can run, and why not the rest. */
-#ifndef LISTING_H
-#define LISTING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ void listing_add_algorithms(struct listing *listing, struct pool *pool,
 /* Adds all rows of a workload. */
 void listing_add_workload(struct listing *listing, struct pool *pool,
 			  const struct workload *workload);
-
-#endif

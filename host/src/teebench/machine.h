@@ -3,8 +3,7 @@
  * The facts of this machine. What cannot be had is null, and "reasons" says
  * why.
  */
-#ifndef MACHINE_H
-#define MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void machine_put_after(struct json *j);
 
 /* Prints the record (--machine). */
 int machine_print(struct error *err);
-
-#endif

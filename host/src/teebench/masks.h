@@ -3,8 +3,7 @@
  * Compares the same calls with and without the CPU's crypto instructions, side by side. Libraries
  * look for a mask in their environment when they are loaded, so each side is a process of its own.
  */
-#ifndef MASKS_H
-#define MASKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ void masks_put(struct json *j, const struct masks *masks);
 
 /* Does the work of such a process: times stretches of calls, and prints a line each. */
 int masks_stretch(const char *key, const char *calls, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The measuring core. It knows nothing of what it measures, and reads time
  * through a function, so that tests can give it a clock of their own.
  */
-#ifndef MEASURE_H
-#define MEASURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
  */
 int measure_calibrate(const struct measure *m, const struct measure_target *target, uint64_t min_ns,
 		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds out whether the TEE takes these Trusted Applications (--open-tas). */
-#ifndef OPEN_TAS_H
-#define OPEN_TAS_H
+#pragma once
 
 #include "error.h"
 
@@ -12,5 +11,3 @@
  * -EINVAL, before anything is opened, for what is no UUID; -ENOMEM.
  */
 int open_tas(char **uuids, struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * Tokens of others are never touched. Its PINs are fixed and guard nothing:
  * what is in the token is made here and destroyed here.
  */
-#ifndef PKCS11_H
-#define PKCS11_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -136,5 +135,3 @@ struct pkcs11_layers {
 	unsigned invokes, allocations;
 };
 extern struct pkcs11_layers pkcs11_layers;
-
-#endif

@@ -3,8 +3,7 @@
  * Workloads put their files into the folder TEEMARK_DIR (environment), else into the current one.
  * Errors name it.
  */
-#ifndef PLACE_H
-#define PLACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int place_failed(struct error *err, const char *what);
 ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err);
 /* Writes all len bytes likewise; returns 0. */
 int place_write(int fd, const uint8_t *data, size_t len, off_t at, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Cases share desks, each a session of a backend with its buffers. The secure world's memory is
  * small, and what is shared is opened once, its cost kept apart.
  */
-#ifndef POOL_H
-#define POOL_H
+#pragma once
 
 #include "backend.h"
 
@@ -71,5 +70,3 @@ struct tee_session *desk_ta(const struct desk *desk);
 void pool_message(uint8_t *data, size_t len);
 
 void pool_close(struct pool *pool);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The records of a run, one JSON object a line. docs/ describes them. */
-#ifndef RECORDS_H
-#define RECORDS_H
+#pragma once
 
 #include "masks.h"
 #include "sink.h"
@@ -79,5 +78,3 @@ struct end_facts {
 	uint64_t samples, ta_samples, thrown_away, duration_ns;
 };
 int record_end(struct records *r, const struct end_facts *facts, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * tee-supplicant, by the kernel's tracepoints. Only root can, and it is done apart from measuring,
  * since it costs time.
  */
-#ifndef RPCS_H
-#define RPCS_H
+#pragma once
 
 #include "workload.h"
 
@@ -20,5 +19,3 @@ int rpcs_count(struct rpcs *rpcs, struct bench_case *c, uint32_t calls, struct e
 
 /* Writes "rpcs_per_call", null with a reason where it isn't known. */
 void rpcs_put(const struct rpcs *rpcs, struct json *json);
-
-#endif

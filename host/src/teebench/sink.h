@@ -3,8 +3,7 @@
  * Records go to stdout, or to a file that is called FILE.partial until it is whole. A line is
  * written in one piece or not at all.
  */
-#ifndef SINK_H
-#define SINK_H
+#pragma once
 
 #define RECORDS_SCHEMA 1 /* of the records, docs/run-format.md */
 
@@ -32,5 +31,3 @@ int sink_record(struct sink *sink, struct json *record, struct error *err);
 int sink_release(struct sink *sink, struct error *err);
 /* The file gets its name, when nothing failed. */
 int sink_close(struct sink *sink, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The bench TA, files, or arrays beside it store objects. What every operation needs before a call
  * and is checked for after it is the same for all (storage.c); a store brings the steps.
  */
-#ifndef STORAGE_H
-#define STORAGE_H
+#pragma once
 
 #include "workload.h"
 
@@ -73,5 +72,3 @@ void storage_end(struct object *o);
 /* These are for struct workload, and take the store's steps. */
 int storage_ready(void *state, uint32_t loops, struct error *err);
 int storage_check(void *state, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A case that makes the same call to a TA again and again, and its memory. */
-#ifndef TEE_CALL_H
-#define TEE_CALL_H
+#pragma once
 
 #include "tee_client.h"
 #include "workload.h"
@@ -54,5 +53,3 @@ void tee_memory_set(struct tee_memory *m, TEEC_Operation *op, unsigned i, bool i
  * a skip.
  */
 void tee_memory_blame_size(const struct tee_memory *m, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Published test vectors: for each algorithm of the table at least one. A case
  * of an algorithm without any is never measured.
  */
-#ifndef VECTORS_H
-#define VECTORS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ extern const struct vector vectors[];
 
 /* Writes the bytes of hex, and returns their number. */
 size_t vector_bytes(uint8_t *data, size_t room, const char *hex);
-
-#endif

@@ -4,8 +4,7 @@
  * of everybody. It does so in a stretch of calls of its own, for looking costs more than many a
  * sample.
  */
-#ifndef WATCH_H
-#define WATCH_H
+#pragma once
 
 #include "interrupts.h"
 #include "measure.h"
@@ -48,5 +47,3 @@ void watch_free(struct watched *watched);
  * threads, from /proc, which is that folder; -1: it doesn't tell.
  */
 int64_t watch_others_ns(const char *folder);
-
-#endif

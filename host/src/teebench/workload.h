@@ -12,8 +12,7 @@
  * then many run()s with a check() after each; teardown() at the end. Cases
  * take turns, sample by sample.
  */
-#ifndef WORKLOAD_H
-#define WORKLOAD_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -215,5 +214,3 @@ void case_teardown(struct bench_case *c);
 int case_ready(void *c, uint32_t loops, struct error *err);
 int case_run(void *c, uint32_t loops, uint32_t repeat, struct error *err);
 struct measure_target case_target(struct bench_case *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands of teehash; each returns an exit status and prints its messages. */
-#ifndef TEEHASH_COMMANDS_H
-#define TEEHASH_COMMANDS_H
+#pragma once
 
 #include "options.h"
 
@@ -38,5 +37,3 @@ void command_complain(struct command *command, const struct message *m);
  * or of a digest if that is NULL. Returns 0, or -errno after having said why.
  */
 int command_line(const struct command *command, const struct message *m, const char *verdict);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The figures of a report: the meaning of each is defined here and nowhere else. */
-#ifndef TEEHASH_FIGURES_H
-#define TEEHASH_FIGURES_H
+#pragma once
 
 #include "clock.h"
 #include "json.h"
@@ -45,5 +44,3 @@ void figures_add_file(struct findings *f, const struct message *m);
 void figures_write(struct sheet *sheet, const struct findings *f);
 /* Prints a value for people: "1.234 ms", "12.3 MiB", … */
 void print_value(FILE *out, const char *unit, double value);
-
-#endif

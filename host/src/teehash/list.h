@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of a list of digests, as sha256sum and cksum write them. */
-#ifndef TEEHASH_LIST_H
-#define TEEHASH_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ enum list_read {
  * bounded whatever the file holds. line: LIST_LINE_MAX + 1 characters.
  */
 enum list_read list_read(FILE *in, char *line, size_t *len);
-
-#endif

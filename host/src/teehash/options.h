@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line of teehash, as one value. Who owns a setting declares it. */
-#ifndef TEEHASH_OPTIONS_H
-#define TEEHASH_OPTIONS_H
+#pragma once
 
 #include "output.h"
 #include "report.h"
@@ -51,5 +50,3 @@ extern const char options_help[];
  * into argv.
  */
 int options_parse(struct options *opt, int argc, char **argv, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines of sha256sum: digest lines, results of a check, messages. */
-#ifndef TEEHASH_OUTPUT_H
-#define TEEHASH_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void complain_name(const char *name, const char *fmt, ...) __attribute__((format
  * Does the same for an error; name may be NULL. Its hint follows, unless it is the one given last.
  */
 void complain_error(const char *name, const struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * that a side which need not wait makes no system call; and sem_wait() returns
  * when a signal arrives, which a condition variable doesn't.
  */
-#ifndef TEEHASH_READER_H
-#define TEEHASH_READER_H
+#pragma once
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -44,5 +43,3 @@ int reader_start(struct reader *reader, struct error *err);
 int reader_next(struct reader *reader, unsigned int *slot, size_t *len, bool *eof);
 /* Stops the thread, which has ended when this returns. */
 void reader_stop(struct reader *reader);
-
-#endif

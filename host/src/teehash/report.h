@@ -5,8 +5,7 @@
  * report is collected in memory, and written when the work is done: text to
  * standard error, JSON to standard output in place of the lines.
  */
-#ifndef TEEHASH_REPORT_H
-#define TEEHASH_REPORT_H
+#pragma once
 
 #include "run.h"
 
@@ -45,5 +44,3 @@ void report_measure(struct report *report, struct hash_session *session);
 int report_write(struct report *report, const struct run *run, struct error *err);
 /* Frees; what was not written never is. report_file() and this accept NULL. */
 void report_free(struct report *report);
-
-#endif

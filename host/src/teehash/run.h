@@ -4,8 +4,7 @@
  * opened before the first message is hashed, and what they hash keeps its order. Each message is
  * read by one worker alone and ends there, so that none may be a source that others read from, too.
  */
-#ifndef TEEHASH_RUN_H
-#define TEEHASH_RUN_H
+#pragma once
 
 #include "stream.h"
 
@@ -77,5 +76,3 @@ int run_work(struct run *run, const struct work *work, struct error *err);
 struct hash_session *run_settle(struct run *run);
 /* Closes the sessions. */
 void run_end(struct run *run);
-
-#endif

@@ -9,8 +9,7 @@
  * read ahead meanwhile. A message that fits goes in one call out of the same
  * memory.
  */
-#ifndef TEEHASH_SESSION_H
-#define TEEHASH_SESSION_H
+#pragma once
 
 #include "backend.h"
 #include "reader.h"
@@ -102,5 +101,3 @@ bool session_take_less(struct hash_session *session, size_t len, const struct er
  */
 bool session_is_starved(struct hash_session *session, const struct algorithm *alg,
 			struct error *err);
-
-#endif

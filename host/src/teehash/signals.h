@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Handles SIGINT, SIGTERM, SIGHUP and SIGPIPE for teehash. */
-#ifndef TEEHASH_SIGNALS_H
-#define TEEHASH_SIGNALS_H
+#pragma once
 
 /*
  * Has signals set the flag of stop.h from now on, and work ends by itself. What doesn't end within
@@ -12,5 +11,3 @@ void signals_setup(void);
 void signals_last_words(const char *line);
 /* Dies as if the signal had never been caught: a shell sees what ended us. */
 void signals_die_of(int number) __attribute__((noreturn));
-
-#endif

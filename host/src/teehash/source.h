@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A message comes from a file, a pipe or standard input. */
-#ifndef TEEHASH_SOURCE_H
-#define TEEHASH_SOURCE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ void source_drop_cache(const struct source *source);
 void source_ask_cache(const struct source *source, struct page_cache *cache);
 /* Starts reading len bytes from the current place into the page cache. */
 void source_will_need(const struct source *source, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  * The flag that ends the work. All who read, hash or wait look at it; who finds
  * it set returns -EINTR.
  */
-#ifndef TEEHASH_STOP_H
-#define TEEHASH_STOP_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ static inline bool stop_by_signal(void)
 {
 	return atomic_load(&stop_reason) > 0;
 }
-
-#endif

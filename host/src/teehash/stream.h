@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The way of one message through a session: one call, or a stream of pieces. */
-#ifndef TEEHASH_STREAM_H
-#define TEEHASH_STREAM_H
+#pragma once
 
 #include "session.h"
 
@@ -72,5 +71,3 @@ struct message {
  */
 void stream_hash(struct hash_session *session, const struct stream_settings *settings,
 		 struct message *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef TEEHASH_THREAD_H
-#define TEEHASH_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,5 +16,3 @@ static inline int thread_start(pthread_t *thread, void *(*work)(void *), void *a
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * run with a timeline is one of its own; the questions to the TEE's clocks that
  * follow are in none.
  */
-#ifndef TEEHASH_TIMELINE_H
-#define TEEHASH_TIMELINE_H
+#pragma once
 
 #include "json.h"
 #include "switches.h"
@@ -45,5 +44,3 @@ void timeline_end(struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
 void timeline_json(struct json *json, const struct timeline *timeline);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The programs that test the TAs on a board share this. */
-#ifndef BOARD_H
-#define BOARD_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ __attribute__((noreturn, format(printf, 1, 2))) static inline void die(const cha
  * success or an error that a TA may return.
  */
 int check_types(const char *ta, uint32_t step);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of ta_torture share this. */
-#ifndef TORTURE_H
-#define TORTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ int check_nested(char **argv);
 int check_opens(char **argv);
 int check_first(char **argv);
 int hold(char **argv);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asymmetric objects and operations, for operations.c. */
-#ifndef SHIM_ASYMMETRIC_H
-#define SHIM_ASYMMETRIC_H
+#pragma once
 
 #include "object.h"
 #include <tee_internal_api.h>
@@ -23,5 +22,3 @@ TEE_Result shim_asym_populate(struct shim_object *object, const TEE_Attribute *a
 
 /* agreement.c */
 void shim_agreement_pair(uint8_t parts[96]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef OBJECT_H
-#define OBJECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ struct shim_object {
 	uint8_t parts[4096];
 	size_t parts_len; /* 0: empty */
 };
-
-#endif

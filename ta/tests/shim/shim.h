@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tests ask this of the shim, beside the API itself. */
-#ifndef SHIM_H
-#define SHIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ extern size_t shim_operations_made;
 
 /* For the shim itself: counts down, then is true every time. */
 bool shim_fails(unsigned int *countdown);
-
-#endif

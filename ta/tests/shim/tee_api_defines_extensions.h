@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef TEE_API_DEFINES_EXTENSIONS_H
-#define TEE_API_DEFINES_EXTENSIONS_H
+#pragma once
 
 #define TEE_STORAGE_PRIVATE_REE  0x80000000u
 #define TEE_STORAGE_PRIVATE_RPMB 0x80000100u
-
-#endif

@@ -4,8 +4,7 @@
  * use, for tests on a workstation. It is stricter than a TEE: whatever the
  * specification or OP-TEE answers with a panic ends in shim_panic().
  */
-#ifndef TEE_INTERNAL_API_H
-#define TEE_INTERNAL_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -231,5 +230,3 @@ TEE_Result TA_OpenSessionEntryPoint(uint32_t types, TEE_Param params[TEE_NUM_PAR
 void TA_CloseSessionEntryPoint(void *context);
 TEE_Result TA_InvokeCommandEntryPoint(void *context, uint32_t cmd, uint32_t types,
 				      TEE_Param params[TEE_NUM_PARAMS]);
-
-#endif

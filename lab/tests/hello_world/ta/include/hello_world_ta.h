@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The published interface of the hello_world of optee_examples. */
-#ifndef TA_HELLO_WORLD_H
-#define TA_HELLO_WORLD_H
+#pragma once
 
 /* 8aaaf200-2450-11e4-abe2-0002a5d5c51b */
 #define TA_HELLO_WORLD_UUID                                            \
@@ -17,5 +16,3 @@
 
 /* Not published: what goes wrong, for the tests. */
 #define TA_HELLO_WORLD_CMD_PANIC 100
-
-#endif
