@@ -170,6 +170,72 @@ def test_a_change_that_makes_a_call_dearer_turns_the_action_red(
     assert (home / "out").read_text().splitlines()[-1] == f"comment={place}/teemark.md"
 
 
+# -- a runner's container (make test-packages) -------------------------------------------------
+
+IN_A_CONTAINER = """\
+set -e
+export HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+export PIP_CERT=/trusted
+export TEEMARK_ADDRESS=file:///source TEEMARK_COMMIT="$1" TEEMARK_COMMAND=gate TEEMARK_FAIL_ON=
+export TEEMARK_TA=my_ta TEEMARK_BASELINE=my_ta/gate.txt COMMENT_TOKEN=
+apt-get update -q >/dev/null && apt-get install -qy git ca-certificates >/dev/null
+git config --global --add safe.directory '*'
+mkdir /project && cd /project
+sh -ec "$2"
+.teemark/.venv/bin/teemark new-ta my_ta
+.teemark/.venv/bin/teemark gate --ta my_ta --baseline my_ta/gate.txt --update
+sh -ec "$3"
+grep '^## PASS' teemark.md
+sh -ec "$4"
+rm teemark.md
+export GITHUB_ACTION_PATH=/project/.teemark GITHUB_OUTPUT=/root/output
+mkdir -p /root/.cache && ln -s /project/.teemark /root/.cache/teemark-action
+sh -ec "$5"
+sh -ec "$6"
+grep '^## PASS' teemark.md
+sed -i 's/params.0..value.a++;/TEE_Wait(0); &/' my_ta/ta/entry.c
+! sh -ec "$6"
+grep '^## FAIL' teemark.md
+"""
+"""A container as GitLab and GitHub start it, of Debian 12 and nothing else, with a project that has
+a TA of its own: the component's scripts, then the Action's steps."""
+
+
+@pytest.mark.packages
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(os.geteuid() != 0, reason="a chroot is root's")
+def test_both_recipes_measure_in_a_container_of_debian_12(tmp_path: Path) -> None:
+    if shutil.which("debootstrap") is None:
+        pytest.skip("there is no debootstrap")
+    root = tmp_path / "root"
+    site = "http://deb.debian.org/debian"
+    words = ["debootstrap", "--variant=minbase", "bookworm", str(root), site]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    # This machine's way to packages.
+    shutil.copytree("/etc/apt/apt.conf.d", root / "etc/apt/apt.conf.d", dirs_exist_ok=True)
+    shutil.copy("/etc/ssl/certs/ca-certificates.crt", root / "trusted")
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    parts = ["\n".join(COMPONENT["teemark"][f"{part}script"]) for part in ("before_", "", "after_")]
+    parts += [STEPS[name]["run"] for name in ("teemark and its virtual board", "measure")]
+    git = subprocess.run(
+        ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    with ExitStack() as mounts:
+        for source, target in (("/proc", "proc"), ("/dev", "dev"), (git, "source")):
+            (root / target).mkdir(exist_ok=True)
+            subprocess.run(["mount", "--bind", source, root / target], check=True)
+            mounts.callback(subprocess.check_call, ["umount", root / target])
+        done = subprocess.run(
+            ["chroot", root, "sh", "-c", IN_A_CONTAINER, "sh", commit, *parts],
+            env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+
+
 # -- schemas and servers of others (make test-packages) ----------------------------------------
 
 
