@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Measures what a message costs a running broker: its CPU time, and the time
- * from the publisher to each subscriber, who are threads of this process.
+ * Measures what a message costs a running broker: its CPU time, and the time from the publisher to
+ * each subscriber. One thread serves all subscribers by epoll: libmosquitto's own loop waits with
+ * pselect(), which takes descriptors below 1,024 only, and a client has three.
  *
- *   tz_bench PID SUBSCRIBERS[:FIRST] MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
+ *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
  *
- * With a folder: payloads are sealed by `pub` there, and each subscriber sub1,
- * sub2, … (or from subFIRST on) opens what it gets; a copy that it can't open is an error. Prints a
- * line `cpu_ns MESSAGES…`, one value a message, then `latency_ns …`, one a copy.
- * Three messages warm up; `first_ns` is the CPU time of the first of them. At a
- * RATE other than 0 so many messages are sent a second, whether or not those
- * before have come: then latencies count from when a message was due, and cpu_ns
- * are zeros.
+ * With a folder: payloads are sealed by `pub` there, and each subscriber sub1, sub2, … opens what it
+ * gets; a copy that it can't open is an error. Prints a line `cpu_ns MESSAGES…`, one value a message,
+ * then `latency_ns …`, one a copy. Three messages warm up; `first_ns` is the CPU time of the first of
+ * them. At a RATE other than 0 so many messages are sent a second, whether or not those before have
+ * come: then latencies count from when a message was due, and cpu_ns are zeros.
  */
 #include <err.h>
 #include <errno.h>
@@ -21,10 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "client.h"
+#include "marker.h"
 
 #define WARM_UP 3
 
@@ -33,7 +34,7 @@ static atomic_size_t sent;
 static uint64_t *sent_at; /* by message, as latency is */
 static size_t bytes;
 static unsigned int subscribers, due;
-static int qos;
+static int qos, subscribers_epoll;
 static const char *topic = "plain/bench", *folder;
 static uint64_t *latency;
 
@@ -105,22 +106,42 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	atomic_fetch_add(&got, 1);
 }
 
+/* The thread of all subscribers. */
+static void *serve(void *unused)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(subscribers_epoll, &event, 1, -1) >= 0) {
+		if (mosquitto_loop_read(event.data.ptr, 1))
+			errx(1, "the broker closed a connection");
+		if (mosquitto_want_write(event.data.ptr))
+			mosquitto_loop_write(event.data.ptr, 1);
+	}
+	return unused;
+}
+
 static void come(struct person *person, const char *id, bool subscribes)
 {
+	struct epoll_event event = { .events = EPOLLIN };
 	struct error error = { 0 };
 	char path[300];
+	int rc = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "", id);
 	if (folder && tz_client_load(&person->client, path, &error))
 		errx(1, "%s", error.what);
-	person->mosq = mosquitto_new(id, true, person);
-	if (subscribes) {
+	event.data.ptr = person->mosq = mosquitto_new(id, true, person);
+	rc = mosquitto_connect(person->mosq, "127.0.0.1", 1883, 3600);
+	if (!rc && subscribes) {
 		mosquitto_connect_callback_set(person->mosq, on_connect);
 		mosquitto_subscribe_callback_set(person->mosq, on_subscribe);
 		mosquitto_message_callback_set(person->mosq, on_message);
+		rc = epoll_ctl(subscribers_epoll, EPOLL_CTL_ADD, mosquitto_socket(person->mosq),
+			       &event);
+	} else if (!rc) {
+		rc = mosquitto_loop_start(person->mosq);
 	}
-	if (mosquitto_connect(person->mosq, "127.0.0.1", 1883, 600) ||
-	    mosquitto_loop_start(person->mosq))
+	if (rc)
 		errx(1, "no broker on 127.0.0.1:1883");
 }
 
@@ -160,8 +181,10 @@ static uint64_t cost_of_one(struct person *pub, const char *pid, size_t number,
 	usleep(20000); /* the broker waits again */
 	before = cpu_of(pid);
 	atomic_store(&got, 0);
+	MARKER_BEGIN();
 	send_one(pub, number, 0, plain, sealed);
 	wait_for(&got, "copies");
+	MARKER_END();
 	usleep(20000);
 	return cpu_of(pid) - before;
 }
@@ -180,7 +203,7 @@ int main(int argc, char **argv)
 	uint64_t *cpu = NULL, rate = 0, begin = 0;
 	uint8_t *plain = NULL, *sealed = NULL;
 	size_t messages = 0, m = 0;
-	const char *first = argc > 2 ? strchr(argv[2], ':') : NULL;
+	pthread_t thread;
 
 	if (argc != 7 && argc != 9)
 		errx(2, "see the top of tz_bench.c");
@@ -194,6 +217,7 @@ int main(int argc, char **argv)
 		topic = argv[8];
 	}
 	mosquitto_lib_init();
+	subscribers_epoll = epoll_create1(0);
 	people = calloc(subscribers + 1, sizeof(*people));
 	latency = calloc(subscribers * (messages + WARM_UP), sizeof(*latency));
 	sent_at = calloc(messages + WARM_UP + 1, sizeof(*sent_at));
@@ -204,14 +228,19 @@ int main(int argc, char **argv)
 	for (unsigned int i = 1; i <= subscribers; i++) {
 		char id[16];
 
-		snprintf(id, sizeof(id), "sub%u",
-			 (first ? (unsigned int)atoi(first + 1) : 1) + i - 1);
+		snprintf(id, sizeof(id), "sub%u", i);
 		people[i].number = i - 1;
 		come(&people[i], id, true);
 	}
+	if (pthread_create(&thread, NULL, serve, NULL))
+		errx(1, "can't start a thread");
 	wait_for(&ready, "subscribers");
-	for (; m < WARM_UP + (rate ? 0 : messages); m++)
+	for (; m < WARM_UP + (rate ? 0 : messages); m++) {
+		if (m == WARM_UP)
+			MARKER_ARM(); /* `teemark trace` records from here on */
 		cpu[m] = cost_of_one(&people[0], argv[1], m, plain, sealed);
+	}
+	MARKER_DISARM();
 	atomic_store(&got, 0);
 	due = subscribers * (unsigned int)messages;
 	for (begin = now(); rate && m < WARM_UP + messages; m++)

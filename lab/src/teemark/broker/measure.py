@@ -61,7 +61,7 @@ WAYS = (
 )
 
 
-def _bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
+def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
     """Runs tz_bench; `numbers` are its subscribers, messages, bytes, QoS and rate."""
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
     argv += [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
@@ -77,12 +77,18 @@ def _bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]
     return {name: tuple(map(int, line[1:])) for name, line in zip(_MEASURES, lines, strict=True)}
 
 
+def numbers(key: str, way: Way) -> tuple[int, int, int] | None:
+    """Returns readers, bytes and QoS of a case of CPU time, if it is of that way."""
+    match = re.fullmatch(rf"broker/cpu-(\d+)(?:-qos(\d))?/{way.name}/(\d+)", key)
+    return (int(match[1]), int(match[3]), int(match[2] or 0)) if match else None
+
+
 def highest_rate(desk: Desk, way: Way) -> int:
     """Returns the highest rate at which messages don't queue up, to within STEP. They do where they
     wait the longer the later they are: by half a STEP of the time that went by."""
     low, high, rate = 0, 0, 1024
     while not high or high - low > max(1, STEP * low):
-        waits = _bench(desk, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
+        waits = bench(desk, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
         part = len(waits) // 4
         more = statistics.median(waits[-part:]) - statistics.median(waits[:part])
         grows = more > STEP / 2 * 3 * part * 1e9 / rate
@@ -91,22 +97,27 @@ def highest_rate(desk: Desk, way: Way) -> int:
     return low
 
 
+def enrol(desk: Desk, readers: int) -> None:
+    """The TA comes to know the publisher and so many readers."""
+    desk.claim()
+    names = {f"sub{number + 1}": ["r:tz/#"] for number in range(readers)}
+    desk.enrol({"pub": ["w:tz/#"]} | names)
+
+
 def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
     """Measures every way and case; `say` hears of each. UNCACHED clients or more are one more case
     in the TEE: a message for so many of them."""
-    desk.claim()
-    names = {f"sub{number + 1}": ["r:tz/#"] for number in range(max(READERS, clients))}
-    desk.enrol({"pub": ["w:tz/#"]} | names)
+    enrol(desk, max(READERS, clients))
     found, asked = Values(), plan.load("broker").cases
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
-        uncached = [f"cpu-{UNCACHED}/tee/64"] * (way.name == "tee" and clients >= UNCACHED)
+        uncached = [f"broker/cpu-{UNCACHED}/tee/64"] * (way.name == "tee" and clients >= UNCACHED)
         for key in (*(case.key for case in asked), *uncached):
-            if match := re.fullmatch(rf".*cpu-((\d+)(?:-qos(\d))?/{way.name}/(\d+))", key):
-                numbers = (int(match[2]), MESSAGES, int(match[4]), int(match[3] or 0))
-                for name, values in _bench(desk, way, *numbers, 0).items():
-                    found[f"broker/{name}-{match[1]}"] = values
-                    say(f"broker/{name}-{match[1]} {statistics.median(values):,.0f}")
+            if of := numbers(key, way):
+                for name, values in bench(desk, way, of[0], MESSAGES, *of[1:], 0).items():
+                    case = key.replace("cpu", name)
+                    found[case] = values
+                    say(f"{case} {statistics.median(values):,.0f}")
         desk.stop()
         desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         rate = highest_rate(desk, way)

@@ -14,11 +14,13 @@ from teemark.base import fmt
 from teemark.base.console import say, terminal
 from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import BoardFile, config
+from teemark.broker import trace as message
 from teemark.cli import common
 from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.measure.watching import Program
 from teemark.model.compare import other_machines
+from teemark.page.blocks import Section
 from teemark.page.terminal import show
 from teemark.report import program_page, run_page
 from teemark.run import reader
@@ -97,9 +99,10 @@ def command(source: Path | None, against: Path | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
 
-    A CASE is a key such as invoke/none/tee/none or oneshot/sha256/tee/4096. The board must be one
-    that counts instructions. Writes a run like any other, with trace.json beside it and a flame
-    graph in its report.
+    A CASE is a key such as invoke/none/tee/none or oneshot/sha256/tee/4096; broker/cpu-1/tee/64 is
+    a message of MQTT-TZ, from publisher to subscriber. The board must be one that counts
+    instructions. Writes a run like any other, with trace.json beside it and a flame graph in its
+    report.
 
     With -- PROGRAM: run that program on the board, as it is, and do the same with its own calls
     into the TEE. It must be linked dynamically against libteec, and not be setuid.
@@ -194,6 +197,15 @@ def _report(directory: Path, against: Trace | None) -> None:
         run_page.write(made, directory)
 
 
+def _message(trace: Trace, directory: Path) -> Trace:
+    """Shows who takes what of a broker's message, and writes a report that opens with it."""
+    made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
+    show(terminal(120), made[0].blocks)
+    made += program_page.traced(trace, ())
+    program_page.write(made, trace.cases[0].case, trace.optee, directory)
+    return trace
+
+
 def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     keys = list(asked.cases)
     own = record.Own()
@@ -207,6 +219,10 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         )
     file = asked.board_file()
     directory = directory_for(asked.out, file.name, "trace")
+    if keys[0].startswith("broker/"):
+        if len(keys) > 1:
+            raise UsageMistake("a message of the broker is traced by itself: name one case")
+        return _message(message.record(file, keys[0], directory), directory), directory, 0
     try:
         traced = record.record(file, keys, directory, asked.samples, own)
     finally:

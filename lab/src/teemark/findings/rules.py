@@ -9,11 +9,12 @@ the run gives no ground for it, and a finding that is `not checked` where a user
 from __future__ import annotations
 
 from teemark.base.finding import Finding
-from teemark.findings import call, choices, crypto, inside_core, keys, storage, trust
+from teemark.findings import broker, call, choices, crypto, inside_core, keys, storage, trust
 from teemark.findings.ground import Ground, Rule
 
 RULES: tuple[Rule, ...] = (
     trust.emulated,
+    broker.message,
     keys.signature_cost,
     keys.handshake,
     keys.rsa_of_any_size,

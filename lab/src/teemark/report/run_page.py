@@ -15,6 +15,7 @@ from teemark.page.blocks import Section
 from teemark.report.comparing import origin
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
+from teemark.studies.answers import answers as concluded
 from teemark.trace.profile import Trace
 from teemark.version import __version__
 
@@ -41,7 +42,8 @@ def make(
         for notice in notices(subject.run)
     ]
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
-    answers = _answering(sections, about[0].run.run.plan if about and about[0].run.run else "")
+    plan = about[0].run.plan if about else ""
+    answers = _answering(sections, plan, concludes=any(map(concluded, about)))
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
@@ -56,26 +58,16 @@ def make(
     )
 
 
-_FIRST = [
-    "trace",
-    "published",
-    "keys",
-    "comparison",
-    "throughput",
-    "breakdown",
-    "calls",
-    "timeline",
-]
+FIRST = ["trace", "published", "keys", "comparison", "throughput", "breakdown", "calls", "timeline"]
 """The section that answers a run is the first of these that it has."""
 
 
-def _answering(sections: Sequence[Section], plan: str) -> list[str]:
+def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> list[str]:
     """Returns the keys of the sections that come first, and open: what is said in short, what shows
     it, why it is so, and those that have no lead. Boards beside each other, and what a run of
-    `trace` shows, come before all."""
-    there = [section.key for section in sections]
-    own = {"broker": "throughput"}.get(plan, plan)
-    shown = [key for key in ("boards", own, *_FIRST) if key in there][:1]
+    `trace` shows, come before all; a document's tables where it `concludes` something."""
+    there = [one.key for one in sections if concludes or one.key != "published"]
+    shown = [key for key in ("boards", plan, *FIRST) if key in there][:1]
     leads = shown == ["boards"] or shown == ["trace"] == [plan]
     first = [*shown, "headline"] if leads else ["headline", *shown]
     return [*first, "causes", *(one.key for one in sections if not one.lead)]

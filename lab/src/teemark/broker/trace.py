@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One message, instruction by instruction: publisher, broker, TEE and subscribers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from teemark.base import fmt, paths
+from teemark.base.errors import UsageMistake
+from teemark.boards.config import BoardFile
+from teemark.boards.own_ta import ready_board
+from teemark.broker import measure
+from teemark.broker.desk import Desk, build
+from teemark.exact.analyse import profile_of, sources
+from teemark.exact.record import recording
+from teemark.page.blocks import Table, left, right
+from teemark.trace import store, window
+from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
+from teemark.trace.symbols import read_elf
+from teemark.trace.table import share
+
+_CRYPTO = re.compile(
+    r"aes_.*|mode_.*|crypt(_pieces)?|(same_)?tag|set_key|expand|sub_word|hash_block|extensions"
+)
+"""The functions of AES-GCM that the TA is linked with: common/src/aes*.c and gcm*.c."""
+
+_WHOSE = {"mosquitto": "broker", "on_message": "subscribers"}
+_WHOSE |= dict.fromkeys(("tz_bench", "libmosquitto.so.1"), "publisher")
+"""Whose a thread is that has such a program or function: of several, the last in the alphabet."""
+
+
+def record(file: BoardFile, key: str, out: Path) -> Trace:
+    """Sends the message of a case such as broker/cpu-1/tee/64 on a fresh boot, after three others,
+    and keeps its trace in `out`."""
+    asked = [(way, found) for way in measure.WAYS if (found := measure.numbers(key, way))]
+    if not asked:
+        hint = "such as broker/cpu-1/tee/64: `teemark plan show broker` prints them"
+        raise UsageMistake(f"{key} is no message of the plan broker", hint=hint)
+    way, (readers, size, qos) = asked[0]
+    with recording(file) as (board, folder):
+        with ready_board(board):
+            desk = Desk(board)
+            desk.install()
+            measure.enrol(desk, readers)
+            desk.start(way.options, ["persistence false"], tz=way.tz)
+            measure.bench(desk, way, readers, 1, size, qos, 0)
+            named_by = sources(board.optee, board.capture(["cat", "/proc/kallsyms"]).text)
+            desk.stop()
+        built = paths.build() / "broker" / "aarch64"
+        files = [built / "tz_bench", built / "mqtt_tz_21.so"]
+        for home in (build(desk.version), build("2.0")):
+            files += home.glob("usr/sbin/mosquitto")
+            files += home.glob("usr/lib/aarch64-linux-gnu/*.so.*")
+        names = {one.resolve(): one.name for one in files if one.is_file()}
+        elves = tuple(read_elf(one, name) for one, name in names.items())
+        named_by = replace(named_by, programs=elves + named_by.programs)
+        recorded = window.read(folder / "window-0")
+        case = profile_of(key, recorded, (Sample(recorded.instructions, None),), named_by)
+    trace = Trace(schema=SCHEMA, optee=board.optee.what, cases=(case,))
+    out.mkdir(parents=True, exist_ok=True)
+    store.write(trace, out)
+    return trace
+
+
+def parts(case: CaseTrace) -> Table:
+    """Returns what each of the four takes, in which part of the system. A thread is the
+    subscribers' if it receives a message, and the publisher's if it is another of the bench."""
+    roots, who = list[int](), dict[int, str]()
+    found: Counter[tuple[str, str, str]] = Counter()
+    for index, node in enumerate(case.nodes):
+        roots.append(roots[node.parent] if node.parent >= 0 else index)
+        function = case.functions[node.function]
+        if whose := _WHOSE.get(function.name) or _WHOSE.get(function.component):
+            who[roots[index]] = max(whose, who.get(roots[index], ""))
+    for root, node in zip(roots, case.nodes, strict=True):
+        function = case.functions[node.function]
+        crypto = function.level == "S-EL0" and _CRYPTO.fullmatch(function.name)
+        part = f"{function.component}{': crypto' if crypto else ''}"
+        found[who.get(root, "kernel"), function.level, part] += node.self
+    rows = tuple(
+        (*key, fmt.count(count), share(count, case.instructions))
+        for key, count in sorted(found.items(), key=lambda item: (item[0][0], -item[1]))
+        if count
+    )
+    columns = (*left("whose", "level", "part"), *right("instructions", "share"))
+    return Table(columns, rows, caption="A message by whose it is, level and part")
