@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client of MQTT-TZ: it seals what it publishes and opens what it
- * receives. Its MQTT library stays as it is. The protocol: docs/broker.md.
+ * A client of MQTT-TZ: it seals what it publishes and opens what it receives. Its MQTT library
+ * stays as it is. The protocol: docs/broker.md.
  *
- * Functions return 0 or -errno and fill *err. A struct tz_client serves one
- * thread at a time.
+ * Functions return 0 or -errno and fill *err. A struct tz_client serves one thread at a time.
  */
 #pragma once
 
@@ -67,10 +66,9 @@ struct tz_opened {
 };
 
 /*
- * Opens what came from the broker; out has room for len bytes. -EBADMSG: not
- * sealed for this client and topic, or changed on the way. What the sender
- * sent once may come twice (QoS 1, retained, or a broker that means harm):
- * `repeated` says so.
+ * Opens what came from the broker; out has room for len bytes. -EBADMSG: not sealed for this client
+ * and topic, or changed on the way. What the sender sent once may come twice (QoS 1, retained, or a
+ * broker that means harm): `repeated` says so.
  */
 int tz_open(struct tz_client *client, const char *topic, const uint8_t *message, size_t len,
 	    uint8_t *out, struct tz_opened *opened, struct error *err);

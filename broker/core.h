@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both plugins do this: a message that arrives is checked, and each receiver
- * gets a copy of its own. The TA is called once a message where it can be: with
- * the check it makes copies for those who got the topic's last message. A copy
- * that nobody takes is dropped with the next message, and its receiver is no
- * longer expected.
+ * Both plugins do this: a message that arrives is checked, and each receiver gets a copy of its
+ * own. The TA is called once a message where it can be: with the check it makes copies for those
+ * who got the topic's last message. A copy that nobody takes is dropped with the next message, and
+ * its receiver is no longer expected.
  *
  * One thread: mosquitto's.
  */

@@ -2,15 +2,13 @@
 /*
  * The plugin, compiled for mosquitto 2.0 and for 2.1, whose events differ.
  *
- * 2.0 has ACL_CHECK alone. For each receiver that a message is about to go to
- * it is asked: the copy is published to that client, and the message itself
- * denied. A copy that waits for a client who is away is asked about again when
- * the client comes back, hence the direction in its head.
+ * 2.0 has ACL_CHECK alone. For each receiver that a message is about to go to it is asked: the copy
+ * is published to that client, and the message itself denied. A copy that waits for a client who is
+ * away is asked about again when the client comes back, hence the direction in its head.
  *
- * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may
- * not read, and MESSAGE_OUT puts the copy in the message's place. A message
- * must not be denied at MESSAGE_OUT: with QoS 1 and 2 it would stay in the
- * client's window of messages under way, for good.
+ * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may not read, and
+ * MESSAGE_OUT puts the copy in the message's place. A message must not be denied at MESSAGE_OUT:
+ * with QoS 1 and 2 it would stay in the client's window of messages under way, for good.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
  *   prefix      topics that begin so are MQTT-TZ's (tz/)

@@ -3,6 +3,7 @@
  * teemq: keys of MQTT-TZ's clients, and messages by hand. Exit status: 0 fine,
  * 1 a failure, 2 a mistake on the command line.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 /* main() gets these for a command, as its row says, and puts them away. */
 struct job {
+	enum tz_order letter;    /* of the order that the command gives */
 	char **argv;             /* without --print; ends with NULL */
 	bool print;              /* --print was given */
 	struct tz_client me;     /* KEY: of the file argv[0] */
@@ -139,28 +141,39 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 }
 
 /*
- * Gives an order about that id to the TA, or writes it to stdout. The key of `client` goes along.
+ * Gives the order of the command's letter to the TA, or writes it to stdout. It is about a client's
+ * id, or for TZ_ENROL the file of its key, which goes along.
  */
-static int give(struct job *job, enum tz_order letter, const char *id,
-		const struct tz_client *client, struct error *err)
+static int do_order(struct job *job, struct error *err)
 {
-	uint8_t plain[ORDER_MAX] = { (uint8_t)letter, (uint8_t)strlen(id) };
+	uint8_t plain[ORDER_MAX] = { (uint8_t)job->letter };
 	uint8_t order[ORDER_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
-	size_t len = 2 + strlen(id);
+	const char *id = job->argv[1];
+	struct tz_client client = { 0 };
+	size_t len = 0;
 	int rc = 0;
 
-	if (strlen(id) > TZ_ID_MAX)
-		return error_set(err, -EINVAL, "'%s' is no client id", id);
-	memcpy(plain + 2, id, strlen(id));
-	if (client && !job->me.has_identity) {
-		error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
+	if (job->letter == TZ_ENROL && !job->me.has_identity) {
+		rc = error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
 		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
-		return -EINVAL;
+		return rc;
 	}
-	if (client) {
-		rc = tz_wrap(client, job->me.identity, plain + len, err);
+	if (job->letter == TZ_ENROL) {
+		rc = tz_client_load(&client, id, err);
+		id = client.id;
+	}
+	if (!rc && strlen(id) > TZ_ID_MAX)
+		rc = error_set(err, -EINVAL, "'%s' is no client id", id);
+	if (rc)
+		return rc;
+	plain[1] = (uint8_t)strlen(id);
+	memcpy(plain + 2, id, strlen(id));
+	len = 2 + strlen(id);
+	if (job->letter == TZ_ENROL) {
+		rc = tz_wrap(&client, job->me.identity, plain + len, err);
 		len += TZ_WRAPPED_BYTES;
 	}
+	tz_client_wipe(&client);
 	if (!rc)
 		rc = put_rules(job->argv + 2, plain, &len, err);
 	if (!rc)
@@ -169,27 +182,6 @@ static int give(struct job *job, enum tz_order letter, const char *id,
 	if (rc)
 		return rc;
 	return job->print ? write_all(order, len, err) : submit(job, order, len, err);
-}
-
-static int do_enrol(struct job *job, struct error *err)
-{
-	struct tz_client client;
-	int rc = tz_client_load(&client, job->argv[1], err);
-
-	if (!rc)
-		rc = give(job, TZ_ENROL, client.id, &client, err);
-	tz_client_wipe(&client);
-	return rc;
-}
-
-static int do_policy(struct job *job, struct error *err)
-{
-	return give(job, TZ_POLICY, job->argv[1], NULL, err);
-}
-
-static int do_revoke(struct job *job, struct error *err)
-{
-	return give(job, TZ_REVOKE, job->argv[1], NULL, err);
 }
 
 /* -- what the TA says ----------------------------------------------------- */
@@ -275,11 +267,11 @@ static const struct command {
 	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
 	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
-	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
+	{ "enrol", 2, 64, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
 	  "make a client known; a rule is r:FILTER or w:FILTER" },
-	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy, "[--print] ADMIN-FILE ID [RULE]…",
+	{ "policy", 2, 64, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE ID [RULE]…",
 	  "give a client other rules" },
-	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke, "[--print] ADMIN-FILE ID",
+	{ "revoke", 2, 2, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE ID",
 	  "forget a client, from the next message on" },
 	{ "submit", 0, 0, TEE | STDIN, do_submit, "",
 	  "pass an order of --print from standard input to the TA" },
@@ -305,6 +297,7 @@ static int run(const struct command *command, struct job *job, struct error *err
 {
 	int rc = 0;
 
+	job->letter = (enum tz_order)toupper(*command->name); /* E, P and R are those of orders */
 	if (command->needs & KEY)
 		rc = tz_client_load(&job->me, job->argv[0], err);
 	if (!rc && command->needs & STDIN)

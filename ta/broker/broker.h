@@ -117,9 +117,8 @@ bool same_tag(const uint8_t *a, const uint8_t *b);
 TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES]);
 
 /*
- * Unwraps the key of that client (ta_broker.h says how it was wrapped).
- * TEE_ERROR_MAC_INVALID: for another client or another TA. A point that isn't
- * on the curve ends the instance: OP-TEE panics.
+ * Unwraps the key of that client (ta_broker.h says how it was wrapped). TEE_ERROR_MAC_INVALID: for
+ * another client or another TA. A point that isn't on the curve ends the instance: OP-TEE panics.
  */
 TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 			   const uint8_t wrapped[TZ_WRAPPED_BYTES], uint8_t key[TZ_KEY_BYTES]);
@@ -145,9 +144,8 @@ void clients_count_message(void);
 TEE_Result clients_read(uint32_t row, struct record *record);
 
 /*
- * Puts a client into a free row and frees its old one (TZ_CLIENTS_MAX: it had
- * none), in one step. keep_seen: what was seen of the client stays known, as
- * its key is the same.
+ * Puts a client into a free row and frees its old one (TZ_CLIENTS_MAX: it had none), in one step.
+ * keep_seen: what was seen of the client stays known, as its key is the same.
  */
 TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen);
 TEE_Result clients_drop(uint32_t row);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clients as they are stored: one object with the table, then a record for
- * each row. A write of OP-TEE's is done or not done, also when the power
- * fails, and each change ends with one write of the table: before it, the
- * change didn't happen.
+ * The clients as they are stored: one object with the table, then a record for each row. A write of
+ * OP-TEE's is done or not done, also when the power fails, and each change ends with one write of
+ * the table: before it, the change didn't happen.
  */
 #include "broker.h"
 

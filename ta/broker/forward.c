@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message is opened and sealed for all of its receivers in one pass, a chunk
- * at a time. A chunk is copied to the TA's own memory before it is hashed and
- * decrypted, and what is sealed is hashed before it leaves: the normal world
- * can't change either in between.
+ * A message is opened and sealed for all of its receivers in one pass, a chunk at a time. A chunk
+ * is copied to the TA's own memory before it is hashed and decrypted, and what is sealed is hashed
+ * before it leaves: the normal world can't change either in between.
  *
- * Chunks leave before the sender's tag was checked. They are under key streams
- * that no other message has, and if the tag turns out wrong they get no tag of
- * their own: nobody can tell them from random bytes, and no receiver opens them.
+ * Chunks leave before the sender's tag was checked. They are under key streams that no other
+ * message has, and if the tag turns out wrong they get no tag of their own: nobody can tell them
+ * from random bytes, and no receiver opens them.
  */
 #include "broker.h"
 

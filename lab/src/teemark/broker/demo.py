@@ -19,17 +19,12 @@ CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"]}
 class Seen:
     """The outcome of one message."""
 
-    bob: bytes | None
-    """The plaintext that bob opened; None if nothing came that he could open."""
+    bob: bytes | None  # The plaintext that bob opened; None if he could open nothing
     bob_payload: bytes
-    mallory: int
-    """Messages that mallory got."""
-    mallory_opens: bool
-    """Whether bob's copy opens with another client's key."""
-    hits: int
-    """Places in the broker's memory that hold the plaintext."""
-    searched: int
-    """Bytes of its memory that were looked through."""
+    mallory: int  # Messages that mallory got
+    mallory_opens: bool  # Whether bob's copy opens with another client's key
+    hits: int  # Places in the broker's memory that hold the plaintext
+    searched: int  # Bytes of its memory that were looked through
 
 
 def send(desk: Desk) -> Seen:
