@@ -4,17 +4,21 @@
  *
  *   tz_soak FOLDER MESSAGES RUN READERS PERSISTENT
  *
- * Three publishers (pub0 to pub2, whose number is their QoS) send on nine topics. Each reader may
+ * Three publishers (pub0 to pub2, whose number is their QoS) send on 18 topics. Each reader may
  * read one topic and comes and goes; three of them subscribe to one more, which they may not read,
  * and so does a stranger without a key. They reconnect by themselves when the broker is gone.
  *
  * The program ends with an error when a copy comes to who may not read it, can't be opened by its
  * reader, opens with another reader's key, or holds what was not sent; when a message comes twice
- * and tz_open() doesn't say so; when it comes twice at all with QoS 0 or 2 (PERSISTENT: a broker
- * that was killed may hand out again what its file still held); and when one with QoS 1 or 2 is lost
- * although no connection broke. After a kill, a message that libmosquitto kept of an unfinished
- * handshake may come so late that tz_open() takes it for repeated: those are counted. It prints its
- * counts after each tenth of the messages, and at the end.
+ * and tz_open() doesn't say so; when it comes twice at all with QoS 0, with which pub0 publishes some
+ * payloads again, or with QoS 2 while no connection broke; and when one with QoS 1 or 2 is lost
+ * although none broke.
+ *
+ * After a kill libmosquitto takes the new broker's message for one of the old broker's with the same
+ * number, of which it kept an unfinished handshake, and hands out that one: a second time, or so late
+ * that tz_open() takes it for repeated. A broker that keeps its sessions (PERSISTENT) may hand out
+ * again what its file still held. Those are counted. Counts are printed after each tenth of the
+ * messages, and at the end.
  *
  * One thread serves all connections by poll().
  */
@@ -29,12 +33,12 @@
 
 #include "client.h"
 
-#define TOPICS      9u
+#define TOPICS      18u
 #define PUBLISHERS  3u
 #define SNEAKS      3u
 #define READERS_MAX 200u
 #define BEHIND      60u /* messages that a reader who is there may be behind its topic */
-#define AWAY        60u /* messages of its topic that a reader misses at most while it is away */
+#define AWAY        20u /* messages of its topic that a reader misses at most while it is away */
 #define BYTES_MAX   20000u
 
 struct payload {
@@ -62,7 +66,7 @@ static bool persistent, over;
 static const char *folder;
 static uint64_t last_came;
 static struct {
-	unsigned long sent, opened, repeated, late, old, tried, lost, broken, left;
+	unsigned long sent, opened, replayed, again[3], late, old, tried, lost, broken, left;
 } n;
 
 static uint64_t now_ms(void)
@@ -171,12 +175,12 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	if (again_here && !opened.repeated)
 		errx(1, "%s got message %u of %s twice, and tz_open doesn't say so", me->id,
 		     p.number, m->topic);
-	if (again_here && me->qos != 1 && !(persistent && n.broken))
+	if (again_here && (!me->qos || (me->qos == 2 && !n.broken)))
 		errx(1, "%s got a message of QoS %u twice", me->id, me->qos);
 	if (!again_here && opened.repeated && !n.broken)
 		errx(1, "%s got message %u of %s once, and tz_open says twice", me->id, p.number,
 		     m->topic);
-	n.repeated += again_here;
+	n.again[me->qos] += again_here;
 	n.late += !again_here && opened.repeated;
 	me->count += !me->came[p.number];
 	me->came[p.number] = 1;
@@ -254,12 +258,15 @@ static bool congested(void)
 
 static void send_one(void)
 {
+	static uint8_t kept[BYTES_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
+	static unsigned int kept_on, kept_len;
 	static const uint32_t sizes[] = { 64, 64, 64,  64,  64,   64,   16,
 					  16, 16, 300, 300, 1000, 1000, 5000 };
 	static uint8_t plain[BYTES_MAX], sealed[BYTES_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
 	struct payload p = { .run = run, .topic = (unsigned int)rand() % TOPICS };
 	struct person *pub = &people[p.topic % PUBLISHERS];
 	struct error error = { 0 };
+	size_t len = 0;
 
 	if (!pub->ready)
 		return;
@@ -270,9 +277,20 @@ static void send_one(void)
 	if (tz_seal(&pub->client, name_of(p.topic), plain, p.size, sealed, &error))
 		errx(1, "%s", error.what);
 	n.sent++;
-	mosquitto_publish(pub->mosq, NULL, name_of(p.topic),
-			  (int)(p.size + TZ_OVERHEAD(strlen(pub->id))), sealed, (int)pub->qos,
+	len = p.size + TZ_OVERHEAD(strlen(pub->id));
+	mosquitto_publish(pub->mosq, NULL, name_of(p.topic), (int)len, sealed, (int)pub->qos,
 			  false);
+	if (pub->qos)
+		return;
+	if (kept_len && !(rand() % 16)) {
+		n.replayed++;
+		mosquitto_publish(pub->mosq, NULL, name_of(kept_on), (int)kept_len, kept, 0, false);
+	}
+	if (!(rand() % 16)) {
+		memcpy(kept, sealed, len);
+		kept_on = p.topic;
+		kept_len = (unsigned int)len;
+	}
 }
 
 /* Some readers go, and those who were away for long enough come back. */
@@ -312,8 +330,10 @@ static bool all_ready(void)
 static void say(void)
 {
 	n.lost = over ? lacking() : 0;
-	printf("sent %lu opened %lu repeated %lu late %lu old %lu tried %lu lost %lu broken %lu left %lu\n",
-	       n.sent, n.opened, n.repeated, n.late, n.old, n.tried, n.lost, n.broken, n.left);
+	printf("sent %lu opened %lu replayed %lu again0 %lu again1 %lu again2 %lu late %lu old %lu "
+	       "tried %lu lost %lu broken %lu left %lu\n",
+	       n.sent, n.opened, n.replayed, n.again[0], n.again[1], n.again[2], n.late, n.old,
+	       n.tried, n.lost, n.broken, n.left);
 	fflush(stdout);
 }
 
