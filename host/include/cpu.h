@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum cpu_feature {
 	CPU_NEON,

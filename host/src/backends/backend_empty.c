@@ -3,7 +3,6 @@
  * The backend `empty` does nothing: a case of it costs what measuring costs. `pkcs11` does nothing
  * here, either: only the workload of that name computes by it, and loads it.
  */
-#include <stddef.h>
 
 #include "backend.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Board, memory, clock and kernel. */
-#include <errno.h>
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 #include "clock.h"
 #include "facts.h"

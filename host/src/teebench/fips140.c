@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stddef.h>
 
 #include "fips140.h"
 

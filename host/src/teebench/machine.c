@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
