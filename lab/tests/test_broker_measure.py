@@ -145,7 +145,10 @@ def test_the_plan_has_the_cases_that_are_measured(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(measure, "highest_rate", lambda *_: 1000)
     said: list[str] = []
     found = measure.measure(Mock(), said.append)
-    assert set(found) == {case.key for case in plan.load("broker").cases}
+    asked = {case.key for case in plan.load("broker").cases}
+    assert set(found) == asked
+    more = set(measure.measure(Mock(), said.append, 1000)) - asked
+    assert {key for key in more if "cpu" in key} == {f"broker/cpu-{n}/tee/64" for n in (100, 1000)}
 
 
 def test_run_says_who_measures_the_brokers_plan(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from teemark.run.records import Backend, Case, End, Sample, Start
 from teemark.run.writer import RunWriter
 
 READERS = 32
-UNCACHED = 100  # Readers of one message whose keys don't all fit into the TA's memory
+MANY = (100, 1000)  # Readers of one message whose keys don't all fit into the TA's memory
 MESSAGES = 7
 """Messages of each case; three more warm up."""
 IN_A_ROW = 4000
@@ -105,14 +105,14 @@ def enrol(desk: Desk, readers: int) -> None:
 
 
 def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
-    """Measures every way and case; `say` hears of each. UNCACHED clients or more are one more case
-    in the TEE: a message for so many of them."""
+    """Measures every way and case; `say` hears of each. With as many `clients` as MANY says there
+    are more cases in the TEE: a message for so many of them."""
     enrol(desk, max(READERS, clients))
     found, asked = Values(), plan.load("broker").cases
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
-        uncached = [f"broker/cpu-{UNCACHED}/tee/64"] * (way.name == "tee" and clients >= UNCACHED)
-        for key in (*(case.key for case in asked), *uncached):
+        many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
+        for key in (*(case.key for case in asked), *many):
             if of := numbers(key, way):
                 for name, values in bench(desk, way, of[0], MESSAGES, *of[1:], 0).items():
                     case = key.replace("cpu", name)

@@ -49,7 +49,7 @@ def demo(board: str, mosquitto: Version) -> int:
 @board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
 @option(
-    "--clients N", "Enrol so many; from 100 on, a message for 100 of them.", default=bench.READERS
+    "--clients N", "Enrol so many; 100 and 1,000 get a message together.", default=bench.READERS
 )
 @out_option("runs/TIME-BOARD-broker")
 def measure(board: str, mosquitto: Version, clients: int, out: Path | None) -> int:

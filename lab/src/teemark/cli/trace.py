@@ -197,10 +197,11 @@ def _report(directory: Path, against: Trace | None) -> None:
         run_page.write(made, directory)
 
 
-def _message(trace: Trace, directory: Path) -> Trace:
+def _message(asked: _Asked, trace: Trace, directory: Path) -> Trace:
     """Shows who takes what of a broker's message, and writes a report that opens with it."""
     made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
-    show(terminal(120), made[0].blocks)
+    if asked.output is None:
+        show(terminal(120), made[0].blocks)
     made += program_page.traced(trace, ())
     program_page.write(made, trace.cases[0].case, trace.optee, directory)
     return trace
@@ -222,7 +223,7 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     if keys[0].startswith("broker/"):
         if len(keys) > 1:
             raise UsageMistake("a message of the broker is traced by itself: name one case")
-        return _message(message.record(file, keys[0], directory), directory), directory, 0
+        return _message(asked, message.record(file, keys[0], directory), directory), directory, 0
     try:
         traced = record.record(file, keys, directory, asked.samples, own)
     finally:
