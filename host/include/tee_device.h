@@ -23,3 +23,9 @@ enum supplicant {
 };
 
 enum supplicant tee_supplicant_state(void);
+
+/*
+ * Writes the folder in which tee-supplicant looks first for TAs, by its arguments; without one that
+ * runs, or that was told a folder, OP-TEE's usual one.
+ */
+void tee_ta_folder(char *folder, size_t size);

@@ -68,7 +68,7 @@ def test_ssh_board_defaults() -> None:
     board = config.parse(SSH, "x")
     assert isinstance(board, SshConfig)
     assert (board.user, board.port, board.identity, board.sudo) == (None, None, None, False)
-    assert board.ta_directory == "/lib/optee_armtz"
+    assert board.ta_directory is None
 
 
 def test_boards_of_the_checkout_are_right() -> None:

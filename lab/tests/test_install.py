@@ -17,7 +17,7 @@ from conftest import Lent
 from fake_board import SudoBoard
 from teemark.base import errors, paths
 from teemark.boards import Board, ensure_installed, install
-from teemark.boards.board import architecture
+from teemark.boards.board import _TA_FOLDER, architecture
 from teemark.cli import doctor
 from teemark.cli import main as cli
 from teemark.doctor import look
@@ -251,3 +251,35 @@ def test_the_look_tells_machine_and_c_library(
     )
     seen = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert f"{seen['machine']} {seen['libc']}" == machine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [
+        ((), "/lib/optee_armtz"),
+        (("-d", "--fs-parent-path", "/data/tee"), "/lib/optee_armtz"),
+        (("--ta-path", "{0}/none:{0}/there:/lib/optee_armtz"), "{0}/there"),
+        (("--ta-path={0}/none:{0}/none2", "-d"), "{0}/none"),
+        (("-d", "-l", "{0}/there"), "{0}/there"),
+        (("-l{0}/there",), "{0}/there"),
+        (("--ta-dir", "tas"), "/lib/tas"),
+        (("-t", "tas"), "/lib/tas"),
+    ],
+)
+def test_tas_go_where_the_supplicant_says_that_it_looks(
+    tmp_path: Path, arguments: tuple[str, ...], folder: str
+) -> None:
+    (tmp_path / "there").mkdir()
+    for pid, name, words in (
+        (7, "sshd", ("--ta-path", "/wrong")),
+        (41, "tee-supplicant", tuple(word.format(tmp_path) for word in arguments)),
+        (99, "cat", ("-l", "/wrong")),
+    ):
+        process = tmp_path / "proc" / str(pid)
+        process.mkdir(parents=True)
+        (process / "comm").write_text(f"{name}\n")
+        (process / "cmdline").write_bytes("\0".join((f"/usr/sbin/{name}", *words, "")).encode())
+    script = _TA_FOLDER.replace("/proc/", f"{tmp_path}/proc/")
+    for shell in (["sh"], ["busybox", "sh"] if shutil.which("busybox") else ["dash"]):
+        done = subprocess.run([*shell, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout == f"folder {folder.format(tmp_path)}\n"

@@ -29,6 +29,7 @@ from teemark.boards import (
     VirtualConfig,
     config,
     ensure_installed,
+    install,
     instances,
     open_board,
     virtual,
@@ -125,10 +126,33 @@ def test_folders_that_programs_cannot_be_in(qemu_v8: VirtualBoard) -> None:
         assert isinstance(read_only, errors.TransferError)
         assert f"desk: /tmp/ro/{place}" in read_only.message
         assert "another `directory`" in (read_only.hint or "")
-    read_only = problem(directory="/opt/teemark", ta_directory="/tmp/ro/there")
-    assert "desk: /tmp/ro/there/" in read_only.message
     assert "teemark exec BOARD -- mount -o remount,rw" in (read_only.hint or "")
     qemu_v8.script("umount /tmp/noexec /tmp/ro")
+
+
+def test_a_copy_in_memory_is_laid_over_a_read_only_folder_of_tas(qemu_v8: VirtualBoard) -> None:
+    """What was there before is there meanwhile; nobody's files but ours are touched afterwards."""
+    qemu_v8.script(
+        "mkdir -p /tmp/ro && mount -t tmpfs none /tmp/ro && mkdir /tmp/ro/there && "
+        "echo theirs >/tmp/ro/there/a.ta && mount -o remount,ro /tmp/ro"
+    )
+    places = {"directory": "/opt/beside", "ta_directory": "/tmp/ro/there"}
+    desk = BoardFile("desk", Path("desk.toml"), SshConfig(address="127.0.0.1", **places))  # type: ignore[arg-type]
+    told: list[str] = []
+    with Board(desk, qemu_v8.endpoint) as board:
+        put = [item.target for item in ensure_installed(board, tell=told.append)]
+        assert ensure_installed(board) == []
+        assert "/tmp/ro/there on desk is read-only: a copy in memory is laid over it" in told
+        files = board.script("ls /tmp/ro/there; cat /tmp/ro/there/a.ta").text.split()
+        assert [f"/tmp/ro/there/{name}" for name in files[:-2] if name != "a.ta"] == [
+            target for target in put if target.endswith(".ta")
+        ]
+        assert files[-1] == "theirs"
+        assert install.remove(board)[0] == "/tmp/ro/there (in memory)"
+        assert board.script("ls /tmp/ro/there; grep -c teemark /proc/mounts", check=False).text == (
+            "a.ta\n0\n"
+        )
+    qemu_v8.script("umount /tmp/ro")
 
 
 def test_files_there_and_back(qemu_v8: VirtualBoard, tmp_path: Path) -> None:

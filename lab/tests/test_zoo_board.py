@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Virtual boards that differ from qemu-v8: what `setup` and `run` do there is right, or they say
-why not. docs/boards.md has a row for each. In `make zoo` the plan is `quick`."""
+"""Virtual boards that differ: what `setup`, `doctor`, `run`, `teehash` and the removal do there is
+right, or they say why not. zoo.py has the table; `make zoo` writes what came of it into
+docs/boards.md."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import zoo
 from conftest import THOROUGH
 from teemark.base import paths
-from teemark.boards import Board, BoardFile, SshConfig, ensure_installed, open_board, tas
+from teemark.boards import (
+    Board,
+    BoardFile,
+    SshConfig,
+    VirtualBoard,
+    config,
+    ensure_installed,
+    open_board,
+    tas,
+)
 from teemark.cli import main as cli
 from teemark.run import reader
 
@@ -47,26 +61,105 @@ def teemark(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, 
     return run
 
 
-def test_a_board_without_a_tee_gives_the_normal_worlds_half(
-    tmp_path: Path, teemark: Callable[..., tuple[int, str, str]]
-) -> None:
-    status, out, err = teemark("setup", "qemu-bare", "--json")
-    assert status == 0, err
-    assert json.loads(out)["tee"] is False
+# What is there: each file's name, and what is mounted. The TEE's storage is its own.
+EVERYTHING = """\
+for d in / /run /tmp /data /dev/shm; do find "$d" -xdev ! -path '/data/tee*'; done
+cat /proc/mounts
+"""
 
-    (tmp_path / "both.toml").write_text(PLAN)
-    asked = "quick" if THOROUGH else str(tmp_path / "both.toml")
-    status, _, err = teemark(
-        "run", "--board", "qemu-bare", "--plan", asked, "--out", f"{tmp_path}/run"
-    )
-    assert status == 0, err
-    run = reader.read(tmp_path / "run")
-    assert run.incomplete is None
-    assert not run.fails
-    assert {case.case.backend.partition(":")[0] for case in run.cases.values()} <= NORMAL_WORLD
-    assert {skip.code for skip in run.skips} <= {"no-tee", "unsupported-algorithm"}
-    assert any(skip.code == "no-tee" for skip in run.skips)
-    assert (tmp_path / "run/report.html").exists()
+
+def _everything(board: Board) -> set[str]:
+    return set(board.script(EVERYTHING).text.splitlines())
+
+
+def _hashed(board: Board, tee: bool) -> str:
+    """teehash and the board's own sha256sum agree on a file; without a TEE teehash says why not,
+    and the same code outside agrees."""
+    board.script("head -c 1000001 /dev/urandom >/data/zoo.bin")
+    try:
+        digest = board.capture(["sha256sum", "/data/zoo.bin"]).text.split()[0]
+        inside = board.capture(["teehash", "/data/zoo.bin"], check=False)
+        outside = board.capture(["teehash", "--backend=c", "/data/zoo.bin"]).text.split()[0]
+    finally:
+        board.script("rm -f /data/zoo.bin")
+    assert outside == digest
+    if tee:
+        assert inside.text.split()[0] == digest, inside.complaint
+        return "the digest of sha256sum"
+    assert inside.status != 0
+    assert not inside.text
+    why = inside.complaint.splitlines()[0].removeprefix("teehash: ")
+    return f"says: {why}; `--backend=c`: the digest of sha256sum"
+
+
+def _words(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@pytest.mark.parametrize(
+    "animal",
+    [
+        pytest.param(animal, marks=() if animal.board == "qemu-bare" else pytest.mark.exhaustive)
+        for animal in zoo.ZOO
+    ],
+    ids=lambda animal: animal.board,
+)
+def test_zoo(
+    animal: zoo.Animal, tmp_path: Path, teemark: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Each step does what the table says, or says why it can't, and nothing is left in the end."""
+    told: dict[str, str] = {}
+    name = str(tmp_path / f"zoo-{animal.board}.toml")
+    shutil.copy(paths.boards() / f"{animal.board}.toml", name)
+    with VirtualBoard(config.find(name), keep=True) as board:
+        try:
+            before = _everything(board)
+            status, out, err = teemark("setup", name, "--json")
+            assert status == animal.status, err
+            setup = json.loads(out)
+            opened = sum(ta["opened"] for ta in setup["tas"])
+            assert bool(opened) == animal.tee
+            told["setup"] = _words(len(setup["installed"]), "file")
+            told["setup"] += f", {opened} of {len(setup['tas'])} TAs open"
+            told["setup"] += f"; status {status}" if status else ""
+
+            status, out, err = teemark("doctor", name, "--json")
+            assert status in (0, 1), err
+            found = json.loads(out)
+            told["doctor"] = ", ".join(f"`{it['key']}`" for it in found["findings"]) or "nothing"
+
+            (tmp_path / "both.toml").write_text(PLAN)
+            asked = "quick" if THOROUGH else str(tmp_path / "both.toml")
+            to = f"{tmp_path}/run"
+            status, _, err = teemark("run", "--board", name, "--plan", asked, "--out", to)
+            assert status == animal.status, err
+            run = reader.read(tmp_path / "run")
+            assert run.incomplete is None
+            assert not run.fails
+            skips = Counter(skip.code for skip in run.skips)
+            assert set(skips) <= animal.skips | zoo.ALWAYS
+            assert not animal.skips or set(skips) & animal.skips
+            if not animal.tee:
+                worlds = {case.case.backend.partition(":")[0] for case in run.cases.values()}
+                assert worlds <= NORMAL_WORLD | ({"tee"} if animal.skips == zoo.LOCKED else set())
+            assert (tmp_path / "run/report.html").exists()
+            told["run --plan quick"] = _words(len(run.sound), "case") + "".join(
+                f", {count} `{code}`" for code, count in sorted(skips.items())
+            )
+            told["run --plan quick"] += f"; status {status}" if status else ""
+
+            told["teehash"] = _hashed(board, animal.tee)
+
+            status, out, err = teemark("setup", "--remove", name, "--json")
+            assert status == 0, err
+            assert json.loads(out)["removed"]
+            assert _everything(board) == before
+            told["removal"] = "nothing is left"
+        finally:
+            assert teemark("down", name)[0] == 0
+    if os.environ.get("ZOO"):
+        zoo.RESULTS.mkdir(parents=True, exist_ok=True)
+        (zoo.RESULTS / f"{animal.board}.json").write_text(json.dumps(told))
 
 
 SESSIONLESS = {"invoke/refused/tee/none", "invoke/pseudo/tee/none"}

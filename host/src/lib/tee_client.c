@@ -178,7 +178,7 @@ static int refused(struct error *err, const struct opening *o, const char *name)
 {
 	const TEEC_UUID *u = &o->uuid;
 	const uint8_t *b = u->clockSeqAndNode;
-	char uuid[40];
+	char uuid[40], folder[256];
 	bool served = tee_supplicant_state() == SUPPLICANT_RUNNING;
 	int code = error_tee(err, o->result, o->origin, "cannot open a session with %s", name);
 
@@ -186,7 +186,8 @@ static int refused(struct error *err, const struct opening *o, const char *name)
 		 u->timeMid, u->timeHiAndVersion, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
 	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
 		error_skip_word(err, "no-ta");
-		error_hint(err, "the TA is not installed: put %s.ta into /lib/optee_armtz%s", uuid,
+		tee_ta_folder(folder, sizeof(folder));
+		error_hint(err, "the TA is not installed: put %s.ta into %s%s", uuid, folder,
 			   served ? "" : ", and start tee-supplicant, which loads it");
 	} else if (o->result == TEEC_ERROR_SECURITY) {
 		error_skip_word(err, "ta-rejected");

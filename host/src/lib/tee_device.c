@@ -91,12 +91,14 @@ static char state_of(const char *pid)
 	return state;
 }
 
-enum supplicant tee_supplicant_state(void)
+/* Writes the PID of the supplicant that was found, or "". */
+static enum supplicant find_supplicant(char *pid, size_t size)
 {
 	DIR *proc = opendir("/proc");
 	enum supplicant found = SUPPLICANT_ABSENT;
 	struct dirent *entry;
 
+	pid[0] = '\0';
 	if (!proc)
 		return SUPPLICANT_UNKNOWN;
 	while (found != SUPPLICANT_RUNNING && (entry = readdir(proc))) {
@@ -107,7 +109,58 @@ enum supplicant tee_supplicant_state(void)
 			found = SUPPLICANT_STOPPED;
 		else if (state && state != 'Z' && state != 'X')
 			found = SUPPLICANT_RUNNING;
+		if (state)
+			snprintf(pid, size, "%s", entry->d_name);
 	}
 	closedir(proc);
 	return found;
+}
+
+enum supplicant tee_supplicant_state(void)
+{
+	char pid[256];
+
+	return find_supplicant(pid, sizeof(pid));
+}
+
+/* Returns the value if the argument `at` is an option: --LONG V, --LONG=V, -S V or -SV; else NULL. */
+static const char *value_of(const char *at, const char *end, const char *names[2])
+{
+	const char *next = at + strlen(at) + 1;
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = strlen(names[i]);
+
+		if (strcmp(at, names[i]) == 0)
+			return next < end ? next : NULL;
+		if (strncmp(at, names[i], n) == 0 && (i == 1 || at[n] == '='))
+			return at + n + (i == 0);
+	}
+	return NULL;
+}
+
+void tee_ta_folder(char *folder, size_t size)
+{
+	char pid[256], path[300], args[2048];
+	size_t got = 0;
+	FILE *file;
+
+	find_supplicant(pid, sizeof(pid));
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
+	file = pid[0] ? fopen(path, "re") : NULL;
+	if (file) {
+		got = fread(args, 1, sizeof(args) - 1, file);
+		fclose(file);
+	}
+	args[got] = '\0';
+	snprintf(folder, size, "/lib/optee_armtz");
+	for (const char *at = args, *end = args + got; at < end; at += strlen(at) + 1) {
+		const char *paths = value_of(at, end, (const char *[2]){ "--ta-path", "-l" });
+		const char *dir = value_of(at, end, (const char *[2]){ "--ta-dir", "-t" });
+
+		if (paths)
+			snprintf(folder, size, "%.*s", (int)strcspn(paths, ":"), paths);
+		else if (dir)
+			snprintf(folder, size, "/lib/%s", dir);
+	}
 }

@@ -20,6 +20,29 @@ from teemark.boards.ta_kit import Kit, default_kit
 from teemark.boards.transfer import Carrier
 from teemark.run.records import Firmware
 
+# Of several folders, the first that is there; the usual one where no supplicant runs, or none that
+# was told another.
+_TA_FOLDER = """\
+f=/lib/optee_armtz
+for p in /proc/[0-9]*; do
+  read -r n 2>/dev/null <"$p/comm" && [ "$n" = tee-supplicant ] || continue
+  o=
+  for w in $(tr '\\0' ' ' <"$p/cmdline"); do
+    case $o in --ta-path | -l) f=$w ;; --ta-dir | -t) f=/lib/$w ;; esac
+    case $w in
+    --ta-path=*) f=${w#*=} ;;
+    --ta-dir=*) f=/lib/${w#*=} ;;
+    -l?*) f=${w#-l} ;;
+    -t?*) f=/lib/${w#-t} ;;
+    esac
+    o=$w
+  done
+done
+IFS=:
+for d in $f; do [ -d "$d" ] && break; d=${f%%:*}; done
+echo "folder $d"
+"""
+
 
 class Board(Carrier):
     """A board over ssh. Virtual boards add power (teemark.boards.virtual)."""
@@ -54,6 +77,13 @@ class Board(Carrier):
             said = self.consoles_last()
             if said and "\n-- " not in (error.hint or ""):
                 error.hint = f"{error.hint or 'see its console'}\n{said}"
+
+    @cached_property
+    def ta_directory(self) -> str:
+        """The folder on it where TAs go: the board file's, or where its tee-supplicant looks."""
+        if self.config.ta_directory is not None:
+            return self.config.ta_directory
+        return self.ask("where TAs are", {"folder": r"/[\w.+/-]*"}, _TA_FOLDER).one("folder")
 
     @property
     def firmware(self) -> tuple[Firmware, ...]:

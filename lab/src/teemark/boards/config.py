@@ -34,7 +34,8 @@ _OPTION = re.compile(r"[A-Z][A-Z0-9_]*=[^\s\"'`$;|&<>()]*")
 class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
     directory: Text
     """Where our programs are put; `~` is the home directory on the board."""
-    ta_directory: Text = "/lib/optee_armtz"
+    ta_directory: Text | None = None
+    """Where its tee-supplicant looks for TAs; None: the supplicant's own arguments say it."""
     description: str = ""
 
     def __post_init__(self) -> None:
@@ -97,6 +98,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     kernel_args: tuple[Text, ...] = ()
     tee: bool = True
     """False: no secure world, and no boot loader: QEMU begins with the kernel."""
+    system: Text = "debian"
+    """What runs on it: `debian`, or one of vboard/systems: `old`, `musl`, `armhf`."""
     optee: Text = "debian"
     """`debian`: its binary package; `source`: built from its source package; else a source tree,
     or the folder of a build: …/out/arm-plat-vexpress."""

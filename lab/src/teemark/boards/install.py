@@ -118,9 +118,9 @@ def ensure_installed(
 ) -> list[Item]:
     """Install what is missing or differs; return that. With `require`, having nothing to
     install is an error. `tell` hears what is being copied."""
-    tas = {f"{board.config.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
+    tas = {f"{board.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
     files = [*(f"{board.config.directory}/{name}" for name in PROGRAMS), *tas]
-    folders = (board.config.directory, board.config.ta_directory if tas else "")
+    folders = (board.config.directory, board.ta_directory if tas else "")
     result = board.script(_LOOK, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
         raise folder_error(board.name, " or ".join(filter(None, folders)), result.complaint)
@@ -138,6 +138,8 @@ def ensure_installed(
             "float) and this machine's own architecture",
         )
     missing = [item for item in wanted if digest(item.local) != there.get(item.target)]
+    if any(item.target in tas for item in missing):
+        _make_writable(board, tell)
     for number, item in enumerate(missing, 1):
         tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
         board.push(item.local, item.target, mode=item.mode)
@@ -150,6 +152,28 @@ def ensure_installed(
     return missing
 
 
+# $1: the TAs' folder. Where nobody can write, a copy of it in memory is laid over it: another file
+# system named teemark, which ends with the boot or by `_REMOVE`.
+_COVER = """\
+t=$(mktemp -d "$1/.teemark.XXXXXX" 2>/dev/null) && rmdir "$t" && exit 0
+for d in "${TMPDIR:-/tmp}" /run /dev/shm; do
+  m=$(mktemp -d "$d/teemark.XXXXXX" 2>/dev/null) && break
+done
+[ "$m" ] || exit 0
+mount -t tmpfs -o mode=755 teemark "$m" 2>/dev/null &&
+  { cp -a "$1/." "$m/" && mount -o bind "$m" "$1" && echo covered; umount "$m"; } 2>/dev/null
+rmdir "$m"
+exit 0
+"""
+
+
+def _make_writable(board: Board, tell: Callable[[str], None]) -> None:
+    """Lays a copy in memory over the TAs' folder if that can't be written to and we may."""
+    where = BoardPath(board.ta_directory)
+    if board.ask("whether TAs can be written", {"covered": ""}, _COVER, where).all("covered"):
+        tell(f"{where} on {board.name} is read-only: a copy in memory is laid over it")
+
+
 # $1: our programs' folder, $2: the TAs'; then files. A line "gone NAME" for each that is removed,
 # and for what a command that was killed left.
 _REMOVE = """\
@@ -157,6 +181,8 @@ home=$1
 for left in "$1"/.teemark.?????? "$2"/.teemark.??????; do
   [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
 done
+tas=$(cd "$2" 2>/dev/null && pwd -P)
+grep -q "^teemark $tas tmpfs " /proc/mounts && umount "$tas" && echo "gone $tas (in memory)"
 shift 2
 for f; do
   [ -f "$f" ] || continue
@@ -180,7 +206,7 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
     if ta is None:
         yield
         return
-    target = f"{board.config.ta_directory}/{ta.name}"
+    target = f"{board.ta_directory}/{ta.name}"
     there = digests(board, [target]).get(target)
     if there == digest(ta) or board.script("[ -e /dev/tee0 ]", check=False).status != 0:
         yield
@@ -190,6 +216,7 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
         if there is not None:
             tell(f"keeping the {ta.name} that is on {board.name}")
             board.pull(target, before)
+        _make_writable(board, tell)
         try:
             tell(f"installing {ta.name} on {board.name}")
             board.push(ta, target, mode=0o444)
@@ -209,8 +236,8 @@ def remove(board: Board) -> list[str]:
     """Takes away what `ensure_installed` and commands that were killed left on a board; returns
     what went."""
     files = [f"{board.config.directory}/{name}" for name in PROGRAMS]
-    files += [f"{board.config.ta_directory}/{uuid}.ta" for uuid in TAS]
-    folders = (board.config.directory, board.config.ta_directory)
+    files += [f"{board.ta_directory}/{uuid}.ta" for uuid in TAS]
+    folders = (board.config.directory, board.ta_directory)
     result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)), check=False)
     if result.status != 0:
         raise transfer_error(board.name, " or ".join(folders), result.complaint)

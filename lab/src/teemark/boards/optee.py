@@ -147,7 +147,7 @@ def versions() -> dict[str, str]:
 def _check(folder: Path) -> None:
     """Is it the output of OP-TEE's build, with all that is needed?"""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
-    needed.append("export-ta_arm64/mk/ta_dev_kit.mk")
+    needed.append(f"{_kit(folder).name}/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
         lacks = f"has no {' and no '.join(missing)}" if folder.is_dir() else "is no folder"
@@ -157,6 +157,15 @@ def _check(folder: Path) -> None:
             "CFG_ARM64_core=y CFG_ARM_GICV3=y CFG_USER_TA_TARGETS=ta_arm64: "
             "…/out/arm-plat-vexpress",
         )
+
+
+def _kit(out: Path) -> Path:
+    """The development kit of a build; of two, the one for 64-bit TAs."""
+    narrow = out / "export-ta_arm32"
+    return narrow if narrow.is_dir() and not (out / _WIDE).is_dir() else out / _WIDE
+
+
+_WIDE = "export-ta_arm64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +216,7 @@ def _built(source: _Source, words: Sequence[str], out: Path) -> Optee:
 
 def _variant(what: str, out: Path, place: Path) -> Optee:
     images, ldelf = out / "core", out / "ldelf" / "ldelf.elf"
-    made = _made(what, images, Kit(out / "export-ta_arm64"), _pack(images, place))
+    made = _made(what, images, Kit(_kit(out)), _pack(images, place))
     return replace(made, elf=images / "tee.elf", ldelf=ldelf if ldelf.is_file() else None)
 
 
@@ -224,6 +233,16 @@ def _pack(images: Path, place: Path) -> Path:
         if time.time() - other.stat().st_mtime > KEEP_FLASH:
             other.unlink()
     return flash
+
+
+def system(name: str) -> Path | None:
+    """The root file system of a system of vboard/systems, made if need be; None for the usual."""
+    if name == DEBIAN:
+        return None
+    place = paths.build() / "systems" / name
+    with build.alone(place):
+        _script("system", name)
+    return place / "root.img"
 
 
 def _short(*words: str) -> str:

@@ -17,15 +17,17 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 
 class Images:
     """The files that `make build` leaves in build/vboard; `firmware` takes the place of the flash
-    image."""
+    image, and `root` of the root file system."""
 
-    def __init__(self, directory: Path, firmware: Path | None = None) -> None:
+    def __init__(
+        self, directory: Path, firmware: Path | None = None, root: Path | None = None
+    ) -> None:
         self.directory = directory
         self.flash = firmware or directory / "flash.bin"
         self.environment = directory / "uboot-env.img"  # where to load the kernel, nothing else
         self.kernel = directory / "Image"
         self.initrd = directory / "initrd.img"
-        self.root = directory / "root.img"
+        self.root = root or directory / "root.img"
         self.data = directory / "data.img"
         self.identity = directory / "ssh" / "id_ed25519"
         self.known_hosts = directory / "ssh" / "known_hosts"

@@ -26,7 +26,7 @@ from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.console import last_lines
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.instances import Process, State
-from teemark.boards.optee import Optee, resolve
+from teemark.boards.optee import Optee, resolve, system
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import end, guarded
 from teemark.boards.ta_kit import Kit
@@ -100,7 +100,8 @@ class VirtualBoard(Board):
 
     def __enter__(self) -> Self:
         self.images.check()
-        self.images = Images(self.images.directory, self.optee.flash)
+        root = system(self.recipe.system)
+        self.images = Images(self.images.directory, self.optee.flash, root)
         instances.sweep()
         kept = None if self.plugin else instances.running_kept(self.name)
         if kept is not None:

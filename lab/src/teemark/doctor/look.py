@@ -82,7 +82,7 @@ def look(board: Board) -> Patient:
 
 def _tas(board: Board) -> tuple[tas.Ta, ...]:
     """Opens a session with each TA of ours, and finds out whose key signed the installed files."""
-    folder = board.config.ta_directory
+    folder = board.ta_directory
     try:
         built = {f"{folder}/{path.name}": path for path in sorted(board.tas.glob("*.ta"))}
     except TeemarkError:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The boards that differ: one table of what each is and what has to come of it, and what is written
+into docs/boards.md of what came (`make zoo`)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from teemark.base import paths
+
+PAGE = paths.root() / "docs" / "boards.md"
+RESULTS = paths.build() / "zoo"
+"""A JSON file a board: what came of each step, in words."""
+
+STEPS = ("setup", "doctor", "run --plan quick", "teehash", "removal")
+
+NO_TEE = frozenset({"no-tee"})
+LOCKED = frozenset({"ta-rejected"})
+ALWAYS = frozenset({"unsupported-algorithm"})
+
+
+@dataclass(frozen=True, slots=True)
+class Animal:
+    """A board of boards/, and what has to come of it."""
+
+    board: str
+    differs: str
+    skips: frozenset[str] = frozenset()
+    """Why cases of `quick` may be skipped there, besides what no board can."""
+    status: int = 0
+    """The exit status of `setup` and of `run`."""
+    tee: bool = True
+    """teehash gets an answer from the TEE."""
+
+
+ZOO = (
+    Animal("qemu-v8", "nothing: 64-bit, glibc 2.41, OpenSSL 3"),
+    Animal("qemu-bare", "no TEE (`tee = false`)", skips=NO_TEE, tee=False),
+    Animal(
+        "qemu-locked",
+        "our TAs are signed with a key that its OP-TEE doesn't know (`locked = true`)",
+        skips=LOCKED,
+        status=1,
+        tee=False,
+    ),
+    Animal(
+        "qemu-musl",
+        "musl, busybox and dropbear, read-only root, the TAs' folder by `--ta-path`, no libcrypto",
+        skips=frozenset({"no-library", "no-openssl"}),
+    ),
+    Animal("qemu-old", "glibc 2.31 and OpenSSL 1.1 (Debian 11)"),
+    Animal("qemu-v8-32", "32-bit programs and TAs over a 64-bit kernel and OP-TEE"),
+)
+
+NOT_TRIED: Mapping[str, str] = {
+    "`qemu-v7`: 32-bit OP-TEE, kernel and programs": "no recipe here "
+    "builds a kernel for it: Debian's armhf kernels lack OP-TEE's driver",
+    "STM32MP1/2, i.MX, TI K3, Rockchip, ZynqMP, Jetson, RPi 3": "no such board is here",
+    "musl with a libcrypto; a tee-supplicant linked with musl": "Debian has neither",
+    "OpenHarmony's and phones' TEEs": "no such board is here (their refusal: `qemu-locked`)",
+}
+"""What can't be built here, and why."""
+
+BEGIN, END = "<!-- zoo: make zoo writes this -->\n", "<!-- end of the zoo -->\n"
+
+
+def table() -> str:
+    """Returns the table of docs/boards.md, by what the last zoo told."""
+    rows: list[tuple[str, ...]] = [("board", "what differs", *STEPS)]
+    for animal in ZOO:
+        file = RESULTS / f"{animal.board}.json"
+        told = json.loads(file.read_text()) if file.is_file() else {}
+        steps = (told.get(step, "not tried") for step in STEPS)
+        rows.append((f"`{animal.board}`", animal.differs, *steps))
+    rows += [(what, "", f"not tried: {why}", *[""] * 4) for what, why in NOT_TRIED.items()]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join((lines[0], "|---" * len(rows[0]) + "|", *lines[1:])) + "\n"
+
+
+def in_page(text: str) -> str:
+    """Returns the table that a page has."""
+    return text.partition(BEGIN)[2].partition(END)[0]
+
+
+def write() -> None:
+    """Writes the table into docs/boards.md."""
+    text = PAGE.read_text(encoding="utf-8")
+    pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
+    new, times = re.subn(pattern, lambda _: BEGIN + table() + END, text, flags=re.S)
+    assert times == 1, f"{PAGE} has no place for the zoo's table"
+    PAGE.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
