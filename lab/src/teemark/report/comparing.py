@@ -123,7 +123,9 @@ def headline(of: Compared) -> page.Text:
     """Returns the answer in a line: the verdict, and how many cases became what."""
     said = verdict(of.found)
     words = "WORSE AND BETTER" if said == "worse" and of.found.of("better") else said.upper()
-    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}")
+    open_ = [one for one in of.found.pairs if one.reason is not None]
+    why = f" Undecided: {_some([one.name for one in open_])}: {open_[0].reason}." if open_ else ""
+    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}{why}")
 
 
 def outcome(found: Comparison) -> str:
@@ -356,9 +358,6 @@ def method(of: Compared) -> list[str]:
                 "One boot of about forty takes more in all its calls than the others: "
                 "`teemark run --boots 2` tells that from a change."
             )
-        open_ = [one for one in found.pairs if one.verdict == "undecided"]
-        if open_:
-            said.append(f"Undecided: {_some([one.name for one in open_])}: {open_[0].reason}.")
     elif found.blind is not None:
         said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from teemark.base import fmt
+from teemark.base.work import EMPTY_CALL
 from teemark.model.compare import Verdict
 from teemark.model.history import Line, events
 from teemark.page import blocks as page
@@ -70,7 +71,8 @@ def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
         family = (work.workload, work.algorithm, work.backend) if work else (line.case,)
         if line.changes:
             best.setdefault(family, line)
-    return list(best.values())
+    # Where nothing changed, the empty call shows that.
+    return list(best.values()) or sorted(found, key=lambda line: line.case != EMPTY_CALL)[:1]
 
 
 def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:

@@ -49,7 +49,7 @@ def make(
     title = _title(about)
     summaries = (one.run.run.board_summary for one in about if one.run.run is not None)
     told = list(dict.fromkeys(filter(None, summaries)))
-    subtitle = "; ".join(told + [", ".join(origin(one.run)) for one in about if len(about) == 1])
+    subtitle = "; ".join([", ".join(origin(one.run)) for one in about if len(about) < 3] + told)
     generator = f"Made by teemark {__version__} from run.ndjson."
     return Report(
         html=html.render(title, subtitle, sections, generator, banners),
@@ -68,7 +68,7 @@ def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> li
     `trace` shows, come before all; a document's tables where it `concludes` something."""
     there = [one.key for one in sections if concludes or one.key != "published"]
     shown = [key for key in ("boards", plan, *FIRST) if key in there][:1]
-    leads = shown == ["boards"] or shown == ["trace"] == [plan]
+    leads = shown in (["boards"], ["comparison"]) or shown == ["trace"] == [plan]
     first = [*shown, "headline"] if leads else ["headline", *shown]
     return [*first, "causes", *(one.key for one in sections if not one.lead)]
 

@@ -125,21 +125,19 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     rows = tuple(
         (
             cost.function.name,
-            fmt.count(count) + ("" if alone else _doubt(cost.unsure)),
+            fmt.count(count) + " ?" * (cost.unsure and not alone),
             share(count, case.instructions),
             fmt.count(cost.calls),
             cost.function.level,
-            cost.function.component,
+            cost.function.component.replace(" ", "\N{NO-BREAK SPACE}"),
         )
         for cost, count in costs[:top]
     )
     note = "" if alone else "a tail call is below the function that jumped"
     columns = (*_columns(_PLACE[:1], _FIGURES), *_columns(_PLACE[1:], ()))
-    return Table(columns, rows, caption=f"Functions {ranking}", note=note)
-
-
-def _doubt(unsure: bool) -> str:
-    return " ?" if unsure else ""
+    return Table(
+        columns, rows, caption=f"Functions {ranking.replace('itself', 'themselves')}", note=note
+    )
 
 
 def components(case: CaseTrace) -> Table:
@@ -189,7 +187,7 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             totals[which][other] += case.totals[index]
             calls[which, other] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
-    doubt = _doubt(any(cost.unsure for cost in costs))
+    doubt = " ?" * any(cost.unsure for cost in costs)
     said = (
         f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
         f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by itself, in "

@@ -76,7 +76,9 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
         for value in (row["empty_call"], row["tee_byte"]):
             cells.append(fmt.digits(value * clock) if clock and value else fmt.NONE)
         rows.append((f"{subject.label}{unit}", row["cpu"] or fmt.NONE, tee, *cells))
-    return Table(columns, rows, stacked=True)
+    vague = any(str(cell).endswith(" ?") for row in rows for cell in row)
+    note = "?: the interval is wider than the figure, or unknown" if vague else ""
+    return Table(columns, rows, note=note, stacked=True)
 
 
 FAR = 2.0
