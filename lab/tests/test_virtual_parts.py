@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -252,6 +253,46 @@ def test_guarded_child_dies_with_a_killed_parent() -> None:
     while start_time(child) is not None and time.monotonic() < limit:
         time.sleep(0.01)
     assert start_time(child) is None
+
+
+def test_without_setpriv_a_shell_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS: stdin and status pass through, a signal too, and nobody outlives us."""
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    words = guarded(["sh", "-c", "read line; echo $line; exit 7"])
+    done = subprocess.run(words, input="said\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said\n", "")
+
+    # An exec, so that the only process is the one that has the PID.
+    here = tmp_path / "pid"
+    command = ["sh", "-c", f"echo $$ >{here}; exec sleep 60"]
+
+    def begun() -> int:
+        limit = time.monotonic() + 60
+        while not (here.exists() and (pid := here.read_text().strip())):
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+        here.unlink()
+        return int(pid)
+
+    def ends(pid: int) -> None:
+        limit = time.monotonic() + 60
+        while start_time(pid) is not None:
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+
+    told = subprocess.Popen(guarded(command))
+    child = begun()
+    told.terminate()
+    told.wait()
+    ends(child)
+    with subprocess.Popen(["sleep", "60"]) as parent:
+        words = guarded(command)
+        words[words.index(str(os.getpid()))] = str(parent.pid)
+        orphan = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        child = begun()
+        parent.kill()
+    ends(child)
+    orphan.wait()
 
 
 def test_guarded_child_does_not_start_for_a_parent_that_died_already() -> None:

@@ -170,10 +170,28 @@ class Channel:
 # before, and then becomes the program.
 _CHECK = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
 
+# Other systems' kernels send none: a shell looks each second whether we live.
+_WATCH = """\
+me=$1
+shift
+exec 3<&0
+"$@" <&3 3<&- &
+child=$!
+trap 'kill -TERM $child' TERM
+(while kill -0 "$me" && kill -0 $$; do sleep 1; done; kill -9 $child) </dev/null >/dev/null 2>&1 &
+watcher=$!
+while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
+kill $watcher
+exit $status
+"""
+
 
 def guarded(argv: Sequence[str]) -> list[str]:
-    """`argv` so that it is killed when the thread that starts it ends, however it ends."""
+    """`argv` so that it is killed when the thread that starts it ends, however it ends; where no
+    setpriv is, when the process ends."""
     me = str(os.getpid())
+    if shutil.which("setpriv") is None:
+        return ["sh", "-c", _WATCH, "sh", me, *argv]
     return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _CHECK, "sh", me, *argv]
 
 
