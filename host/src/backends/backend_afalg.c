@@ -68,13 +68,10 @@ static int kernel_names(const struct algorithm *alg, const char **type, const ch
 
 static int no_such_driver(const char *driver, const char *name, struct error *err)
 {
-	error_skip(err, -EOPNOTSUPP, "no-driver", "the kernel has no driver \"%s\" of %s", driver,
-		   name);
-	error_hint(err,
-		   "grep -A1 '^name.*%s' /proc/crypto shows those there "
-		   "are; its module may not be loaded",
-		   name);
-	return -EOPNOTSUPP;
+	return error_skip(err, -EOPNOTSUPP, "no-driver",
+			  "the kernel has no driver \"%s\" of %s\ngrep -A1 '^name.*%s' /proc/crypto "
+			  "shows those there are; its module may not be loaded",
+			  driver, name, name);
 }
 
 static int driver_of(const struct algorithm *alg, const char *driver, struct kernel_driver *found,

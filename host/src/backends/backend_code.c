@@ -76,9 +76,8 @@ static int code_find(const struct session *s, const struct algorithm *alg,
 static int code_supports(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	const struct digest_class *class;
-	int ret;
+	int ret = code_find(s, alg, &class, err);
 
-	ret = code_find(s, alg, &class, err);
 	if (!ret && s->code == DIGEST_CODE_CE)
 		ret = ce_check_cpu(alg, err);
 	return ret;

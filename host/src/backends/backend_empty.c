@@ -35,8 +35,6 @@ static int empty_nop(struct session *session, uint32_t calls, struct error *err)
 	return 0;
 }
 
-extern const struct backend backend_empty, backend_pkcs11;
-
 const struct backend backend_empty = {
 	.name = "empty",
 	.title = "nothing: measuring itself",

@@ -125,8 +125,6 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 	return 0;
 }
 
-extern const struct backend backend_getrandom, backend_urandom, backend_hwrng;
-
 #define RANDOM_ALONE                                                          \
 	.uses = 1u << USE_RANDOM, .open = open_source, .close = close_source, \
 	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \

@@ -7,27 +7,20 @@
 
 #include "backend.h"
 
-extern const struct backend backend_tee, backend_ta_c, backend_ta_ce, backend_c, backend_ce,
-	backend_openssl, backend_afalg, backend_getrandom, backend_urandom, backend_hwrng,
-	backend_pkcs11, backend_empty;
-
+/* The NAMEs of all `const struct backend backend_NAME`, in the order of reports. */
 /* clang-format off */
-const struct backend *const backends[] = {
-	&backend_tee,
-	&backend_ta_c,
-	&backend_ta_ce,
-	&backend_c,
-	&backend_ce,
-	&backend_openssl,
-	&backend_afalg,
-	&backend_getrandom,
-	&backend_urandom,
-	&backend_hwrng,
-	&backend_pkcs11,
-	&backend_empty,
-	NULL,
-};
+#define BACKENDS(X) \
+	X(tee) X(ta_c) X(ta_ce) \
+	X(c) X(ce) X(openssl) X(afalg) \
+	X(getrandom) X(urandom) X(hwrng) \
+	X(pkcs11) X(empty)
 /* clang-format on */
+#define DECLARE(name) extern const struct backend backend_##name;
+#define LIST(name)    &backend_##name,
+
+BACKENDS(DECLARE)
+
+const struct backend *const backends[] = { BACKENDS(LIST) NULL };
 
 /* A backend with a driver. They are few, and live as long as the program. */
 struct made {

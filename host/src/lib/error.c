@@ -106,10 +106,8 @@ static void put_line(char *line, size_t room, const char *text)
 }
 
 /* Fills in an error and returns the code. err may be NULL, and so may word. */
-static int fill(struct error *err, int code, const char *word, const char *fmt, va_list ap)
-	__attribute__((format(printf, 4, 0)));
-
-static int fill(struct error *err, int code, const char *word, const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static int fill(struct error *err, int code, const char *word,
+						      const char *fmt, va_list ap)
 {
 	char text[sizeof(err->what) + sizeof(err->hint)];
 	char *hint;
@@ -127,10 +125,8 @@ static int fill(struct error *err, int code, const char *word, const char *fmt, 
 	return code;
 }
 
-static void add_to_what(struct error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_to_what(struct error *err, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_to_what(struct error *err, const char *fmt,
+							      ...)
 {
 	size_t len = strlen(err->what);
 	va_list ap;

@@ -91,10 +91,8 @@ static void begin_value(struct json *j, const char *key)
 }
 
 /* Writes a value that needs no quotes, or a bracket. */
-static void put_value(struct json *j, const char *key, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void put_value(struct json *j, const char *key, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void put_value(struct json *j, const char *key,
+							    const char *fmt, ...)
 {
 	char text[32];
 	va_list args;

@@ -195,9 +195,8 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 	const struct case_options *o = &c->options;
 	struct measure_target target;
 	uint64_t call_ns;
-	int ret;
+	int ret = case_prepare(c, run->pool, why);
 
-	ret = case_prepare(c, run->pool, why);
 	if (!ret)
 		ret = stop_check(why);
 	if (ret)

@@ -81,12 +81,11 @@ static int find_slot(bool *ours, struct error *err)
 	}
 	if (found)
 		return 0;
-	error_skip(err, -ENODEV, "no-token",
-		   "each of the module's %lu tokens is initialised, and none is called teemark",
-		   count);
-	error_hint(err, "tokens of others are left alone: free one, or name another module with "
-			"--pkcs11-module");
-	return -ENODEV;
+	return error_skip(err, -ENODEV, "no-token",
+			  "each of the module's %lu tokens is initialised, and none is called teemark\n"
+			  "tokens of others are left alone: free one, or name another module with "
+			  "--pkcs11-module",
+			  count);
 }
 
 /* Empties the token and sets our PINs. No session may be open. */

@@ -24,10 +24,9 @@ int place_probe(struct error *err)
 	if (!access(place_directory(), W_OK | X_OK))
 		return 0;
 	code = -errno;
-	error_skip(err, code, "no-directory", "cannot write to folder %s: %s", place_directory(),
-		   strerror(-code));
-	error_hint(err, "name another: TEEMARK_DIR=/some/folder");
-	return code;
+	return error_skip(err, code, "no-directory",
+			  "cannot write to folder %s: %s\nname another: TEEMARK_DIR=/some/folder",
+			  place_directory(), strerror(-code));
 }
 
 int place_open(struct error *err)

@@ -60,7 +60,9 @@ struct store {
 	int (*is_there)(struct object *o, uint32_t i, struct error *err);
 };
 
-/* All stores; NULL ends them. */
+extern const struct store storage_ree_fs, storage_rpmb, storage_memory, storage_file,
+	storage_file_fsync;
+/* All of these; NULL ends them. */
 extern const struct store *const stores[];
 /* The operations' names: "create", …; NULL ends them. */
 extern const char *const storage_ops[];

@@ -14,8 +14,6 @@
 #include "place.h"
 #include "storage.h"
 
-extern const struct store storage_file, storage_file_fsync;
-
 /* Files that are made beforehand for as many calls. */
 enum { FILES_MAX = 64, PATH_BYTES = 64 };
 

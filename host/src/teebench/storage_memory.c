@@ -122,7 +122,6 @@ static const struct workload memory_workload = {
 	.teardown = memory_teardown,
 };
 
-extern const struct store storage_memory;
 const struct store storage_memory = {
 	.name = "memory",
 	.title = "array in memory",

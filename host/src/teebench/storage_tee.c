@@ -37,8 +37,6 @@ struct tee_object {
 	struct rpcs rpcs;
 };
 
-extern const struct store storage_ree_fs, storage_rpmb;
-
 /* Returns the backend that has sessions with the bench TA, which stores. */
 static const struct backend *ta_backend(void)
 {
@@ -61,19 +59,15 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
 
-	if (ret)
-		return ret;
-	if (rpmb && !pool->allow_rpmb) {
+	if (!ret && rpmb && !pool->allow_rpmb)
 		ret = error_skip(err, -EPERM, "rpmb-not-allowed",
-				 "an RPMB partition is left alone unless allowed: its first use "
-				 "may program a key that can't be changed");
-		error_hint(err, "where that is wanted: --allow-rpmb, or rpmb = "
-				"true in the board file");
-	} else if (tee_supplicant_state() == SUPPLICANT_ABSENT) {
+				 "an RPMB partition is left alone unless allowed: its first use may "
+				 "program a key that can't be changed\nwhere that is wanted: "
+				 "--allow-rpmb, or rpmb = true in the board file");
+	else if (!ret && tee_supplicant_state() == SUPPLICANT_ABSENT)
 		ret = error_skip(err, -ENOENT, "no-supplicant",
-				 "tee-supplicant is not running, which keeps the TEE's files");
-		error_hint(err, "start it: tee-supplicant -d, or systemctl start tee-supplicant");
-	}
+				 "tee-supplicant is not running, which keeps the TEE's files\nstart "
+				 "it: tee-supplicant -d, or systemctl start tee-supplicant");
 	return ret;
 }
 
@@ -292,10 +286,9 @@ static int tee_check(void *state, struct error *err)
 		o->exists = false;
 		ret = error_skip(err, -EIO, "tee-defect",
 				 "this TEE destroys an object of %zu bytes when it is made "
-				 "shorter: it is corrupt when opened next",
+				 "shorter: it is corrupt when opened next\na defect of the TEE: "
+				 "create the shorter object anew instead of truncating it",
 				 o->o.bytes);
-		error_hint(err, "a defect of the TEE: create the shorter "
-				"object anew instead of truncating it");
 	}
 	/*
 	 * The hash tree of a large object takes most of OP-TEE's heap while it

@@ -267,19 +267,17 @@ static int collect_cases(const struct arguments *a, char **keys, struct cases *c
 		if (!stream)
 			return error_errno(err, "cannot read %s", name);
 	} else if (!a->cases_path && isatty(STDIN_FILENO)) {
-		error_set(err, -EINVAL, "no cases are given");
-		error_hint(err, "teebench oneshot/sha256/c/4096, or --cases "
-				"FILE, or --list to see what there is");
-		return -EINVAL;
+		return error_set(err, -EINVAL,
+				 "no cases are given\nteebench oneshot/sha256/c/4096, or --cases "
+				 "FILE, or --list to see what there is");
 	}
 	ret = cases_read(cases, stream, name, defaults, err);
 	if (stream != stdin)
 		fclose(stream);
-	if (!ret && !cases->count) {
-		error_set(err, -EINVAL, "%s has no cases", name);
-		error_hint(err, "one a line, for example oneshot/sha256/c/4096");
-		return -EINVAL;
-	}
+	if (!ret && !cases->count)
+		ret = error_set(err, -EINVAL,
+				"%s has no cases\none a line, for example oneshot/sha256/c/4096",
+				name);
 	return ret;
 }
 

@@ -160,22 +160,17 @@ static int check_work(const struct bench_case *c, struct error *err)
 	if (!case_in_ta(c) ||
 	    (c->workload->draws ? ta_work_random_ok(most, bytes) : ta_work_ok(most, bytes)))
 		return 0;
-	if (c->workload->draws) {
-		case_wrong(err,
-			   "%u times %lld random bytes are more than one call "
-			   "into a TA may draw: %u",
-			   most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
-		error_hint(err, "a call can't be ended from outside, and a hardware source may be "
-				"slow: draw more in many calls");
-		return -EINVAL;
-	}
-	case_wrong(err,
-		   "%u repetitions of %lld bytes are more than one call into a "
-		   "TA may do: %u repetitions, %u bytes in all",
-		   most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
-	error_hint(err, "a call can't be ended from outside; longer work is "
-			"many calls: fewer repetitions, and a larger min_us");
-	return -EINVAL;
+	if (c->workload->draws)
+		return case_wrong(err,
+				  "%u times %lld random bytes are more than one call into a TA may "
+				  "draw: %u\na call can't be ended from outside, and a hardware "
+				  "source may be slow: draw more in many calls",
+				  most, (long long)c->bytes, TA_WORK_RANDOM_MAX);
+	return case_wrong(err,
+			  "%u repetitions of %lld bytes are more than one call into a TA may do: "
+			  "%u repetitions, %u bytes in all\na call can't be ended from outside; "
+			  "longer work is many calls: fewer repetitions, and a larger min_us",
+			  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
 }
 
 static size_t desk_room(const struct bench_case *c)

@@ -41,6 +41,7 @@ struct memory {
 
 struct step {
 	const struct call_step *is;
+	char name[40];       /* "set-up command 3" */
 	TEEC_Operation op;   /* before a call */
 	TEEC_Operation done; /* after it */
 	struct memory memory[CALL_PARAMS];
@@ -72,11 +73,10 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 	struct call call;
 	int ret;
 
-	if (!c->own) {
-		case_wrong(err, "what to call isn't said: call=UUID;run:COMMAND:0x00000000;...");
-		error_hint(err, "`teemark plan show FILE` writes it from a bench.toml");
-		return -EINVAL;
-	}
+	if (!c->own)
+		return case_wrong(err,
+				  "what to call isn't said: call=UUID;run:COMMAND:0x00000000;...\n"
+				  "`teemark plan show FILE` writes it from a bench.toml");
 	ret = call_parse(&call, c->own, err);
 	/* A call that something must be made ready for is a sample by itself. */
 	if (!ret && has_steps(&call, CALL_BEFORE))
@@ -253,34 +253,25 @@ static void refresh(struct step *step)
 
 /* Calls and their results */
 
-/* Writes what a message begins with: "set-up command 3". */
-static void name_step(const struct step *step, char *text, size_t room)
-{
-	static const char *const whens[] = { "set-up command", "command before", "command" };
-
-	snprintf(text, room, "%s %u", whens[step->is->when], step->is->command);
-}
-
 static int refused(struct call_case *s, const struct step *step, TEEC_Result res, uint32_t origin,
 		   struct error *err)
 {
 	const char *expected = tee_result_name(step->is->result);
-	char name[40];
 	int ret;
 
-	name_step(step, name, sizeof(name));
 	if (res == TEEC_ERROR_TARGET_DEAD)
 		s->seat->dead = true;
 	if (res == TEEC_SUCCESS)
 		return error_set(err, -EBADMSG,
-				 "%s succeeded, where the result %s (0x%08x) is expected", name,
-				 expected ? expected : "without a name", step->is->result);
+				 "%s succeeded, where the result %s (0x%08x) is expected",
+				 step->name, expected ? expected : "without a name",
+				 step->is->result);
 	if (step->is->result != TEEC_SUCCESS)
 		ret = error_tee(err, res, origin,
-				"%s doesn't return %s (0x%08x) from the trusted application", name,
-				expected ? expected : "a result", step->is->result);
+				"%s doesn't return %s (0x%08x) from the trusted application",
+				step->name, expected ? expected : "a result", step->is->result);
 	else
-		ret = error_tee(err, res, origin, "%s failed", name);
+		ret = error_tee(err, res, origin, "%s failed", step->name);
 	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
 		error_hint(err, "the TA takes other types or values of parameters than it is "
 				"given, or has no such command");
@@ -321,9 +312,8 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 	const struct algorithm *sha256 = algorithm_by_name("sha256");
 	uint8_t wanted[CALL_SHA256_BYTES], got[ALG_DIGEST_MAX_BYTES];
 	char text[2 * CALL_SHA256_BYTES + 1];
-	int ret;
+	int ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got, NULL, err);
 
-	ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got, NULL, err);
 	if (ret)
 		return ret;
 	vector_bytes(wanted, sizeof(wanted), want->hex);
@@ -372,10 +362,8 @@ static int check_memory(struct call_case *s, struct step *step, unsigned i, cons
 
 static int check_step(struct call_case *s, struct step *step, struct error *err)
 {
-	char name[40];
 	int ret = 0;
 
-	name_step(step, name, sizeof(name));
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
 		const struct call_param *p = &step->is->params[i];
 		const TEEC_Value *v = &step->done.params[i].value;
@@ -383,12 +371,12 @@ static int check_step(struct call_case *s, struct step *step, struct error *err)
 		if (!p->out)
 			continue;
 		if (p->type == CALL_MEMORY) {
-			ret = check_memory(s, step, i, name, err);
+			ret = check_memory(s, step, i, step->name, err);
 			continue;
 		}
-		ret = check_number(name, i, "value a", &p->want_a, v->a, err);
+		ret = check_number(step->name, i, "value a", &p->want_a, v->a, err);
 		if (!ret)
-			ret = check_number(name, i, "value b", &p->want_b, v->b, err);
+			ret = check_number(step->name, i, "value b", &p->want_b, v->b, err);
 	}
 	return ret;
 }
@@ -414,6 +402,7 @@ static int run_steps(struct call_case *s, unsigned when, struct error *err)
 
 static int call_prepare(struct bench_case *c, struct error *err)
 {
+	static const char *const whens[] = { "set-up command", "command before", "command" };
 	struct call_case *s = c->state;
 	int ret = call_parse(&s->call, c->own, err);
 
@@ -424,8 +413,12 @@ static int call_prepare(struct bench_case *c, struct error *err)
 	if (!ret)
 		ret = revive(s, err);
 	for (unsigned i = 0; !ret && i < s->call.n_steps; i++) {
-		s->steps[i].is = &s->call.steps[i];
-		ret = make_step(s, &s->steps[i], err);
+		struct step *step = &s->steps[i];
+
+		step->is = &s->call.steps[i];
+		snprintf(step->name, sizeof(step->name), "%s %u", whens[step->is->when],
+			 step->is->command);
+		ret = make_step(s, step, err);
 	}
 	return ret ? ret : run_steps(s, CALL_SETUP, err);
 }

@@ -18,9 +18,8 @@ static int copy_prepare(struct bench_case *c, struct error *err)
 {
 	struct copy *s = c->state;
 	size_t bytes = (size_t)c->bytes;
-	int ret;
+	int ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
 
-	ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
 	if (!ret)
 		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);
 	if (ret)

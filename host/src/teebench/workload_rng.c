@@ -54,12 +54,10 @@ static int test_blocks(struct rng *r, struct error *err)
 	bound = fips140_bound(r->blocks);
 	if (r->failed <= bound)
 		return 0;
-	error_set(err, -EBADMSG,
-		  "%u of %u blocks from %s fail the tests of FIPS 140-2, of a "
-		  "good source at most %u do",
-		  r->failed, r->blocks, r->c->backend->name, bound);
-	error_hint(err, "this source is broken: do not use what it gives");
-	return -EBADMSG;
+	return error_set(err, -EBADMSG,
+			 "%u of %u blocks from %s fail the tests of FIPS 140-2, of a good source "
+			 "at most %u do\nthis source is broken: do not use what it gives",
+			 r->failed, r->blocks, r->c->backend->name, bound);
 }
 
 /* Times a draw; one that takes long is repeated, for others may have had the CPU meanwhile. */

@@ -96,9 +96,8 @@ static int shm_ready(void *state, uint32_t loops, struct error *err)
 static int shm_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	struct shm *s = state;
-	int ret;
+	int ret = tee_call_run(s, loops, repeat, err);
 
-	ret = tee_call_run(s, loops, repeat, err);
 	if (ret && !s->crossed) /* temporary: now it is registered */
 		tee_memory_blame_size(&s->memory, err);
 	return ret;

@@ -3,50 +3,22 @@
 
 #include "workloads.h"
 
-extern const struct workload workload_invoke, workload_shm, workload_session, workload_ta_size,
-	workload_call;
-extern const struct workload workload_oneshot, workload_stream;
-extern const struct workload workload_digest_parts;
-extern const struct workload workload_cipher, workload_cipher_steps;
-extern const struct workload workload_storage, workload_rng, workload_file;
-extern const struct workload workload_same_code, workload_copy_limit;
-extern const struct workload workload_sign, workload_verify, workload_derive, workload_encrypt,
-	workload_decrypt, workload_encapsulate, workload_decapsulate, workload_keygen,
-	workload_key_steps, workload_pkcs11;
-extern const struct workload workload_log, workload_time;
-
+/* The NAMEs of all `const struct workload workload_NAME`, in the order of --list. */
 /* clang-format off */
-const struct workload *const workloads[] = {
-	&workload_invoke,
-	&workload_shm,
-	&workload_session,
-	&workload_ta_size,
-	&workload_call,
-	&workload_oneshot,
-	&workload_stream,
-	&workload_digest_parts,
-	&workload_cipher,
-	&workload_cipher_steps,
-	&workload_sign,
-	&workload_verify,
-	&workload_derive,
-	&workload_encrypt,
-	&workload_decrypt,
-	&workload_encapsulate,
-	&workload_decapsulate,
-	&workload_keygen,
-	&workload_key_steps,
-	&workload_pkcs11,
-	&workload_storage,
-	&workload_file,
-	&workload_rng,
-	&workload_same_code,
-	&workload_log,
-	&workload_time,
-	&workload_copy_limit,
-	NULL,
-};
+#define WORKLOADS(X) \
+	X(invoke) X(shm) X(session) X(ta_size) X(call) \
+	X(oneshot) X(stream) X(digest_parts) \
+	X(cipher) X(cipher_steps) \
+	X(sign) X(verify) X(derive) X(encrypt) X(decrypt) X(encapsulate) X(decapsulate) \
+	X(keygen) X(key_steps) X(pkcs11) \
+	X(storage) X(file) X(rng) X(same_code) X(log) X(time) X(copy_limit)
 /* clang-format on */
+#define DECLARE(name) extern const struct workload workload_##name;
+#define LIST(name)    &workload_##name,
+
+WORKLOADS(DECLARE)
+
+const struct workload *const workloads[] = { WORKLOADS(LIST) NULL };
 
 const struct workload *workload_by_name(const char *name)
 {

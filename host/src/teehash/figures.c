@@ -75,13 +75,10 @@ void print_value(FILE *out, const char *unit, double value)
 	fprintf(out, "%.0f", value); /* a count */
 }
 
-static void figure(struct sheet *s, const char *key, const char *title, const char *unit,
-		   double value, const char *why, const char *resolution, const char *source, ...)
-	__attribute__((format(printf, 8, 9)));
-
 /* Writes a figure, or `why` there is none. One that isn't finite divides by nothing. */
-static void figure(struct sheet *s, const char *key, const char *title, const char *unit,
-		   double value, const char *why, const char *resolution, const char *source, ...)
+__attribute__((format(printf, 8, 9))) static void
+figure(struct sheet *s, const char *key, const char *title, const char *unit, double value,
+       const char *why, const char *resolution, const char *source, ...)
 {
 	char text[384];
 	va_list args;

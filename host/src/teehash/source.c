@@ -164,12 +164,10 @@ int source_unchanged(const struct source *source, struct error *err)
 	    now.st_mtim.tv_sec == source->before.st_mtim.tv_sec &&
 	    now.st_mtim.tv_nsec == source->before.st_mtim.tv_nsec)
 		return 0;
-	error_set(err, -ESTALE,
-		  "changed while being read (size %" PRId64 " before, %" PRId64
-		  " after): no digest",
-		  (int64_t)source->before.st_size, (int64_t)now.st_size);
-	error_hint(err, "try again when nothing writes to it");
-	return -ESTALE;
+	return error_set(err, -ESTALE,
+			 "changed while being read (size %" PRId64 " before, %" PRId64
+			 " after): no digest\ntry again when nothing writes to it",
+			 (int64_t)source->before.st_size, (int64_t)now.st_size);
 }
 
 void source_drop_cache(const struct source *source)
