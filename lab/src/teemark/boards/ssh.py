@@ -172,12 +172,13 @@ _CHECK = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
 
 # Other systems' kernels send none: a shell looks each second whether we live.
 _WATCH = """\
-me=$1
+me=$1 told=
 shift
 exec 3<&0
+trap 'told=1; kill -TERM $child 2>/dev/null' TERM
 "$@" <&3 3<&- &
 child=$!
-trap 'kill -TERM $child' TERM
+[ -z "$told" ] || kill -TERM $child
 (while kill -0 "$me" && kill -0 $$; do sleep 1; done; kill -9 $child) </dev/null >/dev/null 2>&1 &
 watcher=$!
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
