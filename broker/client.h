@@ -62,7 +62,7 @@ int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_
 struct tz_opened {
 	char sender[TZ_ID_MAX + 1];
 	size_t len;    /* of the plaintext */
-	bool repeated; /* this client opened the message before */
+	bool repeated; /* this client opened the message, or 64 later ones, before */
 };
 
 /*

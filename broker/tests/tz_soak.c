@@ -401,7 +401,7 @@ int main(int argc, char **argv)
 	if (n.lost && !n.broken)
 		errx(1, "%lu copies of QoS 1 or 2 are lost, and no connection broke", n.lost);
 	for (unsigned int i = PUBLISHERS; i < PUBLISHERS + readers && !n.broken; i++)
-		if (!people[i].count)
+		if (!people[i].count && sent_on[people[i].topic] > 30)
 			errx(1, "%s opened nothing", people[i].id);
 	for (unsigned int i = 0; i < persons; i++)
 		mosquitto_disconnect(people[i].mosq);
