@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,38 @@ def test_retained_messages_and_quality_of_service(running: Desk) -> None:
     assert running.received("bob")[0][0] == (0 if new else 1)
 
 
+def test_properties_and_expiry(running: Desk) -> None:
+    """2.1 keeps what MQTT 5 says of a message beside its payload, and 2.0 loses it: docs/broker.md
+    says so. The rest of an expiry is less than what was asked for."""
+    reader = running.subscribe("bob", TOPIC, "-V", "5", "-F", "%q %r %x %E %P", count=1)
+    five = ("-V", "5", "-D", "PUBLISH", "user-property", "unit", "kelvin")
+    send(running, b"290", *five, "-D", "PUBLISH", "message-expiry-interval", "1000")
+    reader.wait()
+    assert opened(running, "bob") == [b"290"]
+    words = running.board.capture(["cat", f"{PLACE}/bob.got"]).text.split()[3:]
+    if running.version == "2.1":
+        assert 900 < int(words[0]) <= 1000
+        assert words[1:] == ["unit:kelvin"]
+    else:
+        assert "unit:kelvin" not in words
+
+
+def test_a_copy_is_no_message(running: Desk) -> None:
+    """A reader's copy passes to readers alone: published again, it is refused."""
+    reader = running.subscribe("bob", TOPIC, count=2)
+    other = running.subscribe("carol", TOPIC, count=2)
+    send(running, b"one")
+    limit = time.monotonic() + 60
+    while not (got := running.received("bob")) and time.monotonic() < limit:
+        time.sleep(0.2)
+    for name in ("mallory", "alice", "bob2"):
+        running.publish(name, TOPIC, got[0][2])
+    send(running, b"end")
+    reader.wait()
+    other.wait()
+    assert opened(running, "bob") == opened(running, "carol") == [b"one", b"end"]
+
+
 @pytest.mark.exhaustive
 def test_overlapping_and_shared_subscriptions(running: Desk) -> None:
     both = running.subscribe("bob", TOPIC, "-t", "tz/#", count=4)
@@ -144,6 +177,93 @@ def test_a_broker_that_is_killed_leaves_what_was_seen_in_the_ta(running: Desk) -
     send(running, b"after")
     reader.wait()
     assert opened(running, "bob") == [b"after"]
+
+
+@contextmanager
+def bridged(desk: Desk, name: str, topic: str, *, tz: bool = False) -> Iterator[Desk]:
+    """A second broker on the board, without the plugin unless `tz`, with a bridge to the first: it
+    connects there as the client `name`. The edge of a network looks so, where no TEE is."""
+    edge = Desk(desk.board, desk.version, 1884)
+    edge.place = f"{PLACE}/edge"
+    links = 'mkdir -p "$1/edge" && cd "$1/edge" && ln -sf ../2.* ../*.so ../teemq ../alice ../bob .'
+    desk.board.script(links, PLACE)
+    lines = ["connection up", f"address 127.0.0.1:{PORT}", f"remote_clientid {name}"]
+    lines += ["notifications false", "restart_timeout 1", "cleansession true", f"topic {topic}"]
+    edge.start(lines=lines, tz=tz)
+    try:
+        limit = time.monotonic() + 60
+        while f" as {name} " not in desk.log() and time.monotonic() < limit:
+            time.sleep(0.2)
+        time.sleep(1)  # its subscription
+        yield edge
+    finally:
+        edge.stop()
+
+
+@pytest.mark.exhaustive
+def test_a_bridge_brings_messages_of_an_edge_that_has_no_tee(running: Desk) -> None:
+    """The edge passes on what alice sealed for the TA, and can't open it. The TA takes it once."""
+    with bridged(running, "edge", f"{TOPIC} out 1") as edge:
+        spy = edge.subscribe("spy", TOPIC)
+        reader = running.subscribe("bob", TOPIC, count=2)
+        sealed = running.seal("alice", TOPIC, b"from the edge")
+        edge.publish("alice", TOPIC, sealed, "-q", "1")
+        edge.publish("alice", TOPIC, sealed, "-q", "1")
+        edge.publish("alice", TOPIC, running.seal("alice", TOPIC, b"end"), "-q", "1")
+        reader.wait()
+        edge.end(spy)
+        seen = [payload for _, _, payload in edge.received("spy")]
+    assert opened(running, "bob") == [b"from the edge", b"end"]
+    assert seen[:2] == [sealed, sealed]
+    assert [running.opened("bob", TOPIC, payload) for payload in seen] == [None] * 3
+
+
+@pytest.mark.exhaustive
+def test_a_bridge_gets_what_its_client_id_may_read(running: Desk) -> None:
+    """A copy is sealed for the bridge's id alone: whoever has that key opens it behind the bridge.
+    An id that isn't enrolled gets nothing."""
+    for name, expected in (("nobody", []), ("bob", [b"hello"])):
+        with bridged(running, name, f"{TOPIC} in 1") as edge:
+            reader = edge.subscribe("reader", TOPIC)
+            send(running, b"hello", "-q", "1")
+            time.sleep(5)
+            edge.end(reader)
+            seen = [payload for _, _, payload in edge.received("reader")]
+        assert [running.opened("bob", TOPIC, payload) for payload in seen] == expected
+        assert [running.opened("carol", TOPIC, payload) for payload in seen] == [None] * len(seen)
+
+
+@pytest.mark.exhaustive
+def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Desk) -> None:
+    """Behind a bridge is another broker with the plugin: it takes no copy for a message. On 2.0 it
+    isn't asked about what its bridge brings, and passes it on as it is."""
+    with bridged(running, "bob", f"{TOPIC} in 1", tz=True) as edge:
+        reader = edge.subscribe("carol", TOPIC)
+        first = running.subscribe("bob2", TOPIC)
+        send(running, b"hello", "-q", "1")
+        time.sleep(5)
+        edge.end(reader)
+        running.end(first)
+        seen = [payload for _, _, payload in edge.received("carol")]
+    assert len(seen) == (0 if running.version == "2.1" else 1)
+    assert [running.opened("carol", TOPIC, payload) for payload in seen] == [None] * len(seen)
+
+
+@pytest.mark.exhaustive
+def test_what_a_broker_with_the_plugin_gives_its_own_bridge_stays_sealed(running: Desk) -> None:
+    """Its bridge is no client with a key: 2.1 gives it nothing, 2.0 what alice sealed."""
+    with bridged(running, "up", f"{TOPIC} out 1", tz=True) as edge:
+        running.stop()
+        running.start(tz=False)
+        time.sleep(3)  # the bridge connects anew
+        reader = running.subscribe("bob", TOPIC)
+        sealed = running.seal("alice", TOPIC, b"hello")
+        edge.publish("alice", TOPIC, sealed, "-q", "1")
+        time.sleep(5)
+        running.end(reader)
+    seen = [payload for _, _, payload in running.received("bob")]
+    assert seen == ([] if running.version == "2.1" else [sealed])
+    assert [running.opened("bob", TOPIC, payload) for payload in seen] == [None] * len(seen)
 
 
 PAHO = """

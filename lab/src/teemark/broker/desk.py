@@ -103,9 +103,8 @@ def _stage(folder: Path, target: Path) -> None:
 class Desk:
     """One mosquitto on a board, and the keys of its clients there."""
 
-    def __init__(self, board: Board, version: Version = "2.1") -> None:
-        self.board = board
-        self.version = version
+    def __init__(self, board: Board, version: Version = "2.1", port: int = PORT) -> None:
+        self.board, self.version, self.port = board, version, port
         self.place = PLACE
         self.home = f"{PLACE}/{version}"
 
@@ -158,7 +157,7 @@ class Desk:
         go into its configuration besides."""
         plugin = f"{self.place}/mqtt_tz_{self.version.replace('.', '')}.so"
         config = [
-            f"listener {PORT} 127.0.0.1",
+            f"listener {self.port} 127.0.0.1",
             "allow_anonymous true",
             "user root",
             f"persistence_location {self.place}/",
@@ -195,7 +194,7 @@ class Desk:
     def client(self, program: Literal["pub", "sub"], *argv: str) -> list[str]:
         """The command line of mosquitto_pub or _sub on the board."""
         home = f"{self.place}/2.0"
-        where = ["-h", "127.0.0.1", "-p", str(PORT)]
+        where = ["-h", "127.0.0.1", "-p", str(self.port)]
         return [
             "env",
             f"LD_LIBRARY_PATH={home}/lib",
