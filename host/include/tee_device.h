@@ -25,7 +25,10 @@ enum supplicant {
 enum supplicant tee_supplicant_state(void);
 
 /*
- * Writes the folder in which tee-supplicant looks first for TAs, by its arguments; without one that
- * runs, or that was told a folder, OP-TEE's usual one.
+ * Writes the folder in which tee-supplicant looks for TAs, by its arguments (of several, the first
+ * that is there); without one that runs, or that was told a folder, OP-TEE's usual one.
  */
 void tee_ta_folder(char *folder, size_t size);
+
+/* Does so by the arguments of a process, as in /proc/PID/cmdline; a '\0' follows them. */
+void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size);

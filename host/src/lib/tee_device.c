@@ -139,6 +139,32 @@ static const char *value_of(const char *at, const char *end, const char *names[2
 	return NULL;
 }
 
+void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size)
+{
+	const char *paths = NULL;
+
+	snprintf(folder, size, "/lib/optee_armtz");
+	for (const char *at = args, *end = args + args_size; at < end; at += strlen(at) + 1) {
+		const char *path = value_of(at, end, (const char *[2]){ "--ta-path", "-l" });
+		const char *dir = value_of(at, end, (const char *[2]){ "--ta-dir", "-t" });
+
+		if (path)
+			paths = path;
+		else if (dir)
+			snprintf(folder, size, "/lib/%s", dir);
+	}
+	if (!paths)
+		return;
+	for (const char *at = paths;; at += strcspn(at, ":") + 1) {
+		snprintf(folder, size, "%.*s", (int)strcspn(at, ":"), at);
+		if (access(folder, F_OK) == 0)
+			return;
+		if (!strchr(at, ':'))
+			break;
+	}
+	snprintf(folder, size, "%.*s", (int)strcspn(paths, ":"), paths);
+}
+
 void tee_ta_folder(char *folder, size_t size)
 {
 	char pid[256], path[300], args[2048];
@@ -153,14 +179,5 @@ void tee_ta_folder(char *folder, size_t size)
 		fclose(file);
 	}
 	args[got] = '\0';
-	snprintf(folder, size, "/lib/optee_armtz");
-	for (const char *at = args, *end = args + got; at < end; at += strlen(at) + 1) {
-		const char *paths = value_of(at, end, (const char *[2]){ "--ta-path", "-l" });
-		const char *dir = value_of(at, end, (const char *[2]){ "--ta-dir", "-t" });
-
-		if (paths)
-			snprintf(folder, size, "%.*s", (int)strcspn(paths, ":"), paths);
-		else if (dir)
-			snprintf(folder, size, "/lib/%s", dir);
-	}
+	tee_ta_folder_of(args, got, folder, size);
 }
