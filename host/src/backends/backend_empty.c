@@ -35,17 +35,16 @@ static int empty_nop(struct session *session, uint32_t calls, struct error *err)
 	return 0;
 }
 
+#define NO_WORK                                                               \
+	.probe = probe_always, .uses = 1u << USE_DIGESTS, .open = empty_open, \
+	.close = empty_close, .buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain
+
 const struct backend backend_empty = {
 	.name = "empty",
 	.title = "nothing: measuring itself",
 	.summary = "nothing: what measuring itself costs",
 	.local = true,
-	.probe = probe_always,
-	.uses = 1u << USE_DIGESTS,
-	.open = empty_open,
-	.close = empty_close,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
+	NO_WORK,
 	.nop = empty_nop,
 };
 
@@ -53,10 +52,5 @@ const struct backend backend_pkcs11 = {
 	.name = "pkcs11",
 	.title = "PKCS #11",
 	.summary = "a PKCS #11 module: OP-TEE's libckteec, or --pkcs11-module",
-	.probe = probe_always,
-	.uses = 1u << USE_DIGESTS,
-	.open = empty_open,
-	.close = empty_close,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
+	NO_WORK,
 };

@@ -67,17 +67,14 @@ static int result(char **rest, uint32_t *value, struct error *err)
 	return 0;
 }
 
-static bool is_hex(const char *text)
-{
-	return strlen(text) % 2 == 0 && !text[strspn(text, hex_digits)];
-}
-
 /* Takes the text as hex digits; there must be so many (0: any even number). */
 static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 {
+	size_t len = strlen(text);
+
 	bytes->hex = text;
-	bytes->bytes = strlen(text) / 2;
-	return is_hex(text) && (!digits || strlen(text) == digits);
+	bytes->bytes = len / 2;
+	return len % 2 == 0 && strspn(text, hex_digits) == len && (!digits || len == digits);
 }
 
 /* Takes the text as the number of a parameter. */

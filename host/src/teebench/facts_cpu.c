@@ -161,10 +161,7 @@ static void add_per_cpu(struct facts *f, const char *name, const char *file, con
 		same = same && !strcmp(first, text);
 		free(text);
 	}
-	if (same)
-		fact_list(f, name, first, why_not);
-	else
-		fact_list(f, name, each.text, why_not);
+	fact_list(f, name, same ? first : each.text, why_not);
 	free(first);
 	free(each.text);
 }

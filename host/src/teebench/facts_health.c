@@ -261,43 +261,43 @@ static const char *const of_interest[] = {
 	"omap", "caam",  "virtio_crypto", "rng",    "drbg", "kcapi", NULL,
 };
 
-static void add_modules(struct facts *f)
+/*
+ * Lists the modules of interest in a file: a line of /proc/modules begins with the name, one of
+ * modules.dep with the path ("kernel/crypto/af_alg.ko.xz: …").
+ */
+static void add_modules_of(struct facts *f, const char *name, const char *path, const char *why_not)
 {
-	struct lines loaded = { 0 }, there = { 0 };
-	struct utsname u;
-	char path[200], name[64], *line = NULL;
+	FILE *file = fopen(facts_path(path), "re");
+	struct lines modules = { 0 };
+	char *line = NULL;
 	size_t room = 0;
-	FILE *file = fopen(facts_path("/proc/modules"), "re");
 
-	while (file && getline(&line, &room, file) >= 0)
-		if (sscanf(line, "%63s", name) == 1 && has_word(name, of_interest))
-			lines_add(&loaded, "%s", name);
-	fact_lines(f, "modules", &loaded, file ? NULL : "the kernel has no modules");
-	if (file)
-		fclose(file);
-	/* A line "kernel/crypto/af_alg.ko.xz: …" for each. */
-	file = NULL;
-	if (!uname(&u)) {
-		snprintf(path, sizeof(path), "/lib/modules/%.100s/modules.dep", u.release);
-		file = fopen(facts_path(path), "re");
-	}
 	while (file && getline(&line, &room, file) >= 0) {
-		char *slash, *dot;
+		char *module;
 
-		line[strcspn(line, ":\n")] = '\0';
-		slash = strrchr(line, '/');
-		dot = slash ? strchr(slash, '.') : NULL;
-		if (!dot)
-			continue;
-		*dot = '\0';
-		if (has_word(slash + 1, of_interest))
-			lines_add(&there, "%s", slash + 1);
+		line[strcspn(line, " :\n")] = '\0';
+		module = strrchr(line, '/');
+		module = module ? module + 1 : line;
+		module[strcspn(module, ".")] = '\0';
+		if (has_word(module, of_interest))
+			lines_add(&modules, "%s", module);
 	}
-	fact_lines(f, "modules_there", &there,
-		   file ? NULL : "no list of modules for this kernel in /lib/modules");
+	fact_lines(f, name, &modules, file ? NULL : why_not);
 	if (file)
 		fclose(file);
 	free(line);
+}
+
+static void add_modules(struct facts *f)
+{
+	struct utsname u = { 0 };
+	char path[200];
+
+	uname(&u);
+	snprintf(path, sizeof(path), "/lib/modules/%.100s/modules.dep", u.release);
+	add_modules_of(f, "modules", "/proc/modules", "the kernel has no modules");
+	add_modules_of(f, "modules_there", path,
+		       "no list of modules for this kernel in /lib/modules");
 }
 
 static void add_tracing(struct facts *f)

@@ -196,16 +196,13 @@ void facts_of_load(struct facts *f)
 
 void facts_of_kernel(struct facts *f)
 {
-	struct utsname u;
+	struct utsname u = { 0 };
 
-	if (!uname(&u)) {
-		fact_string(f, "release", u.release, "uname() is silent");
-		fact_string(f, "version", u.version, "uname() is silent");
-		fact_string(f, "machine", u.machine, "uname() is silent");
-		add_options(f, u.release);
-	} else {
-		fact_unknown(f, "release", "uname() failed");
-	}
+	uname(&u);
+	fact_string(f, "release", u.release, "uname() is silent");
+	fact_string(f, "version", u.version, "uname() is silent");
+	fact_string(f, "machine", u.machine, "uname() is silent");
+	add_options(f, u.release);
 	facts_of_load(f);
 	add_os(f);
 #ifdef __GLIBC__

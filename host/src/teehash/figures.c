@@ -353,7 +353,6 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	       as_parts, "CPU time by total time; 100 %% is one CPU");
 	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
 	       not_counted(f), as_parts, "time in read() by time computing");
-	why = NULL;
 	if (f->run.sessions.slots < 2)
 		why = "no reader thread: what the kernel reads ahead meanwhile shows as short reads";
 	else if (!f->totals.streams)
