@@ -17,6 +17,7 @@ import pytest
 
 from conftest import reboot
 from teemark.base import paths
+from teemark.base.errors import CommandFailed
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.broker.desk import PLACE, Desk
 
@@ -64,6 +65,16 @@ def _start(desk: Desk, persistent: bool) -> None:
     desk.start(lines=["persistence true", "autosave_interval 2"] if persistent else [])
 
 
+def _kill(desk: Desk) -> None:
+    """Kills the broker; where it doesn't end, prints what it waits for in the kernel."""
+    try:
+        desk.stop("KILL")
+    except CommandFailed:
+        where = 'cd "/proc/$1" && cat status stack; ps; dmesg | tail -n 30'
+        print(desk.board.script(where, desk.pid, check=False).text)
+        raise
+
+
 def _round(
     board: VirtualBoard, tally: Tally, number: int, persistent: bool, at: tuple[str, int]
 ) -> None:
@@ -82,7 +93,7 @@ def _round(
         words, lines = line.decode().split(), lines + 1
         counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
         if lines == tenth and event == "kill":
-            desk.stop("KILL")
+            _kill(desk)
             _start(desk, persistent)
         elif lines == tenth and event == "cut":
             reboot(board)
