@@ -237,7 +237,7 @@ board-programs: build venv-dev host-armhf
 	@$(MAKE) --no-print-directory broker || echo '[broker] no mosquitto: its tests are skipped'
 
 .PHONY: test-packages
-test-packages: dist venv-dev ## the release, in places without a checkout (5 minutes)
+test-packages: dist venv-dev ## the release, packages and CI recipes, in chroots and without a checkout (20 minutes)
 	@$(PYTEST) -m packages lab/tests
 
 # labgrid has an environment of its own: 80 MB, and a plugin of pytest, that no other test needs.
