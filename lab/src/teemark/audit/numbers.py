@@ -196,7 +196,7 @@ def _in_words(text: str) -> Iterator[Number]:
         if match[0] in NUMERALS and (times := _TIMES.match(text, end)):
             factor, end = NUMERALS[match[0]], times.end()
         if factor is not None:
-            yield Number(match.start(), end, str(factor), "x", about="" if factor < 1 else "~")
+            yield Number(match.start(), end, str(factor), "x")
 
 
 def _ranges(text: str, found: list[Number]) -> list[Number]:

@@ -33,7 +33,7 @@ STATISTIC = re.compile(
     r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
 )
 _WHOLE = re.compile(
-    r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes|altogether)\b|^real$|\bin$"
+    r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes?|altogether)\b|^real$|\bin$"
 )
 _TAKEN = re.compile(r"\b(?:in|took|take|takes|taking|within|for|over|needs|needed|lasted)$")
 _NOT_THE_WORK = re.compile(
@@ -44,6 +44,8 @@ _MEMORY = re.compile(
     r"memory|heap|stack|\bram\b|buffer|chunk|cache|limit|peak|code|state|footprint"
 )
 _PER = re.compile(r"^(?:for )?(?:per|each|a|an|every)\b(?: ([a-z-]+(?: [a-z-]+)?))?")
+_THAT_IS = re.compile(r"[,;(]? ?(?:i\.e\.|that is|which is|or)(?: |\Z)")
+_SAVED = re.compile(r"\b(?:reduction|reduced|saving|saves?|smaller|shorter|lower)\b")
 _IN_LABEL = re.compile(r"\bper ([a-z-]+(?: [a-z-]+)?)|\b(latency)\b")
 _COMPARES = re.compile(
     r"faster|slower|quicker|more|less|higher|lower|smaller|larger|longer|shorter|better|worse|"
@@ -112,6 +114,7 @@ def per_second(group: Group) -> Iterator[Tested]:
             (exact(1) / time.span, f"1 ÷ {time.text}")
             for time in times
             if _PER.search(time.column.lower())
+            or (time.row.endswith("takes") and _THAT_IS.match(time.column))
             or (not sentence and not STATISTIC.search(group.label(time)))
         ]
         many: Values = [
@@ -258,7 +261,9 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
         ways = list(ratios)
         more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
         if factor.dimension == "share" or more:
-            ways += [way for ratio in ratios for way in (ratio - 1, exact(1) - ratio)]
+            ways += [exact(1) - ratio for ratio in ratios]
+            if factor.form == "cell" or not _SAVED.search(factor.words):  # 25 % of it, not 33
+                ways += [ratio - 1 for ratio in ratios]
         span = factor.span * (-1 if factor.span.mid < 0 else 1)
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
         value = amount(a.span / b.span - (factor.dimension == "share"), factor.dimension)
@@ -287,6 +292,8 @@ def conversions(group: Group) -> Iterator[Tested]:
             decimal = {one.unit.partition("/")[0], other.unit.partition("/")[0]} & _DECIMAL
             scales = [1.024**k for k in range(-3, 4)] if decimal else [1.0]
             good = any(fits(_sharp(one) * scale, _sharp(other), 0.0005) for scale in scales)
+            # "12 % of the 3.5 s (410 ms)" has the part in brackets.
+            good |= any(fits(one.span * of.span, other.span) for of in group.of("share"))
             wrong = f"{one.text} are {amount(one.span, one.dimension)}, and the "
             yield tested(other, good, f"{wrong}brackets behind it say {other.text}.")
 
