@@ -19,7 +19,7 @@ TERMS = {
     "block": "each block: of an algorithm, with those of padding; of storage 4 KiB, the TEE's own "
     "head included",
     "byte": "each byte",
-    "page": "each page of 4 KiB that the buffer spans",
+    "page": "each page of 4 KiB that the call's buffers span",
     "feed": "there is a message at all",
     "again": "there is more than one block, so that the block function starts again",
     "tail": "the last bytes don't fill a block, and are kept until the end",
