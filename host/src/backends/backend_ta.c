@@ -153,7 +153,9 @@ static int ta_digest(struct session *s, const struct algorithm *alg, const struc
 	tee_set_value(&op, 3, repeat, 0);
 	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
 			 err);
-	return ret ? ret : take_out(s, &op.params[2], alg, out, err);
+	if (ret)
+		return ret;
+	return take_out(s, &op.params[2], alg, out, err);
 }
 
 static int ta_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
@@ -187,7 +189,9 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	set_out(s, &op, 1);
 	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA",
 			 err);
-	return ret ? ret : take_out(s, &op.params[1], s->alg, out, err);
+	if (ret)
+		return ret;
+	return take_out(s, &op.params[1], s->alg, out, err);
 }
 
 /* Says about the algorithm what the TEE said. */

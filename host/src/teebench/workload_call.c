@@ -41,10 +41,10 @@ struct memory {
 
 struct step {
 	const struct call_step *is;
-	char name[40];       /* "set-up command 3" */
 	TEEC_Operation op;   /* before a call */
 	TEEC_Operation done; /* after it */
 	struct memory memory[CALL_PARAMS];
+	char name[40]; /* "set-up command 3" */
 };
 
 struct call_case {
