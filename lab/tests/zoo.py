@@ -49,7 +49,7 @@ ZOO = (
     Animal(
         "qemu-musl",
         "musl, busybox and dropbear, read-only root, the TAs' folder by `--ta-path`, no libcrypto",
-        skips=frozenset({"no-library", "no-openssl"}),
+        skips=frozenset({"no-libcrypto"}),
     ),
     Animal("qemu-old", "glibc 2.31 and OpenSSL 1.1 (Debian 11)"),
     Animal("qemu-v8-32", "32-bit programs and TAs over a 64-bit kernel and OP-TEE"),
