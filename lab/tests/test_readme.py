@@ -147,3 +147,10 @@ def test_a_sentence_that_was_withdrawn_stays_out() -> None:
     texts = {place: " ".join(place.read_text(encoding="utf-8").lower().split()) for place in places}
     assert len(texts) > 100
     assert [place for place, text in texts.items() if "price of the tee is the call" in text] == []
+
+
+def test_readme_has_600_words_at_most() -> None:
+    """Without the run that it shows, which is a picture in words."""
+    own = re.sub(r"<!-- run:.*<!-- end of the run -->", "", README, flags=re.S)
+    assert own != README
+    assert len(own.split()) <= 600
