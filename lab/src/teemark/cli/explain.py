@@ -93,8 +93,13 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
 
     console = text_terminal(100)
     for one in chosen:
-        paragraph(console, f"{one.key}: {figures.time(subject.run, one.total)}")
+        head = f"{one.key}: {figures.time(subject.run, one.total)}"
         parts = [(part, share) for part, share in bars.widths(one) if share >= bars.LEAST]
+        if len(parts) == 1 and not whole:
+            ((part, share),) = parts
+            paragraph(console, f"{head}: {part.title} {fmt.percent(share)}")
+            continue
+        paragraph(console, head)
         style = {part.name: _STYLES.get(part.colour, "") for part, _ in parts}
         drawn = [pair for pair in bars.line(one, console.width - 4) if pair[0].name in style]
         if len(parts) > 1:

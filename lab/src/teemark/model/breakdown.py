@@ -346,12 +346,12 @@ def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
 
 def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
     """Returns one of each kind for people: an empty call, the largest digest by the TEE's own code,
-    a stream, a storage operation, lines on the console."""
+    a stream, a storage operation, the most lines on the console."""
 
-    def weight(one: Breakdown) -> tuple[bool | int, ...]:
+    def weight(one: Breakdown) -> tuple[float, ...]:
         case = one.stats.work
         sha256, tee = case.algorithm == "sha256", case.backend == "tee"
-        return sha256, tee, case.algorithm == "read", one.stats.bytes or 0
+        return sha256, tee, case.algorithm == "read", one.stats.bytes or 0, one.total.value
 
     chosen: dict[str, list[Breakdown]] = {}
     for one in all_of_them:
