@@ -454,6 +454,8 @@ def test_what_two_boots_of_one_build_may_differ_by() -> None:
     assert slack(work, 1000.0, 10, 64.0) == (6.4 + BOOTS * 1000, 6.4)
     assert slack(work, 1000.0, 4000, 64.0) == (LIMIT * 1000, math.inf)
     assert slack(Work.of("oneshot/sha256/afalg/64"), 1000.0, 10, 64.0) == (15.0, math.inf)
+    # On a busy host a step of teehash took 2,304 of 1.8 million more.
+    assert 2304 < slack(None, 1_793_680.0, 1, 64.0)[0] < 0.005 * 1_793_680
 
 
 def test_a_verdict_says_which_change_would_have_been_seen() -> None:
