@@ -208,7 +208,8 @@ def test_both_recipes_measure_in_a_container_of_debian_12(tmp_path: Path) -> Non
     if shutil.which("debootstrap") is None:
         pytest.skip("there is no debootstrap")
     root = tmp_path / "root"
-    site = "http://deb.debian.org/debian"
+    asked = ["apt-get", "indextargets", "--format", "$(SITE)"]
+    site = subprocess.check_output(asked, text=True).split()[0]
     words = ["debootstrap", "--variant=minbase", "bookworm", str(root), site]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     # This machine's way to packages.
