@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Builds first what the tests run, by one test process at a time."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

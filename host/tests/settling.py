@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Waiting until a program is where a test wants it, however busy the machine is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

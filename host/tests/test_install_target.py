@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`make install` as a distribution's package calls it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The workload pkcs11 on SoftHSM: right results, our token only, and no PIN anywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 """ML-KEM and ML-DSA by the virtual board's libcrypto (3.5), under QEMU's user emulation: right results
 pass, and wrong implementations, planted in a copy below the backend, fail before they are timed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teebench as scripts see it, on this machine, under the sanitizers (make -C host/tests)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every workload on this machine, under the sanitizers: what runs is right, the rest says why."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -8,8 +8,6 @@ compiler made what is measured, and the same packages are on the board: both sta
 in a comment. lab/tests/test_readme.py says whether README still shows what the board gives.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io

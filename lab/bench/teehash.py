@@ -15,8 +15,6 @@ On the deterministic board (one core, a nanosecond an instruction), 100 MiB in t
 Exit status 1: a target was missed. What a target is for stands in the table.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -12,8 +12,6 @@ less, or a printed change that is off by more than a factor of 1.2; that isn't a
 starts, whose scatter a median of few estimates shows as too small.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

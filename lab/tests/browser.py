@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A page in headless Chromium, by its DevTools protocol over a pipe."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -2,8 +2,6 @@
 """Fixtures for all tests: a local ssh server, a browser, and the virtual boards (one boot a
 session)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

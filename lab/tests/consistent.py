@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Made-up outputs and tables with nothing wrong in them: noise, rounding, and true arithmetic."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable

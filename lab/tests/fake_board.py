@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A board that is this machine: commands run here, in a folder with a teebench of the test's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

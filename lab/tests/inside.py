@@ -13,8 +13,6 @@ With --injected it measures calls of which one has a cause of causes.toml and th
 cause has to fire with it, and not without.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +79,7 @@ WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
 """And of its work, by the kind of call: parts that only together are something inside."""
 
 
-def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> Both:
+def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> "Both":
     """The run and the trace in `out`, made if they aren't there."""
     file = record.with_optee(config.find(BOARD), "source", options)
     if not (out / "run").is_dir():

@@ -13,8 +13,6 @@ them), a process outlived it, there was a traceback, a run looks whole that isn'
 fails.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -18,8 +18,6 @@ the mean of all starts, and the table shows how far from it: no rule on so few v
 that, since most such runs have met no slow start (`rarest` in model/stats.py says which they met).
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

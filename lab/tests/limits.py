@@ -5,8 +5,6 @@
 
 Exits with 1 where it takes more than 10 s of CPU or 600 MB."""
 
-from __future__ import annotations
-
 import resource
 import struct
 import sys

@@ -8,8 +8,6 @@ two mutants at a time. Exit status 1: a text that is to be changed isn't there o
 than ALLOWED.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

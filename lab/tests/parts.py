@@ -2,8 +2,6 @@
 """Runs that are made up: the calls that `teemark explain` needs for a SHA-256 of 1 MiB, with known
 parts and noise that is its own in every sample, in random order."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -8,8 +8,6 @@ It imports nothing of teemark: it reads the rendered Markdown, finds each senten
 table that has a figure, computes the figure in a way of its own, and compares within the digits
 that are printed. What it can't compute is counted by name. Exits with 1 if a figure is untrue."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -40,7 +38,7 @@ class Printed:
     half: float
 
     @staticmethod
-    def of(text: str, significant: int = 0) -> Printed:
+    def of(text: str, significant: int = 0) -> "Printed":
         """`significant`: so many digits are printed, and zeros behind them fill up."""
         text = re.sub(SPACE, "", text).replace("−", "-").replace("+", "")
         mantissa, _, power = text.partition("×10")

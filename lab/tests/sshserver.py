@@ -5,8 +5,6 @@ nss_wrapper gives it a passwd file in which the home directory is a temporary on
 reads its authorized_keys there; nothing of the machine's own is touched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A run made up with known truth: what models must find again, and what reports are shown with."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -2,8 +2,6 @@
 """`compare` raises no false alarm, and sees what it says it would see: lab/tests/alarms.py, with
 fewer simulations."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

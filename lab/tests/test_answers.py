@@ -2,8 +2,6 @@
 """Conclusions of the seed documents on runs whose truth is known: each holds, fails, and is left
 undecided when the figures don't tell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

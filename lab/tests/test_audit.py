@@ -2,8 +2,6 @@
 # ruff: noqa: E501, RUF001 (documents as they are)
 """The audit: planted errors of made-up documents are found, and nothing else is."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

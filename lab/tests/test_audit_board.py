@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The audit reads what programs print on the virtual board, and finds nothing that isn't wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from teemark.audit import audit, formats

@@ -3,8 +3,6 @@
 """The audit reads each format: its figures are where they belong, nonsense is an error with
 its line, and nothing at all makes a traceback. And the command."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

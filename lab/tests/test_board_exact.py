@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The deterministic board: two boots measure the same, and teebench measures what xtest does."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

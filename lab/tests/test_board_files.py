@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Board files: what is accepted, and how each mistake is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

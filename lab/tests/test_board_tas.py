@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The Trusted Applications on the real OP-TEE, through ta_check (ta/tests/board)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teebench and its backends on the real OP-TEE."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

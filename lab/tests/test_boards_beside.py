@@ -2,8 +2,6 @@
 """Boards beside each other: the same scale for the same unit, cycles where there is a clock, and
 whoever lies far from the others is named."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

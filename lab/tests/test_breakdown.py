@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Calls with known parts, taken apart again; what a run can't tell is said, not guessed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

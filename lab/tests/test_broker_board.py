@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """MQTT-TZ on the real OP-TEE, with mosquitto 2.0 and 2.1: who gets what, and the traps of both."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How many messages a second a broker takes, found by queues whose answer is known."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

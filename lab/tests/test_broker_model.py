@@ -7,8 +7,6 @@ instance and cuts the power, also between two writes.
 Each step of the TA that a property rests on can be left out: then the search has to find it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 

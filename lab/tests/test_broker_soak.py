@@ -5,8 +5,6 @@ with an error when a message is opened by the wrong one, comes twice beyond its 
 although no connection broke. Here no key may be lost, and neither the broker's memory nor the TA's
 keys may grow. Without SOAK in the environment it is skipped."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

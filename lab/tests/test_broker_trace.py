@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whose an instruction of a traced message is: publisher's, broker's, subscriber's, kernel's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bench.toml: what teebench is told, and what is said of a wrong one; new folders for a TA."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from pathlib import Path

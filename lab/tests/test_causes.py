@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Causes of lost time: each rule on both sides of its threshold, and without its data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checked input: whatever is wrong is named with its place, and with what is allowed there."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import pytest

@@ -2,8 +2,6 @@
 """Other people's CI and dashboards take these from us, and they work there: the GitHub Action, the
 GitLab component, LAVA's definitions and Grafana's dashboard."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The command line as a script meets it: words, exit statuses, errors and hints."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import io

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two runs of a deterministic board: what counts as the same, and with which reason."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark compare`: what it says, when it fails, and what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """TAs count their own time: it stays apart from all else, and checked against the client's."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

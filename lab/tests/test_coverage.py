@@ -2,8 +2,6 @@
 """Intervals hold the truth as often as they say: lab/tests/intervals.py and parts.py,
 with fewer runs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

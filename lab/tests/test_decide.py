@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Decisions on intervals: both sides of a threshold, and undecided in the middle."""
 
-from __future__ import annotations
-
 import pytest
 
 from synthetic import scattered

@@ -2,8 +2,6 @@
 """README and docs show commands: those that only read runs are run as printed, from a fresh shell
 in a folder with runs; of all others the words are parsed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The doctor on made-up boards: what it finds, with which remedy, and when a board is well."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Faults made on purpose on a real OP-TEE: the doctor names each with its remedy."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark exec`, `push`, `pull` and `shell` as a person uses them, on this machine over ssh."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Exports keep every sample, and stay readable by the tools they are for."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

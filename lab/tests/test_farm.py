@@ -2,8 +2,6 @@
 """A labgrid farm on the loopback (`make test-farm`): a real coordinator and a real exporter, with
 two virtual boards and one place whose board comes up when its power is cut."""
 
-from __future__ import annotations
-
 import contextlib
 import http.server
 import json

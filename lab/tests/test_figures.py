@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Figures of sections, to the digit, on runs whose truth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files are written whole, and only a file is ever replaced: root may say `-o /dev/null`."""
 
-from __future__ import annotations
-
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Findings of runs whose truth is known: both sides of each threshold, and undecided between."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

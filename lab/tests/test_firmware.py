@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A virtual board boots the files that are there now, and what a run says of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The one fit, against known truth: which terms enter, what scatters, what misses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

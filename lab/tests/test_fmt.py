@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Numbers as people read them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The gate: its baseline's file, what fails it, and that it never takes the unknown for a pass."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A history finds where a level changed, and nothing where none did."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import random

@@ -2,8 +2,6 @@
 """A hostile or broken board against the workstation: whatever it says, a report is made, with no
 markup, style or address of the board's in it, and nothing of it steers a terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Installing on a board: this machine over ssh, which has no TEE."""
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Findings on asymmetric keys: on both sides of each threshold, and without their data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

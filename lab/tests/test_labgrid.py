@@ -3,8 +3,6 @@
 26.0.1, recorded), the board is this machine behind a real ssh server. `make test-farm` has a real
 coordinator."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

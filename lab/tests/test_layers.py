@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """No include or import runs against the order of the layers, which mk/layers.toml declares."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -7,8 +7,6 @@ The board is this machine over a real ssh server: frozen by SIGSTOP, dropped by 
 Without it the timer that ends a process by force is set so late that a busy machine can't meet it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

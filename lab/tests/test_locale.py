@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """No command that prints ends in a traceback where the terminal can't show every character."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

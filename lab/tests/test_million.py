@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A run of very many samples is read and judged in little time and memory."""
 
-from __future__ import annotations
-
 import random
 import time
 import tracemalloc

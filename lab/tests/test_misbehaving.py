@@ -6,8 +6,6 @@ All of them are met by one process that may have 300 MB of address space. Only w
 are the limits of time some seconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Statistics against their definitions, scipy's results and known truth."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The calls of each family are made of terms with a meaning, found again where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

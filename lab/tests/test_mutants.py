@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The list of errors for `make mutants` fits the sources: one whose line changed would end it."""
 
-from __future__ import annotations
-
 import pytest
 
 import mutants

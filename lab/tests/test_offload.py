@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Verdicts on who did the work: made-up runs for each outcome, and for evidence that deceives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

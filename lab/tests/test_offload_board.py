@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who does the work, on a board that has an accelerator: virtio-crypto."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable

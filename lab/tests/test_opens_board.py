@@ -7,8 +7,6 @@ counted for itself. Where clients are killed the board is known to hang at times
 that is counted, and said as it is.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A run knows the commit that it measured, and never takes teemark's own for it."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

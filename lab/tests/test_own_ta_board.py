@@ -2,8 +2,6 @@
 """Trusted Applications that aren't teemark's, on the real OP-TEE: a new one, the hello_world of
 optee_examples, and one of xtest's that is on the board already."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

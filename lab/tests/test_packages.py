@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The release of `make dist` works where there is no checkout (`make test-packages`)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pwd

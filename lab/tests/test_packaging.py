@@ -2,8 +2,6 @@
 """The packages that are installed for teemark are locked, with digests, and no more than running
 needs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

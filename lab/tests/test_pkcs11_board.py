@@ -2,8 +2,6 @@
 """PKCS #11 on the real OP-TEE, beside pkcs11-tool of Debian's opensc: what one makes the other
 uses, and the tokens of others stay as they are."""
 
-from __future__ import annotations
-
 import json
 import re
 from fnmatch import fnmatch

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Plans: what they expand to, and what is said of a wrong one."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A typo in a plan is said of the plan's line, in teebench's words, before any board is asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

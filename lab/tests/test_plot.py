@@ -2,8 +2,6 @@
 """`teemark plot`: each kind is a file that stands alone; what can't be drawn is said with what to
 do."""
 
-from __future__ import annotations
-
 import re
 import sys
 import xml.etree.ElementTree as ET

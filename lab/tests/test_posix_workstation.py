@@ -2,8 +2,6 @@
 """A workstation that isn't Debian, such as macOS: ssh and POSIX's utilities, no GNU-only option, no
 apt, no compiler. The board is this machine over ssh."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

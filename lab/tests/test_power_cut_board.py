@@ -6,8 +6,6 @@ list and a report of teehash, teebench's records on the board, and a run of `tee
 board boots with the data disk that it had. POWER_CUTS=100 (make torture) cuts so often.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -130,7 +128,7 @@ class Report:
         self._file = paths.build() / "torture.txt"
         self._seed = seed
 
-    def __enter__(self) -> Report:
+    def __enter__(self) -> "Report":
         self._file.write_text("")
         self.line(f"{CUTS} power cuts at random times, seed {self._seed}")
         return self

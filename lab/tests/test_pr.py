@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A source tree of OP-TEE: what decides a build of it; and the comment on two commits."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Predictions and advice: right where the truth is known, none where the run gives no ground."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """TAs that anybody can sign: told by the signature, and said where a board ran them."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path

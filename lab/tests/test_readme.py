@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """README shows a run as the exact board gives it, but for what two boots differ by."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import warnings

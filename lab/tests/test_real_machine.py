@@ -8,8 +8,6 @@ it, with no other test beside it: a machine that is busy throughout has no good 
 figures that differ by more than 5 % in truth stay apart, however often they are asked.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import re

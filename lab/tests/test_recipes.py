@@ -2,8 +2,6 @@
 """CONTRIBUTING's recipes hold: a digest and a workload are added to a copy of the sources, in as
 many files as the recipes say, and are measured, modelled and reported there."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A report computed again by code that shares nothing with ours agrees, and a wrong one doesn't."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The published figures: complete, and read strictly."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 

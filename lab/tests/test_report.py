@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reports: reproducible, self-contained, escaped, and true to the run."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The report in a browser: axe-core has no objection, nothing is asked for, nothing collides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 """A reader sees this without opening a fold: five screens of a report of `quick`, README in a
 minute."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reading run.ndjson: whole, cut off, corrupt, foreign, newer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs on a made-up board: nothing that was measured is lost, and messages say what happened."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The JSON Schema is current, says what the types say, and real output obeys it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

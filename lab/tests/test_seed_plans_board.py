@@ -2,8 +2,6 @@
 """Every seed plan on the real OP-TEE, few samples: nothing fails, and each cell of its tables is
 filled, or empty for a reason that is true of this board. WHOLE_PLANS=1: the large sizes too."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The published tables beside what was measured: right cells, right units, reasons for the rest."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The published tables in a browser: on a screen of 1280 pixels they are seen whole."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

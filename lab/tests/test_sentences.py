@@ -2,8 +2,6 @@
 """Issue 19 names 18 kinds of sentences that weren't true. Here stands, for each, which tests keep
 them from coming back; a test that is renamed or removed is missed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

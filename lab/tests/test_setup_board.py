@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Trusted Applications that the board's OP-TEE doesn't take: `setup` and `run` say so, and fail."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 """Several boards in one run, and the table of boards. The boards are this machine behind a real ssh
 server, with the real programs."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

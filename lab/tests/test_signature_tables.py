@@ -2,8 +2,6 @@
 """The signatures in docs/findings.md cost on the exact board what stands there, within 1 %: cheap
 cases in `make test`, all in `make test-long`."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

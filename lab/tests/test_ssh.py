@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The transport, against a real ssh server on this machine."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

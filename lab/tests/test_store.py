@@ -2,8 +2,6 @@
 """Runs in a git branch: what is added is read back as it was, also from a bare repository and by
 several writers at once, and no other branch or file changes."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

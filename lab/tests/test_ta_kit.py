@@ -2,8 +2,6 @@
 """Each board gets the TAs of its own kit and key: with real Makefiles, and kits that only write
 down what they were called with."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

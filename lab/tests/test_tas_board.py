@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The bench and size TAs on the real OP-TEE, through ta_check and ta_torture (ta/tests/board)."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teehash on the real OP-TEE: digests, lists, the report, and what happens when luck is bad."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teehash as a plan's steps: parsed strictly, run on a board, kept in the run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

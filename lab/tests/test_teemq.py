@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemq and its Python module on this machine, without a TEE: key files, sealing, mistakes."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 from pathlib import Path

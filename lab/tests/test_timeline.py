@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """On the CPU and off it: what made-up switches add up to, and the picture of them."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traces on the exact board: every instruction is there, in its place, and with its name."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

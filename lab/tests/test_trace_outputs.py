@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A trace gives sums, formats for other tools, flame graphs, comparisons."""
 
-from __future__ import annotations
-
 import re
 import struct
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A trace in a browser: the report's flame graph, and speedscope with what we export for it."""
 
-from __future__ import annotations
-
 import base64
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Windows, symbols, and where a block of instructions belongs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tracemalloc

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Call trees: every instruction in its place, across exception levels, interrupts and threads."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files to and from a board, over a real ssh server on this machine."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The virtual board itself: boots, dies with its command, keeps its data over a reboot."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

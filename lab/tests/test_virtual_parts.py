@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The parts of the virtual board that need no boot: QEMU's command line, state files, orphans."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

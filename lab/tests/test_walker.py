@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The check of traces by a second plugin (walker.py) sees a trace that differs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 """A program's calls into the TEE: the library that is preloaded, on this machine with a libteec
 made here; what is read from its file; and what is said of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

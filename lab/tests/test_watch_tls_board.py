@@ -2,8 +2,6 @@
 """A TLS server whose key is in OP-TEE's PKCS #11 (gnutls-serv of Debian), watched as docs/watch.md
 says: the advice names what takes the time, and doing what it says saves what it predicts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every workload on the real OP-TEE: what is timed was right, and the rest says why not."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

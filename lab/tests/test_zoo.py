@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """docs/boards.md says of every board what zoo.py has, and nothing else."""
 
-from __future__ import annotations
-
 import zoo
 from teemark.base import paths
 

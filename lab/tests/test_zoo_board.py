@@ -3,8 +3,6 @@
 right, or they say why not. zoo.py has the table; `make zoo` writes what came of it into
 docs/boards.md."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -9,8 +9,6 @@ and OP-TEE by itself and with all that it calls, and how often it was called. Fu
 also jumped to (a tail call), or hadn't returned when the call ended, have no figure of the second
 kind there: they are counted, and left out. Exits with 1 if one figure differs."""
 
-from __future__ import annotations
-
 import argparse
 import bisect
 import os

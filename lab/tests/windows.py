@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Windows as QEMU's plugin would write them, of programs made up here."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path

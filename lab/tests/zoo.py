@@ -2,8 +2,6 @@
 """The boards that differ: one table of what each is and what has to come of it, and what is written
 into docs/boards.md of what came (`make zoo`)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

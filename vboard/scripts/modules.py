@@ -6,8 +6,6 @@ depmod is not used: it would have to be installed, and the modules are another m
 What it would find out is in each module's .modinfo.
 """
 
-from __future__ import annotations
-
 import argparse
 import lzma
 import sys

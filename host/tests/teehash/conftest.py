@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs teehash natively: under sanitizers, with a TEE of the tests' own, and beside sha256sum."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

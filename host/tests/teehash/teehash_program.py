@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A program under test."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass, field
@@ -50,5 +48,5 @@ class Program:
         assert b"runtime error" not in done.stderr, done.stderr.decode(errors="replace")
         return Done(done.returncode, done.stdout, done.stderr)
 
-    def with_arguments(self, *arguments: Argument) -> Program:
+    def with_arguments(self, *arguments: Argument) -> "Program":
         return Program(self.path, (*self.arguments, *arguments), self.env)

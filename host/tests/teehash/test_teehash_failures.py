@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Bad input and bad luck: a message that helps, the other files done, never a wrong digest."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

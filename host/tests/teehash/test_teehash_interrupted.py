@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A report of work that was interrupted is never written, and that is said."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

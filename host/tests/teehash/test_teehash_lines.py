@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Output, options and check lists are those of sha256sum, in both directions."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

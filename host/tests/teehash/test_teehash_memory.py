@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When the TEE is short of memory: smaller pieces, fewer sessions, never a wrong digest."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A file that several names stand for is read by one worker at a time, as by sha256sum."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

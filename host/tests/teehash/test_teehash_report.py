@@ -2,8 +2,6 @@
 """--report: every figure with unit, source and resolution, or null with a reason; a breakdown
 that adds up."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whatever the sizes of files, chunks and reads, the digest is hashlib's; memory is constant."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -7,8 +7,6 @@ rule              which figures belong together, and what a rule is
 relations, parts, world   the rules
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

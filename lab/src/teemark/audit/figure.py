@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A printed number with its unit, its place, and the words that say what it is of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The texts that the audit reads: the output of programs, and anybody's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from teemark.audit import text as free_text

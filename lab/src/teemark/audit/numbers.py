@@ -6,8 +6,6 @@ Every pattern here reads a text once: none has a repeated part that may itself r
 text makes the time grow faster than its length.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

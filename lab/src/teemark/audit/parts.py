@@ -2,8 +2,6 @@
 # ruff: noqa: RUF001 (the signs of arithmetic)
 """Rules on parts and wholes, on statistics of one thing, and on what no figure can be."""
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

@@ -7,8 +7,6 @@ To add a program: a row in _LINES, its name in KNOWN (formats.py), an example in
 lab/tests/test_audit_formats.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 # ruff: noqa: RUF001, RUF002 (the signs of arithmetic)
 """Rules on figures that follow from one another: rates, factors, means of calls, equations."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A rule puts figures that belong together to a test, and says what doesn't fit."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence

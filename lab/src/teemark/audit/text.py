@@ -3,8 +3,6 @@
 """Reads anybody's text: tables in Markdown or set with tabs and blanks, lines "name: value", and
 sentences."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from dataclasses import dataclass, field, replace

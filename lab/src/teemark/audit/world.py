@@ -2,8 +2,6 @@
 """Rules that need to know the world: the core and its clock, and what others published of it.
 Every bound is a row of reference/ with its source."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

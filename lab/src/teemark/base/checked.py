@@ -3,8 +3,6 @@
 `FILE: PLACE: WHY` with what is allowed there as the hint. What types can't say stands in a
 `__post_init__` that raises `Wrong`, or in a class with a `read` method that does."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

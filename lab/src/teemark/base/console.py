@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A command shows tables and JSON on stdout; on stderr remarks, and a spinner meanwhile."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import io
@@ -88,7 +86,7 @@ def plain_streams() -> None:
         setattr(sys, name, new)
 
 
-def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
+def terminal(width: int = WIDTH, *, plain: bool = False) -> "Console":
     """Returns stdout as a console. If it is no terminal, or with `plain` (for text that goes into a
     file), it has no colours and is `width` columns wide."""
     from rich.console import Console
@@ -103,14 +101,16 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> Console:
     return Stdout(highlight=False, emoji=False, width=width, force_terminal=False)
 
 
-def paragraph(console: Console, text: str, style: str | None = None, *, indent: str = "  ") -> None:
+def paragraph(
+    console: "Console", text: str, style: str | None = None, *, indent: str = "  "
+) -> None:
     """Prints the text as it is, in lines that begin with `indent` after the first. No number is
     broken at the narrow spaces in it, as rich breaks them."""
     lines = wrapped(text.replace("\n", " "), console.width, indent)
     console.print(lines, markup=False, style=style, soft_wrap=True)
 
 
-def table_row(console: Console, text: str, style: str | None = None, *, indent: str) -> None:
+def table_row(console: "Console", text: str, style: str | None = None, *, indent: str) -> None:
     """Prints a row of a table: on a terminal as a paragraph, elsewhere as one line, for awk and
     grep."""
     if console.is_terminal:

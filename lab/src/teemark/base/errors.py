@@ -3,8 +3,6 @@
 happened and to what; hints say what to do. Only `teemark.cli` prints them, and exits with the
 error's status."""
 
-from __future__ import annotations
-
 
 class TeemarkError(Exception):
     """An error: its message says what happened and why, its hint what to do."""

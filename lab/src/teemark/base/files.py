@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files of which nobody ever sees half, and locks on what one process at a time may write."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 from collections.abc import Iterator

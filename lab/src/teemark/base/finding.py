@@ -2,8 +2,6 @@
 """A finding: a named conclusion with what it stands on. Runs, boards, documents and traces yield
 this one type; a page, a terminal and JSON show the same fields."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

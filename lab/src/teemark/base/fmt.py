@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Numbers as people read them. Three significant digits, and a unit always."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

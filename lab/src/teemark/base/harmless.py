@@ -4,8 +4,6 @@ sequences) nor show other words than they hold (bidirectional overrides, invisib
 such characters become U+FFFD where records are read and where errors are printed. That text is no
 markup is the business of whoever renders it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

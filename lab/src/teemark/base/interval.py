@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An interval that holds the truth with a known probability."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 LEVEL = 0.95  # Probability with which an interval of a report holds the truth
@@ -19,7 +17,7 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def overlaps(self, other: Interval) -> bool:
+    def overlaps(self, other: "Interval") -> bool:
         return self.low <= other.high and other.low <= self.high
 
     @property

@@ -4,8 +4,6 @@ SIGINT, SIGTERM or SIGHUP a command on a board hears of it and may end by itself
 unwinds, and nothing waits longer than `patience` allows. The second signal ends all waiting. A
 timer ends a process that is still there LAST_S after the first."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

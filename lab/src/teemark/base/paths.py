@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where things are: one function a place, so that no other file joins these names."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Temporary folders that a later command sweeps up if ours was killed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ apart (`oneshot/sha256/tee/4096`), and `WORKLOADS` alone knows what a workload i
 table lacks (of a newer teebench) is measured and listed all the same; its cost over sizes is a call
 and its bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -64,7 +62,7 @@ class Workload:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def work(self, algorithm: str, backend: str = TEE, *parameters: object) -> Work:
+    def work(self, algorithm: str, backend: str = TEE, *parameters: object) -> "Work":
         return Work.of("/".join((self.name, algorithm, backend, *map(str, parameters or (NONE,)))))
 
     def key(self, algorithm: str, backend: str = TEE, *parameters: object) -> str:
@@ -90,7 +88,7 @@ class Work:
     words: tuple[str, ...] = ()  # The parameters that are no numbers: a direction, a step
 
     @classmethod
-    def of(cls, key: str) -> Work:
+    def of(cls, key: str) -> "Work":
         """Parses a key; ValueError says what isn't right with it."""
         parts = key.split("/", 3)
         if len(parts) != 4 or not all(parts):
@@ -160,7 +158,7 @@ class Work:
         names = self.row.backends
         return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
 
-    def calls(self) -> Calls | None:
+    def calls(self) -> "Calls | None":
         """None for what isn't a call into the TEE, or isn't known in its pieces."""
         row, size = self.row, self.size or 0
         carried = row.carries.get(self.algorithm, row.carries.get("*"))

@@ -4,8 +4,6 @@
 `open_board` takes a name or the path of a board file; what it gives is a `Board`, to be entered
 with `with`. A virtual board is booted on entering and ended on leaving."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A script answers in lines of a key and a value ("tee yes", "file DIGEST/NAME"); 
 which keys there are and the form of each. A program answers in JSON; the caller names its type.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ with open_board("qemu-v8") as board:
     board.push(Path("data.bin"), "/data/data.bin")
 """
 
-from __future__ import annotations
-
 import platform
 import time
 from functools import cached_property

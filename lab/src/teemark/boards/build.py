@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Steps of make and of our scripts build what a board needs, when it needs it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -13,8 +13,6 @@ A command runs as
   found again and sent a signal over a second channel: without a terminal ssh passes on none.
 """
 
-from __future__ import annotations
-
 import secrets
 import shlex
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ slash or ending in .toml is the path of such a file. `labgrid:PLACE` is a place 
 a board file of the place's name says with which key, kit and directories.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass

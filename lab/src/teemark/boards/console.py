@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A serial console that a server such as ser2net offers over TCP: it is read, never written."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where ssh connects to, as words for ssh: ours, and those that a person types."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass
 from pathlib import Path

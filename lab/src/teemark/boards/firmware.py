@@ -2,8 +2,6 @@
 """Facts about an image of the firmware, read from the very files that are booted: a build's own
 words about itself may be older than what lies in its folder."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable
@@ -75,7 +73,7 @@ def commit(folder: Path, mark: str) -> Commit | None:
     return head(folder) if top and (Path(top) / mark).exists() else None
 
 
-def _flags(file: ELFFile) -> str:
+def _flags(file: "ELFFile") -> str:
     """The compiler's flags of the first C file, which the debugging information tells."""
     for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
         made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
@@ -84,13 +82,13 @@ def _flags(file: ELFFile) -> str:
     return ""
 
 
-def _comment(file: ELFFile) -> str:
+def _comment(file: "ELFFile") -> str:
     """Returns what the compiler wrote of itself into the file."""
     section = file.get_section_by_name(".comment")
     return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
 
 
-def _told(elf: Path | None, read: Callable[[ELFFile], str]) -> str | None:
+def _told(elf: Path | None, read: "Callable[[ELFFile], str]") -> str | None:
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Installs our programs and Trusted Applications on a board that lacks them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

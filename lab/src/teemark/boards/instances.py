@@ -6,8 +6,6 @@ command and goes away with it. A folder whose owner is dead is swept up by the n
 QEMU in it is ended. A process is known by its pid and its start time together.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -33,7 +31,7 @@ class Process(msgspec.Struct, frozen=True):
     started: int
 
     @classmethod
-    def of(cls, pid: int) -> Process | None:
+    def of(cls, pid: int) -> "Process | None":
         started = start_time(pid)
         return None if started is None else cls(pid, started)
 

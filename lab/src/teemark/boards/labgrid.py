@@ -9,8 +9,6 @@ A process of its own holds the place, and releases it at the end of its stdin, w
 process has open: so the place is released however this process ends.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import getpass

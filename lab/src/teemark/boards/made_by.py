@@ -2,8 +2,6 @@
 """The versions that decide the figures of the exact board besides our own code: those of the
 software that it runs, and that of the compiler."""
 
-from __future__ import annotations
-
 import subprocess
 
 from teemark.base.errors import MissingOutput

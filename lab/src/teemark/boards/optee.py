@@ -5,8 +5,6 @@ package with options of one's own, a source tree of one's own, or a folder with 
 Builds are kept in build/optee, one folder for each version and set of options.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import struct

@@ -5,8 +5,6 @@ The tree itself is never built in and never written to. A build is known by the 
 files, the patches and the options, so that the same sources are built once, wherever they lie.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -6,8 +6,6 @@ It is a folder as in optee_examples, whose `ta/` has the Makefile; or that folde
 the signed file, UUID.ta.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

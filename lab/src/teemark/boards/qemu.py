@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From a virtual board's recipe to QEMU's command line. Pure, but for looking for QEMU."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

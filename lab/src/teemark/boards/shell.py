@@ -5,8 +5,6 @@ Every command gets the folder of our programs first in its PATH. Exit statuses a
 own, 128+n when signal n killed it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -67,7 +65,7 @@ class Process:
     """A command that runs on the board. `whole` says that all of its output came; `stderr` is the
     end of it, as far as the output was read."""
 
-    _shell: Shell
+    _shell: "Shell"
     argv: Sequence[str]
     _channel: Channel
     _job: str

@@ -6,8 +6,6 @@ on a slow board. The master's socket lies in a folder of its own with a short na
 path has 108 bytes at most); the master dies with us.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -115,7 +113,7 @@ class Ssh:
         self.lost = True
         return lost_error(self.board, str(self.endpoint), self.lost_hint)
 
-    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> Channel:
+    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> "Channel":
         """Starts a command line on the board. `streams` are stdin, stdout and stderr; None is this
         process's own."""
         if not self.connected:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Errors of ours from what ssh says when it fails. Pure: text in, error out."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping

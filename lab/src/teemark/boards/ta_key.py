@@ -5,8 +5,6 @@ A signed TA begins with a `struct shdr` (OP-TEE's core/include/signed_hdr.h): se
 SHA-256 of what is signed, its signature (by OP-TEE's scripts/sign_encrypt.py).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ What is built with a kit and a key lies in a folder of its own (ta/Makefile says
 board gets the TAs of another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Does a board's TEE take our Trusted Applications? A session with each says so."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

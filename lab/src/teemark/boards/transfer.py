@@ -5,8 +5,6 @@ Whatever is written is written beside its place, checked, and renamed. A file's 
 SHA-256, or its size where the board has no sha256sum.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

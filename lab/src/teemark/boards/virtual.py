@@ -5,8 +5,6 @@ It never outlives the command that booted it, not even when that is killed, unle
 keeps it up on purpose. Every boot starts with a fresh copy of the data disk; `reboot` keeps it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """MQTT-TZ in one sitting: a broker, three clients, and what each of them sees of a message."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

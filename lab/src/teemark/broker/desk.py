@@ -4,8 +4,6 @@
 All of it lives in one folder of the board; the packages come from Debian by vboard/scripts/broker.
 """
 
-from __future__ import annotations
-
 import shutil
 import tarfile
 import tempfile

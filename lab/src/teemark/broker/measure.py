@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Measures a broker's cost of a message: its process' CPU time, and the time to each subscriber."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One message, instruction by instruction: publisher, broker, TEE and subscribers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

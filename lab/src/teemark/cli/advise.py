@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark advise`: what to choose, by what a run measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark audit`: what figures say against themselves and against what is published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

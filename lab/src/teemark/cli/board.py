@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark board list"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

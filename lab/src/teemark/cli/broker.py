@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark broker demo|measure"""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Options and arguments that several subcommands have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import reduce
@@ -145,7 +143,7 @@ class WithProgram(click.Command):
         return super().parse_args(ctx, args[:at])
 
 
-def load(ta_path: Path | None, plan_word: str | None) -> tuple[OwnTa | None, Plan]:
+def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Plan]":
     """The TA and the plan that a command line names; without a plan it is the TA's own."""
     from teemark.boards import own_ta
     from teemark.plan import plan
@@ -169,7 +167,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> tuple[OwnTa | None, Pla
     return own, asked
 
 
-def parse_limit(text: str) -> Limit:
+def parse_limit(text: str) -> "Limit":
     """`5%` or `1000i`; UsageMistake for anything else."""
     from teemark.model.compare import Limit
 
@@ -199,7 +197,7 @@ def picked(thing: object, *names: str) -> dict[str, Any]:
     return {name: getattr(thing, name) for name in names}
 
 
-def shown(show: Callable[[Console], None], *, plain: bool) -> str:
+def shown(show: "Callable[[Console], None]", *, plain: bool) -> str:
     """Returns what is printed to a terminal; `plain` for a file."""
     console = terminal(plain=plain)
     with console.capture() as said:

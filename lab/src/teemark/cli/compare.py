@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark compare`: which cases became better or worse."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

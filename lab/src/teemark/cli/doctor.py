@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark doctor BOARD"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import click

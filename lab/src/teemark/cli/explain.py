@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark explain`: where the time of a call goes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

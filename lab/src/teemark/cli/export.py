@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark export`: a run in the form that another tool reads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

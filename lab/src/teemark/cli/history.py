@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark history`: many runs of the same plan, and where their levels changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

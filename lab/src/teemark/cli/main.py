@@ -6,8 +6,6 @@ returns an exit status (None for 0), and one row here. The row holds the short h
 `teemark --help` imports none of them.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark new-ta`: a folder with a Trusted Application that can be measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

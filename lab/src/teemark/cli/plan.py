@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark plan`: list the plans, or show the cases of one."""
 
-from __future__ import annotations
-
 import click
 
 from teemark.base.console import say

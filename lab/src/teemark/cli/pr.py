@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark pr`: what a change to OP-TEE costs or saves, as one comment."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark predict`: what a call takes that wasn't measured, by the models of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

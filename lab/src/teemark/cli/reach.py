@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Commands that reach a board by hand: up, down, exec, shell, push, pull."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

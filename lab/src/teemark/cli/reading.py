@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs that a command is given, and figures in JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from teemark.base.console import say

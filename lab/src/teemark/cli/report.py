@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark report`: make the reports again from a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

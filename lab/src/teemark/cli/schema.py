@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark schema`: the JSON Schema of a line of run.ndjson, made from the types of its records."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

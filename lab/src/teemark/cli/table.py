@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark table`: boards beside each other, a line each."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

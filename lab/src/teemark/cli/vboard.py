@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark vboard install"""
 
-from __future__ import annotations
-
 import shutil
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark watch -- PROGRAM`: what a program calls in the TEE, on any board with clocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

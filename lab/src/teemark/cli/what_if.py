@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark what-if`: what options of OP-TEE's build change."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The inventory says what a board is, in lines of a label and a value."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Asks a board what a doctor wants to know. Changes nothing but what a first use loads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

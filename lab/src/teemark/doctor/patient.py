@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A patient is what is known of a board, and what follows from that alone."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 PROBLEMS, what shows it in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has
 it."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Iterator
 

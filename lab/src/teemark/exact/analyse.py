@@ -2,8 +2,6 @@
 """Makes profiles of a run's windows. If a case has several windows, the median one is shown, and
 all are counted."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections import Counter, defaultdict

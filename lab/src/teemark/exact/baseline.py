@@ -6,8 +6,6 @@ holds a run against. docs/ci.md shows the file.
 hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,
 and the sum of all others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 dearer, the plan is measured once more on a fresh boot, since one boot of many differs from the
 others, and meanwhile a case of each change is traced, to name the functions."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence

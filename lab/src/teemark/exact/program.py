@@ -2,8 +2,6 @@
 """Any program's calls into the TEE, instruction by instruction: on the exact board, with QEMU's
 plugin and the library that is preloaded into the program."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two commits of OP-TEE, each built and traced: one comment for a pull request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

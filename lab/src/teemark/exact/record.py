@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A run with its trace: the exact board, booted with QEMU's plugin."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

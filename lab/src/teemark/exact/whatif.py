@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The same cases with differently built OP-TEEs: what each option costs or saves. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

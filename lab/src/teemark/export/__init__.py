@@ -4,8 +4,6 @@
 To add one: a file with `def render(run: RunData) -> str`, pure, and a row in FORMATS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

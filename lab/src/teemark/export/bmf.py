@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Bencher Metric Format: the median of each case, with the ends of its 95 % interval."""
 
-from __future__ import annotations
-
 import json
 
 from teemark.model.models import stats_of

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: a median a case."""
 
-from __future__ import annotations
-
 import json
 
 from teemark.model.models import stats_of

@@ -4,8 +4,6 @@ instructions are counted, they stand in its output, and it has no time. A case t
 couldn't measure as asked is an error, as is a TEE that couldn't be used. Commit and labels are
 properties of the suite."""
 
-from __future__ import annotations
-
 import re
 from statistics import median
 from xml.etree import ElementTree as ET

@@ -2,8 +2,6 @@
 """LAVA's signals: what `lava-test-case NAME --result … --measurement … --units …` says on a
 device's console. A test shell that prints them has a result for each case."""
 
-from __future__ import annotations
-
 import re
 
 from teemark.model.models import stats_of

@@ -3,8 +3,6 @@
 interval as two more. Commit and labels are in `teemark_run_info`, so that a new commit doesn't
 begin new series of each case. It is a gauge, as push gateways don't know OpenMetrics' type info."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from teemark.model.models import stats_of

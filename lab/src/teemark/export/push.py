@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sends an export to a server that keeps figures: a Prometheus push gateway, or Bencher."""
 
-from __future__ import annotations
-
 import json
 import os
 from base64 import urlsafe_b64encode

@@ -3,8 +3,6 @@
 starts; `ns` is by the client's clock, `ta_ns` by the TA's in the same calls, both in `unit`. A case
 that wasn't measured has a row without a sample, and the reason in `not_measured`."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rule on a run of the plan broker: what a message costs."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.findings.ground import Ground, is_known

@@ -2,8 +2,6 @@
 """Rules on the cost of a call into the TEE, and on what makes it dearer: sessions, a TA's size, the
 kind of memory that a buffer is in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.base import fmt

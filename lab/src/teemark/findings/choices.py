@@ -5,8 +5,6 @@ A choice is better than another only if it costs less by 1 % with all of both in
 backends are compared at sizes that were measured, pieces by the models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rules on computing: inside the TEE and outside, with the CPU's instructions and without."""
 
-from __future__ import annotations
-
 import math
 
 from teemark.base import fmt

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The ground that rules stand on, and how they make findings of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -41,7 +39,7 @@ class Ground:
     trace: Trace | None = None
 
     @classmethod
-    def of(cls, run: RunData, trace: Trace | None = None) -> Ground:
+    def of(cls, run: RunData, trace: Trace | None = None) -> "Ground":
         models = build(run)
         return cls(run, models, breakdowns(run, models), trace)
 
@@ -65,7 +63,7 @@ class Ground:
         ]
         return "sha256" if "sha256" in shared else next(iter(shared), None)
 
-    def rates(self, one: str, other: str) -> Rates | None:
+    def rates(self, one: str, other: str) -> "Rates | None":
         """Compares a byte by two backends, of an algorithm that both have."""
         algorithm = self.main_algorithm(one, other)
         first = self.models.cost(algorithm, one) if algorithm else None

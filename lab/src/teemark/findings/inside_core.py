@@ -2,8 +2,6 @@
 """Causes inside the core of OP-TEE, by a trace of the empty call; a run without one can't check
 most of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

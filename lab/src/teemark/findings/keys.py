@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rules on asymmetric keys: a signature, a TLS handshake, a key that is imported each time."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share, Status
 from teemark.base.work import (

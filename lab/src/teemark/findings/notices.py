@@ -2,8 +2,6 @@
 """Notices of what was asked for and isn't in the run: a report begins with them, and `teemark run`
 ends with them."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.base.work import Work
 from teemark.page.blocks import Banner

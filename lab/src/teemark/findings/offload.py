@@ -6,8 +6,6 @@ interrupts, or by time in which no CPU worked. Each piece of evidence speaks for
 verdict is `unknown` where the pieces contradict each other or nothing speaks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

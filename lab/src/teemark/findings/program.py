@@ -2,8 +2,6 @@
 """Advice on a watched program's calls: what it does again and again that it could do once. Each
 saving is computed from the program's own calls on that board, or it isn't given. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 

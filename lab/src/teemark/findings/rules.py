@@ -6,8 +6,6 @@ line in RULES, and a test on both sides of its threshold and without its data. I
 the run gives no ground for it, and a finding that is `not checked` where a user may miss it.
 """
 
-from __future__ import annotations
-
 from teemark.base.finding import Finding
 from teemark.findings import broker, call, choices, crypto, inside_core, keys, storage, trust
 from teemark.findings.ground import Ground, Rule

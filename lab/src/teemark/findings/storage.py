@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The TEE's storage: against a file, and what its calls to the normal world cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from teemark.base import fmt

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A subject of a report: a run with its models and findings; and how sections are made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

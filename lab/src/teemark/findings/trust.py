@@ -2,8 +2,6 @@
 """How far the figures of a run can be trusted: clocks, scatter, models, measuring itself, and the
 machine."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, HARNESS

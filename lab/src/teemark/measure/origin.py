@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The source that a run measures: its git commit, and labels that the user gives."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How a run is shown while it goes on: a bar on a terminal, a few lines in a pipe."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import sys
@@ -48,7 +46,7 @@ def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator[
 class Bar(Watcher):
     """A live bar."""
 
-    def __init__(self, progress: Progress, title: str, bars: Bars) -> None:
+    def __init__(self, progress: Progress, title: str, bars: "Bars") -> None:
         self._progress = progress
         self._title = title
         self._bars = bars

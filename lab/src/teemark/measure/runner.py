@@ -6,8 +6,6 @@ clock counts instructions nothing may be on the wire while it measures, so there
 written to a file on the board and fetched afterwards.
 """
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import time
@@ -91,7 +89,7 @@ class Outcome:
 
 
 def header(
-    board: Board, asked: Plan, starts: int, now: datetime, origin: Origin | None = None
+    board: "Board", asked: Plan, starts: int, now: datetime, origin: Origin | None = None
 ) -> records.Run:
     """The record that goes before all others."""
     origin = origin or Origin()
@@ -122,7 +120,7 @@ def _keys(asked: Plan) -> tuple[str, ...]:
 
 
 def measure(
-    board: Board,
+    board: "Board",
     asked: Plan,
     directory: Path,
     watcher: Watcher,
@@ -203,7 +201,7 @@ class _Attempt:
     """One start: its raw lines go to the file, and its records to whoever watches. The end record
     waits for the rest."""
 
-    board: Board
+    board: "Board"
     asked: Plan
     writer: RunWriter
     watcher: Watcher
@@ -484,7 +482,7 @@ class Progress:
     _any: set[str] = field(default_factory=set)  # keys that stand for several cases
 
     @classmethod
-    def of(cls, asked: Plan, starts: Starts | None = None) -> Progress:
+    def of(cls, asked: Plan, starts: Starts | None = None) -> "Progress":
         starts = starts or Starts()
         return cls(
             {

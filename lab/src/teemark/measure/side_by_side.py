@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Several boards at once: this process becomes one for each, whose failure is its own."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -2,8 +2,6 @@
 """Looks after a program on the board that says nothing for a while: is it busy, or is the board or
 its TEE stuck? Nothing is asked where a question would disturb, as long as the board computes."""
 
-from __future__ import annotations
-
 import time
 
 from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost, TeeHangs

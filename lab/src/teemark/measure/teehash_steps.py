@@ -6,8 +6,6 @@ that records its context switches, a `timeline` record. A wrong digest is a `fai
 can't run is a `skip` with its reason.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,6 @@
 """A program of the user's on an open board, with its calls into the TEE kept: a library of ours is
 preloaded into it (host/src/watch). What was pushed for it is taken away again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -2,8 +2,6 @@
 """Where the time of one call goes: parts, each a difference or a slope of what the run measured
 apart; what they leave of the call is `unexplained`, and may be negative (docs/method.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -2,8 +2,6 @@
 """Cases of a comparison that changed alike: by the same amount a call, the same amount a byte, or
 the same share. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median

@@ -10,8 +10,6 @@ Where instructions are counted, two boots of one build differ by very little: `s
 by more is better or worse; what differs by less, but in one direction in all calls of a kind, is
 found by a sign test over the cases (`shifted`)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

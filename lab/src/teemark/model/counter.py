@@ -3,8 +3,6 @@
 repetitions by both clocks must agree: the client's rests on the assumption that all repetitions
 cost the same and the way nothing more, the TA's on its counter being right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

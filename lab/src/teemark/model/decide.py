@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Decisions on intervals: yes, no, or undecided with what would decide."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal

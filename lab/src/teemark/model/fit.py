@@ -6,8 +6,6 @@ beyond 1.345 standard errors) keeps one disturbed point from bending it. Once th
 the fit is linear in the medians, so that the draws of the medians become draws of the terms.
 Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

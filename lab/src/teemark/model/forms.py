@@ -17,8 +17,6 @@ in one piece: it costs or saves. In the TEE `page` can't be told from `block`: i
 measured apart (by the TA's counter, or by calls that only carry a buffer) or left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +62,7 @@ class Form:
     mapped: bool = False  # A call maps the pages of its message in the TEE
 
     @classmethod
-    def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> Form:
+    def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> "Form":
         """Returns the form of a case; a command has no blocks, whatever its name."""
         row = case.row
         blocks = blocks_of(algorithm) if row.form == "message" else None

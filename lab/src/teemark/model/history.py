@@ -7,8 +7,6 @@ nothing is found. Where times are sampled on hardware, levels are those of PELT 
 P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter from run to run is
 estimated from neighbours, which a change of the level hardly moves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ A leg from `begin` to `end` holds half of what either event costs. What a call t
 events than without is what they cost; how much of that lies inside the legs isn't known: half of it
 is taken off, and the interval goes from nothing to all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything that is fitted to a run, in one value: what sections and verdicts are made from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -2,8 +2,6 @@
 """Which change a comparison of few starts can see: Student's t, and how often a change of some size
 is called one. Pure numbers."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from functools import lru_cache

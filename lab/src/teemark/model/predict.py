@@ -6,8 +6,6 @@ fitted without, and one unknown path through the code, as dear as the dearest kn
 Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021): the form with the
 largest residual."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

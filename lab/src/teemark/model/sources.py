@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The sources from which the parts of a run's calls are made: what it measured apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -10,8 +10,6 @@ Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2
 T. Hettmansperger and S. Sheather, Confidence intervals based on interpolated order statistics
 (1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Iterable, Sequence
@@ -104,7 +102,7 @@ class Estimate:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __add__(self, other: Estimate) -> Estimate:
+    def __add__(self, other: "Estimate") -> "Estimate":
         value = self.value + other.value
         counted = self.counted and other.counted
         if self.draws is None or other.draws is None:
@@ -112,10 +110,10 @@ class Estimate:
         freedom = freedom_of((1, self), (1, other))
         return Estimate(value, self.draws + other.draws, *freedom, counted)
 
-    def __sub__(self, other: Estimate) -> Estimate:
+    def __sub__(self, other: "Estimate") -> "Estimate":
         return self + other.scaled(-1.0)
 
-    def __truediv__(self, other: Estimate) -> Estimate:
+    def __truediv__(self, other: "Estimate") -> "Estimate":
         """Without draws where the divisor may be zero: its ratio could be anything. What is exact
         over a time has that time's interval, turned over."""
         value = self.value / other.value if other.value else math.inf
@@ -128,11 +126,11 @@ class Estimate:
             return Estimate(value, turned, shared=other.shared)
         return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
 
-    def scaled(self, factor: float) -> Estimate:
+    def scaled(self, factor: float) -> "Estimate":
         draws = None if self.draws is None else self.draws * factor
         return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
 
-    def widened(self, share: float | None, label: str) -> Estimate:
+    def widened(self, share: float | None, label: str) -> "Estimate":
         """Returns the estimate with a further error, such as a model's: 95 of 100 draws move by
         less than `share` of the value. With None, an unknown error, it has no interval."""
         if share is None:
@@ -476,7 +474,7 @@ class CaseStats:
 USAGE_NS = 1000  # Step of the CPU time of a sample
 
 
-def cpu_time(measured: MeasuredCase, sampling: Sampling) -> Estimate | None:
+def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
     """Returns the process's CPU time of a call, ns; None where a sample doesn't say it, or where
     nobody but the CPU can do the work."""
     if measured.case.watched is None and measured.case.watched_reason is None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When a run of teehash had a CPU, and at which step it was. Pure: a record in, times out."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

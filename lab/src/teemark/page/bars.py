@@ -4,8 +4,6 @@
 What the parts exceed the call by, or lack, is drawn too: a part that is negative has no width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

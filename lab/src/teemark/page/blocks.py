@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Blocks of a section. Their text is plain, and escaped by whoever renders it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -143,7 +141,7 @@ class Fold:
 
     title: str
     note: str
-    blocks: tuple[Block, ...]
+    blocks: "tuple[Block, ...]"
     open: bool = False
 
 

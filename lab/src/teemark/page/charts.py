@@ -5,8 +5,6 @@ Colours are CSS variables of the page (matplotlib is given stand-ins, which are 
 afterwards), so that a chart follows the light or dark theme. Text stays text in the page's font.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
@@ -126,7 +124,7 @@ def _figure(key: str, shape: Shape, height: float) -> Iterator[Any]:
         yield figure
 
 
-def _axes(figure: Any, box: tuple[float, float, float, float], font: float, grid: str) -> Axes:
+def _axes(figure: Any, box: tuple[float, float, float, float], font: float, grid: str) -> "Axes":
     """Adds axes in this part of the figure: left, bottom, width and height, pixels."""
     wide, tall = figure.get_size_inches() * 72
     axes: Axes = figure.add_axes((box[0] / wide, box[1] / tall, box[2] / wide, box[3] / tall))
@@ -185,7 +183,7 @@ def history(
         return _svg(figure)
 
 
-def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
+def _course(axes: "Axes", course: Course, font: float, *, small: bool) -> None:
     """Draws values as points, levels as lines, and beside each new level its change."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -215,7 +213,7 @@ def _course(axes: Axes, course: Course, font: float, *, small: bool) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
 
 
-def _run_axis(axes: Axes, runs: Sequence[str], wide: float, font: float, *, named: bool) -> None:
+def _run_axis(axes: "Axes", runs: Sequence[str], wide: float, font: float, *, named: bool) -> None:
     """Marks each run, and names as many as there is room for, from the last one on at equal
     distances."""
     from matplotlib.ticker import FixedLocator
@@ -298,7 +296,7 @@ def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> lis
     return [sizes[index] for index in sorted(kept)]
 
 
-def _name_lines(axes: Axes, series: Sequence[Series], shape: Shape) -> None:
+def _name_lines(axes: "Axes", series: Sequence[Series], shape: Shape) -> None:
     """Names at the right ends, moved apart, in the colour of their lines."""
     ends = [one.points[-1] for one in series]
     pixels = [float(axes.transData.transform(end)[1]) for end in ends]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rows of dots over one scale, as inline SVG: boards beside each other, or cases that changed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Charts of a report as a file of their own: SVG, or PNG and PDF by the package cairosvg."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

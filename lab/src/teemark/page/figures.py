@@ -4,8 +4,6 @@
 Counted figures are exact: they have all their digits, and no interval. What waits for something
 else than the processor isn't counted even on a board that counts: it is a time there too."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.base.interval import Interval
 from teemark.model.fit import Fit

@@ -2,8 +2,6 @@
 """Sections as one HTML file without external references. jinja2 escapes everything but the SVG
 that charts.py made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.page.blocks import Block, Section

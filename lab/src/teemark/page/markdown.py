@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sections as Markdown (GitHub's flavour). Whatever came from a board is escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

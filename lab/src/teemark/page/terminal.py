@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Blocks of a report on a terminal: those that commands show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": 
 NARROWEST = 11  # Columns of a terminal for a column of words
 
 
-def show(console: Console, blocks: Iterable[kind.Block]) -> None:
+def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
     """Charts are left out: a command draws its own."""
     for block in blocks:
         match block:
@@ -39,7 +37,7 @@ def show(console: Console, blocks: Iterable[kind.Block]) -> None:
                 pass
 
 
-def _paragraph(console: Console, text: kind.Text) -> None:
+def _paragraph(console: "Console", text: kind.Text) -> None:
     """With its beginning in colour if that is a verdict."""
     from rich.text import Text as Line
 
@@ -63,7 +61,7 @@ def plain(text: kind.Text) -> str:
     return "".join(part if isinstance(part, str) else part.text for part in text)
 
 
-def _finding(console: Console, one: Finding) -> None:
+def _finding(console: "Console", one: Finding) -> None:
     mark = "•" if one.severity == "note" else "!"
     paragraph(console, f"{mark} {one.claim}{'' if one.sure else ' (uncertain)'}")
     if one.evidence:
@@ -72,7 +70,7 @@ def _finding(console: Console, one: Finding) -> None:
         paragraph(console, f"  → {one.advice}")
 
 
-def _table(console: Console, table: kind.Table) -> None:
+def _table(console: "Console", table: kind.Table) -> None:
     """No figure in it is broken or cut: where a terminal is too narrow for that, each row is a
     paragraph."""
     from rich import box

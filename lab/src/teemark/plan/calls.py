@@ -2,8 +2,6 @@
 """Calls of any Trusted Application, as a plan describes them (docs/own-ta.md). A `Call` becomes a
 description for teebench, one word (host/src/teebench/call.h)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -45,7 +43,7 @@ class Uuid(str):
     __slots__ = ()
 
     @classmethod
-    def read(cls, value: object) -> Uuid:
+    def read(cls, value: object) -> "Uuid":
         form = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
         if not isinstance(value, str) or not re.fullmatch(form, value.lower()):
             raise Wrong(f"{value!r} is no UUID", "such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b")
@@ -56,7 +54,7 @@ class Result(int):
     """A return code."""
 
     @classmethod
-    def read(cls, value: object) -> Result:
+    def read(cls, value: object) -> "Result":
         name = value.replace("TEEC_", "TEE_", 1) if isinstance(value, str) else ""
         if name in RESULTS:
             return cls(RESULTS[name])
@@ -74,7 +72,7 @@ class Length(str):
     __slots__ = ()
 
     @classmethod
-    def read(cls, value: object) -> Length:
+    def read(cls, value: object) -> "Length":
         return cls(value) if value == "{}" else cls(Size.read(value))
 
     def of(self, size: int | None, key: str) -> int:
@@ -95,7 +93,7 @@ class Content(str):
     )
 
     @classmethod
-    def read(cls, value: object) -> Content:
+    def read(cls, value: object) -> "Content":
         word = cls._word(value) if isinstance(value, str) else None
         if word is None:
             raise Wrong(f"{str(value)[:80]!r} are no bytes", cls._hint)

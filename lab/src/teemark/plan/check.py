@@ -3,8 +3,6 @@
 what workloads, algorithms and backends there are; the one that is built for this machine looks at a
 plan before any board does."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

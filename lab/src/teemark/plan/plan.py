@@ -3,8 +3,6 @@
 docs/own-ta.md its `[ta]` and `[[call]]`. A block stands for every combination of its lists. A key
 that comes out twice is a mistake, as its samples could not be told apart."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence

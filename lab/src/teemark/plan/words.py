@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The words of a plan: what stands in its lists."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 
@@ -29,7 +27,7 @@ class Size(int):
     """Bytes."""
 
     @classmethod
-    def read(cls, value: object) -> Size:
+    def read(cls, value: object) -> "Size":
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return cls(value)
         try:
@@ -48,7 +46,7 @@ class Name(str):
     _hint = "small letters, digits, . _ -"
 
     @classmethod
-    def read(cls, value: object) -> Name:
+    def read(cls, value: object) -> "Name":
         if not isinstance(value, str) or not cls._form.fullmatch(value):
             raise Wrong(f"{value!r} is no name", cls._hint)
         return cls(value)

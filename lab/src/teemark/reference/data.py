@@ -6,8 +6,6 @@ DataError with its file and line. Figures keep the digits that were printed (Dec
 findings rest on two figures having the same digits.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

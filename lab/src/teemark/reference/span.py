@@ -5,8 +5,6 @@
 no numbers inside those ranges would give it: so a check can't fire on mere rounding.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import operator
@@ -24,27 +22,27 @@ class Span:
     mid: float
     high: float
 
-    def __add__(self, other: Span | float) -> Span:
+    def __add__(self, other: "Span | float") -> "Span":
         o = span(other)
         return Span(self.low + o.low, self.mid + o.mid, self.high + o.high)
 
-    def __sub__(self, other: Span | float) -> Span:
+    def __sub__(self, other: "Span | float") -> "Span":
         o = span(other)
         return Span(self.low - o.high, self.mid - o.mid, self.high - o.low)
 
-    def __mul__(self, other: Span | float) -> Span:
+    def __mul__(self, other: "Span | float") -> "Span":
         o = span(other)
         ends = [a * b for a in (self.low, self.high) for b in (o.low, o.high)]
         return Span(min(ends), self.mid * o.mid, max(ends))
 
-    def __truediv__(self, other: Span | float) -> Span:
+    def __truediv__(self, other: "Span | float") -> "Span":
         o = span(other)
         if o.low <= 0 <= o.high:
             raise ZeroDivisionError("divided by a range that holds zero")
         ends = [a / b for a in (self.low, self.high) for b in (o.low, o.high)]
         return Span(min(ends), self.mid / o.mid, max(ends))
 
-    def overlaps(self, other: Span) -> bool:
+    def overlaps(self, other: "Span") -> bool:
         # a relative allowance of 1e-9 for what binary fractions lose
         slack = 1e-9 * max(abs(self.high), abs(other.high), abs(self.low), abs(other.low))
         return self.low <= other.high + slack and other.low <= self.high + slack

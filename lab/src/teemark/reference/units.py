@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Units that documents print, and those that a correction may have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

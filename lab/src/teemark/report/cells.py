@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Cells and columns that tables of several sections have."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.findings.subject import Subject
 from teemark.model.fit import Fit

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The words of a comparison: for the terminal, the report and a merge request alike."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 """Many runs as a page: what changed since which run, the case that changed most, and the others in
 small."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.base import fmt

@@ -2,8 +2,6 @@
 """A program's calls into the TEE by TA and command, what to change, and who called; for a terminal
 and for a page."""
 
-from __future__ import annotations
-
 import json
 import math
 from bisect import bisect_right

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs into reports. `make` is pure: the same runs give the same bytes. `write` stores them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

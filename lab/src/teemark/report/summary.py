@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The end of `teemark run`: one table, and what is worth a sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +27,7 @@ _MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"
 DEAREST = 3  # Causes that are shown; the report has all of them
 
 
-def show(subject: Subject) -> None:
+def show(subject: "Subject") -> None:
     """To stdout, plain where that is no terminal."""
     console = text_terminal()
     for finding in subject.found("answer"):
@@ -55,7 +53,7 @@ def show(subject: Subject) -> None:
         paragraph(console, f"failed: {fail.case}: {fail.reason}")
 
 
-def dearest(console: Console, subject: Subject) -> None:
+def dearest(console: "Console", subject: "Subject") -> None:
     """Prints the dearest causes and what would help."""
     causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
     for number, finding in enumerate(causes[:DEAREST], 1):
@@ -64,7 +62,7 @@ def dearest(console: Console, subject: Subject) -> None:
             paragraph(console, f"  → {finding.advice}")
 
 
-def _table(subject: Subject) -> Table | None:
+def _table(subject: "Subject") -> Table | None:
     """Returns the cost of whole calls of the algorithm of the answer: rows by world,
     up to four sizes that most backends were measured at."""
     found = curves(subject)

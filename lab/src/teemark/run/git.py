@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Asks git about a source tree."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

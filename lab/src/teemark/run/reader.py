@@ -5,8 +5,6 @@ A file that was cut off (no `end` record, or a half last line) is still a run, m
 Whatever else is wrong is an error that names the file and the line.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

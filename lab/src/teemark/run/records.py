@@ -6,8 +6,6 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 `docs/run.schema.json` is made from this file by `teemark schema`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field

@@ -3,8 +3,6 @@
 has a folder in the branch's tree. No work tree is touched: what is read comes from a folder of
 runs in git's own directory, which git brings up to date."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writing run.ndjson: every line as it came, under a partial name until the end record came."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import itertools

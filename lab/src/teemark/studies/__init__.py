@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A section for runs of a seed plan: the published tables, measured again, and the audit."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from teemark.audit import audit_published

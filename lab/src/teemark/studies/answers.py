@@ -3,8 +3,6 @@
 reference/DOCUMENT.toml; and its own figures by each other where no general rule can know, the
 [[mistakes]]."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -3,8 +3,6 @@
 which formula each cell is measured, and by which figures a conclusion is judged.
 docs/reference.md tells how to write them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import product

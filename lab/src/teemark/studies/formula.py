@@ -9,8 +9,6 @@ The functions are the methods of Lookup; docs/reference.md lists them. Besides t
 and numbers with + - * / between them.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
@@ -44,7 +42,7 @@ class Formula:
         return bool(_TIMED.search(self.text))
 
     @classmethod
-    def parse(cls, text: str, where: str) -> Formula:
+    def parse(cls, text: str, where: str) -> "Formula":
         """A ConfigError, which begins with `where`, if it isn't one."""
         try:
             body = ast.parse(text, mode="eval").body

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A run answers a cell of a published table: with a value and its spread, or with why not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,7 +32,7 @@ class Value:
     sd: float | None = None
 
     @classmethod
-    def of(cls, summary: Summary) -> Value:
+    def of(cls, summary: Summary) -> "Value":
         return cls(summary.estimate, summary.mean, summary.sd)
 
     @property
@@ -45,14 +43,14 @@ class Value:
     def interval(self) -> Interval | None:
         return self.known.interval
 
-    def __mul__(self, factor: float) -> Value:
+    def __mul__(self, factor: float) -> "Value":
         return Value(
             self.known.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
         )
 
-    def __truediv__(self, other: Value | float) -> Value:
+    def __truediv__(self, other: "Value | float") -> "Value":
         """A quotient of two medians."""
         if not isinstance(other, Value):
             return self * (1 / other)
@@ -60,20 +58,20 @@ class Value:
             raise ZeroDivisionError
         return Value(self.known / other.known)
 
-    def __rtruediv__(self, number: float) -> Value:
+    def __rtruediv__(self, number: float) -> "Value":
         return exactly(number) / self
 
-    def __add__(self, other: Value | float) -> Value:
+    def __add__(self, other: "Value | float") -> "Value":
         """A sum of two medians; with a number it is moved, and the standard deviation stays."""
         if isinstance(other, Value):
             return Value(self.known + other.known)
         mean = self.mean + other if self.mean is not None else None
         return Value(self.known + stats.exactly(other), mean, self.sd)
 
-    def __sub__(self, other: Value | float) -> Value:
+    def __sub__(self, other: "Value | float") -> "Value":
         return self + other * -1
 
-    def __rsub__(self, number: float) -> Value:
+    def __rsub__(self, number: float) -> "Value":
         return self * -1 + number
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A published table with what was measured here beside it, and what the audit says of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

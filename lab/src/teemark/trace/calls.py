@@ -2,8 +2,6 @@
 """The calls that a program made into the TEE: the file that host/src/watch/watch.c writes
 (host/include/watch_record.h says what is in it). Pure, but for reading the file."""
 
-from __future__ import annotations
-
 import statistics
 import uuid
 from collections import defaultdict

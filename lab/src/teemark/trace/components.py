@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which part of the system a function belongs to."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

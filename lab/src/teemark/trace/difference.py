@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two traces of the same case: which functions make the difference. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from teemark.trace.profile import CaseTrace, Function, Trace

@@ -3,8 +3,6 @@
 instructions; readable without JavaScript, and in both themes. With a second trace, widths are the
 new one's, and colours say what became more (red) or less (blue)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
@@ -35,9 +33,9 @@ class _Frame:
     total: int = 0
     calls: int = 0
     before: int = 0
-    below: dict[Function, _Frame] = field(default_factory=dict)
+    below: "dict[Function, _Frame]" = field(default_factory=dict)
 
-    def child(self, function: Function) -> _Frame:
+    def child(self, function: Function) -> "_Frame":
         return self.below.setdefault(function, _Frame(function))
 
 

@@ -2,8 +2,6 @@
 """Folded stacks: `frame;frame;frame count` lines, sorted, as flamegraph.pl and others read them.
 Frames carry their exception level. Of several cases, the case is the first frame."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from teemark.trace.profile import Function, Trace

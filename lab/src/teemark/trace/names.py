@@ -3,8 +3,6 @@
 ["fd02c9da-306c-48c7-a49c-bbd827ae86ee"] that have `name = "pkcs11"`, `commands = { 0 = "PING" }`.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import uuid

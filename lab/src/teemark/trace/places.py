@@ -7,8 +7,6 @@ TF-A therefore gives the physical address of all blocks in secure RAM. Virtual a
 tell: OP-TEE's vectors run inside a TA's range of addresses. Whatever is said of a block is checked
 by its instructions, which must be those of the file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

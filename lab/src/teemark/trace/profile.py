@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A traced case: what is kept of it, and what is computed from that. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -115,7 +113,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def costs(self) -> dict[Function, FunctionCost]:
+    def costs(self) -> "dict[Function, FunctionCost]":
         """Returns what each function takes, all its places in the tree together."""
         found: dict[Function, FunctionCost] = {}
         above: list[frozenset[Function]] = []  # the functions on the stack

@@ -3,8 +3,6 @@
 what it infers against this. A place in the call tree has the role of the place above it, unless its
 function begins another: the first rule that fits. It takes a core that has names."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """trace.json in a run's folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Names of addresses: functions of ELF files, and the kernel's own list of that boot."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass, field

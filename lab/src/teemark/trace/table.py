@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A traced call in words and tables, for a terminal and for a report."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args

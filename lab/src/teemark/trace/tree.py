@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The call tree of a window. trace/walk.c makes it: a window has millions of steps."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The file that QEMU's plugin writes for each window: trace/window.h says what is in it."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from functools import cached_property

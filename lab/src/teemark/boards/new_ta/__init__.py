@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A new Trusted Application: the files beside this one, whose name ends in `.in`, filled in."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import uuid

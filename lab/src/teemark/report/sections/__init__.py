@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The sections of a report, in order. To add one: a `Part` here or in a file beside, one line."""
 
-from __future__ import annotations
-
 from teemark.findings.subject import SectionFunction
 from teemark.report.sections.boards import boards
 from teemark.report.sections.breakdown import taken_apart

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boards beside each other, a line each: what a call and a byte cost there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Where the time of one call goes: a bar and a table of its parts, and what can't be told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.base import fmt

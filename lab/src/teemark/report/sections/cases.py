@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every case that ran, commands of the user's own TA, first calls, and what was left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.base import fmt

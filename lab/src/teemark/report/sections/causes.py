@@ -3,8 +3,6 @@
 rules out, and those that it can't tell, with the command that would; and what to choose. `teemark
 explain` prints the same blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from teemark.base.finding import Finding, ranked

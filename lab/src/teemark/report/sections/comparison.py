@@ -2,8 +2,6 @@
 """Several runs side by side: a section of their report, a page of its own, or a comment on a merge
 request."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

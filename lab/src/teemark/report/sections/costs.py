@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The fitted models: the cost of a call, and of a byte."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

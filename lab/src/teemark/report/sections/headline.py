@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The answer in sentences; what was measured where, and how far it can be trusted."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import rarest

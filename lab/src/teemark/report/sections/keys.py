@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Asymmetric keys: the TEE beside OpenSSL, key pairs as a distribution, and PKCS #11 by layers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

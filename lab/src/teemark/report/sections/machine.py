@@ -2,8 +2,6 @@
 """The machine, as it told of itself, and how was measured: what a reader needs to believe the
 figures, or to doubt them."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory
 from teemark.doctor.patient import Patient

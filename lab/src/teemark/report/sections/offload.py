@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who did the work of the kernel's and OpenSSL's cases, and by what one knows."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads
 from teemark.findings.subject import Part, Subject

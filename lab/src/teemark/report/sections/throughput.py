@@ -2,8 +2,6 @@
 """Rate against block size, a chart an algorithm: MiB/s, or instructions a byte on a board that
 counts them, whose clock is an emulator's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from teemark.base import fmt

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When teehash had a CPU, step by step: a picture of its context switches, and their sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from teemark.base import fmt

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traced calls: where every instruction went."""
 
-from __future__ import annotations
-
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
