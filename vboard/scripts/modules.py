@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def normal(name: str) -> str:
-    """The kernel takes - and _ in a module's name for the same."""
+    """Returns a module's name as the kernel compares it: - and _ are the same."""
     return name.replace("-", "_")
 
 
@@ -62,13 +62,15 @@ class Tree:
             if key == "depends":
                 module.depends = [normal(n) for n in value.split(",") if n]
             elif key == "softdep" and value.startswith("pre:"):
-                module.softdeps += [normal(n) for n in value.removeprefix("pre:").split()]
+                module.softdeps += [
+                    normal(n) for n in value.removeprefix("pre:").split()
+                ]
             elif key == "alias":
                 module.aliases.append(value)
         return module
 
     def closure(self, names: list[str]) -> list[Module]:
-        """The modules and all they need, in the order in which they can be loaded."""
+        """Returns the modules and all they need, in the order in which they can be loaded."""
         order: dict[str, Module] = {}
 
         def visit(name: str) -> None:
@@ -85,19 +87,23 @@ class Tree:
 
 
 def unsigned(data: bytes) -> bytes:
-    """The module without its signature, which follows the ELF file.
+    """Returns the module without its signature, which follows the ELF file.
 
     Checking it (RSA, emulated) takes longer than all else at boot. The package it came in was
-    checked when it was downloaded; the kernel accepts it and sets its taint flag E. """
+    checked when it was downloaded; the kernel accepts it and sets its taint flag E."""
     magic = b"~Module signature appended~\n"
     if not data.endswith(magic):
         return data
-    information = data[: -len(magic)][-12:]  # the last four bytes: the signature's length
-    return data[: -len(magic) - len(information) - int.from_bytes(information[-4:], "big")]
+    information = data[: -len(magic)][
+        -12:
+    ]  # the last four bytes: the signature's length
+    return data[
+        : -len(magic) - len(information) - int.from_bytes(information[-4:], "big")
+    ]
 
 
 def modinfo(data: bytes) -> list[tuple[str, str]]:
-    """The key=value strings of the .modinfo section of a 64-bit little-endian ELF file."""
+    """Returns the key=value strings of the .modinfo section of a 64-bit little-endian ELF file."""
     word = lambda at, size: int.from_bytes(data[at : at + size], "little")  # noqa: E731
     if data[:6] != b"\x7fELF\x02\x01":
         sys.exit("error: a kernel module is not a 64-bit little-endian ELF file")
@@ -109,7 +115,9 @@ def modinfo(data: bytes) -> list[tuple[str, str]]:
         if data[at : at + 9] == b".modinfo\0":
             start, length = section(i)
             entries = data[start : start + length].split(b"\0")
-            pairs = (e.decode(errors="replace").partition("=") for e in entries if b"=" in e)
+            pairs = (
+                e.decode(errors="replace").partition("=") for e in entries if b"=" in e
+            )
             return [(key, value) for key, _, value in pairs]
     return []
 
@@ -121,7 +129,9 @@ def wanted(file: Path, tree: Tree) -> dict[str, list[str]]:
         if not words:
             continue
         if len(words) != 2 or words[1] not in groups:
-            sys.exit(f"error: {file}:{number}: expected a module and one of {', '.join(groups)}")
+            sys.exit(
+                f"error: {file}:{number}: expected a module and one of {', '.join(groups)}"
+            )
         name, group = words
         if normal(name) in tree.files:
             groups[group].append(name)
@@ -162,7 +172,9 @@ def main() -> None:
     (target / "modules.order").write_text("".join(f"{m.path}\n" for m in modules))
     (target / "modules.dep").write_text(
         "".join(
-            f"{m.path}:" + "".join(f" {d.path}" for d in reversed(tree.closure(m.depends))) + "\n"
+            f"{m.path}:"
+            + "".join(f" {d.path}" for d in reversed(tree.closure(m.depends)))
+            + "\n"
             for m in modules
         )
     )

@@ -36,7 +36,7 @@ class Audited:
 
     @property
     def summary(self) -> str:
-        """One sentence: what was read, tested and not understood."""
+        """Returns one sentence: what was read, tested and not understood."""
         figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
         found = fmt.plural(len(self.findings), "finding")
         text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {found}"

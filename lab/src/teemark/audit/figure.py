@@ -46,14 +46,14 @@ class Printed:
 
     @property
     def name(self) -> str:
-        """Its headings or words, for a message."""
+        """Returns its headings or words, for a message."""
         if self.form == "line":
             return self.row or self.column or self.table
         return ", ".join(dict.fromkeys(filter(None, (self.row, self.column))))
 
     @property
     def words(self) -> str:
-        """All that says what it is, in small letters."""
+        """Returns all that says what it is, in small letters."""
         return f"{self.row} {self.column}".lower()
 
 
@@ -80,8 +80,8 @@ Lines = list[tuple[int, str]]
 
 
 def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str, Span]:
-    """The number as it is shown, and what it can stand for in base units. `about` is "", "~", "<"
-    or ">"."""
+    """Returns the number as it is shown, and what it can stand for in base units. `about` is "",
+    "~", "<" or ">"."""
     number, high = Decimal(value), Decimal(upper) if upper else None
     digits = 1.0 if about == "~" else 0.0 if unit in EXACT and "." not in value else 0.5
     span = printed(number, high, digits) * UNITS[unit][1]

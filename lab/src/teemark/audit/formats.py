@@ -19,7 +19,7 @@ LONGEST = 20_000
 
 
 def read(text: str, file: str) -> Reading:
-    """The figures of a text. A DataError names the line where there is nothing to audit."""
+    """Returns the figures of a text. A DataError names the line where there is nothing to audit."""
     reading = Reading(file)
     lines: Lines = [
         (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
@@ -34,7 +34,7 @@ def read(text: str, file: str) -> Reading:
 
 
 def read_file(path: Path) -> Reading:
-    """A file that is to be audited."""
+    """Reads a file that is to be audited."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -86,7 +86,7 @@ class Number:
 
 
 def plain(text: str) -> str:
-    """The text without signs of emphasis, and with one letter for micro."""
+    """Returns the text without signs of emphasis, and with one letter for micro."""
     return _NO_BREAK.sub(" ", text.translate(_PLAIN)).strip()
 
 
@@ -96,7 +96,7 @@ _NO_BREAK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d{3}(?!\d))")
 
 
 def unit_named(text: str) -> str:
-    """The unit that a heading is, or has in brackets; "" for none."""
+    """Returns the unit that a heading is, or has in brackets; "" for none."""
     for part in (text, *(part.partition(")")[0] for part in text.split("(")[1:])):
         name = SPELLINGS.get(part.strip(), part.strip())
         if name in UNITS and name != "count":
@@ -105,7 +105,7 @@ def unit_named(text: str) -> str:
 
 
 def numbers(text: str) -> list[Number]:
-    """All numbers of a plain text that aren't part of a name, a date or a version."""
+    """Returns all numbers of a plain text that aren't part of a name, a date or a version."""
     found = sorted((*_digits(text), *_in_words(text)), key=lambda one: one.start)
     return _inherited(text, _ranges(text, found))
 
@@ -137,8 +137,8 @@ def _digits(text: str) -> Iterator[Number]:
 
 
 def _masked(text: str) -> str:
-    """The text with blanks for words that have digits and are names: files, hashes, dates, times,
-    versions."""
+    """Returns the text with blanks for words that have digits and are names: files, hashes, dates,
+    times, versions."""
     return re.sub(r"\S+", lambda word: " " * len(word[0]) if _is_name(word[0]) else word[0], text)
 
 
@@ -159,7 +159,8 @@ _DATED = re.compile(r"v*\d+\.\d+\.\d+(?:\.|$)|(?:\d+-\d+-\d+|\d+:\d+(?::\d+)?)$|
 
 
 def _in_name(text: str, before: str, start: int, end: int) -> bool:
-    """Whether a number is glued to letters, as in SHA-256, or is a rest of something else."""
+    """Returns true if a number is glued to letters, as in SHA-256, or is a rest of something
+    else."""
     previous = before[-1:]
     glued = previous.isalpha() or (bool(previous) and previous in "_.#")
     glued |= bool(previous) and previous in "-/" and before[-2:-1].isalpha()
@@ -168,7 +169,7 @@ def _in_name(text: str, before: str, start: int, end: int) -> bool:
 
 
 def _unit_at(text: str, end: int) -> tuple[str, int, str]:
-    """The unit that follows, where it ends, and what is counted a second."""
+    """Returns the unit that follows, where it ends, and what is counted a second."""
     fold = text.startswith("-fold", end)
     at = end + (text[end : end + 1] in (" ", *_SPACES) or fold)
     found = _PER_SECOND.match(text, at)

@@ -62,7 +62,8 @@ def _sum(figures: Sequence[Printed]) -> Span:
 
 
 def sums(group: Group) -> Iterator[Tested]:
-    """A row or column "total" is the sum of the others; of 100 % the rule `share` knows more."""
+    """Checks that a row or column "total" is the sum of the others; of 100 % the rule `share` knows
+    more."""
     begin = 0
     for index, total in enumerate(group.figures):
         if not _TOTAL.match(group.label(total).strip()):
@@ -130,7 +131,8 @@ def _within(shown: Printed, parts: Sequence[Printed], most: float, whole: str) -
 
 
 def shares(group: Group) -> Iterator[Tested]:
-    """A share in a table or a list is its part ÷ the sum of all parts, or their total."""
+    """Checks that a share in a table or a list is its part ÷ the sum of all parts, or their
+    total."""
     values: dict[tuple[int, str], list[Printed]] = {}
     pairs: dict[tuple[str, str, str], list[tuple[Printed, Printed]]] = {}
     for one in group.figures:
@@ -222,7 +224,7 @@ _RUN = re.compile(
 
 
 def _only(group: Group, figures: Sequence[Printed], pattern: str) -> Printed | None:
-    """The one figure whose label has the pattern; None if there are several."""
+    """Returns the one figure whose label has the pattern; None if there are several."""
     which = [one for one in figures if re.search(pattern, group.label(one))]
     return which[0] if len(which) == 1 else None
 
@@ -269,7 +271,7 @@ def _in_order(low: Printed, high: Printed) -> Tested:
 
 
 def repeats(group: Group) -> Iterator[Tested]:
-    """The mean and the deviation of values that are listed."""
+    """Yields the mean and the deviation of values that are listed."""
     for target in group.figures:
         label = group.label(target)
         is_mean = bool(re.search(_MEAN, label))
@@ -316,7 +318,7 @@ def bounds(group: Group) -> Iterator[Tested]:
 
 
 def _cores(group: Group) -> int:
-    """The most CPUs that the text names; 1 where it names none."""
+    """Returns the most CPUs that the text names; 1 where it names none."""
     said = (match[1].lower() for text, _ in group.reading.said for match in _CORES.finditer(text))
     return max((_CORES_IN_WORDS.get(word) or int(word) for word in said), default=1)
 
@@ -339,7 +341,7 @@ def units(group: Group) -> Iterator[Tested]:
 
 
 def squares(group: Group) -> Iterator[Tested]:
-    """A deviation has the unit of its mean, not of a variance."""
+    """Checks that a deviation has the unit of its mean, not of a variance."""
     squared = [
         one for one in group.figures
         if one.unit.endswith("^2") and (one.form == "cell" or re.search(_SD, one.row.lower()))
@@ -353,7 +355,7 @@ def squares(group: Group) -> Iterator[Tested]:
 
 
 def mixed_units(table: Group) -> Iterator[Tested]:
-    """One rate in two units of a row, of which 1000 of the one make 1 of the other."""
+    """Finds one rate in two units of a row, where 1000 of the one make 1 of the other."""
     wrong: dict[str, tuple[Printed, list[str]]] = {}
     rows = table.rows("rate", "size").values()
     for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):

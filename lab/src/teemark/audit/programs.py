@@ -15,7 +15,7 @@ _KCAPI_UNITS = {"B": (0, 0), "kB": (10, 10), "MB": (20, 10_000), "GB": (30, 10_0
 
 
 def _row(name: str, cells: str, unit: str) -> str:
-    """A row of a table that is set with blanks."""
+    """Returns a row of a table that is set with blanks."""
     return name + "".join(f"  {cell} {unit}" for cell in re.findall(r"[\d.]+", cells))
 
 
@@ -69,7 +69,7 @@ _PATTERNS = [(re.compile(pattern), written) for pattern, written in _LINES]
 
 
 def rewritten(line: str) -> str:
-    """The line as a sentence, a heading or a row, if a program printed it."""
+    """Returns the line as a sentence, a heading or a row, if a program printed it."""
     for pattern, written in _PATTERNS:
         if pattern.search(line):
             return pattern.sub(written, line, count=1)

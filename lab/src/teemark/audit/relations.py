@@ -78,7 +78,7 @@ def rates(group: Group) -> Iterator[Tested]:
 
 
 def _sizes(group: Group, rate: Printed) -> tuple[list[tuple[str, Span]], bool]:
-    """The sizes that a rate may be of, and whether they are all of memory."""
+    """Returns the sizes that a rate may be of, and whether they are all of memory."""
     sizes = group.of("size")
     if sizes:
         memory = all(_MEMORY.search(group.label(one)) for one in sizes)
@@ -92,7 +92,7 @@ def _sizes(group: Group, rate: Printed) -> tuple[list[tuple[str, Span]], bool]:
 
 
 def _of_the_work(group: Group, one: Printed) -> bool:
-    """Whether a time is that of the work itself."""
+    """Returns true if a time is that of the work itself."""
     label = group.label(one)
     if group.kind == "sentence":
         return bool(_TAKEN.search(one.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
@@ -124,7 +124,7 @@ def per_second(group: Group) -> Iterator[Tested]:
 
 
 def per_call(group: Group) -> Iterator[Tested]:
-    """The time of one call is that of all ÷ their number."""
+    """Checks that the time of one call is that of all ÷ their number."""
     counts = [one for one in group.of("count") if one.span.mid > 1]
     for one in group.of("time") if counts else ():
         label = group.label(one)
@@ -169,7 +169,7 @@ def cycles(group: Group) -> Iterator[Tested]:
 
 
 def is_factor(group: Group, one: Printed) -> bool:
-    """Whether a figure compares two others."""
+    """Returns true if a figure compares two others."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
         if "…" in one.column or one.column == "times":  # an end of an interval; how often
@@ -183,8 +183,8 @@ Pairs = list[tuple[Printed, Printed]]
 
 
 def factors_in_tables(table: Group) -> Iterator[Tested]:
-    """A factor or a percentage is that of two figures in its row, or of its row and the row that
-    has the factor 1, or that is no % more."""
+    """Checks that a factor or a percentage is that of two figures in its row, or of its row and the
+    row that has the factor 1, or that is no % more."""
     groups = [
         Group("row", row, table.reading, table.reference)
         for row in table.rows().values() if len(row) <= MANY
@@ -206,8 +206,9 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
 
 
 def factors_in_text(block: Group) -> Iterator[Tested]:
-    """A factor or a percentage is that of two figures of its sentence. A line of a list is compared
-    with the list's first line too; a factor that stands alone, with what comes before it."""
+    """Checks that a factor or a percentage is that of two figures of its sentence. A line of a list
+    is compared with the list's first line too; a factor that stands alone, with what comes before
+    it."""
     for number, figures in block.rows().items():
         if block.kind != "list" and figures[0].block:  # a sentence of a list is tried with it
             continue
@@ -253,7 +254,7 @@ def _pairs(figures: list[Printed]) -> Pairs:
 
 
 def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
-    """One of the pairs has to give the factor; without any nothing is tested."""
+    """Checks that one of the pairs gives the factor; without any nothing is tested."""
     if pairs:
         ratios = [a.span / b.span for a, b in pairs]
         ways = list(ratios)
@@ -300,7 +301,8 @@ _DECIMAL = {"kB", "KB", "MB", "GB"}
 
 
 def _sharp(one: Printed) -> Span:
-    """A size printed whole is one: 512 KiB are no 512.4."""
+    """Returns the figure's span; a size that is printed whole has no width: 512 KiB are no
+    512.4."""
     whole = one.dimension == "size" and "." not in one.digits
     return exact(one.span.mid) if whole else one.span
 
@@ -346,8 +348,8 @@ def _equation(text: str, line: int, left: list[Number], result: Number) -> Itera
 def _evaluated(
     formula: ast.expr, chain: list[Number], result: Number, *, units: bool
 ) -> tuple[Span, Span]:
-    """The value of the left side, and the right side: with all units, or as bare digits, which are
-    in the result's unit."""
+    """Returns the value of the left side, and the right side: with all units, or as bare digits,
+    which are in the result's unit."""
     left, right = (
         [one.printed[1] if units else _bare(one) for one in side] for side in (chain, [result])
     )
@@ -355,7 +357,7 @@ def _evaluated(
 
 
 def _bare(one: Number) -> Span:
-    """A number without its unit."""
+    """Returns a number without its unit."""
     value, printed = one.printed[1], float(one.value)
     return value * abs(printed / value.mid if value.mid and not one.upper else 1.0)
 

@@ -43,7 +43,7 @@ class Tested:
 
 
 def tested(figure: Printed, good: bool, wrong: str) -> Tested:
-    """The figure, and the sentence about it unless it is good."""
+    """Returns the figure, and the sentence about it unless it is good."""
     return Tested(figure, "" if good else wrong)
 
 
@@ -57,7 +57,7 @@ class Group:
     reference: Reference
 
     def label(self, figure: Printed) -> str:
-        """The words that tell a figure from the others of the group, in small letters."""
+        """Returns the words that tell a figure from the others of the group, in small letters."""
         if self.kind == "row":
             return figure.column.lower()
         alone = self.kind in ("column", "sentence")
@@ -82,12 +82,12 @@ class Group:
 
     @property
     def ordered(self) -> list[Printed]:
-        """A sentence's figures in their order."""
+        """Returns a sentence's figures in their order."""
         return sorted(self.figures, key=lambda one: one.start)
 
 
 def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
-    """All groups of a text, the whole text as the last."""
+    """Yields all groups of a text, the whole text as the last."""
     made: dict[tuple[Kind, object], list[Printed]] = {}
     for one in reading.figures:
         keys: list[tuple[Kind, object]]
@@ -124,7 +124,7 @@ Values = list[tuple[Span, str]]
 
 
 def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
-    """One of the values has to be the figure's; without any nothing is tested."""
+    """Checks that one of the values is the figure's; without any nothing is tested."""
     if values:
         value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
         wrong = f"{figure.name}: {figure.text} is printed, but {formula} = "
@@ -157,7 +157,7 @@ def sizes_in(text: str) -> tuple[tuple[str, Span, str], ...]:
 
 
 def stem(noun: str) -> str:
-    """The last word of a noun without its plural: "hash operations" is an operation."""
+    """Returns the last word of a noun without its plural: "hash operations" is an operation."""
     words = noun.lower().split()
     return words[-1].strip(".,;:()").removesuffix("s") if words else ""
 

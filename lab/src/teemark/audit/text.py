@@ -137,12 +137,12 @@ class _Text:
             self.paragraph.append((number, text))
 
     def _continues(self, named: re.Match[str]) -> bool:
-        """Whether a colon stands in a sentence."""
+        """Returns true if a colon stands in a sentence."""
         counted = any(one.unit for one in numbers(named[2]))
         return counted or (bool(self.paragraph) and len(named[2].split()) > 5)
 
     def table_at(self, lines: Lines, index: int) -> int:
-        """How many lines a table takes that begins here; 0 for none."""
+        """Returns how many lines a table takes that begins here; 0 for none."""
         number, line = lines[index]
         following = lines[index + 1][1].strip() if index + 1 < len(lines) else ""
         ruled = bool(_RULE.fullmatch(following))
@@ -219,7 +219,8 @@ def read(reading: Reading, lines: Lines) -> None:
 
 
 def _implied(words: str) -> str:
-    """The unit of a bare number by its name: bytes of a size, and what is counted a second."""
+    """Returns the unit of a bare number by its name: bytes of a size, and what is counted a
+    second."""
     low = words.lower()
     if low.endswith((" per second", "/s")):
         return "/s"
@@ -240,7 +241,7 @@ def _noun(behind: str) -> str:
 
 
 def _is_value(text: str) -> bool:
-    """Whether a cell is a number and no size of a message, which may be a heading."""
+    """Returns true if a cell is a number and no size of a message, which may be a heading."""
     found = numbers(text)
     return bool(found) and found[0].start <= 1 and found[0].unit not in _SIZES
 

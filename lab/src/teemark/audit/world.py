@@ -68,8 +68,8 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
 
 
 def _algorithm(reading: Reading, one: Printed) -> str:
-    """The algorithm that a figure is of, by its own words, or the one that the text names twice as
-    often as any other. AES without a mode is CBC where no other is spoken of."""
+    """Returns the algorithm that a figure is of, by its own words, or the one that the text names
+    twice as often as any other. AES without a mode is CBC where no other is spoken of."""
     own = (_named(text) for text in (one.row, one.column, one.table))
     name = next(filter(None, own), "")
     texts = [text for text, _ in reading.said]
@@ -84,7 +84,7 @@ def _algorithm(reading: Reading, one: Printed) -> str:
 
 
 def _named(text: str) -> str:
-    """The first algorithm that a text names, such as sha256 or aes-128-cbc; "" if none."""
+    """Returns the first algorithm that a text names, such as sha256 or aes-128-cbc; "" if none."""
     found = _ALGORITHM.search(text)
     parts = [part.lower() for part in found.groups() if part] if found else []
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
@@ -100,8 +100,8 @@ def _size(one: Printed) -> float | None:
 
 
 def published(text: Group) -> Iterator[Tested]:
-    """The highest rate of each algorithm, as hardware and as software, against what the core is
-    known to do. Rates of files, which are read as well, come after those of messages."""
+    """Holds the highest rate of each algorithm, as hardware and as software, against what the core
+    is known to do. Rates of files, which are read as well, come after those of messages."""
     reading = text.reading
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
@@ -185,8 +185,8 @@ _PEAK = re.compile(r"\bmax|\bpeak|highest|\btop\b")
 
 
 def twice(text: Group) -> Iterator[Tested]:
-    """A name in a table or a list, and the section whose heading and sentence have all its words,
-    are of one thing, if each has one figure of that kind alone."""
+    """Compares a table's or list's figure with that of a section whose heading and sentence have
+    all words of its name; each must have one figure of that kind alone."""
     names: dict[tuple[frozenset[str], str], list[Printed]] = {}
     sections: dict[tuple[str, str], list[Printed]] = {}
     for one in text.figures:

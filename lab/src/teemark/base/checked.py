@@ -69,8 +69,8 @@ def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
 
 
 def line_of(text: str, place: str) -> int | None:
-    """The line of valid TOML where a place such as `call[2].p0` begins, or what is around it if
-    that isn't there; None for the whole file."""
+    """Returns the line of valid TOML where a place such as `call[2].p0` begins, or what is around
+    it if that isn't there; None for the whole file."""
     while place:
         lines, before = text.splitlines(), 0
         for number in range(1, len(lines) + 1):
@@ -184,7 +184,7 @@ def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]
 
 
 def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
-    """The type of what stands under a key, or in a list."""
+    """Returns the type of what stands under a key, or in a list."""
     for member in _members(kind, value):
         if isinstance(member, inspect.StructType):
             for field in member.fields:

@@ -88,6 +88,6 @@ class Finding:
 
 
 def ranked(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Those that are found, the dearest first."""
+    """Returns the findings that there are, the dearest first."""
     found = [one for one in findings if one.status == "found"]
     return tuple(sorted(found, key=lambda one: -one.rank))

@@ -47,7 +47,7 @@ def grouped(text: str) -> str:
 
 
 def power_of_ten(power: int) -> str:
-    """The exponent, set high."""
+    """Returns the exponent, set high."""
     return str(power).translate(_SUPERSCRIPT)
 
 
@@ -56,12 +56,12 @@ def count(value: int) -> str:
 
 
 def change(value: int) -> str:
-    """A count that became more or less, always with its sign."""
+    """Returns a count that became more or less, always with its sign."""
     return f"+{count(value)}" if value > 0 else count(value)
 
 
 def unit_of(ns: float) -> tuple[float, str]:
-    """The unit in which a time is best read: its nanoseconds and its name."""
+    """Returns the unit in which a time is best read: its nanoseconds and its name."""
     return next((one for one in reversed(_TIMES) if abs(ns) >= one[0] * 0.9995), _TIMES[0])
 
 
@@ -71,7 +71,7 @@ def duration(ns: float, significant: int = 3) -> str:
 
 
 def duration_interval(interval: Interval | None) -> str:
-    """Both ends in the unit of the larger."""
+    """Writes both ends in the unit of the larger."""
     if interval is None:
         return NONE
     factor, name = unit_of(max(abs(interval.low), abs(interval.high)))
@@ -79,7 +79,7 @@ def duration_interval(interval: Interval | None) -> str:
 
 
 def span(interval: Interval | None, factor: float = 1.0) -> str:
-    """Both ends as bare numbers."""
+    """Writes both ends as bare numbers."""
     if interval is None:
         return NONE
     low, high = digits(interval.low * factor), digits(interval.high * factor)
@@ -102,7 +102,7 @@ def size(number: int) -> str:
 
 
 def roughly_size(number: float) -> str:
-    """A size that need not be whole."""
+    """Returns a size that need not be whole."""
     factor, name = next((one for one in _SIZES if number >= one[0]), _SIZES[-1])
     return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
 
@@ -122,7 +122,7 @@ def share(value: float, significant: int = 2) -> str:
 
 
 def signed(value: float, significant: int = 2) -> str:
-    """A relative difference, always with its sign."""
+    """Returns a relative difference, always with its sign."""
     text = share(abs(value), significant)
     return text if text.startswith("<") or not value else ("+" if value > 0 else MINUS) + text
 

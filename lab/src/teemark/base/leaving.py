@@ -60,7 +60,7 @@ def finish(status: int) -> NoReturn:
 
 
 def signalled() -> int:
-    """The signal that told this process to end; 0 without one."""
+    """Returns the signal that told this process to end; 0 without one."""
     return _state.signum
 
 

@@ -48,7 +48,8 @@ def in_checkout() -> bool:
 
 
 def prebuilt() -> Path:
-    """The programs and TAs for boards that the wheel brings; a checkout has no such folder."""
+    """Returns the programs and TAs for boards that the wheel brings; a checkout has no such
+    folder."""
     return root() / "prebuilt"
 
 

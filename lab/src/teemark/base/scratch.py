@@ -13,8 +13,8 @@ _NAME = re.compile(r"teemark-(\d+)\.(\d+)-\w+")
 
 
 def start_time(pid: int) -> int | None:
-    """When a process started (clock ticks since boot), or None if there is no such process. A pid
-    alone may be another process by now."""
+    """Returns when a process started (clock ticks since boot), or None if there is no such process.
+    A pid alone may be another process by now."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -24,7 +24,7 @@ def start_time(pid: int) -> int | None:
 
 
 def make(parent: str | None = None) -> Path:
-    """A new folder in `parent` (None: TMPDIR) whose name says which process has it."""
+    """Returns a new folder in `parent` (None: TMPDIR) whose name says which process has it."""
     me = os.getpid()
     parent = parent or tempfile.gettempdir()
     _sweep(parent)

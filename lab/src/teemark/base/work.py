@@ -70,7 +70,7 @@ class Workload:
 
     @property
     def sized(self) -> bool:
-        """Its keys end with a number of bytes, over which a cost is fitted."""
+        """Returns true if its keys end with a number of bytes, over which a cost is fitted."""
         return self.parameters.endswith("BYTES")
 
 
@@ -120,13 +120,13 @@ class Work:
 
     @property
     def row(self) -> Workload:
-        """The workload's row; a bare one for a workload that the table lacks."""
+        """Returns the workload's row; a bare one for a workload that the table lacks."""
         row = WORKLOADS.get(self.workload)
         return row or Workload(self.workload, "ALGORITHM", "BYTES", self.workload)
 
     @property
     def way(self) -> str:
-        """The direction of a cipher or a buffer; an empty string for what has none."""
+        """Returns the direction of a cipher or a buffer; an empty string for what has none."""
         return self.words[0] if self.words else ""
 
     @property
@@ -144,17 +144,17 @@ class Work:
 
     @property
     def driver(self) -> str:
-        """The kernel's driver that the backend names; an empty string without one."""
+        """Returns the kernel's driver that the backend names; an empty string without one."""
         return self.backend.partition(":")[2]
 
     @property
     def by(self) -> str:
-        """The backend without the kernel's driver."""
+        """Returns the backend without the kernel's driver."""
         return self.backend.partition(":")[0]
 
     @property
     def in_tee(self) -> bool:
-        """A call goes into the TEE, and what it is made of is known."""
+        """Returns true if a call goes into the TEE, and its parts are known."""
         names = self.row.backends
         return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
 

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def make_board(file: BoardFile) -> Board:
-    """The board of a board file, to be entered with `with`."""
+    """Returns the board of a board file, to be entered with `with`."""
     if isinstance(file.config, VirtualConfig):
         return VirtualBoard(file)
     ssh = file.config
@@ -50,7 +50,7 @@ def make_board(file: BoardFile) -> Board:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """The boards that words name: `labgrid:PATTERN` names each place that is like it."""
+    """Returns the boards that words name: `labgrid:PATTERN` names each place that is like it."""
     found: list[str] = []
     for word in words:
         place = word.removeprefix(config.LABGRID)
@@ -60,5 +60,5 @@ def named(words: Sequence[str]) -> list[str]:
 
 
 def open_board(word: str) -> Board:
-    """The board that a word on the command line names, to be entered with `with`."""
+    """Returns the board that a word on the command line names, to be entered with `with`."""
     return make_board(config.find(word))

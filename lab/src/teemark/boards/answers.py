@@ -33,14 +33,14 @@ class Answer:
         return self.values.get(key, ())
 
     def one(self, key: str) -> str:
-        """The only value of a key; BoardError without one, or with several."""
+        """Returns the only value of a key; BoardError without one, or with several."""
         found = self.all(key)
         if len(found) != 1:
             raise _not_understood(self.board, self.about, f"{len(found)} times {key!r}")
         return found[0]
 
     def only(self) -> tuple[str, str]:
-        """The key and value of an answer of one line; BoardError for any other."""
+        """Returns the key and value of an answer of one line; BoardError for any other."""
         if len(self.values) != 1:
             raise _not_understood(self.board, self.about, f"{len(self.values)} answers")
         key = next(iter(self.values))
@@ -62,7 +62,7 @@ def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
 
 
 def from_json(board: str, about: str, data: bytes, kind: type[T]) -> T:
-    """A JSON answer as a type, its texts harmless; BoardError if it isn't one."""
+    """Returns a JSON answer as a type, its texts harmless; BoardError if it isn't one."""
     try:
         return typed(board, about, harmless_value(msgspec.json.decode(data)), kind)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -80,13 +80,13 @@ def typed(board: str, about: str, data: object, kind: type[T]) -> T:
 
 
 def shown(text: str) -> str:
-    """The beginning of what a board said, in quotes and harmless."""
+    """Returns the beginning of what a board said, in quotes and harmless."""
     line = harmless_line(text).strip()
     return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
 
 
 def last_line(text: str) -> str:
-    """The last line of a complaint, in which programs say why."""
+    """Returns the last line of a complaint, in which programs say why."""
     lines: list[str] = text.strip().splitlines()
     return harmless_line(lines[-1])[:400] if lines else "it said nothing"
 

@@ -78,7 +78,8 @@ class Board(Carrier):
 
     @cached_property
     def ta_directory(self) -> str:
-        """The folder on it where TAs go: the board file's, or where its tee-supplicant looks."""
+        """Returns the folder on it where TAs go: the board file's, or where its tee-supplicant
+        looks."""
         if self.config.ta_directory is not None:
             return self.config.ta_directory
         return self.ask("where TAs are", {"folder": r"/[\w.+/-]*"}, _TA_FOLDER).one("folder")
@@ -99,7 +100,8 @@ class Board(Carrier):
 
     @cached_property
     def tas(self) -> Path:
-        """The folder of our Trusted Applications that belong on this board; built if need be.
+        """Returns the folder of our Trusted Applications that belong on this board; built if need
+        be.
 
         Raises ConfigError if the board file names a folder that has none.
         """

@@ -14,7 +14,7 @@ from teemark.base.errors import BoardError, MissingOutput
 
 
 def alone(folder: Path) -> AbstractContextManager[None]:
-    """One build in a folder at a time: two of the same would be in each other's way."""
+    """Lets one build at a time into a folder: two of the same would be in each other's way."""
     return files.alone(folder / "lock")
 
 

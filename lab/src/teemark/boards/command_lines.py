@@ -41,7 +41,7 @@ def new_job() -> str:
 
 
 def marks(job: str) -> tuple[bytes, bytes]:
-    """The lines before and after the output of a command that was asked to mark it."""
+    """Returns the lines before and after the output of a command that was asked to mark it."""
     return f"<{job}\n".encode(), f"~{job}\n".encode()
 
 
@@ -68,8 +68,8 @@ def command_line(
     sudo: bool = False,
     marked: bool = False,
 ) -> str:
-    """The text for ssh to run `argv` on the board, with `directory` first in PATH; `marked` puts
-    its output between marks."""
+    """Returns the text for ssh to run `argv` on the board, with `directory` first in PATH; `marked`
+    puts its output between marks."""
     if not argv:
         raise BoardError("there is no command to run on the board")
     words = ["sudo", "-n"] if sudo else []
@@ -95,7 +95,7 @@ def command_line(
 
 
 def script(text: str, *args: str) -> list[str]:
-    """The argv of a shell script with arguments $1, $2, …"""
+    """Returns the argv of a shell script with arguments $1, $2, …"""
     return ["sh", "-c", text, "sh", *args]
 
 
@@ -104,7 +104,7 @@ def is_script(argv: Sequence[str]) -> bool:
 
 
 def signal_argv(job: str, signal: str) -> list[str]:
-    """The argv that sends a signal (INT, TERM, KILL, …) to every process of a job."""
+    """Returns the argv that sends a signal (INT, TERM, KILL, …) to every process of a job."""
     return script(_SIGNAL_SCRIPT, job, signal)
 
 
@@ -119,6 +119,6 @@ exec "$@"
 
 
 def quietly(*argv: str) -> list[str]:
-    """The argv that runs in place of a command that says nothing before it ends, on a board where
-    the packets of its own connection would disturb it."""
+    """Returns the argv that runs in place of a command that says nothing before it ends, on a board
+    where the packets of its own connection would disturb it."""
     return script(_QUIETLY, *argv)

@@ -168,7 +168,7 @@ def _files() -> dict[str, Path]:
 
 
 def available() -> dict[str, BoardFile | ConfigError]:
-    """Every board there is; a file that is wrong is there with its error."""
+    """Returns every board there is; a file that is wrong is there with its error."""
     boards: dict[str, BoardFile | ConfigError] = {}
     for name, path in _files().items():
         try:
@@ -196,7 +196,8 @@ def default_board() -> str:
 
 
 def _place(word: str) -> BoardFile:
-    """A place of a labgrid farm, with what the board file of its name says, if there is one."""
+    """Returns a place of a labgrid farm, with what the board file of its name says, if there is
+    one."""
     name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
     own = read(files[name]).config if name in files else None
     config = own if isinstance(own, SshConfig) else SshConfig(address=word)
@@ -204,7 +205,7 @@ def _place(word: str) -> BoardFile:
 
 
 def find(word: str) -> BoardFile:
-    """The board that a word on the command line names."""
+    """Returns the board that a word on the command line names."""
     if word.startswith(LABGRID):
         return _place(word)
     if "/" in word or word.endswith(".toml"):

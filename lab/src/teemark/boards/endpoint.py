@@ -53,7 +53,7 @@ class Endpoint:
         return words
 
     def by_hand(self, *options: str) -> str:
-        """The command line with which a person connects as we do."""
+        """Returns the command line with which a person connects as we do."""
         words = ["ssh", *options]
         for option in self.options:
             words += ["-o", option]
@@ -68,5 +68,5 @@ class Endpoint:
 
 
 def _quoted(path: Path) -> str:
-    """A path as ssh's configuration wants it: % is special, and blanks need quotes."""
+    """Returns a path as ssh's configuration wants it: % is special, and blanks need quotes."""
     return '"' + str(path).replace("%", "%%") + '"'

@@ -74,7 +74,7 @@ def commit(folder: Path, mark: str) -> Commit | None:
 
 
 def _flags(file: "ELFFile") -> str:
-    """The compiler's flags of the first C file, which the debugging information tells."""
+    """Returns the compiler's flags of the first C file, which the debugging information tells."""
     for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
         made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
         if made_by is not None and b" C" in made_by.value:

@@ -85,7 +85,7 @@ def kept_instance(name: str) -> Instance:
 
 
 def new_instance(name: str, *, kept: bool) -> Instance:
-    """A fresh folder for a boot; for a kept one, the old folder is emptied."""
+    """Returns a fresh folder for a boot; for a kept one, the old folder is emptied."""
     paths.instances().mkdir(parents=True, exist_ok=True)
     if not kept:
         made = tempfile.mkdtemp(prefix=f"{name}.", dir=paths.instances())
@@ -97,7 +97,7 @@ def new_instance(name: str, *, kept: bool) -> Instance:
 
 
 def running_kept(name: str) -> State | None:
-    """The board that `teemark up` keeps up, if it is up."""
+    """Returns the board that `teemark up` keeps up, if it is up."""
     state = read(kept_instance(name))
     return state if state and state.ready and state.kept and state.qemu.alive else None
 
@@ -132,5 +132,5 @@ def _age(directory: Path) -> float:
 
 
 def lock(name: str) -> contextlib.AbstractContextManager[None]:
-    """One `up` or `down` of a board at a time."""
+    """Lets one `up` or `down` of a board at a time."""
     return alone(paths.instances() / f".{name}.lock")

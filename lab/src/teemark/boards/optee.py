@@ -74,7 +74,7 @@ class Optee:
 
 
 def resolve(recipe: VirtualConfig) -> Optee:
-    """The OP-TEE of a board's recipe; built if need be, which takes a minute."""
+    """Returns the OP-TEE of a board's recipe; built if need be, which takes a minute."""
     found = _resolve(recipe)
     if not recipe.locked:
         return found
@@ -112,7 +112,7 @@ def _resolve(recipe: VirtualConfig) -> Optee:
 
 
 def _finished(folder: Path, *, changed: bool) -> Optee:
-    """The OP-TEE of a build that is there."""
+    """Returns the OP-TEE of a build that is there."""
     _check(folder)
     if changed:
         raise BoardError(
@@ -129,12 +129,12 @@ def _made(what: str, images: Path, kit: Kit, flash: Path) -> Optee:
 
 
 def tfa() -> Path:
-    """The folder of Debian's build of TF-A, with bl31.elf and what is booted of it."""
+    """Returns the folder of Debian's build of TF-A, with bl31.elf and what is booted of it."""
     return paths.vboard() / "tf-a"
 
 
 def versions() -> dict[str, str]:
-    """The versions of the virtual board's packages, by name."""
+    """Returns the versions of the virtual board's packages, by name."""
     file = paths.vboard() / "VERSIONS"
     if not file.is_file():
         raise MissingOutput(f"the virtual board isn't built: there is no {file}")
@@ -158,7 +158,7 @@ def _check(folder: Path) -> None:
 
 
 def _kit(out: Path) -> Path:
-    """The development kit of a build; of two, the one for 64-bit TAs."""
+    """Returns the development kit of a build; of two, the one for 64-bit TAs."""
     narrow = out / "export-ta_arm32"
     return narrow if narrow.is_dir() and not (out / _WIDE).is_dir() else out / _WIDE
 
@@ -234,7 +234,8 @@ def _pack(images: Path, place: Path) -> Path:
 
 
 def system(name: str) -> Path | None:
-    """The root file system of a system of vboard/systems, made if need be; None for the usual."""
+    """Returns the root file system of a system of vboard/systems, made if need be; None for the
+    usual."""
     if name == DEBIAN:
         return None
     place = paths.build() / "systems" / name

@@ -18,12 +18,12 @@ _LEFT_OUT = frozenset({".git", "out"})
 
 
 def is_tree(folder: Path) -> bool:
-    """Whether the folder has OP-TEE's source, not the output of a build."""
+    """Returns true if the folder has OP-TEE's source, not the output of a build."""
     return (folder / "mk" / "config.mk").is_file() and (folder / "core" / "core.mk").is_file()
 
 
 def files(tree: Path) -> list[Path]:
-    """The files of the tree, relative to it: with git, those that it knows or would add."""
+    """Returns the files of the tree, relative to it: with git, those that it knows or would add."""
     listed = git(tree, "ls-files", "-coz", "--exclude-standard")
     if listed is not None and (tree / ".git").exists():
         found = {Path(name) for name in listed.split("\0") if name}

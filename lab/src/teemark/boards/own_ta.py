@@ -35,12 +35,12 @@ class OwnTa:
 
     @property
     def folder(self) -> Path:
-        """Its own, or the one that its file is in."""
+        """Returns its own folder, or the one that its file is in."""
         return self.path.absolute().parent if self.path.is_file() else self.path.absolute()
 
     @property
     def name(self) -> str:
-        """Its folder's name."""
+        """Returns its folder's name."""
         return self.folder.parent.name if self.folder.name == "ta" else self.folder.name
 
     @property

@@ -56,15 +56,15 @@ class Instance:
 
 
 def _comma(path: Path) -> str:
-    """A comma inside a QEMU option's value is written twice."""
+    """Writes each comma twice, as QEMU wants it inside an option's value."""
     return str(path).replace(",", ",,")
 
 
 def command(
     recipe: VirtualConfig, images: Images, instance: Instance, port: int, plugin: str | None = None
 ) -> list[str]:
-    """The command line that boots `recipe` with its ssh server at 127.0.0.1:`port`; `plugin` is
-    the value of QEMU's option."""
+    """Returns the command line that boots `recipe` with its ssh server at 127.0.0.1:`port`;
+    `plugin` is the value of QEMU's option."""
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
     secure = "on" if recipe.tee else "off"

@@ -91,9 +91,9 @@ class Process:
         return BoardError(f"{self._shell.name}: {_words(self.argv)} {what}", hint=hint)
 
     def chunks(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
-        """The command's output as it comes, to its end. b"" after `tick` seconds without any, and
-        when stderr had something, so that the caller can look at the time. BoardError if it takes
-        longer than `timeout` seconds."""
+        """Yields the command's output as it comes, to its end. b"" after `tick` seconds without
+        any, and when stderr had something, so that the caller can look at the time. BoardError if
+        it takes longer than `timeout` seconds."""
         if leaving.signalled():
             tick = 0.1
         elif timeout is not None:
@@ -155,8 +155,8 @@ class Process:
                     yield b""
 
     def lines(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
-        """The command's output, a line at a time as it comes, newline included; with `tick` also
-        b"" as `chunks` gives it. BoardError for a line without end."""
+        """Yields the command's output, a line at a time as it comes, newline included; with `tick`
+        also b"" as `chunks` gives it. BoardError for a line without end."""
         held = b""
         for data in self.chunks(tick, timeout=timeout):
             if not data and tick is not None:
@@ -185,7 +185,7 @@ class Process:
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
-        """The command's exit status; kills it and raises after `timeout` seconds."""
+        """Returns the command's exit status; kills it and raises after `timeout` seconds."""
         try:
             status = self._channel.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -271,14 +271,14 @@ class Process:
 
 
 def _words(argv: Sequence[str]) -> str:
-    """A command in an error."""
+    """Returns a command as an error shows it."""
     if command_lines.is_script(argv):
         return "a script of teemark's"
     return f"`{' '.join(' '.join(argv).split())[:80]}`"
 
 
 def _overlap(said: bytes, end: bytes) -> int:
-    """How many bytes at the end of `said` may be the beginning of `end`."""
+    """Returns how many bytes at the end of `said` may be the beginning of `end`."""
     return next((n for n in range(min(len(end), len(said)), 0, -1) if said.endswith(end[:n])), 0)
 
 
@@ -415,7 +415,7 @@ class Shell:
         return self.capture(command_lines.script(text, *args), **how)
 
     def ask(self, about: str, form: Mapping[str, str], text: str, *args: str) -> answers.Answer:
-        """The answer of a script in the form of teemark.boards.answers."""
+        """Returns the answer of a script in the form of teemark.boards.answers."""
         return answers.parse(self.name, about, self.script(text, *args).text, form)
 
     @contextlib.contextmanager

@@ -92,8 +92,8 @@ class Ssh:
             self._directory = None
 
     def answers(self) -> bool:
-        """Whether the master serves its connection. One that lost it has ended its channels, but
-        may not have ended itself yet."""
+        """Returns true if the master serves its connection. One that lost it has ended its
+        channels, but may not have ended itself yet."""
         if not self.connected:
             return False
         argv = ["ssh", "-S", str(self._socket()), *self.endpoint.arguments(), "-O", "check"]
@@ -137,8 +137,8 @@ class Channel:
         self._log = log
 
     def wait(self, timeout: float | None = None) -> int:
-        """The command's exit status. Raises ConnectionLost if the connection went first, and
-        subprocess.TimeoutExpired."""
+        """Returns the command's exit status. Raises ConnectionLost if the connection went first,
+        and subprocess.TimeoutExpired."""
         status = self.process.wait(timeout)
         if status == 255 or status < 0:
             error = self._trouble()
@@ -211,7 +211,8 @@ def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
 
 
 def _short_directory() -> str:
-    """The socket's path must stay under 108 bytes, with 18 more while ssh makes it."""
+    """Returns a new folder for the socket, whose path must stay under 108 bytes, with 18 more while
+    ssh makes it."""
     for name in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
         if name and len(os.fsencode(name)) < 45 and os.access(name, os.W_OK | os.X_OK):
             return name

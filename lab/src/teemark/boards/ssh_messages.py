@@ -52,7 +52,7 @@ def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> di
 
 
 def _last(pattern: str, text: str) -> re.Match[str] | None:
-    """The last time that ssh said so."""
+    """Returns the last time that ssh said so."""
     return next(reversed([*re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE)]), None)
 
 
@@ -67,7 +67,7 @@ def _rows(table: str) -> Iterator[tuple[list[str], type[errors.TeemarkError], st
 
 
 def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
-    """Why ssh could not connect, from what it wrote with LogLevel=DEBUG1."""
+    """Returns why ssh could not connect, from what it wrote with LogLevel=DEBUG1."""
     lines = said.replace("\r", "").splitlines()
     words = "\n".join(line for line in lines if not _DEBUG.match(line))
     debug = "\n".join(line for line in lines if _DEBUG.match(line))
@@ -92,12 +92,12 @@ def lost_error(board: str, to: str, where: str | None = None) -> errors.Connecti
 
 
 def channel_error(board: str, to: str, said: str) -> errors.TeemarkError | None:
-    """A refusal of one command on a connection that lives, from what ssh wrote."""
+    """Returns a refusal of one command on a connection that lives, from what ssh wrote."""
     return _told("channel", board, said, to=to)
 
 
 def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
-    """Why a program of ours that was put on the board doesn't run there."""
+    """Returns why a program of ours that was put on the board doesn't run there."""
     last = said.strip().splitlines()[-1] if said.strip() else f"status {status}"
     error = _told("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
@@ -105,7 +105,7 @@ def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkE
 
 
 def _told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
-    """The error of the first row of a table that fits."""
+    """Returns the error of the first row of a table that fits."""
     for (pattern,), kind, what, hint in _rows(table):
         if re.search(pattern, text.lower()):
             return kind(f"{board}: {what.format_map(names)}", hint=hint)
@@ -113,13 +113,13 @@ def _told(table: str, board: str, text: str, **names: str) -> errors.TeemarkErro
 
 
 def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
-    """Why a folder could not be made, from what mkdir wrote."""
+    """Returns why a folder could not be made, from what mkdir wrote."""
     named = re.search(r"directory [^/]?(/.+?)\W?: ", said)
     return transfer_error(board, named[1] if named else folders, said)
 
 
 def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
-    """Why a file could not be written or read, from what the tools on the board wrote."""
+    """Returns why a file could not be written or read, from what the tools on the board wrote."""
     last = (said.strip().splitlines() or ["no reason given"])[-1]
     gone = re.search("no such file or directory|not found", said.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last}"

@@ -33,9 +33,9 @@ class Kit:
     """The key that signs the TAs; None: the kit's own."""
 
     def ours(self) -> Path:
-        """The folder of our TAs: the signed ones, and one folder for each source folder, with what
-        they were made of. Those of the virtual board's kit are there since `make build`; others
-        are built when they are needed."""
+        """Returns the folder of our TAs: the signed ones, and one folder for each source folder,
+        with what they were made of. Those of the virtual board's kit are there since `make build`;
+        others are built when they are needed."""
         if self == default_kit():
             return paths.built_tas()
         self._check()
@@ -92,13 +92,14 @@ class Kit:
                 )
 
     def _arguments(self) -> list[str]:
-        """The kit, the key and the compiler, for make: there they win over the environment."""
+        """Returns the kit, the key and the compiler, for make: there they win over the
+        environment."""
         words = [f"TA_DEV_KIT_DIR={self.folder.absolute()}", f"CROSS_COMPILE={self._compiler()}"]
         words.append(f"BUILD={paths.build()}")
         return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
 
     def _compiler(self) -> str:
-        """Its prefix, by the kind of TAs that the kit is for."""
+        """Returns the compiler's prefix, by the kind of TAs that the kit is for."""
         settings = (self.folder / "mk" / "conf.mk").read_text(encoding="utf-8", errors="replace")
         return "arm-linux-gnueabihf-" if "sm := ta_arm32\n" in settings else "aarch64-linux-gnu-"
 
@@ -116,5 +117,6 @@ class Kit:
 
 
 def default_kit() -> Kit:
-    """The virtual board's, whose TAs `make build` makes: Debian's, with OP-TEE's published key."""
+    """Returns the virtual board's, whose TAs `make build` makes: Debian's, with OP-TEE's published
+    key."""
     return Kit(paths.vboard() / "ta_dev_kit")

@@ -88,13 +88,13 @@ def open_each(board: Board) -> tuple[Ta, ...]:
 
 
 def absent(tas: Sequence[Ta]) -> str | None:
-    """Why the board has no TEE; None if it has one."""
+    """Returns why the board has no TEE; None if it has one."""
     return next((ta.reason for ta in tas if ta.code == NO_TEE), None)
 
 
 def refused(board: Board, tas: Sequence[Ta]) -> errors.BoardError | None:
-    """The error where one is of no use. A TA that is too large for the TEE's memory is none: the
-    cases that need it are skipped."""
+    """Returns the error if a TA is of no use. One that is too large for the TEE's memory is no
+    error: the cases that need it are skipped."""
     bad = [ta for ta in tas if not ta.opened and ta.code != NO_MEMORY]
     if not bad:
         return None

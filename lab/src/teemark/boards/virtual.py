@@ -265,7 +265,7 @@ class VirtualBoard(Board):
         return "\n".join(filter(None, said))
 
     def consoles(self) -> tuple[Path, Path]:
-        """The logs of the normal and of the secure world's console."""
+        """Returns the logs of the normal and of the secure world's console."""
         assert self.instance is not None
         return self.instance.console, self.instance.secure_console
 

@@ -69,7 +69,8 @@ rm -f "$3"
 
 
 def build(version: Version) -> Path:
-    """The folder of that mosquitto's packages; fetches them and builds the plugins if need be."""
+    """Returns the folder of that mosquitto's packages; fetches them and builds the plugins if need
+    be."""
     folder = paths.vboard() / "broker" / version
     script = paths.root() / "vboard" / "scripts" / "broker"
     if not folder.is_dir():
@@ -176,7 +177,7 @@ class Desk:
 
     @property
     def pid(self) -> str:
-        """The broker's process."""
+        """Returns the broker's process."""
         return self.board.capture(["cat", f"{self.place}/pid"]).text.strip()
 
     def log(self) -> str:
@@ -190,7 +191,7 @@ class Desk:
     # -- clients --------------------------------------------------------------------------------
 
     def client(self, program: Literal["pub", "sub"], *argv: str) -> list[str]:
-        """The command line of mosquitto_pub or _sub on the board."""
+        """Returns the command line of mosquitto_pub or _sub on the board."""
         home = f"{self.place}/2.0"
         where = ["-h", "127.0.0.1", "-p", str(self.port)]
         return [
@@ -204,8 +205,8 @@ class Desk:
     def subscribe(
         self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 90
     ) -> Process:
-        """A subscriber that prints a line `QOS RETAIN HEX` a message; it listens when this returns,
-        and ends after `count` messages (0: `end` does it) or so many seconds."""
+        """Returns a subscriber that prints a line `QOS RETAIN HEX` a message; it listens when this
+        returns, and ends after `count` messages (0: `end` does it) or so many seconds."""
         script = 'out=$1; shift; exec "$@" >"$out" 2>/dev/null'
         many = ["-C", str(count)] if count else []
         line = ["-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *many, *argv]

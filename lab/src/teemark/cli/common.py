@@ -57,8 +57,8 @@ def option(
     default: Any = None,
     **more: Any,
 ) -> Option:
-    """An option by its words in the help, "-o --out DIR"; one without a value is a flag. The value
-    of an N is a number from 1 on, that of a RUN a path."""
+    """Returns an option by its words in the help, "-o --out DIR"; one without a value is a flag.
+    The value of an N is a number from 1 on, that of a RUN a path."""
     flags = [word for word in words.split() if word.startswith("-")]
     metavar = next((word for word in words.split() if not word.startswith("-")), None)
     if metavar is None:
@@ -77,7 +77,7 @@ def option(
 
 
 def several(words: str, help: str, name: str = "", **more: Any) -> Option:  # noqa: A002
-    """An option that may be repeated; its value is a tuple."""
+    """Returns an option that may be repeated; its value is a tuple."""
     return option(words, f"{help} May be repeated.", name, multiple=True, **more)
 
 
@@ -144,7 +144,7 @@ class WithProgram(click.Command):
 
 
 def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Plan]":
-    """The TA and the plan that a command line names; without a plan it is the TA's own."""
+    """Returns the TA and the plan that a command line names; without a plan it is the TA's own."""
     from teemark.boards import own_ta
     from teemark.plan import plan
 
@@ -193,7 +193,7 @@ def put_json(data: object) -> None:
 
 
 def picked(thing: object, *names: str) -> dict[str, Any]:
-    """These attributes of a thing by name, for JSON."""
+    """Returns these attributes of a thing by name, for JSON."""
     return {name: getattr(thing, name) for name in names}
 
 

@@ -74,7 +74,7 @@ def command(
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
 ) -> tuple[list[Compared], tuple[str, ...]]:
-    """Every run with the first, and what was compared by force."""
+    """Compares every run with the first; returns them, and what was compared by force."""
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
     for run in runs[1:]:

@@ -142,7 +142,7 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _unwritten(error: OSError) -> int:
-    """The status after output that couldn't be written, nearly always to stdout."""
+    """Returns the status after output that couldn't be written, nearly always to stdout."""
     # Point stdout elsewhere, so that the interpreter's last flush doesn't complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):  # whoever read it has gone

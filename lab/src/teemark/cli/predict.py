@@ -59,7 +59,7 @@ def command(run_path: Path, keys: tuple[str, ...], as_json: bool) -> int:
 
 
 def asked(text: str) -> Work:
-    """The case of a key whose sizes may have units; ValueError says what isn't right."""
+    """Returns the case of a key whose sizes may have units; ValueError says what isn't right."""
     words = text.split("/")
     sizes = [str(parse_size(word)) if word[:1].isdecimal() else word for word in words[3:]]
     task = Work.of("/".join((*words[:3], *sizes)))

@@ -11,8 +11,8 @@ from teemark.run.reader import RunData
 
 
 def read(path: Path) -> RunData:
-    """The run at a path. What it lacks is said on stderr: all that is told of it must be read with
-    that in mind."""
+    """Reads the run at a path. What it lacks is said on stderr: all that is told of it must be read
+    with that in mind."""
     run = reader.read(path)
     warn(run)
     return run

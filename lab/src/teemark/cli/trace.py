@@ -176,7 +176,7 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
 
 
 def _only(trace: Trace, keys: Sequence[str]) -> Trace:
-    """These cases of a trace, or all; a step of teehash stands for its parts."""
+    """Returns these cases of a trace, or all; a step of teehash stands for its parts."""
     for key in keys:
         if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
             raise UsageMistake(

@@ -14,8 +14,8 @@ from teemark.run.records import Machine
 def problem(
     key: str, claim: str, why: str, evidence: str, remedy: str, *, severity: Severity = "error"
 ) -> Finding:
-    """An error: something can't be used. A caution: figures would mean little. A note: worth
-    knowing, but no reason not to measure."""
+    """Returns a finding. An error: something can't be used. A caution: figures would mean little. A
+    note: worth knowing, but no reason not to measure."""
     return Finding(
         key=key,
         topic="board",
@@ -60,7 +60,7 @@ class Patient:
         return module in known if known is not None else None
 
     def why_not(self, fact: str) -> str:
-        """Why a fact is null, in teebench's words."""
+        """Returns why a fact is null, in teebench's words."""
         return self.machine.reasons.get(fact, "the board doesn't say")
 
     def lacking(self, option: str, module: str) -> tuple[str, str, str]:

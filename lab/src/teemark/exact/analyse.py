@@ -64,7 +64,7 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
 def analyse(
     run: RunData, files: Sequence[Path], named_by: Sources, what: str, keys: Sequence[str]
 ) -> Trace:
-    """Every case of the run that `keys` names; `files` are the windows in their order."""
+    """Returns every case of the run that `keys` names; `files` are the windows in their order."""
     recorded = [windows.read(file) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
     sound = {case.key for case in run.sound}
@@ -105,8 +105,8 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
 
 
 def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
-    """The windows of teehash's parts, which no clock times one by one. Each run of it begins by
-    opening a session."""
+    """Returns the windows of teehash's parts, which no clock times one by one. Each run of it
+    begins by opening a session."""
     runs: list[list[Window]] = []
     for window in recorded:
         if TEEHASH_PARTS[window.marker] == "open":
@@ -132,8 +132,8 @@ def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
 def profile_of(
     key: str, middle: Window, samples: tuple[Sample, ...], named_by: Sources
 ) -> CaseTrace:
-    """One window with its names and its call tree, as the case `key`. Raises DataError if an
-    instruction would be missing."""
+    """Returns one window with its names and its call tree, as the case `key`. Raises DataError if
+    an instruction would be missing."""
     places = locate(middle, named_by)
     tree = trees.build(middle, places)
     total = sum(node.self for node in tree.nodes)

@@ -85,7 +85,8 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 
 
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """The functions of each case, without what they call; none for calls of several operations."""
+    """Returns the functions of each case, without what they call; none for calls of several
+    operations."""
     # Those of a step of teehash are its parts between opening and closing.
     cases = {
         key: [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]

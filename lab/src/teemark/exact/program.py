@@ -103,8 +103,8 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
 
 
 def _signed(file: Path, folder: Path) -> Elf | None:
-    """The program in a signed TA, which has no names; None where it is encrypted. The header is
-    `struct shdr` of OP-TEE's signed_hdr.h."""
+    """Returns the program in a signed TA, which has no names; None where it is encrypted. The
+    header is `struct shdr` of OP-TEE's signed_hdr.h."""
     data = file.read_bytes()
     _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
     start = data.find(b"\x7fELF", struct.calcsize("<IIIIHH") + digest + signature)

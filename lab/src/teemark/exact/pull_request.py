@@ -33,7 +33,7 @@ class Compared:
     settings: tuple[str, ...]  # of the build that differ
 
     def dearer(self, limit: float) -> tuple[str, ...]:
-        """The cases that take more than `limit`, a share of the base's, more."""
+        """Returns the cases that take more than `limit`, a share of the base's, more."""
         return tuple(case for case, cell in self.cells.items() if cell.share > limit)
 
 
@@ -83,7 +83,7 @@ def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
 
 
 def blocks(found: Compared, limit: float, again: str) -> list[Block]:
-    """The comment: its answer first. `again` is the command that repeats it."""
+    """Returns the comment: its answer first. `again` is the command that repeats it."""
     ordered = sorted(found.cells.items(), key=lambda pair: -abs(pair[1].share))
     moved = [(case, cell) for case, cell in ordered if abs(cell.share) > SAME]
     made: list[Block] = [Paragraph((Strong(_answer(found, moved, limit)),))]

@@ -80,13 +80,13 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
 
 
 def _split(key: str) -> tuple[str, str]:
-    """The key of a step of teehash, and the part of it that is named, if one is."""
+    """Returns the key of a step of teehash, and the part of it that is named, if one is."""
     step, slash, part = key.rpartition("/")
     return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
 
 
 def _as_recorded(key: str) -> str:
-    """The key with the sizes in bytes, as the run has it."""
+    """Returns the key with the sizes in bytes, as the run has it."""
     step, part = _split(key)
     return step_of(step, 1).key + part if key.startswith(f"{PROGRAM}/") else key
 
@@ -98,8 +98,8 @@ def keys_of(asked: Plan) -> list[str]:
 def with_optee(
     file: BoardFile, optee: str | None, options: Sequence[str], patches: Sequence[Path] = ()
 ) -> BoardFile:
-    """The board with what the command line says of its firmware; options or patches alone mean a
-    build from source."""
+    """Returns the board with what the command line says of its firmware; options or patches alone
+    mean a build from source."""
     if not isinstance(file.config, VirtualConfig) or not file.config.icount:
         raise UsageMistake(
             f"{file.name} doesn't count instructions, so nothing is exact there",
@@ -122,7 +122,7 @@ def with_optee(
 
 
 def plugin() -> Path:
-    """The plugin that fits this machine's QEMU."""
+    """Returns the plugin that fits this machine's QEMU."""
     require_qemu()
     said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
     major = re.search(r"version (\d+)", said)

@@ -62,7 +62,7 @@ class Cell:
 def plan_variants(
     options: Sequence[str], *, each: bool, together: bool
 ) -> tuple[tuple[str, ...], ...]:
-    """The sets of options to build: none, each alone, all together."""
+    """Returns the sets of options to build: none, each alone, all together."""
     single = [(option,) for option in options] if each or not together else []
     joint = [tuple(options)] if together or not each else []
     return tuple(dict.fromkeys(((), *single, *joint)))
@@ -84,8 +84,8 @@ def functions(cell: Cell, most: int) -> str:
 
 
 def blocks(variants: Sequence[Variant]) -> list[Block]:
-    """A row for each variant, of which the first is the baseline, and the functions that make each
-    difference."""
+    """Returns a row for each variant, of which the first is the baseline, and the functions that
+    make each difference."""
     baseline = variants[0]
     cases = [case.case for case in baseline.trace.cases]
     rows: list[tuple[str, ...]] = []

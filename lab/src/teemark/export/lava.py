@@ -11,15 +11,15 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def _signal(case: str, result: str, more: str = "") -> str:
-    """A name of LAVA's becomes a part of an address: slashes become dots."""
+    """Returns a signal. LAVA makes a test case's name a part of an address: slashes become dots."""
     name = _NOT_IN_NAMES.sub("_", case.replace("/", "."))
     return f"<LAVA_SIGNAL_TESTCASE TEST_CASE_ID={name} RESULT={result}{more}>"
 
 
 def render(run: RunData) -> str:
-    """A case that failed, or that a broken-off run lacks, fails; one that can't run is skipped.
-    LAVA's results have no field for a commit: commit and labels are test cases that pass, with the
-    value in their names."""
+    """Writes a run as LAVA's signals. A case that failed, or that a broken-off run lacks, fails;
+    one that can't run is skipped. LAVA's results have no field for a commit: commit and labels are
+    test cases that pass, with the value in their names."""
     lines = [_signal(f"run/{name}/{value}", "pass") for name, value in run.origin.items()]
     short = {case.case for case in run.missing}
     for stats in stats_of(run):

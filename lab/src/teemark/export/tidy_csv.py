@@ -35,7 +35,8 @@ def render(run: RunData) -> str:
 
 
 def rows(run: RunData) -> Iterator[dict[str, Any]]:
-    """Each sample by column, then each case that wasn't measured; None where a value is unknown."""
+    """Yields each sample by column, then each case that wasn't measured; None where a value is
+    unknown."""
     unknown: dict[str, Any] = dict.fromkeys(COLUMNS)
     of_run = unknown | {"board": run.name, "plan": run.plan or None, "unit": run.unit} | run.origin
     if run.run is not None:

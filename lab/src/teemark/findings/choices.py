@@ -52,7 +52,7 @@ class Choice:
 
     @property
     def saved(self) -> Interval | None:
-        """The interval of `saves`."""
+        """Returns the interval of `saves`."""
         ratio = self.ratio.interval
         return None if ratio is None else Interval(1 - ratio.high, 1 - ratio.low)
 

@@ -113,12 +113,13 @@ class Ground:
         return f"{first.removesuffix(unit) if second.endswith(unit) else first} against {second}"
 
     def waits(self, *cases: CaseStats) -> bool:
-        """Whether nothing follows from these times: this board counts instructions, and its clock
-        goes on while it waits for a disk."""
+        """Returns true if nothing follows from these times: this board counts instructions, and its
+        clock goes on while it waits for a disk."""
         return self.run.icount and not all(one.estimate.counted for one in cases)
 
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
-        """A cost is in instructions where they were counted, and otherwise in nanoseconds."""
+        """Returns a cost with its unit: in instructions where they were counted, and otherwise in
+        nanoseconds."""
         counted = "instructions" if self.run.icount and value.counted else "ns"
         return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
 
@@ -127,13 +128,14 @@ Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
 
 
 def is_known(figure: Estimate | Figure) -> bool:
-    """Whether the interval reaches no further than KNOWN either way."""
+    """Returns true if the interval reaches no further than KNOWN either way."""
     interval = figure.interval
     return interval is not None and interval.width <= 2 * KNOWN * abs(figure.value)
 
 
 def sure(*known: Estimate | Cost | CaseStats) -> bool:
-    """Whether every figure is known; the rates of costs only where the fit misses nothing."""
+    """Returns true if every figure is known; the rates of costs only where the fit misses
+    nothing."""
     for one in known:
         if isinstance(one, Cost):
             if not one.fit.fits or not is_known(one.byte):

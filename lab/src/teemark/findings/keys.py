@@ -71,8 +71,9 @@ def signature_cost(ground: Ground) -> Finding | None:
 
 
 def handshake(ground: Ground) -> Finding | None:
-    """A TLS 1.3 server signs once, makes one key pair and agrees on one secret; only the signature
-    needs the key that the TEE holds. An ECDH key pair is made as one for ECDSA is."""
+    """Says what a TLS handshake costs. A TLS 1.3 server signs once, makes one key pair and agrees
+    on one secret; only the signature needs the key that the TEE holds. An ECDH key pair is made as
+    one for ECDSA is."""
     keys = (
         *(SIGN.key("ecdsa-p256", backend) for backend in ("tee", "openssl")),
         KEYGEN.key("ecdsa-p256", "openssl"),
@@ -211,7 +212,8 @@ def says_and_does(ground: Ground) -> Finding | None:
 
 
 def pkcs11_memory(ground: Ground) -> Finding | None:
-    """A PKCS #11 library that shares memory anew in each call: the call that it costs most of."""
+    """Finds a PKCS #11 library that shares memory anew in each call, by the call that this costs
+    most."""
     shares = {
         one.work: one.case.layers.memory_ns / one.case.layers.total_ns
         for one in ground.run.sound

@@ -84,7 +84,7 @@ class Offload:
 
     @property
     def told(self) -> str:
-        """The evidence as a sentence."""
+        """Returns the evidence as a sentence."""
         return "; ".join(part.text for part in self.evidence) + "."
 
 
@@ -142,7 +142,7 @@ class _Case:
 
     @property
     def row(self) -> KernelDriver | None:
-        """The first row of the table that fits."""
+        """Returns the first row of the table that fits."""
         name = _driver(self.measured) or ""
         return next((one for one in self.known.drivers if fnmatchcase(name, one.driver)), None)
 
@@ -196,7 +196,7 @@ class _Case:
         return Evidence(text)
 
     def identity(self) -> Evidence | None:
-        """A device's driver says what it can do, not that it did."""
+        """Returns the evidence of a device's driver: it says what it can do, not that it did."""
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None
@@ -230,7 +230,7 @@ class _Case:
         return Evidence(text)
 
     def like(self, other: MeasuredCase) -> bool:
-        """Whether it is of the same algorithm and backend."""
+        """Returns true if it is of the same algorithm and backend."""
         mine = self.measured.case
         return (other.case.algorithm, other.case.backend) == (mine.algorithm, mine.backend)
 

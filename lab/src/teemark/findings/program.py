@@ -17,7 +17,8 @@ SMALL = 4096  # Pieces of at most so many bytes are small: a page
 
 
 def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
-    """The dearest first; none for a program that calls little. `exact`: times are instructions."""
+    """Returns findings on a program's calls, the dearest first; none for a program that calls
+    little. `exact`: times are instructions."""
     if not watched.inside:
         return ()
 
@@ -33,7 +34,7 @@ def _share(ns: float, watched: Watched) -> Share:
 
 
 def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """A session that is opened for a call or two."""
+    """Finds a session that is opened for a call or two."""
     by_ta: dict[tuple[int, str], dict[str, list[Call]]] = defaultdict(lambda: defaultdict(list))
     for call in watched.calls:
         if call.ta:
@@ -123,7 +124,7 @@ def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
 
 
 def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """One command takes most of the time, and far more than a way into the TEE."""
+    """Finds a command that takes most of the time, and far more than a way into the TEE."""
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
     way = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:

@@ -40,7 +40,7 @@ class Subject:
 
     @property
     def caveat(self) -> str:
-        """A caption's remark on an emulated board."""
+        """Returns a caption's remark on an emulated board."""
         if self.icount:
             return "Emulated: instructions counted, 1 ns each"
         return "Emulated timings" if self.emulated else ""

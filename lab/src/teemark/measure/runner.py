@@ -91,7 +91,7 @@ class Outcome:
 def header(
     board: "Board", asked: Plan, starts: int, now: datetime, origin: Origin | None = None
 ) -> records.Run:
-    """The record that goes before all others."""
+    """Returns the record that goes before all others."""
     origin = origin or Origin()
     return records.Run(
         schema=records.SCHEMA,
@@ -173,7 +173,8 @@ def measure(
 
 
 def without_tee(asked: Plan) -> Plan | None:
-    """The cases of a plan that need no TEE, as a plan; None if there is none, or no other."""
+    """Returns the cases of a plan that need no TEE, as a plan; None if there is none, or no
+    other."""
     cases = tuple(case for case in asked.cases if not _needs_tee(case))
     if not cases or len(cases) == len(asked.cases):
         return None
@@ -420,9 +421,9 @@ def bound_s(asked: Plan, *, deterministic: bool) -> float:
 
 
 def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
-    """How long one start of a plan takes, roughly, without booting: a board isn't known before it
-    was measured. With `events` each case of the TEE is traced once more after the samples. Right
-    within a factor of two on the virtual boards; fast hardware is faster."""
+    """Returns how long one start of a plan takes, roughly, without booting: a board isn't known
+    before it was measured. With `events` each case of the TEE is traced once more after the
+    samples. Right within a factor of two on the virtual boards; fast hardware is faster."""
     rates, slow = (_COUNTED_BYTE_NS, 1.0) if deterministic else ({"": _BYTE_NS}, _UNCOUNTED)
     total = 0.0
     for case in asked.cases:

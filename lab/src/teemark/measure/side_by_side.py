@@ -26,7 +26,8 @@ class Child:
 
     @property
     def lines(self) -> list[str]:
-        """The output so far; reading it doesn't move the place where the child writes next."""
+        """Returns the output so far; reading it doesn't move the place where the child writes
+        next."""
         return os.pread(self.file.fileno(), 1 << 26, 0).decode(errors="replace").splitlines()
 
     @property

@@ -73,8 +73,8 @@ def expected_digest(algorithm: str, size: int) -> str:
 
 
 def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
-    """The records of all runs. Runs of different steps take turns, so that a slow minute of the
-    board falls on all of them; a step that failed or can't run isn't tried again."""
+    """Yields the records of all runs. Runs of different steps take turns, so that a slow minute of
+    the board falls on all of them; a step that failed or can't run isn't tried again."""
     if not steps:
         return
     sizes = sorted({step.bytes for step in steps})

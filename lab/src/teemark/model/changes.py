@@ -37,13 +37,13 @@ class Change:
 
     @property
     def tells(self) -> Difference:
-        """The case that shows the change best."""
+        """Returns the case that shows the change best."""
         return max(self.cases, key=lambda one: abs(one.change))
 
 
 def changes(found: Comparison) -> tuple[Change, ...]:
-    """Every case that became better or worse, in one change each; the worse first, and of them
-    those with the most cases."""
+    """Returns every case that became better or worse, in one change each; the worse first, and of
+    them those with the most cases."""
     by_shift: dict[tuple[World | None, float], list[Difference]] = {}
     by_family: dict[tuple[Family, bool], list[Difference]] = {}
     for one in found.pairs:

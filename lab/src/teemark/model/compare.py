@@ -164,7 +164,8 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """The smallest change that would have been seen in each case that is judged, ordered."""
+        """Returns the smallest change that would have been seen in each case that is judged,
+        ordered."""
         return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
 
 
@@ -261,7 +262,7 @@ class _Pair:
 
     @property
     def grain(self) -> float:
-        """A step of the clock as a share of the case."""
+        """Returns a step of the clock as a share of the case."""
         figure = min(map(min, self.medians))
         return self.resolution / self.loops / figure if figure > 0 else 0.0
 
@@ -347,7 +348,8 @@ def file_times(run: RunData) -> dict[str, list[float]]:
 
 
 def least(starts: Starts) -> float:
-    """The smallest of the starts' medians: one boot of about forty takes more than the others."""
+    """Returns the smallest of the starts' medians: one boot of about forty takes more than the
+    others."""
     return min(median(values) for values in starts if values)
 
 

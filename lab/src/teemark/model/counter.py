@@ -42,12 +42,13 @@ class Counted:
 
     @property
     def deviation(self) -> float | None:
-        """How far the TA's slope is from the client's, relative."""
+        """Returns how far the TA's slope is from the client's, relative."""
         return self.slopes.ratio.value - 1 if self.slopes else None
 
     @property
     def judgement(self) -> Literal["agree", "disagree", "undecided"] | None:
-        """Whether the clocks do, to within TOLERANCE. None: nothing to judge by."""
+        """Says whether the clocks agree to within TOLERANCE; None if there is nothing to judge
+        by."""
         if self.repeats < REPEATS:
             return None
         if self.slopes is None:

@@ -20,7 +20,7 @@ by the pages that the kernel has at hand."""
 
 
 def above(figure: Estimate, threshold: float) -> Answer:
-    """Whether it is, with all of its interval."""
+    """Says whether a value is above the bound, with all of its interval."""
     interval = figure.interval
     if interval is None:
         return "undecided"
@@ -30,7 +30,8 @@ def above(figure: Estimate, threshold: float) -> Answer:
 
 
 def within(figure: Estimate, low: float, high: float) -> Answer:
-    """Whether it is in these bounds, or outside of one of them, with all of its interval."""
+    """Says whether a value is in these bounds, or outside of one of them, with all of its
+    interval."""
     interval = figure.interval
     if interval is None:
         return "undecided"

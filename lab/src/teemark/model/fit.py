@@ -54,7 +54,8 @@ class Point:
 
     @property
     def missed(self) -> bool:
-        """The fit lies outside of what the median may be: no scatter explains it."""
+        """Returns true if the fit lies outside of what the median may be: no scatter explains
+        it."""
         interval = self.measured.interval
         return bool(interval and abs(self.residual) >= ROUNDING and self.fitted not in interval)
 
@@ -72,14 +73,15 @@ class Fit:
 
     @property
     def worst(self) -> Point:
-        """The point that is furthest off, of those that no scatter explains if there are any."""
+        """Returns the point that is furthest off, of those that no scatter explains if there are
+        any."""
         missed = [point for point in self.points if point.missed]
         return max(missed or self.points, key=lambda point: abs(point.residual))
 
     @property
     def misfit(self) -> float | None:
-        """How far the fit is off where no scatter explains it, relative; 0 where scatter explains
-        every point, None where there are too few samples to tell."""
+        """Returns how far the fit is off where no scatter explains it, relative; 0 where scatter
+        explains every point, None where there are too few samples to tell."""
         if self.worst.missed:
             return abs(self.worst.residual)
         return None if any(point.measured.interval is None for point in self.points) else 0.0
@@ -104,7 +106,7 @@ class Fit:
 
     @property
     def prediction_error(self) -> float | None:
-        """The largest relative error at a point of the fit without it."""
+        """Returns the largest relative error at a point of the fit without it."""
         known = [point.error for point in self.points if point.left_out is not None]
         return max(known, default=None)
 

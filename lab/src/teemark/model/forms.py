@@ -115,7 +115,7 @@ class Form:
 
     @property
     def bytes_of(self) -> dict[str, float]:
-        """How much of each term a byte of a long message pays."""
+        """Returns how much of each term a byte of a long message pays."""
         block = 1 / PAGE if self.form == "storage" else 0.0
         return {
             "byte": 1.0,

@@ -63,7 +63,8 @@ class Line:
 
 
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
-    """Every case that two runs or more have. The runs are in their order, all of one kind."""
+    """Returns every case that two runs or more have. The runs are in their order, all of one
+    kind."""
     found: dict[str, list[_Value]] = {}
     counted = all(run.icount for run in runs)
     for number, run in enumerate(runs):

@@ -54,20 +54,20 @@ class Cost:
 
     @property
     def call(self) -> Estimate:
-        """The cost of each call, with the error of the model."""
+        """Returns the cost of each call, with the error of the model."""
         call = self.fit.terms["call"]
         return call.widened(self.fit.off(lambda _: call.value), f"{self.name} call")
 
     @property
     def byte(self) -> Estimate:
-        """The cost of a byte of a long message, with the error of the model."""
+        """Returns the cost of a byte of a long message, with the error of the model."""
         slope = self.slope
         return slope.widened(self.fit.off(lambda size: slope.value * size), f"{self.name} byte")
 
     @property
     def least_byte(self) -> float | None:
-        """The least that a byte of a long message takes: no measured rate is faster. None where
-        nobody knows how far the model is off."""
+        """Returns the least that a byte of a long message takes: no measured rate is faster. None
+        where nobody knows how far the model is off."""
         interval = self.byte.interval
         if interval is None:
             return None
@@ -80,7 +80,8 @@ class Cost:
 
     @property
     def slope(self) -> Estimate:
-        """The cost of a byte of a long message as fitted, without the error of the model."""
+        """Returns the cost of a byte of a long message as fitted, without the error of the
+        model."""
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()

@@ -67,7 +67,7 @@ class Sources:
 
     @cached_property
     def event(self) -> Estimate | None:
-        """The cost of a leg's events, by a call of one leg with and without them."""
+        """Returns the cost of a leg's events, by a call of one leg with and without them."""
         for key in (REFUSED_CALL, EMPTY_CALL):
             traced, plain = self.traced.get(key), self.models.case(key)
             if traced is not None and plain is not None:
@@ -80,7 +80,7 @@ class Sources:
 
     @cached_property
     def entry(self) -> Estimate | None:
-        """The TA's part of an empty call."""
+        """Returns the TA's part of an empty call."""
         direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
         return None if direct is None or refused is None else direct - refused
 

@@ -76,7 +76,7 @@ class Estimate:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """The middle 95 % of the draws, as much wider as the spread is uncertain."""
+        """Returns the middle 95 % of the draws, as much wider as the spread is uncertain."""
         if self.draws is None:
             return None
         if self.draws.size == 1:
@@ -168,7 +168,7 @@ _STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 
 
 def exactly(value: float) -> Estimate:
-    """A figure that is counted, not sampled, or known."""
+    """Returns the estimate of a figure that is counted, not sampled, or known."""
     return Estimate(value, np.array([value]), counted=True)
 
 
@@ -388,7 +388,7 @@ class Summary:
 
     @property
     def interval(self) -> Interval | None:
-        """The median's; None for too few samples."""
+        """Returns the median's; None for too few samples."""
         return self.estimate.interval
 
 

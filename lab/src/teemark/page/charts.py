@@ -36,12 +36,12 @@ STAND_INS = {
 
 
 def colour(place: int) -> str:
-    """The name of a backend's colour."""
+    """Returns the name of a backend's colour."""
     return str(place) if place < len(MARKERS) else OTHER
 
 
 def known(name: str) -> str:
-    """The name of a colour that the page has; never a word of the board's own."""
+    """Returns the name of a colour that the page has; never a word of the board's own."""
     return name if name in STAND_INS or name in ("worse", "better") else OTHER
 
 
@@ -278,8 +278,8 @@ def _size(number: float) -> str:
 
 
 def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
-    """The sizes whose names have room on the axis, at their places in pixels. The last and the
-    first come first, then the rounder ones: 64 before 55."""
+    """Returns the sizes whose names have room on the axis, at their places in pixels. The last and
+    the first come first, then the rounder ones: 64 before 55."""
 
     def half(index: int) -> float:
         return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2

@@ -21,7 +21,7 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A code span; its fence is longer than any run of backticks in it."""
+    """Returns a code span; its fence is longer than any run of backticks in it."""
     flat = " ".join(text.split()).replace("|", "\\|")
     longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
     fence = "`" * (longest + 1)

@@ -51,7 +51,7 @@ def _paragraph(console: "Console", text: kind.Text) -> None:
 
 
 def _verdict(cell: kind.Cell) -> str:
-    """The verdict of a cell that is one, or that begins with one."""
+    """Returns the verdict of a cell that is one, or that begins with one."""
     if isinstance(cell, kind.Bar):
         return cell.series
     return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""

@@ -116,7 +116,7 @@ class Content(str):
 
     @property
     def bytes(self) -> int | None:
-        """Its own length, if it has one."""
+        """Returns its own length, if it has one."""
         return len(self) // 2 - 2 if self.startswith("hex-") else None
 
 
@@ -143,7 +143,7 @@ class Expect(Content):
 
     @property
     def of(self) -> int | None:
-        """The parameter that it is made from."""
+        """Returns the parameter that it is made from."""
         match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
         return int(match[1]) if match else None
 
@@ -321,7 +321,7 @@ class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):
             self.steps(size)
 
     def steps(self, size: int | None) -> str:
-        """The steps of one size, in teebench's words."""
+        """Returns the steps of one size, in teebench's words."""
         words: list[str] = []
         for when, steps in (("setup", self.setup), ("before", self.before)):
             for number, step in enumerate(steps, 1):

@@ -120,8 +120,8 @@ class Plan:
 
 
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
-    """The cases and steps whose keys match one of the patterns (* is any text, slashes too).
-    UsageMistake for one that none matches."""
+    """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
+    too). UsageMistake for one that none matches."""
     keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in keys):
@@ -211,7 +211,7 @@ STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
 
 
 def step_of(key: str, runs: int) -> Step:
-    """The step that has this key; UsageMistake for what is none."""
+    """Returns the step that has this key; UsageMistake for what is none."""
     fields = ("algorithms", "backends", "modes", "caches", "sizes", "chunk", "reader")
     form, words = f"its key is {STEP_FORM}", key.split("/")[1:]
     if len(words) != len(fields):
@@ -243,7 +243,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse(text: str, *, name: str, file: str) -> Plan:
-    """A plan from its TOML text; ConfigError names the file and the key."""
+    """Returns a plan from its TOML text; ConfigError names the file and the key."""
     read: _File = parse_toml(text, _File, file, lines=True)
     cases = []
     for place, block in zip(_places(text, file, "cases"), read.cases or (), strict=False):
@@ -272,7 +272,7 @@ def available() -> tuple[str, ...]:
 
 
 def load(name: str) -> Plan:
-    """The plan of that name, or the one in the file of that name (`…/mine.toml`)."""
+    """Returns the plan of that name, or the one in the file of that name (`…/mine.toml`)."""
     path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
     if not path.exists():
         raise UsageMistake(

@@ -132,7 +132,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def span(self) -> Span:
-        """The printed value in its printed unit, with its rounding."""
+        """Returns the printed value in its printed unit, with its rounding."""
         return self._span(self.value, self.upper)
 
     @property
@@ -143,7 +143,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def published(self) -> str:
-        """The figure as it was printed, for people."""
+        """Returns the figure as it was printed, for people."""
         return self._shown(self.text, self.upper, self.unit)
 
     @property
@@ -248,12 +248,12 @@ class Reference:
 
 
 def columns(type_: type[Struct]) -> tuple[str, ...]:
-    """The columns of the file whose rows are of that type, in their order."""
+    """Returns the columns of the file whose rows are of that type, in their order."""
     return tuple(one.encode_name for one in msgspec.structs.fields(type_))
 
 
 def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
-    """The rows of a file by their keys; figures of a document know it."""
+    """Returns the rows of a file by their keys; figures of a document know it."""
     header, rows = columns(type_), {}
     lines = csv.reader(io.StringIO(text), strict=True)
     try:
@@ -285,7 +285,7 @@ def parse(text: str, type_: type[Struct], file: str, document: Document | None =
 
 
 def load(folder: Path | None = None) -> Reference:
-    """All of reference/."""
+    """Returns all of reference/."""
     where = folder or paths.reference()
 
     def read(name: str, type_: type[Struct], document: Document | None = None) -> Any:

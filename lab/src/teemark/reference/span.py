@@ -57,7 +57,7 @@ def span(value: Span | float) -> Span:
 
 
 def printed(value: Decimal, upper: Decimal | None = None, digits: float = 0.5) -> Span:
-    """A printed number with `digits` units of its last place on either side."""
+    """Returns a printed number with `digits` units of its last place on either side."""
     low = float(value) - digits * _last_place(value)
     if upper is None:
         return Span(low, float(value), float(value) + digits * _last_place(value))
@@ -80,7 +80,8 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def evaluated(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
-    """A sum, difference, product or quotient of what `leaf` makes of all other expressions."""
+    """Returns a sum, difference, product or quotient of what `leaf` makes of all other
+    expressions."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
         return SIGNS[type(node.op)](evaluated(node.left, leaf), evaluated(node.right, leaf))
     return leaf(node)

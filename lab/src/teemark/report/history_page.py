@@ -31,13 +31,13 @@ def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: s
 
 
 def since(run: RunData) -> str:
-    """When a run was made, and of which commit."""
+    """Returns when a run was made, and of which commit."""
     commit = f", {run.commit.short}" if run.commit is not None else ""
     return f"{comparing.when(run)}{commit}"
 
 
 def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
-    """One sentence: how many cases changed in how many runs, and when last."""
+    """Returns one sentence: how many cases changed in how many runs, and when last."""
     changed = [line for line in found if line.changes]
     span = f"{len(runs)} runs, {comparing.when(runs[0])} to {comparing.when(runs[-1])}"
     text = f"{span}: {len(changed)} of {fmt.plural(len(found), 'case')} changed"

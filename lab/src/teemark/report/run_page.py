@@ -80,7 +80,7 @@ def _title(about: Sequence[Subject]) -> str:
 
 
 def write(report: Report, directory: Path) -> Path:
-    """Both files, each replaced at once; returns the HTML's path."""
+    """Writes both files, each replaced at once; returns the HTML's path."""
     write_whole(directory / HTML, report.html)
     write_whole(directory / MARKDOWN, report.markdown)
     return directory / HTML

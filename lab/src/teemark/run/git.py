@@ -21,7 +21,8 @@ def head(folder: Path) -> Commit | None:
 
 
 def git(folder: Path, *words: str) -> str | None:
-    """The output of a git command without its last line end; None if git fails or isn't there."""
+    """Returns the output of a git command without its last line end; None if git fails or isn't
+    there."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False

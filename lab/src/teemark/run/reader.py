@@ -66,7 +66,7 @@ class MeasuredCase:
 
     @property
     def samples(self) -> tuple[records.Sample, ...]:
-        """Those of all starts, one after the other."""
+        """Returns the samples of all starts, one after the other."""
         return self.starts[0] if len(self.starts) == 1 else tuple(chain.from_iterable(self.starts))
 
 
@@ -119,25 +119,26 @@ class RunData:
 
     @property
     def sound(self) -> tuple[MeasuredCase, ...]:
-        """The cases that didn't fail later on, and whose samples may be used."""
+        """Returns the cases that didn't fail later on, and whose samples may be used."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
     def hashed(self) -> tuple[records.Teehash | records.Timeline, ...]:
-        """All that teehash reported."""
+        """Returns all that teehash reported."""
         return (*self.teehash, *self.timelines)
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """The cases that were measured and didn't fail, teehash's steps included. Whatever counts
-        the cases of a run counts these."""
+        """Returns the cases that were measured and didn't fail, teehash's steps included. Whatever
+        counts the cases of a run counts these."""
         cases = (case.case.case for case in self.sound if any(case.starts))
         return (*cases, *dict.fromkeys(record.case for record in self.teehash))
 
     @property
     def samples(self) -> int:
-        """The number of samples of all measured cases; each run of teehash counts as one."""
+        """Returns the number of samples of all measured cases; each run of teehash counts as
+        one."""
         return sum(len(case.samples) for case in self.sound) + len(self.teehash)
 
     @property
@@ -160,7 +161,7 @@ class RunData:
 
     @property
     def unmeasured(self) -> tuple[Unmeasured, ...]:
-        """Every case without a sample, and every one that failed, with the reason."""
+        """Returns every case without a sample, and every one that failed, with the reason."""
         # a case that was skipped in one start may have been measured in another
         found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
         found |= {fail.case: fail.reason for fail in self.fails}
@@ -185,11 +186,11 @@ class RunData:
 
     @property
     def without_tee(self) -> bool:
-        """The plan asked for a TEE, and the machine has none."""
+        """Returns true if the plan asked for a TEE, and the machine has none."""
         return any(skip.code == NO_TEE for skip in self.skips) and not self.tee_refused
 
     def untraced(self, case: str) -> str:
-        """Why no call of this case was traced by the kernel's tracepoints."""
+        """Returns why no call of this case was traced by the kernel's tracepoints."""
         if self.machine.settings.trace_events is None:
             return "the run was made without --trace-events"
         said = (one.reason for one in self.legs if one.case == case and one.reason)
@@ -197,7 +198,7 @@ class RunData:
 
     @property
     def icount(self) -> bool:
-        """Its board counts instructions, each for a nanosecond."""
+        """Returns true if its board counts instructions, each for a nanosecond."""
         return self.run is not None and self.run.icount
 
     @property
@@ -213,7 +214,7 @@ class RunData:
 
     @property
     def plan(self) -> str:
-        """Its name; empty without one."""
+        """Returns the plan's name; empty without one."""
         return self.run.plan if self.run is not None else ""
 
     @property
@@ -222,7 +223,7 @@ class RunData:
 
     @property
     def commit(self) -> records.Commit | None:
-        """The commit that the run measured, where it says so."""
+        """Returns the commit that the run measured, where it says so."""
         return self.run.commit if self.run is not None else None
 
     @property
@@ -297,7 +298,7 @@ def ends(file: Path) -> tuple[records.Run, bool]:
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> records.AnyRecord:
-    """One record, its texts harmless; DataError names the line. A newer schema is told from
+    """Returns one record, its texts harmless; DataError names the line. A newer schema is told from
     nonsense."""
     try:
         if suspect(line):
@@ -442,7 +443,7 @@ class _Collector:
         return tuple(self._others.get(kind, ()))
 
     def _by_case(self, kind: type[T]) -> tuple[T, ...]:
-        """The first of each case."""
+        """Returns the first record of each case."""
         first: dict[str, T] = {}
         for one in self._all(kind):
             first.setdefault(one.case, one)
@@ -513,7 +514,7 @@ _SIGNALS = {
 def _incomplete(
     cut: str | None, ends: Sequence[records.End], starts: int, asked: int
 ) -> str | None:
-    """Why a run is not whole."""
+    """Returns why a run is not whole."""
     why = cut
     bad = next((end for end in ends if not end.complete), None)
     if why is None and bad is not None:
@@ -528,7 +529,8 @@ def _incomplete(
 
 
 def parse(lines: Iterable[bytes], *, file: str) -> RunData:
-    """A run from its lines. Only the very last line may be cut off, and only without newline."""
+    """Returns a run from its lines. Only the very last line may be cut off, and only without
+    newline."""
     collector = _Collector(file)
     number = 0
     cut: str | None = None
@@ -549,7 +551,7 @@ def parse(lines: Iterable[bytes], *, file: str) -> RunData:
 
 
 def locate(path: Path) -> Path:
-    """The file of a run that is named by its file or its folder."""
+    """Returns the file of a run that is named by its file or its folder."""
     if not path.is_dir():
         return path
     for name in (RUN_FILE, PARTIAL_FILE):

@@ -46,7 +46,7 @@ class Commit(Struct, frozen=True, kw_only=True):
 
     @property
     def short(self) -> str:
-        """The commit's first seven digits, with "+ changes" if the tree was dirty."""
+        """Returns the commit's first seven digits, with "+ changes" if the tree was dirty."""
         return self.hash[:7] + (" + changes" if self.dirty else "")
 
 

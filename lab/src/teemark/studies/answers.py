@@ -36,7 +36,8 @@ COUNTED = "This board counts instructions, and the answer needs time: caches, di
 
 
 def answers(subject: Subject) -> tuple[Finding, ...]:
-    """All conclusions of the document whose plan was run, in its order; none for other plans."""
+    """Returns all conclusions of the document whose plan was run, in its order; none for other
+    plans."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return ()
@@ -49,8 +50,8 @@ def answers(subject: Subject) -> tuple[Finding, ...]:
 
 
 def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
-    """Each mistake of a document that its printed figures bear out, with the rounding of all of
-    them. A figure that can't be computed is a ConfigError."""
+    """Yields each mistake of a document that its printed figures bear out, with the rounding of all
+    of them. A figure that can't be computed is a ConfigError."""
     for one in declared.mistakes(document):
         try:
             value = one.figure.printed(reference, document)
@@ -63,7 +64,8 @@ def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
 
 
 def _answer(conclusion: Conclusion, lookup: Lookup) -> Finding:
-    """One figure that contradicts is enough for "no"; "yes" needs them all."""
+    """Returns the answer to a conclusion: one figure that contradicts is enough for "no"; "yes"
+    needs them all."""
     checked = [_checked(check, lookup) for check in conclusion.checks]
     found = {outcome for outcome, _ in checked}
     outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
@@ -108,7 +110,7 @@ def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str]:
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:
-    """The document's own figure, and ours as a multiple of it."""
+    """Returns the document's own figure, and ours as a multiple of it."""
     run = lookup.subject.run
     if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
         return ""

@@ -172,7 +172,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(document: str) -> tuple[SeedTable, ...]:
-    """The tables of a document."""
+    """Returns the tables of a document."""
     file, words, path = _read(document)
     return tuple(
         SeedTable(**asdict(one), document=document, cells=_cells(one, words, path))
@@ -198,7 +198,7 @@ def mistakes(document: str) -> tuple[Mistake, ...]:
 
 
 def _read(document: str) -> tuple[_File, Names, str]:
-    """The file, its words, and its path for messages."""
+    """Returns the file, its words, and its path for messages."""
     path = paths.reference() / f"{document}.toml"
     file: _File = parse_toml(read_text(path), _File, str(path))
     return file, _with({}, file.let, f"{path}: let"), str(path)
@@ -214,8 +214,8 @@ def _filled_check(check: Check, words: Names, where: str) -> Check:
 
 
 def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Formula]:
-    """The formulas of all cells that are measured. A row's goes before a column's, and that before
-    the table's."""
+    """Returns the formulas of all cells that are measured. A row's goes before a column's, and that
+    before the table's."""
     cells = {}
     rows, columns = table.lines
     for row, column in product(rows, columns):
@@ -231,7 +231,7 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
 
 
 def _with(words: Names, more: Names, where: str) -> Names:
-    """The words with more, each of which may use those before it."""
+    """Returns the words with more, each of which may use those before it."""
     words = dict(words)
     for name, text in more.items():
         words[name] = _filled(text, words, where)

@@ -38,12 +38,12 @@ class Formula:
 
     @property
     def timed(self) -> bool:
-        """Whether it is of times, which on an emulated board are the emulator's."""
+        """Returns true if it has times in it, which on an emulated board are the emulator's."""
         return bool(_TIMED.search(self.text))
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Formula":
-        """A ConfigError, which begins with `where`, if it isn't one."""
+        """Reads a formula; raises a ConfigError that begins with `where` if the text isn't one."""
         try:
             body = ast.parse(text, mode="eval").body
         except SyntaxError:
@@ -62,8 +62,8 @@ class Formula:
         return exactly(value) if isinstance(value, int | float) else value
 
     def printed(self, reference: Reference, document: str) -> Span:
-        """Its value by what a document printed, with the rounding of all its figures. It may have
-        published(), constant() and numbers only; AttributeError for anything else."""
+        """Returns its value by what a document printed, with the rounding of all its figures. It
+        may have published(), constant() and numbers only; AttributeError for anything else."""
         value: Span = evaluated(self.body, lambda node: _asked(_Printed(reference, document), node))
         return value
 

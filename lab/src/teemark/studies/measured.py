@@ -51,7 +51,7 @@ class Value:
         )
 
     def __truediv__(self, other: "Value | float") -> "Value":
-        """A quotient of two medians."""
+        """Returns a quotient of two medians."""
         if not isinstance(other, Value):
             return self * (1 / other)
         if other.median <= 0:
@@ -62,7 +62,8 @@ class Value:
         return exactly(number) / self
 
     def __add__(self, other: "Value | float") -> "Value":
-        """A sum of two medians; with a number it is moved, and the standard deviation stays."""
+        """Returns a sum of two medians; with a number it is moved, and the standard deviation
+        stays."""
         if isinstance(other, Value):
             return Value(self.known + other.known)
         mean = self.mean + other if self.mean is not None else None
@@ -81,7 +82,7 @@ def exactly(number: float) -> Value:
 
 
 def metric(report: TeehashReport, group: str, name: str) -> float:
-    """A figure of one teehash report in base units."""
+    """Returns a figure of one teehash report in base units."""
     figures = report.get(group)
     figure = figures.get(name) if isinstance(figures, dict) else None
     if not isinstance(figure, dict):
@@ -103,7 +104,7 @@ class Lookup:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:
-        """Why there is nothing of a case."""
+        """Says why there is nothing of a case."""
         run = self.subject.run
         why = next((skip.reason for skip in run.skips if skip.case == key), "")
         why = why or next((f"it failed: {f.reason}" for f in run.fails if f.case == key), "")
@@ -150,7 +151,7 @@ class Lookup:
         return Value(cost.byte) * 1e-9
 
     def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
-        """A figure, called `name`, of every run of a step, as one value."""
+        """Returns the figure called `name` of every run of a step, as one value."""
         reports = self._reports.get(key)
         if not reports:
             raise self.absent(key)
@@ -158,7 +159,7 @@ class Lookup:
         return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
 
     def ran(self, key: str) -> str:
-        """Whether teehash did what a step asks of it; where it tried."""
+        """Returns true if teehash did what a step asks of it; where it tried."""
         if key in self._reports:
             return "yes"
         if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
@@ -166,7 +167,7 @@ class Lookup:
         raise self.absent(key)
 
     def samples(self, key: str) -> Value:
-        """How many were taken of a call."""
+        """Returns how many were taken of a call."""
         return exactly(self._case(key).time.count)
 
     def verified(self, key: str) -> str:
@@ -175,7 +176,7 @@ class Lookup:
         return "verified" if self.subject.run.cases[key].case.verified else "not verified"
 
     def fact(self, name: str) -> Value | str:
-        """A fact of the machine record, such as ta_counter.hz."""
+        """Returns a fact of the machine record, such as ta_counter.hz."""
         group, _, key = name.partition(".")
         found = getattr(getattr(self.machine, group), key)
         if found is None:
@@ -187,7 +188,7 @@ class Lookup:
         return exactly(found) if isinstance(found, int | float) else str(found)
 
     def option(self, name: str) -> str:
-        """How an option of the kernel's configuration is set."""
+        """Returns how an option of the kernel's configuration is set."""
         if self.machine.kernel.options is None:
             raise self._unknown("kernel.options")
         for line in self.machine.kernel.options:
@@ -213,7 +214,8 @@ class Lookup:
         return exactly(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
-        """Who did the work of a case, by the evidence: an accelerator, the CPU's instructions …"""
+        """Returns who did the work of a case, by the evidence: an accelerator, the CPU's
+        instructions …"""
         self._case(key)
         for one in offloads(self.subject.run, self.subject.models):
             if one.key == key:
@@ -236,7 +238,7 @@ class Lookup:
         return exactly(driver.priority)
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
-        """The case of the kernel's fastest driver that an outcome is proven of."""
+        """Returns the case of the kernel's fastest driver that an outcome is proven of."""
         found = []
         for one in offloads(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
@@ -274,6 +276,6 @@ class Lookup:
         return exactly(load().constant(name))
 
     def _unknown(self, fact: str) -> NotKnown:
-        """Why a fact of the machine is null."""
+        """Returns why a fact of the machine is null."""
         reason = self.machine.reasons.get(fact)
         return NotKnown((reason or f"the machine didn't tell {fact}").rstrip("."))

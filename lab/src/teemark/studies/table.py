@@ -69,8 +69,8 @@ class _Cells:
         return self.reference.find(self.seed.document, self.seed.table, row, column)
 
     def _unit(self, row: str, column: str) -> str:
-        """The document's unit of a cell; of one that it hasn't printed, or has words in, what its
-        row or column is declared to be. "text" where there is no number."""
+        """Returns the document's unit of a cell; of one that it hasn't printed, or has words in,
+        what its row or column is declared to be. "text" where there is no number."""
         figure, units = self._figure(row, column), self.seed.units
         if figure is not None and (figure.corrected_unit != "text" or row not in units):
             return figure.corrected_unit
@@ -105,8 +105,8 @@ class _Cells:
         rows: Callable[[str], list[list[Cell]]],
         caption: str = "",
     ) -> Table:
-        """A table whose units stand in the heads of its columns, or in a column. Each of `columns`
-        has the name of the document's column that it is of; "" for one of ratios."""
+        """Returns a table whose units stand in the heads of its columns, or in a column. Each of
+        `columns` has the name of the document's column that it is of; "" for one of ratios."""
         heads, units = self._laid_out(names)
         with_unit = any(units.values())
         titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
@@ -133,7 +133,7 @@ class _Cells:
         return made
 
     def wide(self) -> Table:
-        """The document's columns, each measured and published."""
+        """Returns a table of the document's columns, each measured and published."""
         seed = self.seed
         measured = {*(column for _, column in seed.cells), *seed.deviations}
         if not measured and seed.reasons:
@@ -159,7 +159,7 @@ class _Cells:
         return self._table(seed.columns, columns, rows)
 
     def tall(self, name: str) -> Table:
-        """A table for one of the document's columns, with the statistics side by side."""
+        """Returns a table for one of the document's columns, with the statistics side by side."""
         more = self._columns(name, measured=True)
         titles = [*("median", "95 %", "mean", "sd"), *more]
         columns = [(Column(title), "" if title == "ratio" else name) for title in titles]
@@ -219,8 +219,8 @@ class _Cells:
         return [(shown, Quiet(printed)) if printed else (shown,)]
 
     def _shown(self, row: str, column: str) -> tuple[Value, str] | Cell:
-        """The value in the document's unit with what to write behind it, or what to write in its
-        place."""
+        """Returns the value in the document's unit with what to write behind it, or what to write
+        in its place."""
         value = self._value(row, column)
         if not isinstance(value, Value):
             return value
@@ -266,7 +266,8 @@ def said(finding: Finding) -> Text:
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:
-    """Where the published figures are from, which units were put right, and the table's note."""
+    """Returns where the published figures are from, which units were put right, and the table's
+    note."""
     figures = [f for f in reference.table(seed.document, seed.table) if f.row in seed.rows]
     document = reference.documents[seed.document]
     parts = []

@@ -110,7 +110,7 @@ class Watched:
         return sum(call.ns for call in self.calls)
 
     def kinds(self, names: Names) -> list[Kind]:
-        """The dearest first."""
+        """Returns the kinds of calls, the dearest first."""
         found: dict[str, list[Call]] = defaultdict(list)
         for call in self.calls:
             found[name_of(call, names)].append(call)
@@ -206,7 +206,7 @@ class Maps:
         return list(dict.fromkeys(part[3] for part in self._parts))
 
     def find(self, address: int) -> tuple[str, int] | None:
-        """The file, and the offset in it."""
+        """Returns the file that an address is in, and the offset in it."""
         for first, end, offset, file in self._parts:
             if first <= address < end:
                 return file, address - first + offset

@@ -76,6 +76,6 @@ def source_lines(elf: Path, addresses: Sequence[int]) -> Mapping[int, str]:
 
 
 def _in_tree(path: str) -> str:
-    """The path inside OP-TEE's source tree: from `core/` or `lib/` on."""
+    """Returns the path inside OP-TEE's source tree: from `core/` or `lib/` on."""
     found = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
     return found[1] if found else path

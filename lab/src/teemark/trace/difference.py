@@ -34,7 +34,8 @@ def other_cases(before: Trace, after: Trace) -> list[str]:
 
 
 def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:
-    """Every function that differs, the largest difference first. They add up to the whole."""
+    """Returns every function that differs, the largest difference first. They add up to the
+    whole."""
     known = {(f.level, f.name): f for case in (after, before) for f in case.functions}
     found = [
         Change(function, before.own.get(key, 0), after.own.get(key, 0))

@@ -37,8 +37,8 @@ class Names:
 
 
 def read(files: Iterable[Path]) -> Names:
-    """A later file's names take the place of an earlier one's. UsageMistake where a file can't be
-    read; a header that names no TA has none."""
+    """Reads the names that files give. A later file's names take the place of an earlier one's.
+    UsageMistake where a file can't be read; a header that names no TA has none."""
     names = Names()
     for file in files:
         try:

@@ -188,7 +188,7 @@ class _Locator:
         return Places(tuple(self.numbers), function, domain, addresses, kind, flags)
 
     def _physical(self, block: int) -> int | None:
-        """The address in secure RAM, None outside."""
+        """Returns the address in secure RAM, None outside."""
         if self.anchor is None:
             return None
         address = int(self.window.blocks["haddr"][block]) - self.anchor
@@ -265,8 +265,8 @@ def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Functio
 def _bases(
     window: Window, blocks: Sequence[int], elfs: Sequence[Elf]
 ) -> dict[int, tuple[Elf, int]]:
-    """The file of each block, and where that was loaded: where its instructions are found at the
-    same place in a page, most blocks deciding first."""
+    """Returns the file of each block, and where that was loaded: where its instructions are found
+    at the same place in a page, most blocks deciding first."""
     votes: Counter[tuple[int, int]] = Counter()
     holders: dict[tuple[int, int], list[int]] = {}
     for block in blocks:

@@ -135,7 +135,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return dict(self._by(lambda function: (function.level, function.name)))
 
     def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
-        """Every stack that instructions were executed on, with their number."""
+        """Yields every stack that instructions were executed on, with their number."""
         paths: list[tuple[Function, ...]] = []
         for node in self.nodes:
             above = paths[node.parent] if node.parent >= 0 else ()
@@ -150,11 +150,11 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def core_nameless(self) -> int:
-        """Those of them that are OP-TEE's core."""
+        """Returns those of them that are OP-TEE's core."""
         return self._by(lambda function: (function.level, function.named))["S-EL1", False]
 
     def interrupts(self) -> tuple[int, int]:
-        """How many there were, and what the kernel did for them."""
+        """Returns how many there were, and what the kernel did for them."""
         count = instructions = 0
         for index, node in enumerate(self.nodes):
             if INTERRUPT.fullmatch(self.functions[node.function].name):
@@ -185,7 +185,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
 
 def together(cases: Sequence[CaseTrace]) -> CaseTrace:
-    """All of them as one call, for one flame graph."""
+    """Returns all of them as one call, for one flame graph."""
     nodes: list[Node] = []
     functions = list(dict.fromkeys(function for case in cases for function in case.functions))
     number = {function: index for index, function in enumerate(functions)}

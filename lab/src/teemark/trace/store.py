@@ -24,12 +24,12 @@ def write(trace: Trace, directory: Path) -> Path:
 
 
 def find(directory: Path) -> Trace | None:
-    """The trace in a run's folder, if there is one."""
+    """Returns the trace in a run's folder, if there is one."""
     return read(directory) if (directory / FILE).is_file() else None
 
 
 def read(place: Path) -> Trace:
-    """The trace of a run: its folder, or the file itself."""
+    """Returns the trace of a run: its folder, or the file itself."""
     file = place / FILE if place.is_dir() else place
     try:
         text = file.read_bytes()

@@ -50,7 +50,7 @@ class Table:
         return [symbol for symbol in self._symbols if symbol.name in names]
 
     def end(self, symbol: Symbol) -> int:
-        """Where a symbol ends: by its size, else where the next one begins."""
+        """Returns where a symbol ends: by its size, else where the next one begins."""
         if symbol.size:
             return symbol.address + symbol.size
         index = bisect.bisect_right(self._at, symbol.address)

@@ -112,7 +112,8 @@ def dearest(case: CaseTrace) -> str:
 
 
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
-    """The functions that take most; roots of other threads have no figure with all they call."""
+    """Returns the functions that take most; roots of other threads have no figure with all they
+    call."""
     alone = ranking == "by itself"
     costs = [
         (cost, cost.self if alone else cost.total)
@@ -165,8 +166,8 @@ def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
 
 
 def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
-    """Who calls the functions of that name and what those call, each with all that is called from
-    there. Raises UsageMistake if nothing in the call has the name."""
+    """Returns who calls the functions of that name and what those call, each with all that is
+    called from there. Raises UsageMistake if nothing in the call has the name."""
     costs = [cost for function, cost in case.costs.items() if function.name == name]
     if not costs:
         near = sorted(f.name for f in case.functions if name.lower() in f.name.lower())[:8]

@@ -40,11 +40,11 @@ class Window:
     marker: int  # It began there
 
     def used(self) -> NDArray[np.intp]:
-        """The blocks that were executed."""
+        """Returns the blocks that were executed."""
         return np.flatnonzero(self._counts[0])
 
     def code(self, block: int) -> NDArray[np.uint32]:
-        """The instructions of a block."""
+        """Returns the instructions of a block."""
         first = int(self.blocks["word"][block])
         return self.words[first : first + int(self.blocks["instructions"][block])]
 

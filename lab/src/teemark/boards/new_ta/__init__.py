@@ -16,7 +16,8 @@ _HIDDEN = {"gitignore": ".gitignore"}
 
 
 def make(place: Path) -> uuid.UUID:
-    """A folder with a TA of a fresh UUID, whole or not at all; the folder's name is the TA's."""
+    """Returns a folder with a TA of a fresh UUID, whole or not at all; the folder's name is the
+    TA's."""
     name = place.name
     if not _NAME.fullmatch(name):
         raise UsageMistake(

@@ -8,7 +8,8 @@ from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 
 
 def _of(subject: Subject) -> list[Block]:
-    """A row for each backend and outcome, and folded the evidence of each longest message."""
+    """Returns a row for each backend and outcome, and, folded, the evidence of each longest
+    message."""
     groups: dict[tuple[str, str], list[Offload]] = {}
     for one in offloads(subject.run, subject.models):
         work = subject.run.cases[one.key].work
