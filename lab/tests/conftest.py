@@ -3,6 +3,7 @@
 session)."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -77,6 +78,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # It judges the machine
 )
 settings.load_profile("teemark")
+
+
+def new_debian(root: Path, suite: str) -> None:
+    """Makes a new Debian in `root`, of the archive that this machine has its packages from."""
+    if shutil.which("debootstrap") is None:
+        pytest.skip("there is no debootstrap")
+    asked = ["apt-get", "indextargets", "--format", "$(SITE)"]
+    site = subprocess.check_output(asked, text=True).split()[0]
+    words = ["debootstrap", "--variant=minbase", suite, str(root), site]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
 def pytest_configure(config: pytest.Config) -> None:

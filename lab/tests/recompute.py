@@ -53,6 +53,18 @@ class Printed:
         return math.isfinite(value) and abs(value / unit - self.value) <= slack
 
 
+def sign_test_ranks(count: int) -> int:
+    """Returns how far from either end of `count` sorted samples the two stand between which the
+    median lies at 95 %; 0 for too few."""
+    below, ranks = 0.0, 0
+    while ranks < count:
+        below += math.comb(count, ranks) / 2**count
+        if 2 * below > 0.05:
+            break
+        ranks += 1
+    return ranks
+
+
 @dataclass
 class Run:
     samples: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # repeat, cost
@@ -73,25 +85,18 @@ class Run:
         return sorted(cost for times, cost in self.samples.get(key, ()) if times == repeat)
 
     def median(self, key: str, repeat: int = 1) -> float:
-        """The middle of what one call took; nan without samples."""
+        """Returns the middle of what one call took; nan without samples."""
         values = self.values(key, repeat)
         return statistics.median(values) if values else math.nan
 
     def between(self, key: str) -> tuple[float, float]:
-        """The samples between which the median lies, at 95 %, by the sign test; of instructions,
-        which are exact, the least and the most."""
+        """Returns the samples between which the median lies at 95 %, by the sign test; the least
+        and the most of instructions, which are exact."""
         values = self.values(key)
         if self.counted:
             return values[0], values[-1]
-        n, below, ranks = len(values), 0.0, 0
-        while ranks < n:
-            below += math.comb(n, ranks) / 2**n
-            if 2 * below > 0.05:
-                break
-            ranks += 1
-        if not ranks:
-            return math.nan, math.nan
-        return values[ranks - 1], values[n - ranks]
+        ranks = sign_test_ranks(len(values))
+        return (values[ranks - 1], values[-ranks]) if ranks else (math.nan, math.nan)
 
     def sizes(self, algorithm: str, backend: str) -> dict[int, float]:
         """Medians of whole messages by their bytes."""
@@ -456,15 +461,10 @@ def wide(run: Run, key: str) -> float:
     values = run.values(key, min(times for times, _ in run.samples[key]))
     if len(values) < 2 or values[-1] - values[0] <= 0.01 * statistics.median(values):
         return 0.0
-    n, below, ranks = len(values), 0.0, 0
-    while ranks < n:
-        below += math.comb(n, ranks) / 2**n
-        if 2 * below > 0.05:
-            break
-        ranks += 1
-    return (
-        (values[n - ranks] - values[ranks - 1]) / statistics.median(values) if ranks else math.inf
-    )
+    ranks = sign_test_ranks(len(values))
+    if not ranks:
+        return math.inf
+    return (values[-ranks] - values[ranks - 1]) / statistics.median(values)
 
 
 def badly_known(run: Run, found: Found, out: Verdict) -> None:

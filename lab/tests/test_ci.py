@@ -22,6 +22,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from prometheus_client.parser import text_string_to_metric_families
 
+from conftest import new_debian
 from synthetic import Synthetic
 from teemark.base import paths
 from teemark.boards import VirtualBoard
@@ -203,13 +204,8 @@ a TA of its own: the component's scripts, then the Action's steps."""
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(os.geteuid() != 0, reason="a chroot is root's")
 def test_both_recipes_measure_in_a_container_of_debian_12(tmp_path: Path) -> None:
-    if shutil.which("debootstrap") is None:
-        pytest.skip("there is no debootstrap")
     root = tmp_path / "root"
-    asked = ["apt-get", "indextargets", "--format", "$(SITE)"]
-    site = subprocess.check_output(asked, text=True).split()[0]
-    words = ["debootstrap", "--variant=minbase", "bookworm", str(root), site]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    new_debian(root, "bookworm")
     # This machine's way to packages.
     shutil.copytree("/etc/apt/apt.conf.d", root / "etc/apt/apt.conf.d", dirs_exist_ok=True)
     shutil.copy("/etc/ssl/certs/ca-certificates.crt", root / "trusted")

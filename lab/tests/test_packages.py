@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import new_debian
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 
@@ -293,7 +294,7 @@ dpkg --purge teebench teehash >/dev/null
 @pytest.mark.skipif(os.geteuid() != 0, reason="a chroot is root's")
 def test_debian_packages_in_a_clean_chroot(tmp_path: Path) -> None:
     """Those of this machine's architecture: installed, used as autopkgtest would, purged."""
-    for program in ("dh", "debootstrap", "lintian"):
+    for program in ("dh", "lintian"):
         if shutil.which(program) is None:
             pytest.skip(f"there is no {program}")
     native = subprocess.run(
@@ -315,13 +316,7 @@ def test_debian_packages_in_a_clean_chroot(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.strip()
-    site = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(SITE)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()[0]
-    subprocess.run(["debootstrap", "--variant=minbase", codename, root, site], check=True)
+    new_debian(root, codename)
     (root / "debs").mkdir()
     for file in debs.glob("*.deb"):
         shutil.copy(file, root / "debs")

@@ -62,3 +62,25 @@ update() {
 	cat "$apt/update.log" >>"$log"
 	return $rc
 }
+
+# Downloads packages of the first suite that a mirror has whole; an archive in the midst of an update
+# may have one that can't be read.
+download_from() { # FOLDER SUITES DPKG-ARCHITECTURE PACKAGES
+	keyring=$(host_keyring)
+	rm -rf "$1"
+	mkdir -p "$1"
+	for suite in $2; do
+		for site in $(host_sites); do
+			rm -rf "$apt"
+			write_config "$3"
+			echo "deb [signed-by=$keyring] $site $suite main" >"$apt/sources.list"
+			step "downloading packages of $suite ($3)"
+			# shellcheck disable=SC2086
+			! update || ! (cd "$1" && private apt-get -q download $4) >>"$log" 2>&1 </dev/null ||
+				return 0
+		done
+	done
+	tail -n 5 "$log" >&2
+	die "these packages can't be had from ${2}: $4" \
+		"see ${log}; TEEMARK_DEBIAN_MIRROR=ADDRESS names another mirror"
+}

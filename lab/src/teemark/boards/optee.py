@@ -157,13 +157,13 @@ def _check(folder: Path) -> None:
         )
 
 
+_WIDE = "export-ta_arm64"
+
+
 def _kit(out: Path) -> Path:
     """Returns the development kit of a build; of two, the one for 64-bit TAs."""
     narrow = out / "export-ta_arm32"
     return narrow if narrow.is_dir() and not (out / _WIDE).is_dir() else out / _WIDE
-
-
-_WIDE = "export-ta_arm64"
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,14 +195,13 @@ def _report(directory: Path, against: Trace | None) -> None:
         run_page.write(made, directory)
 
 
-def _message(asked: _Asked, trace: Trace, directory: Path) -> Trace:
+def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
     """Shows who takes what of a broker's message, and writes a report that opens with it."""
     made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
     if asked.output is None:
         show(terminal(120), made[0].blocks)
     made += program_page.traced(trace, ())
     program_page.write(made, trace.cases[0].case, trace.optee, directory)
-    return trace
 
 
 def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
@@ -221,7 +220,9 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     if keys[0].startswith("broker/"):
         if len(keys) > 1:
             raise UsageMistake("a message of the broker is traced by itself: name one case")
-        return _message(asked, message.record(file, keys[0], directory), directory), directory, 0
+        trace = message.record(file, keys[0], directory)
+        _message(asked, trace, directory)
+        return trace, directory, 0
     try:
         traced = record.record(file, keys, directory, asked.samples, own)
     finally:

@@ -12,7 +12,7 @@ from teemark.run.reader import RunData
 
 NOTHING = "not distinguishable from 0"
 EXACT = "exact"
-TIMED = "Emulated, and timed: samples lie more than 1 % apart, as where calls wait for a disk."
+TIMED = "Emulated, and timed: half the samples lie over 1 % apart, as where calls wait for a disk."
 
 
 def instructions(number: float) -> str:

@@ -11,7 +11,7 @@ from teemark.base.errors import UsageMistake
 from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
 from teemark.page.terminal import show as show_blocks
 from teemark.trace.difference import changes
-from teemark.trace.profile import LEVELS, CaseTrace, Function, Trace
+from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
 from teemark.trace.roles import roles
 
 HOW_TO_NAMES = (
@@ -111,6 +111,11 @@ def dearest(case: CaseTrace) -> str:
     )
 
 
+def _doubt(*costs: FunctionCost) -> str:
+    """Returns a question mark if lost returns make a figure with all calls too small."""
+    return " ?" if any(cost.unsure for cost in costs) else ""
+
+
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     """Returns the functions that take most; roots of other threads have no figure with all they
     call."""
@@ -124,7 +129,7 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     rows = tuple(
         (
             cost.function.name,
-            fmt.count(count) + " ?" * (cost.unsure and not alone),
+            fmt.count(count) + ("" if alone else _doubt(cost)),
             share(count, case.instructions),
             fmt.count(cost.calls),
             cost.function.level,
@@ -186,7 +191,7 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             totals[which][other] += case.totals[index]
             calls[which, other] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
-    doubt = " ?" * any(cost.unsure for cost in costs)
+    doubt = _doubt(*costs)
     said = (
         f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
         f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by itself, in "

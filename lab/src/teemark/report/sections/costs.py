@@ -51,7 +51,8 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
     sizes = _shown_sizes(group)
     counted = _counted(subject, (cost.fit for cost in group))
-    show, rows = figures.cell if counted else figures.time, []
+    show = figures.cell if counted else figures.time
+    rows = []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
         byte: tuple[page.Cell, ...] = (fmt.NONE,) * 3
