@@ -3,7 +3,6 @@
  * teemq: keys of MQTT-TZ's clients, and messages by hand. Exit status: 0 fine,
  * 1 a failure, 2 a mistake on the command line.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 
 /* main() gets these for a command, as its row says, and puts them away. */
 struct job {
-	enum tz_order letter;    /* of the order that the command gives */
 	char **argv;             /* without --print; ends with NULL */
 	bool print;              /* --print was given */
 	struct tz_client me;     /* KEY: of the file argv[0] */
@@ -141,24 +139,24 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 }
 
 /*
- * Gives the order of the command's letter to the TA, or writes it to stdout. It is about a client's
- * id, or for TZ_ENROL the file of its key, which goes along.
+ * Gives an order to the TA, or writes it to stdout. It is about a client's id, or for TZ_ENROL the
+ * file of its key, which goes along.
  */
-static int do_order(struct job *job, struct error *err)
+static int give(struct job *job, enum tz_order letter, struct error *err)
 {
-	uint8_t plain[ORDER_MAX] = { (uint8_t)job->letter };
+	uint8_t plain[ORDER_MAX] = { (uint8_t)letter };
 	uint8_t order[ORDER_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
 	const char *id = job->argv[1];
 	struct tz_client client = { 0 };
 	size_t len = 0;
 	int rc = 0;
 
-	if (job->letter == TZ_ENROL && !job->me.has_identity) {
+	if (letter == TZ_ENROL && !job->me.has_identity) {
 		rc = error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
 		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
 		return rc;
 	}
-	if (job->letter == TZ_ENROL) {
+	if (letter == TZ_ENROL) {
 		rc = tz_client_load(&client, id, err);
 		id = client.id;
 	}
@@ -169,7 +167,7 @@ static int do_order(struct job *job, struct error *err)
 	plain[1] = (uint8_t)strlen(id);
 	memcpy(plain + 2, id, strlen(id));
 	len = 2 + strlen(id);
-	if (job->letter == TZ_ENROL) {
+	if (letter == TZ_ENROL) {
 		rc = tz_wrap(&client, job->me.identity, plain + len, err);
 		len += TZ_WRAPPED_BYTES;
 	}
@@ -182,6 +180,21 @@ static int do_order(struct job *job, struct error *err)
 	if (rc)
 		return rc;
 	return job->print ? write_all(order, len, err) : submit(job, order, len, err);
+}
+
+static int do_enrol(struct job *job, struct error *err)
+{
+	return give(job, TZ_ENROL, err);
+}
+
+static int do_policy(struct job *job, struct error *err)
+{
+	return give(job, TZ_POLICY, err);
+}
+
+static int do_revoke(struct job *job, struct error *err)
+{
+	return give(job, TZ_REVOKE, err);
 }
 
 /* -- what the TA says ----------------------------------------------------- */
@@ -267,11 +280,11 @@ static const struct command {
 	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
 	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
-	{ "enrol", 2, 64, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
+	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
 	  "make a client known; a rule is r:FILTER or w:FILTER" },
-	{ "policy", 2, 64, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE ID [RULE]…",
+	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy, "[--print] ADMIN-FILE ID [RULE]…",
 	  "give a client other rules" },
-	{ "revoke", 2, 2, KEY | TEE | PRINT, do_order, "[--print] ADMIN-FILE ID",
+	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke, "[--print] ADMIN-FILE ID",
 	  "forget a client, from the next message on" },
 	{ "submit", 0, 0, TEE | STDIN, do_submit, "",
 	  "pass an order of --print from standard input to the TA" },
@@ -297,7 +310,6 @@ static int run(const struct command *command, struct job *job, struct error *err
 {
 	int rc = 0;
 
-	job->letter = (enum tz_order)toupper(*command->name); /* E, P and R are those of orders */
 	if (command->needs & KEY)
 		rc = tz_client_load(&job->me, job->argv[0], err);
 	if (!rc && command->needs & STDIN)
