@@ -27,17 +27,19 @@ _CRYPTO = re.compile(
 
 _WHOSE = {"mosquitto": "broker", "on_message": "subscribers"}
 _WHOSE |= dict.fromkeys(("tz_bench", "libmosquitto.so.1"), "publisher")
-"""Whose a thread is that has such a program or function: of several, the last in the alphabet."""
+"""Maps a program or function to the one of the four whose thread runs it. Where a thread has
+several, the last in the alphabet counts."""
 
 
 def record(file: BoardFile, key: str, out: Path) -> Trace:
-    """Sends the message of a case such as broker/cpu-1/tee/64 on a fresh boot, after three others,
-    and keeps its trace in `out`."""
-    asked = [(way, found) for way in measure.WAYS if (found := measure.numbers(key, way))]
-    if not asked:
+    """Returns the trace of a case's message, such as broker/cpu-1/tee/64, and keeps it in `out`.
+    The message is sent on a fresh boot, after three others."""
+    ways = ((way, of) for way in measure.WAYS if (of := measure.numbers(key, way)))
+    asked = next(ways, None)
+    if asked is None:
         hint = "such as broker/cpu-1/tee/64: `teemark plan show broker` prints them"
         raise UsageMistake(f"{key} is no message of the plan broker", hint=hint)
-    way, (readers, size, qos) = asked[0]
+    way, (readers, size, qos) = asked
     with recording(file) as (board, folder):
         with ready_board(board):
             desk = Desk(board)
@@ -64,8 +66,9 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
 
 
 def parts(case: CaseTrace) -> Table:
-    """Returns what each of the four takes, in which part of the system. A thread is the
-    subscribers' if it receives a message, and the publisher's if it is another of the bench."""
+    """Returns the instructions of publisher, broker, subscribers and kernel in each part of the
+    system. A thread of the bench is the subscribers' if it receives a message, else the
+    publisher's."""
     roots, who = list[int](), dict[int, str]()
     found: Counter[tuple[str, str, str]] = Counter()
     for index, node in enumerate(case.nodes):
