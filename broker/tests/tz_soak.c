@@ -40,6 +40,7 @@
 #define BEHIND      60u /* messages that a reader who is there may be behind its topic */
 #define AWAY        20u /* messages of its topic that a reader misses at most while it is away */
 #define BYTES_MAX   20000u
+#define BURST       8 /* messages that are sent at once, at most */
 
 struct payload {
 	uint32_t run, topic, number, size;
@@ -381,12 +382,13 @@ int main(int argc, char **argv)
 	for (last_came = now_ms(); n.sent < messages; serve()) {
 		unsigned long before = n.sent;
 
-		if (!congested())
+		for (int burst = rand() % BURST; burst >= 0 && n.sent < messages && !congested();
+		     burst--)
 			send_one();
 		if (n.sent == before)
 			continue;
 		change();
-		if (n.sent % (messages / 10) == 0)
+		if (n.sent / (messages / 10) > before / (messages / 10))
 			say();
 	}
 	for (unsigned int i = PUBLISHERS; i < PUBLISHERS + readers; i++)
