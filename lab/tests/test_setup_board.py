@@ -68,6 +68,7 @@ def test_setup_says_what_each_ta_got(signed_by_another: Path) -> None:
     done = CliRunner().invoke(cli.cli, ["setup", "qemu-v8"], standalone_mode=False)
     assert done.exception is not None
     assert f"{len(tas)} of {len(tas)} TAs can't be used" in str(done.exception)
+    assert "in use stays the old one" in done.stderr
     for ta in tas:
         (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"TA {ta}")]
         assert "TEE_ERROR_SECURITY" in line
@@ -96,6 +97,8 @@ def test_setup_of_a_board_whose_tee_takes_them() -> None:
     assert told["tee"] is True
     assert {ta["name"] for ta in told["tas"]} == {"bench", "broker", "digest", "probe", "size"}
     assert all(ta["opened"] for ta in told["tas"])
+    again = CliRunner().invoke(cli.cli, ["setup", "qemu-v8"], standalone_mode=False)
+    assert "the old one" not in again.stderr
 
 
 @pytest.mark.exhaustive

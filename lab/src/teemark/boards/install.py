@@ -4,7 +4,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark.base import paths, scratch
@@ -64,6 +64,7 @@ class Item:
     local: Path
     target: str
     mode: int
+    replaces: bool = False  # Another file was in its place
 
 
 def built_tas(board: Board) -> list[Path]:
@@ -136,6 +137,7 @@ def ensure_installed(
             "float) and this machine's own architecture",
         )
     missing = [item for item in wanted if digest(item.local) != there.get(item.target)]
+    missing = [replace(item, replaces=item.target in there) for item in missing]
     if any(item.target in tas for item in missing):
         _make_writable(board, tell)
     for number, item in enumerate(missing, 1):

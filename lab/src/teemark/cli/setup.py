@@ -43,6 +43,9 @@ def command(board: str, remove: bool, as_json: bool) -> int:
         return 1 if problem else 0
     for item in installed:
         say(f"installed {item.target}")
+    if any(item.replaces and item.target.endswith(".ta") for item in installed):
+        say("a TA that is in use stays the old one until its last session ends; one that has")
+        say("TA_FLAG_INSTANCE_KEEP_ALIVE, as none of teemark's, until a reboot")
     if not installed:
         say(f"{target.name}: everything was in place")
     if absent is not None:
