@@ -66,7 +66,8 @@ class Bench:
         return found
 
     def inside(self, backend: str) -> float:
-        """Nanoseconds a byte inside the TA: the slope of calls that repeat a digest of 1 MiB."""
+        """Returns nanoseconds a byte inside the TA: the slope of calls that repeat a digest of 1
+        MiB."""
         case = f"oneshot/sha256/{backend}/{MIB}"
         asked = f"{case} repeat=1,3\n".encode()
         done = self.board.capture(["teebench", "--samples", "9"], stdin=asked)

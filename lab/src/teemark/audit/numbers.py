@@ -189,7 +189,7 @@ def _unit_at(text: str, end: int) -> tuple[str, int, str]:
 
 
 def _in_words(text: str) -> Iterator[Number]:
-    """ "twice", "tenfold", "three times"."""
+    """Yields numbers in words: "twice", "tenfold", "three times"."""
     for match in re.finditer(r"[a-z]+", text):
         factor, end = _FACTORS.get(match[0]), match.end()
         if match[0] in NUMERALS and (times := _TIMES.match(text, end)):
@@ -199,7 +199,7 @@ def _in_words(text: str) -> Iterator[Number]:
 
 
 def _ranges(text: str, found: list[Number]) -> list[Number]:
-    """Neighbours that are the ends of a range become one number."""
+    """Makes one number of neighbours that are the ends of a range."""
     made: list[Number] = []
     for one in found:
         last = made[-1] if made and "=" not in text else None
@@ -217,7 +217,7 @@ def _ranges(text: str, found: list[Number]) -> list[Number]:
 
 
 def _inherited(text: str, found: list[Number]) -> list[Number]:
-    """In "12.1, 12.3 and 12.0 ms" the last unit is that of all."""
+    """Gives all numbers of a list such as "12.1, 12.3 and 12.0 ms" its last unit."""
     for index in range(len(found) - 2, -1, -1):
         one, after = found[index], found[index + 1]
         between = text[one.end : after.start].strip()

@@ -82,7 +82,7 @@ def sums(group: Group) -> Iterator[Tested]:
 
 
 def inside(group: Group) -> Iterator[Tested]:
-    """No part of a list exceeds its total, nor do its phases together."""
+    """Checks that no part of a list exceeds its total, nor all its phases together."""
     wholes = group.having(_WHOLE, "time")
     if len(wholes) != 1 or any(_OVERLAP.search(one.words) for one in group.figures):
         return
@@ -106,7 +106,8 @@ def inside(group: Group) -> Iterator[Tested]:
 
 
 def of_which(group: Group) -> Iterator[Tested]:
-    """ "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms … and 0.9 ms", shares of a time."""
+    """Checks parts that a sentence names: "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms …
+    and 0.9 ms", shares of a time."""
     ordered = group.ordered
     for index, (whole, after) in enumerate(pairwise(ordered)):
         starts = whole.row.lower() in ("of", "out of")
@@ -174,7 +175,8 @@ def _is_total(one: Printed, share: Printed) -> bool:
 
 
 def opposites(group: Group) -> Iterator[Tested]:
-    """Voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit rate."""
+    """Checks that voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit
+    rate."""
     for pair in _OPPOSITES:
         halves = [group.having(rf"\b{word}\b", "count", "size", "time") for word in pair]
         if not all(halves) or halves[0][0].dimension != halves[1][0].dimension:
@@ -196,7 +198,7 @@ def opposites(group: Group) -> Iterator[Tested]:
 
 
 def utilisation(group: Group) -> Iterator[Tested]:
-    """CPU time ÷ total time, of one CPU or of several."""
+    """Checks a utilisation, which is CPU time ÷ total time of one CPU or of several."""
     busy, wholes = group.having(_CPU_TIME, "time"), group.having(_WHOLE, "time")
     values = [
         (a.span / b.span / n, f"{a.text} ÷ {b.text}")
@@ -230,9 +232,9 @@ def _only(group: Group, figures: Sequence[Printed], pattern: str) -> Printed | N
 
 
 def spread(group: Group) -> Iterator[Tested]:
-    """Statistics of one thing, which is what is left of their labels: they keep their order, the
-    mean is between the ends, a deviation is less than the range, and ÷ mean it is the coefficient
-    of variation."""
+    """Checks the statistics of one thing, which their labels name besides: they keep their order,
+    the mean is between the ends, a deviation is less than the range, and ÷ mean it is the
+    coefficient of variation."""
     subjects: dict[str, list[Printed]] = {}
     for one in group.figures:
         label = group.label(one)
@@ -262,7 +264,7 @@ def spread(group: Group) -> Iterator[Tested]:
 
 
 def _in_order(low: Printed, high: Printed) -> Tested:
-    """Figures that are rounded alike keep their order."""
+    """Checks that figures that are rounded alike keep their order."""
     decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
@@ -301,7 +303,7 @@ def repeats(group: Group) -> Iterator[Tested]:
 
 
 def bounds(group: Group) -> Iterator[Tested]:
-    """Shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
+    """Finds shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
     for one in group.figures:
         label = f"{group.label(one)} {one.row[-60:]} {one.column[:25]}".lower()
         label = label if one.form == "line" else f"{label} {one.row.lower()}"
@@ -330,7 +332,7 @@ _ASKED = (
 
 
 def units(group: Group) -> Iterator[Tested]:
-    """Units that can't be those of what is named."""
+    """Finds units that can't be those of what is named."""
     labels = [group.label(one) for one in group.figures]
     for one, label in zip(group.figures, labels, strict=True):
         for pattern, wanted, others in _ASKED:
@@ -372,7 +374,7 @@ def mixed_units(table: Group) -> Iterator[Tested]:
 
 
 def pasted(table: Group) -> Iterator[Tested]:
-    """Rows of one table with the same digits throughout."""
+    """Finds rows of one table with the same digits throughout."""
     rows: dict[tuple[str, int], list[Printed]] = {}
     for one in table.of("time", "rate", "time per byte"):
         if one.digits:

@@ -26,7 +26,7 @@ def _keys(line: re.Match[str]) -> str:
 
 
 def _kcapi(line: re.Match[str]) -> str:
-    """kcapi-speed cuts off what is left of a count or a rate."""
+    """Reads a line of kcapi-speed, which cuts off what is left of a count or a rate."""
     name, way, size, whole, part, unit, often = line.groups()
     shift, step = _KCAPI_UNITS[unit]
     rate = (int(whole) << shift) + int(part or 0) * step + step // 2

@@ -58,7 +58,7 @@ _SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration|ratio"
 
 
 def rates(group: Group) -> Iterator[Tested]:
-    """Size ÷ time, and messages a second × their size."""
+    """Checks that a rate is size ÷ time, or messages a second × their size."""
     times = group.above_zero("time")
     counts = [(1.0, "")] + [(one.span.mid, f"{one.text} × ") for one in group.of("count")]
     often = [one for one in group.of("frequency") if one.unit == "/s"]
@@ -100,7 +100,7 @@ def _of_the_work(group: Group, one: Printed) -> bool:
 
 
 def per_second(group: Group) -> Iterator[Tested]:
-    """Operations a second are their number ÷ time, or 1 ÷ the time of one."""
+    """Checks that operations a second are their number ÷ time, or 1 ÷ the time of one."""
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
     for one in group.of("frequency"):
@@ -148,8 +148,8 @@ def per_call(group: Group) -> Iterator[Tested]:
 
 
 def cycles(group: Group) -> Iterator[Tested]:
-    """Cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the group's, else
-    the one that the document names."""
+    """Checks that cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the
+    group's, else the one that the document names."""
     document = group.reading.clock_hz
     clocks = [one.span for one in group.of("frequency") if one.unit != "/s"]
     known = [(c, amount(c, "frequency")) for c in clocks or ([exact(document)] if document else [])]
@@ -230,7 +230,7 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
 
 
 def _comparable(group: Group, factor: Printed) -> list[Printed]:
-    """Figures that a factor may be of: no clocks; sizes where something shrinks."""
+    """Returns the figures that a factor may be of: no clocks; sizes where something shrinks."""
     chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
     if group.kind == "row":
         counts = group.of("count")
@@ -245,7 +245,7 @@ def _comparable(group: Group, factor: Printed) -> list[Printed]:
 
 
 def _pairs(figures: list[Printed]) -> Pairs:
-    """Pairs of a kind, but for a figure beside the range that it lies in."""
+    """Returns the pairs of a kind, but for a figure beside the range that it lies in."""
     return [
         (a, b) for a, b in permutations(figures, 2)
         if a.dimension == b.dimension
@@ -274,7 +274,7 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
 
 
 def percent_of(group: Group) -> Iterator[Tested]:
-    """ "0.2 ms (8.3 % of 2.4 ms)"."""
+    """Checks a share in brackets: "0.2 ms (8.3 % of 2.4 ms)"."""
     ordered = group.ordered
     for part, share, whole in zip(ordered, ordered[1:], ordered[2:], strict=False):
         of = share.dimension == "share" and share.column.strip() == "of"
@@ -284,7 +284,7 @@ def percent_of(group: Group) -> Iterator[Tested]:
 
 
 def conversions(group: Group) -> Iterator[Tested]:
-    """ "262144 KB (256 MB)": one thing in two units."""
+    """Checks conversions: "262144 KB (256 MB)": one thing in two units."""
     for one, other in pairwise(group.ordered):
         same = one.dimension == other.dimension and one.unit != other.unit
         if same and one.column.strip(" ~") == "(" and not other.row and other.column[:1] == ")":
@@ -308,7 +308,7 @@ def _sharp(one: Printed) -> Span:
 
 
 def equations(text: Group) -> Iterator[Tested]:
-    """Sums and quotients that a sentence writes out, with their result behind "="."""
+    """Checks the sums and quotients that a sentence writes out, with their result behind "="."""
     for said, line in text.reading.said:
         found = numbers(said) if "=" in said else []
         for index, one in enumerate(found[1:], 1):

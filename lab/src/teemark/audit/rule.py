@@ -70,11 +70,11 @@ class Group:
         return [one for one in self.of(*dimensions) if one.span.low > 0]
 
     def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Printed]:
-        """Figures of the dimensions whose label has the pattern."""
+        """Returns the figures of the dimensions whose label has the pattern."""
         return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
 
     def rows(self, *dimensions: str) -> dict[int, list[Printed]]:
-        """Figures by their row or sentence; of these dimensions, if any are named."""
+        """Returns the figures by their row or sentence; of these dimensions, if any are named."""
         found: dict[int, list[Printed]] = {}
         for one in self.of(*dimensions) if dimensions else self.figures:
             found.setdefault(one.sentence, []).append(one)
@@ -151,7 +151,7 @@ def loose(figure: Printed) -> Span:
 
 @cache
 def sizes_in(text: str) -> tuple[tuple[str, Span, str], ...]:
-    """Sizes that a heading names: as printed, in bytes, and their unit."""
+    """Returns the sizes that a heading names: as printed, in bytes, and their unit."""
     sizes = [one for one in numbers(text) if one.unit == "bytes" or one.unit[-1:] == "B"]
     return tuple((*one.printed, one.unit) for one in sizes)
 
@@ -166,8 +166,8 @@ def stem(noun: str) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """With so many significant digits, those before the point all the same, and no zeros at the
-    end: 85 044 or 0.0759."""
+    """Writes a number with so many significant digits, those before the point all the same, and no
+    zeros at the end: 85 044 or 0.0759."""
     if abs(value) >= 10 ** (digits - 1):
         return fmt.count(round(value))
     text, power, rest = fmt.digits(value, digits).partition(f"{fmt.THIN}{fmt.TIMES}")
@@ -185,7 +185,7 @@ _NAMES = {
 
 
 def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
-    """In the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
+    """Writes an amount in the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
     value = value.mid if isinstance(value, Span) else value
     names = _NAMES.get(dimension, ((1.0, ""),))
     size, name = next((one for one in names if abs(value) >= one[0]), names[-1])

@@ -44,7 +44,7 @@ class _Text:
     paragraph: Lines = field(default_factory=list)
 
     def heading(self, text: str, line: int, table: str) -> None:
-        """A heading, or a line such as "40 MB file:" that heads the list below it."""
+        """Takes a heading, or a line such as "40 MB file:" that heads the list below it."""
         self.flush()
         self.table = table
         self.new_block()
@@ -55,7 +55,7 @@ class _Text:
         self.keys = {}
 
     def flush(self) -> None:
-        """The sentences of the paragraph that has ended."""
+        """Takes the sentences of the paragraph that has ended."""
         text, starts, lines = "", [], []
         for line, part in self.paragraph:
             starts.append(len(text))
@@ -70,8 +70,8 @@ class _Text:
     def said(
         self, text: str, starts: list[int], lines: list[int], block: int = 0, key: str = ""
     ) -> None:
-        """The figures of one sentence, or of what stands behind a name. Its parts are of several
-        lines, the first of which may begin before it."""
+        """Takes the figures of one sentence, or of what stands behind a name. Its parts are of
+        several lines, the first of which may begin before it."""
         self.sentence += 1
         if text.strip():
             line = lines[max(bisect(starts, 0) - 1, 0)]
@@ -97,14 +97,15 @@ class _Text:
             )  # fmt: skip
 
     def named(self, line: int, key: str, value: str) -> None:
-        """ "Name: value"; a name that comes again with another value begins another list."""
+        """Takes a line "Name: value"; a name that comes again with another value begins another
+        list."""
         if self.keys.get(key, value) != value or not self.block:
             self.new_block()
         self.keys[key] = value
         self.said(value, [0], [line], self.block, key)
 
     def line(self, number: int, text: str) -> None:
-        """A line that is of no table."""
+        """Takes a line that is of no table."""
         named, pairs = _NAMED.fullmatch(text), _PAIR.findall(text)
         heading, minor = _HEADING.fullmatch(text), _MINOR.fullmatch(text)
         if not text:
@@ -171,7 +172,7 @@ class _Text:
         return end - index
 
     def _rows(self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]]) -> None:
-        """The figures of a table. A row with a name alone heads those below it."""
+        """Takes the figures of a table. A row with a name alone heads those below it."""
         head_line, names = head
         self.flush()
         self.reading.said.append((" | ".join(names), head_line))
@@ -205,7 +206,7 @@ class _Text:
 
 
 def read(reading: Reading, lines: Lines) -> None:
-    """Put everything that the lines say into the reading."""
+    """Puts everything that the lines say into the reading."""
     text = _Text(reading)
     lines = [(number, _STAMP.sub("", line, count=1)) for number, line in lines]
     reading.title = next((plain(line.lstrip("#= ")) for _, line in lines if line.strip()), "")[:200]

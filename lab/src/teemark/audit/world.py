@@ -41,7 +41,7 @@ _INSTRUCTIONS = ("ce", "sha-ni")
 
 
 def place(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> None:
-    """Fill in core and clock; what the caller knows comes first."""
+    """Fills in core and clock; what the caller knows comes first."""
     texts = [reading.title, *(text for text, _ in reading.said)]
     cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
     clocks = {
@@ -91,7 +91,7 @@ def _named(text: str) -> str:
 
 
 def _size(one: Printed) -> float | None:
-    """Bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
+    """Returns the bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
     found = [size for text in (one.column, one.row) for size in sizes_in(text)]
     if len(found) != 1 or one.form == "line":
         return None
@@ -167,7 +167,8 @@ def _cited(reading: Reading, row: CyclesPerByte) -> str:
 
 
 def peak(text: Group) -> Iterator[Tested]:
-    """No highest rate of an algorithm exceeds one over the time that each further byte takes."""
+    """Checks that no highest rate of an algorithm exceeds one over the time that each further byte
+    takes."""
     if any(PARALLEL.search(said) for said, _ in text.reading.said):
         return
     slopes = [one for one in text.of("time per byte") if _SLOPE.search(one.words)]
@@ -214,7 +215,8 @@ _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked
 
 
 def cpu_time(text: Group) -> Iterator[Tested]:
-    """openssl speed divides by the CPU time of user mode unless -elapsed is given."""
+    """Tells rates of openssl speed, which divides by the CPU time of user mode unless -elapsed is
+    given."""
     for said, line in text.reading.said:
         if found := _ASKED.fullmatch(said):
             name, time, asked = found[1], float(found[2]), float(found[3])

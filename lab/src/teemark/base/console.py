@@ -151,7 +151,7 @@ def json_text(data: object) -> str:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
+    """Shows `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
     block may change the words."""
     if not sys.stderr.isatty() or threading.current_thread() is not threading.main_thread():
         yield lambda _what: None
@@ -179,12 +179,12 @@ class _Asked:
 
 
 def say_more() -> None:
-    """From now on, `detail` says what it is told."""
+    """Lets `detail` say what it is told from now on."""
     _Asked.more = True
 
 
 def detail(text: str) -> None:
-    """Lines on stderr for those who asked for more (teemark --verbose)."""
+    """Writes lines on stderr for those who asked for more (teemark --verbose)."""
     if _Asked.more:
         for line in text.splitlines():
             say(line)

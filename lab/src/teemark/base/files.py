@@ -32,7 +32,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def alone(lock: Path) -> Iterator[None]:
-    """One process at a time is in a block with this lock file; the others wait."""
+    """Lets one process at a time into a block with this lock file; the others wait."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

@@ -82,7 +82,7 @@ class Finding:
 
     @property
     def rank(self) -> float:
-        """Findings that cost more of a call come first."""
+        """Returns the place in a list: findings that cost more of a call come first."""
         known = self.costs or self.saves
         return known.value if known is not None else 0.0
 

@@ -87,7 +87,7 @@ def span(interval: Interval | None, factor: float = 1.0) -> str:
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """In MiB/s."""
+    """Writes a rate in MiB/s."""
     return NONE if bytes_per_second is None else digits(bytes_per_second / (1 << 20))
 
 

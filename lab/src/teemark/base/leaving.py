@@ -71,7 +71,7 @@ def patience(seconds: float) -> float:
 
 @contextlib.contextmanager
 def telling(tell: Callable[[int], None]) -> Iterator[None]:
-    """Within this `tell` gets the first signal, and the caller goes on for GRACE_S. Only the main
+    """Passes the block's first signal to `tell`, and the caller goes on for GRACE_S. Only the main
     thread of Python gets signals; in another this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -88,7 +88,8 @@ def telling(tell: Callable[[int], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Signals are only counted within this: for what takes a moment and must not be half done."""
+    """Only counts signals while the block runs: for what takes a moment and must not be half
+    done."""
     _state.busy = True
     try:
         yield
@@ -98,7 +99,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def at_last(act: Callable[[], None]) -> Iterator[None]:
-    """`act` runs if the timer has to end the process within this."""
+    """Runs `act` if the timer has to end the process while the block runs."""
     _state.last.append(act)
     try:
         yield

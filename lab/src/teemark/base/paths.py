@@ -90,12 +90,12 @@ def vboard() -> Path:
 
 
 def optee_builds() -> Path:
-    """OP-TEE from source, and what is made of builds of the user's own."""
+    """Returns the folder of OP-TEE from source, and what is made of builds of the user's own."""
     return build() / "optee"
 
 
 def trace_tools() -> Path:
-    """QEMU's plugin, and the program that makes call trees."""
+    """Returns the folder of QEMU's plugin, and the program that makes call trees."""
     return build() / "trace"
 
 

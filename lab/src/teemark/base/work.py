@@ -159,7 +159,8 @@ class Work:
         return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
 
     def calls(self) -> "Calls | None":
-        """None for what isn't a call into the TEE, or isn't known in its pieces."""
+        """Returns the calls that a case makes; None for what isn't a call into the TEE, or isn't
+        known in its pieces."""
         row, size = self.row, self.size or 0
         carried = row.carries.get(self.algorithm, row.carries.get("*"))
         if row.kind is None or carried is None or not self.in_tee:

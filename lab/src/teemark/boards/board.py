@@ -62,7 +62,8 @@ class Board(Carrier):
         return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
-        """OP-TEE's threads that wait, by the secure world's log, in words; empty if unknown."""
+        """Returns OP-TEE's threads that wait, by the secure world's log, in words; empty if
+        unknown."""
         return ""
 
     def consoles_last(self) -> str:
@@ -114,7 +115,7 @@ class Board(Carrier):
         return folder
 
     def architecture(self) -> str:
-        """aarch64, armhf, or native where it is like this machine's."""
+        """Returns aarch64, armhf, or native where it is like this machine's."""
         said = self.ask("its machine", {"machine": r"[\w.-]+"}, 'echo "machine $(uname -m)"')
         return architecture(said.one("machine"))
 

@@ -115,8 +115,8 @@ def _programs(kind: str, tell: Callable[[str], None]) -> Path:
 def ensure_installed(
     board: Board, *, require: bool = False, tell: Callable[[str], None] = lambda _: None
 ) -> list[Item]:
-    """Install what is missing or differs; return that. With `require`, having nothing to
-    install is an error. `tell` hears what is being copied."""
+    """Installs what is missing or differs; returns that. With `require`, having nothing to install
+    is an error. `tell` hears what is being copied."""
     tas = {f"{board.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
     files = [*(f"{board.config.directory}/{name}" for name in PROGRAMS), *tas]
     folders = (board.config.directory, board.ta_directory if tas else "")
@@ -201,8 +201,9 @@ exit 0
 
 @contextmanager
 def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iterator[None]:
-    """Within this a Trusted Application of the user's (if `ta` isn't None) is on the board, if the
-    board has a TEE. Afterwards the TA is removed, or the one that was there before is put back."""
+    """Keeps a Trusted Application of the user's (if `ta` isn't None) on the board while the block
+    runs, if the board has a TEE. Afterwards the TA is removed, or the one that was there before is
+    put back."""
     if ta is None:
         yield
         return

@@ -40,7 +40,7 @@ class Process(msgspec.Struct, frozen=True):
         return start_time(self.pid) == self.started
 
     def end(self) -> None:
-        """Terminate it; kill it if it doesn't go within 3 s."""
+        """Terminates it; kills it if it doesn't go within 3 s."""
         for signum, seconds in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
             if not self.alive:
                 return
@@ -65,7 +65,7 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def orphan(self) -> bool:
-        """Nobody will ever use or end it."""
+        """Returns true if nobody will ever use or end it."""
         return not self.owner.alive and not (self.kept and self.ready)
 
 
@@ -103,7 +103,7 @@ def running_kept(name: str) -> State | None:
 
 
 def sweep() -> None:
-    """End what orphans still run and remove what dead instances left."""
+    """Ends what orphans still run and removes what dead instances left."""
     if not paths.instances().is_dir():
         return
     for directory in paths.instances().iterdir():

@@ -51,7 +51,7 @@ class Optee:
 
     @property
     def tfa(self) -> Path:
-        """TF-A's bl31.elf, with symbols."""
+        """Returns TF-A's bl31.elf, with symbols."""
         return tfa() / "bl31.elf"
 
     def firmware(self) -> tuple[Firmware, ...]:
@@ -63,7 +63,7 @@ class Optee:
         )
 
     def core_code(self) -> range:
-        """Physical addresses of the core's code, by the header of its images."""
+        """Returns the physical addresses of the core's code, by the header of its images."""
         header = (self.images / _IMAGES[0]).read_bytes()
         # magic, version, architecture, flags, number of images; the first image's load address
         magic, _, _, _, _, high, low = struct.unpack_from("<4sBBHIII", header)
@@ -187,7 +187,7 @@ def _from_source(options: Sequence[str], patches: Sequence[Path]) -> Optee:
 
 
 def _from_tree(source: _Source, options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    """Built from a copy, once for the contents of tree, patches and options."""
+    """Returns the build made from a copy, once for the contents of tree, patches and options."""
     words = sorted(set(options))
     name = optee_tree.digest(source.tree, patches, words)[:16]
     out = paths.optee_builds() / f"tree-{name}"

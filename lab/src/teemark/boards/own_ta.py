@@ -89,7 +89,7 @@ def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
 def ready_board(
     board: Board, built: Built | None = None, *, install: bool = True
 ) -> Iterator[Board]:
-    """A board is reached within this; with `install` it has our programs and TAs, and the TA that
+    """Reaches a board for the block; with `install` it has our programs and TAs, and the TA that
     was built."""
     with ExitStack() as stack:
         with working(f"reaching {board.name} …"):

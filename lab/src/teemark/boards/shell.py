@@ -236,8 +236,8 @@ class Process:
 
     @contextlib.contextmanager
     def taking_interrupts(self) -> Iterator[None]:
-        """Within this the first signal that is to end us goes to the command, which has a moment
-        to end (teemark.base.leaving)."""
+        """Passes the block's first signal that is to end us to the command, which has a moment to
+        end (teemark.base.leaving)."""
 
         def tell(signum: int) -> None:
             self.signal("INT" if signum == signal.SIGINT else "TERM")
@@ -296,7 +296,7 @@ def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _write_all(output: int, data: bytes) -> None:
-    """Also where ssh, which has it as its stderr, made it non-blocking."""
+    """Writes all, also where ssh, which has it as its stderr, made it non-blocking."""
     left = memoryview(data)
     while left:
         try:
@@ -350,8 +350,8 @@ class Shell:
     def stream(
         self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL
     ) -> Iterator[Process]:
-        """A command whose output is read while it runs. The first Ctrl-C goes to the command, so
-        that it can end its output properly: read on until it does, then `wait`."""
+        """Starts a command whose output is read while it runs. The first Ctrl-C goes to the
+        command, so that it can end its output properly: read on until it does, then `wait`."""
         process = self.start(argv, stdin=stdin)
         try:
             with process.taking_interrupts():
@@ -432,7 +432,7 @@ class Shell:
 
 @contextlib.contextmanager
 def as_file(data: bytes) -> Iterator[IO[bytes]]:
-    """A file that a command can have as its stdin."""
+    """Yields a file that a command can have as its stdin."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)

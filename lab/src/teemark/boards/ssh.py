@@ -50,7 +50,7 @@ class Ssh:
         return self._directory / "s"
 
     def connect(self) -> None:
-        """Open the connection, or raise a ConnectError that says why not."""
+        """Opens the connection, or raises a ConnectError that says why not."""
         if shutil.which("ssh") is None:
             raise MissingOutput(
                 "there is no ssh on this machine", hint="install it: apt install openssh-client"
@@ -149,7 +149,8 @@ class Channel:
         return status if status >= 0 else 128 - status
 
     def _trouble(self) -> TeemarkError | None:
-        """Status 255 is ssh's own, unless the command ended with it."""
+        """Returns the error of a status 255, which is ssh's own unless the command ended with
+        it."""
         board, to = self._ssh.board, str(self._ssh.endpoint)
         said = _text(self._log)
         refusal = channel_error(board, to, said)
@@ -186,8 +187,8 @@ exit $status
 
 
 def guarded(argv: Sequence[str]) -> list[str]:
-    """`argv` so that it is killed when the thread that starts it ends, however it ends; where no
-    setpriv is, when the process ends."""
+    """Returns `argv` so changed that it is killed when the thread that starts it ends, however it
+    ends; where no setpriv is, when the process ends."""
     me = str(os.getpid())
     if shutil.which("setpriv") is None:
         return ["sh", "-c", _WATCH, "sh", me, *argv]
@@ -195,7 +196,7 @@ def guarded(argv: Sequence[str]) -> list[str]:
 
 
 def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
-    """End the master, by force when it takes too long.
+    """Ends the master, by force when it takes too long.
 
     OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
     asked again, it notices.

@@ -30,7 +30,8 @@ _DIGEST = 32
 
 
 def signed_with_published_key(ta: Path) -> bool:
-    """False also where it is no signed TA, or signed in another way."""
+    """Returns true if the file is a TA signed with OP-TEE's published key; false also where it is
+    no signed TA, or signed in another way."""
     with ta.open("rb") as file:
         head = file.read(_HEADER.size + _DIGEST + 512)
     if len(head) < _HEADER.size:
@@ -44,7 +45,7 @@ def signed_with_published_key(ta: Path) -> bool:
 
 
 def all_signed_with_published_key(tas: Iterable[Path]) -> bool | None:
-    """None where there are none."""
+    """Returns true if all are signed with it; None where there are none."""
     found = [signed_with_published_key(ta) for ta in tas]
     return all(found) if found else None
 

@@ -45,7 +45,7 @@ class Kit:
         return place
 
     def build(self, source: Path) -> list[Path]:
-        """Build a TA of the user's own: a folder with a Makefile that includes the kit's, as in
+        """Builds a TA of the user's own: a folder with a Makefile that includes the kit's, as in
         optee_examples. Returns the signed TAs; nothing is written into `source`."""
         self._check()
         name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:10]

@@ -56,7 +56,7 @@ def built(board: Board) -> dict[str, str]:
 
 
 def open_each(board: Board) -> tuple[Ta, ...]:
-    """Try every TA of ours on a board with a TEE."""
+    """Tries every TA of ours on a board with a TEE."""
     tas = built(board)
     if not tas:
         return ()

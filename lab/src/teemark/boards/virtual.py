@@ -230,7 +230,7 @@ class VirtualBoard(Board):
             self._clear(ending[1])
 
     def _clear(self, error: object) -> None:
-        """Remove the instance's files. Its logs stay for a day if it crashed."""
+        """Removes the instance's files. Its logs stay for a day if it crashed."""
         if self.instance is None:
             return
         self.instance.data.unlink(missing_ok=True)
@@ -271,7 +271,7 @@ class VirtualBoard(Board):
 
 
 def take_down(name: str) -> bool:
-    """End the board that `teemark up` keeps up. False if it wasn't up."""
+    """Ends the board that `teemark up` keeps up; returns false if it wasn't up."""
     with instances.lock(name):
         instance = instances.kept_instance(name)
         state = instances.read(instance)

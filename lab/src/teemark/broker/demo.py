@@ -26,8 +26,8 @@ class Seen:
 
 
 def send(desk: Desk) -> Seen:
-    """Alice publishes the secret while bob and mallory listen; then the broker's memory is
-    searched for it."""
+    """Lets Alice publish the secret while bob and mallory listen, and searches the broker's memory
+    for it."""
     listeners = [desk.subscribe(name, TOPIC) for name in ("bob", "mallory")]
     desk.publish("alice", TOPIC, desk.seal("alice", TOPIC, SECRET))
     hits, searched = desk.search(SECRET.decode())
@@ -55,7 +55,7 @@ def _shown(say: Callable[[str], None], seen: Seen) -> None:
 
 
 def show(desk: Desk, say: Callable[[str], None]) -> bool:
-    """Run it, a line at a time; True if everything was as it should be."""
+    """Runs it, a line at a time; returns true if everything was as it should be."""
     desk.claim()
     desk.enrol(CLIENTS)
     desk.teemq("key", "mallory", "mallory", check=False)

@@ -108,7 +108,7 @@ class Desk:
         self.home = f"{PLACE}/{version}"
 
     def install(self) -> None:
-        """Put mosquitto, the plugins and teemq on the board; build them first if need be."""
+        """Puts mosquitto, the plugins and teemq on the board; builds them first if need be."""
         built = paths.root() / "build" / "broker" / "aarch64"
         for version in {"2.0", self.version}:  # the clients are those of 2.0
             folder = build("2.0" if version == "2.0" else self.version)
@@ -126,12 +126,12 @@ class Desk:
                 self.board.push(built / name, f"{self.place}/{name}")
 
     def teemq(self, *argv: str, stdin: bytes = b"", check: bool = True) -> Result:
-        """Run teemq on the board, in the folder of the keys."""
+        """Runs teemq on the board, in the folder of the keys."""
         script = 'cd "$1" && shift && exec ./teemq "$@"'
         return self.board.script(script, self.place, *argv, stdin=stdin, check=check)
 
     def claim(self) -> None:
-        """Become the TA's administrator, unless this folder's one is already."""
+        """Makes this folder's key the TA's administrator, unless this folder's one is already."""
         self.teemq("key", "admin", "admin", check=False)
         done = self.teemq("claim", "admin", check=False)
         known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
@@ -139,7 +139,7 @@ class Desk:
             raise BoardError(done.complaint.removeprefix("teemq: "))
 
     def enrol(self, clients: Mapping[str, Sequence[str]]) -> None:
-        """Make a key for each client, and have the TA know it with those rules."""
+        """Makes a key for each client, and has the TA know it with those rules."""
         lines = "".join(f"{' '.join((name, *rules))}\n" for name, rules in clients.items())
         self.board.script(_ENROL, self.place, stdin=lines.encode(), timeout=None)
 
@@ -152,8 +152,8 @@ class Desk:
         *,
         tz: bool = True,
     ) -> None:
-        """Start mosquitto: with the plugin and its options, or (`tz` False) without it. `lines`
-        go into its configuration besides."""
+        """Starts mosquitto: with the plugin and its options, or (`tz` False) without it. `lines` go
+        into its configuration besides."""
         plugin = f"{self.place}/mqtt_tz_{self.version.replace('.', '')}.so"
         config = [
             f"listener {self.port} 127.0.0.1",
@@ -172,7 +172,7 @@ class Desk:
         self.board.script(_START, self.place, self.home, f"{self.place}/conf")
 
     def stop(self, signal: str = "TERM") -> None:
-        """End it, and wait until it is gone."""
+        """Ends it, and waits until it is gone."""
         self.board.script(_STOP, self.place, signal)
 
     @property
@@ -221,18 +221,18 @@ class Desk:
         return process
 
     def end(self, subscriber: Process) -> None:
-        """End a subscriber who got what he could get."""
+        """Ends a subscriber who got what he could get."""
         subscriber.signal("TERM")
         subscriber.wait(30)
 
     def received(self, name: str) -> list[tuple[int, bool, bytes]]:
-        """QoS, retain flag and payload of each message that the subscriber got so far."""
+        """Returns QoS, retain flag and payload of each message that the subscriber got so far."""
         text = self.board.capture(["cat", f"{self.place}/{name}.got"]).text
         rows = [line.split(" ") for line in text.splitlines()]
         return [(int(row[0]), row[1] == "1", bytes.fromhex(row[2])) for row in rows]
 
     def publish(self, name: str, topic: str, payload: bytes, *argv: str) -> Result:
-        """Publish those bytes as they are; none clears what was retained (`-r`)."""
+        """Publishes those bytes as they are; none clears what was retained (`-r`)."""
         line = self.client("pub", "-i", name, "-t", topic, "-s" if payload else "-n", *argv)
         return self.board.capture(line, stdin=payload, check=False)
 

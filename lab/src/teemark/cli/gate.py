@@ -115,7 +115,7 @@ def command(
 
 
 def _failed(found: Comparison, limit: Limit) -> bool:
-    """Also where nothing can be judged."""
+    """Returns true if the gate fails, also where nothing can be judged."""
     unknown = all(one.verdict == "undecided" for one in found.pairs)
     return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
 

@@ -113,7 +113,7 @@ def cli(*, verbose: bool) -> None:
 
 
 def _say(message: str, hint: str | None = None) -> None:
-    """A board's own words may be in it."""
+    """Says an error, which may have a board's own words in it."""
     console.say(f"teemark: error: {message}", hint)
 
 
@@ -152,8 +152,8 @@ def _unwritten(error: OSError) -> int:
 
 
 def _have_streams() -> None:
-    """Where stdin or stderr is closed, the next file that is opened would take its place. Without
-    stdout there is nobody to tell anything."""
+    """Opens stdin and stderr where they are closed: the next file that is opened would take their
+    place. Without stdout there is nobody to tell anything."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)

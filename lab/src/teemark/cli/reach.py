@@ -65,7 +65,8 @@ def down(board: str) -> None:
 
 @contextlib.contextmanager
 def _own_blocking_mode() -> Iterator[None]:
-    """ssh makes the streams it is given non-blocking; they may be shared with others."""
+    """Puts the streams' mode back: ssh makes those it is given non-blocking, and others may share
+    them."""
     before: dict[int, bool] = {}
     for fd in (0, 1, 2):
         with contextlib.suppress(OSError):

@@ -202,7 +202,7 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
 def _measure(
     board: Board, asked: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
 ) -> Outcome:
-    """`how` is for runner.measure."""
+    """Measures, and writes the run; `how` is for runner.measure."""
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -225,7 +225,7 @@ def _measure(
 
 
 def _kept(file: Path) -> None:
-    """The last words of a run that a signal ended."""
+    """Says the last words of a run that a signal ended."""
     if file.is_file():
         folder = _short(file.parent)
         say(
@@ -235,7 +235,7 @@ def _kept(file: Path) -> None:
 
 
 def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
-    """The report, and its summary on stdout."""
+    """Writes the report, and its summary to stdout."""
     from teemark.report import run_page  # takes half a second
     from teemark.report.summary import show
 
@@ -297,7 +297,7 @@ def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
 
 
 def _short(path: Path) -> str:
-    """From the current directory where it lies below."""
+    """Returns the path from the current directory where it lies below."""
     absolute, cwd = path.absolute(), Path.cwd()
     return str(absolute.relative_to(cwd) if absolute.is_relative_to(cwd) else absolute)
 

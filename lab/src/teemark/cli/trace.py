@@ -136,8 +136,8 @@ def command(source: Path | None, against: Path | None, **words: object) -> int:
 
 
 def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
-    """On stdout, below the tables: other cases, builds, flags or settings, so that nobody takes
-    their effect for that of the code."""
+    """Says on stdout, below the tables, what else differs: cases, builds, flags or settings, so
+    that nobody takes their effect for that of the code."""
     for sentence in other_cases(other, trace):
         click.echo(sentence)
     try:

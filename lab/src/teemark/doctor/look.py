@@ -94,7 +94,7 @@ def _tas(board: Board) -> tuple[tas.Ta, ...]:
 
 
 def _of_the_board(board: Board, path: str) -> bool | None:
-    """Whose key a file that isn't ours carries; None where it can't be read."""
+    """Returns true if a file carries the board's own key; None where it can't be read."""
     with scratch.folder() as folder:
         local = folder / "ta"
         try:

@@ -38,13 +38,13 @@ class Patient:
 
     @property
     def wants_tee(self) -> bool:
-        """Somebody installed a TEE's programs here. A machine without them is measured without a
-        TEE."""
+        """Returns true if somebody installed a TEE's programs here. A machine without them is
+        measured without a TEE."""
         tee = self.machine.tee
         return tee.libteec is not None or tee.supplicant in ("running", "stopped")
 
     def option(self, name: str) -> str | None:
-        """`y`, `m`, `n` or a value; None where the configuration isn't known."""
+        """Returns `y`, `m`, `n` or a value; None where the configuration isn't known."""
         for line in self.machine.kernel.options or ():
             key, _, value = line.partition("=")
             if key == f"CONFIG_{name}":
@@ -55,7 +55,7 @@ class Patient:
         return module in (self.machine.health.modules or ())
 
     def there(self, module: str) -> bool | None:
-        """Could the module be loaded? None where nobody knows."""
+        """Returns true if the module could be loaded; None where nobody knows."""
         known = self.machine.health.modules_there
         return module in known if known is not None else None
 
@@ -97,7 +97,7 @@ class Patient:
         return evidence, cause, load if there or value == "m" else "\n".join(build)
 
     def device(self, path: str) -> tuple[str, str, str] | None:
-        """Permissions, owner and group; None: there is no such device."""
+        """Returns permissions, owner and group; None if there is no such device."""
         for line in self.machine.health.devices or ():
             words = line.split()
             if len(words) == 4 and words[0] == path:

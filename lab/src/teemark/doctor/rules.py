@@ -409,5 +409,5 @@ def examine(p: Patient) -> tuple[Finding, ...]:
 
 
 def meaningful(problems: tuple[Finding, ...]) -> bool:
-    """Would a benchmark mean something?"""
+    """Returns true if a benchmark would mean something."""
     return all(one.severity == "note" for one in problems)

@@ -125,7 +125,7 @@ def _number(value: float) -> str:
 
 
 def parse(text: str, file: str) -> Baseline:
-    """DataError names the line that isn't understood."""
+    """Reads a baseline; a DataError names the line that isn't understood."""
     words: dict[str, str] = {}
     by: dict[str, str] = {}
     figures: dict[str, float] = {}

@@ -57,7 +57,7 @@ def measure(
 
 
 def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
-    """`traced` are the base's and the head's."""
+    """Compares two traces: `traced` are the base's and the head's."""
     base, head = (one.trace for one in traced)
     keys = dict.fromkeys(case.case for case in (*base.cases, *head.cases))
     found = {key: whatif.compare(base, head, key) for key in keys}

@@ -137,7 +137,7 @@ def plugin() -> Path:
 
 @contextmanager
 def recording(file: BoardFile, *options: str) -> Iterator[tuple[VirtualBoard, Path]]:
-    """A board, not yet booted, whose plugin writes its windows to the folder."""
+    """Yields a board, not yet booted, whose plugin writes its windows to the folder."""
     # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
     with tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build()) as folder:
         said = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
@@ -151,8 +151,8 @@ def record(
     samples: int = SAMPLES,
     own: Own | None = None,
 ) -> Traced:
-    """Measure the cases on a fresh boot, and keep the run and its trace in `directory`. Raises what
-    made the run incomplete: what was measured is kept."""
+    """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. Raises
+    what made the run incomplete: what was measured is kept."""
     own = own or Own()
     asked = plan_of(keys, samples, known=own.plan)
     try:

@@ -69,7 +69,7 @@ def plan_variants(
 
 
 def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
-    """None where one of the two has no trace of the case."""
+    """Compares two traces of a case; None where one of the two lacks it."""
     before, after = baseline.case(case), other.case(case)
     if before is None or after is None:
         return None

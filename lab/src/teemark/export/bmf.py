@@ -8,7 +8,7 @@ from teemark.run.reader import RunData
 
 
 def render(run: RunData) -> str:
-    """`latency` in nanoseconds and `instructions` are measures that Bencher knows."""
+    """Writes a run; `latency` in nanoseconds and `instructions` are measures that Bencher knows."""
     measure = "instructions" if run.icount else "latency"
     found: dict[str, dict[str, dict[str, float]]] = {}
     for stats in stats_of(run):

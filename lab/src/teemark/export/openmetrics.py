@@ -23,7 +23,7 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def render(run: RunData) -> str:
-    """Seconds, as Prometheus asks for; instructions where these are counted."""
+    """Writes a run: seconds, as Prometheus asks for; instructions where these are counted."""
     unit, factor = ("instructions", 1.0) if run.icount else ("seconds", 1e-9)
     rows: dict[str, list[str]] = {name: [] for name in _HELP}
     for stats in stats_of(run):

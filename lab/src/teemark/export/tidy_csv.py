@@ -25,7 +25,8 @@ COLUMNS = (
 
 
 def render(run: RunData) -> str:
-    """Empty fields are unknown values; each label is a last column `label_KEY`."""
+    """Writes a run as a table. Empty fields are unknown values; each label is a last column
+    `label_KEY`."""
     out = io.StringIO()
     names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
     writer = csv.DictWriter(out, names, lineterminator="\n")

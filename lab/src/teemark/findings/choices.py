@@ -47,7 +47,7 @@ class Choice:
 
     @property
     def saves(self) -> float:
-        """Share of the cost of `over`, at `last`."""
+        """Returns what it saves, a share of the cost of `over`, at `last`."""
         return 1 - self.ratio.value
 
     @property

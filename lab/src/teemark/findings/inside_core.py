@@ -177,7 +177,8 @@ def spectre(call: CaseTrace) -> Finding:
 
 
 def console(ground: Ground) -> Finding:
-    """Only a trace shows whether a call writes lines; what one would cost is a price, no loss."""
+    """Finds the price of console lines. Only a trace shows whether a call writes lines; what one
+    would cost is a price, no loss."""
     key = "console-traces"
     lines = ground.models.lines
     line = lines.terms.get("line") if lines is not None else None

@@ -128,7 +128,8 @@ def key_kept(ground: Ground) -> Finding | None:
 
 
 def rsa_of_any_size(ground: Ground) -> Finding | None:
-    """RSA that costs the same for any size computes with numbers of one size for all keys."""
+    """Finds RSA that costs the same for any size: it computes with numbers of one size for all
+    keys."""
     large, small, plain = (
         ground.models.case(SIGN.key(algorithm, "tee", key))
         for algorithm, key in (("rsa-4096", "crt"), ("rsa-2048", "crt"), ("rsa-2048", "plain"))

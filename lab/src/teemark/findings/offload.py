@@ -152,7 +152,7 @@ class _Case:
 
     @property
     def share(self) -> float | None:
-        """CPU time over the time in which the process wasn't waiting for a CPU."""
+        """Returns CPU time over the time in which the process wasn't waiting for a CPU."""
         cpu = elapsed = 0
         for sample in self.measured.samples:
             if sample.user_us is None or sample.sys_us is None:
@@ -301,8 +301,9 @@ class _Case:
         return None
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
-        """Interrupts first; without any a device that is polled leaves the CPU idle, or its driver
-        fell back. What is the CPU's is what all proofs and hints agree on."""
+        """Weighs the evidence. Interrupts come first; without any a device that is polled leaves
+        the CPU idle, or its driver fell back. What is the CPU's is what all proofs and hints agree
+        on."""
         rate, share = _rate(self.measured.case.watched), self.share
         excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
         if rate is not None and rate >= EACH_CALL:

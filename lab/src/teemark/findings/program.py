@@ -58,7 +58,7 @@ def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
 
 
 def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]:
-    """Temporary memory: libteec registers and releases it in each call."""
+    """Finds temporary memory: libteec registers and releases it in each call."""
     found: dict[str, list[Call]] = defaultdict(list)
     for call in watched.calls:
         if call.function == "invoke" and any(p.kind.startswith("temporary") for p in call.params):
@@ -81,7 +81,7 @@ def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]
 
 
 def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Many commands of one kind with small input."""
+    """Finds many commands of one kind with small input."""
     found: dict[tuple[int, str], list[Call]] = defaultdict(list)
     for call in watched.calls:
         sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]
@@ -108,7 +108,7 @@ def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
 
 
 def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
-    """Shared memory that is made anew for each command."""
+    """Finds shared memory that is made anew for each command."""
     made = [call for call in watched.calls if call.function in ("register", "allocate")]
     gone = [call for call in watched.calls if call.function == "release"]
     invoked = sum(call.function == "invoke" for call in watched.calls)

@@ -87,7 +87,7 @@ def _served(ground: Ground, key: str) -> Estimate | None:
 
 
 def rpcs(ground: Ground) -> Finding:
-    """Found where RPCs grow with the blocks, and are a good part of the largest read or write."""
+    """Finds RPCs that grow with the blocks, and are a good part of the largest read or write."""
     key = "storage-rpc-per-block"
     growth = list(_growth(ground))
     counted = [one for one in growth if one is not None]

@@ -47,7 +47,7 @@ class Subject:
 
     @property
     def remark(self) -> Text:
-        """That behind the caption of a chart."""
+        """Returns the caveat as it stands behind the caption of a chart."""
         return (Strong(f" {self.caveat}."),) if self.caveat else ()
 
     def curve(self, workload: str, algorithm: str) -> str:

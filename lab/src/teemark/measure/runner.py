@@ -59,13 +59,13 @@ class Watcher:
     """Is told what happens in a run. This one ignores it."""
 
     def record(self, record: records.AnyRecord) -> None:
-        """A record arrived."""
+        """Takes note that a record arrived."""
 
     def quiet(self) -> None:
-        """Nothing will arrive before the end."""
+        """Takes note that nothing will arrive before the end."""
 
     def waiting(self) -> None:
-        """A second went by, and nothing arrived."""
+        """Takes note that a second went by, and nothing arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +368,7 @@ class _Attempt:
         self.writer.last_record(end)
 
     def _salvage(self) -> None:
-        """The last act of a process that can't end in order."""
+        """Keeps what there is, as the last act of a process that can't end in order."""
         if self.machine is None and self.start.number == 1:
             self.writer.discard()
             return
@@ -415,8 +415,8 @@ _PREPARING_CALLS = 3
 
 
 def bound_s(asked: Plan, *, deterministic: bool) -> float:
-    """Seconds after which a start of a plan is ended: ten times the estimate, ten minutes at
-    least."""
+    """Returns the seconds after which a start of a plan is ended: ten times the estimate, ten
+    minutes at least."""
     return max(600.0, 10 * seconds(asked, deterministic=deterministic))
 
 
@@ -444,8 +444,9 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
 
 
 def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: bool) -> float | None:
-    """Seconds from the beginning to the end of the last whole run of the same cases on the same
-    board, started as often, with events or without; None if none is kept in the folder `runs`."""
+    """Returns the seconds from the beginning to the end of the last whole run of the same cases on
+    the same board, started as often, with events or without; None if none is kept in the folder
+    `runs`."""
     wanted = _keys(asked)
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
@@ -520,7 +521,7 @@ class Progress:
                 self.files.pop(key, None)
 
     def _count(self, found: records.Case) -> None:
-        """A case of each driver, where any driver was asked for."""
+        """Counts a case of each driver, where any driver was asked for."""
         if found.case in self.asked:
             return
         self._any |= {key for key in self.asked if stands_for(key, found.case)}

@@ -38,7 +38,7 @@ class Silence:
         self._cpu = board.cpu_seconds()
 
     def heard(self) -> None:
-        """It said something."""
+        """Takes note that the board said something."""
         self._heard = time.monotonic()
 
     def look(self, what: str) -> None:

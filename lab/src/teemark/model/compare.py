@@ -98,13 +98,13 @@ class Difference:
 
     @property
     def change(self) -> float:
-        """Relative; positive where the second takes longer."""
+        """Returns the relative change; positive where the second takes longer."""
         first = self.first.value
         return (self.second.value - first) / first if first else 0.0
 
     @property
     def added(self) -> float:
-        """Nanoseconds or instructions a call; negative where there are fewer."""
+        """Returns nanoseconds or instructions a call; negative where there are fewer."""
         return self.second.value - self.first.value
 
     @property
@@ -133,8 +133,8 @@ class Comparison:
 
     @property
     def blind(self) -> str | None:
-        """Half a sentence that says why nothing is called better or worse; None if something may
-        be."""
+        """Returns half a sentence that says why nothing is called better or worse; None if
+        something may be."""
         if self.exact:
             counted = any(one.first.exact and one.second.exact for one in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -146,7 +146,7 @@ class Comparison:
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Sampled cases of so few starts that they are never called better or worse."""
+        """Returns the sampled cases of so few starts that they are never called better or worse."""
         return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
 
     @property
@@ -323,7 +323,7 @@ def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
 
 
 def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
-    """teehash's steps. Each of its runs is a process of its own: a start."""
+    """Yields teehash's steps. Each of its runs is a process of its own: a start."""
     before, after = file_times(first), file_times(second)
     for case in before:
         if case in after:
@@ -425,7 +425,8 @@ def moves_with(one: Difference, shift: float) -> bool:
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
-    """Instructions a call that most members have more (or fewer, if negative); None without."""
+    """Returns the instructions a call that most members have more (or fewer, if negative); None
+    without."""
     signs = [one.added > 0 for one in members if one.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
@@ -436,7 +437,8 @@ def common_shift(members: Sequence[Difference]) -> float | None:
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Two-sided p-value of so many of `count` signs being up, where either is as likely."""
+    """Returns the two-sided p-value of so many of `count` signs being up, where either is as
+    likely."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
 

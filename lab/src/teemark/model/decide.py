@@ -41,8 +41,8 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
 
 
 def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
-    """About how many samples beyond the `have` there are bring the interval to one side of the
-    thresholds, as its width falls with their square root; None where no number would."""
+    """Returns about how many samples beyond the `have` there are bring the interval to one side of
+    the thresholds, as its width falls with their square root; None where no number would."""
     interval = figure.interval
     if interval is None:
         return max(ENOUGH - have, 1)

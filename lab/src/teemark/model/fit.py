@@ -43,12 +43,13 @@ class Point:
 
     @property
     def residual(self) -> float:
-        """Relative to what was measured; positive where the fit lies above."""
+        """Returns the residual, relative to what was measured; positive where the fit lies
+        above."""
         return (self.fitted - self.measured.value) / self.measured.value
 
     @property
     def error(self) -> float:
-        """Relative error of the prediction by all other points; else the residual."""
+        """Returns the relative error of the prediction by all other points; else the residual."""
         predicted = self.fitted if self.left_out is None else self.left_out
         return abs(predicted / self.measured.value - 1)
 
@@ -88,7 +89,8 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """No point is off by more than MISFIT, whatever the scatter could explain of it."""
+        """Returns true if no point is off by more than MISFIT, whatever the scatter could explain
+        of it."""
         return (self.misfit or 0.0) <= MISFIT
 
     def off(self, part: Callable[[float], float]) -> float | None:

@@ -57,7 +57,8 @@ class Line:
 
     @property
     def last_change(self) -> float:
-        """Relative, of the last level to the one before; 0 where there is one only."""
+        """Returns the change of the last level, relative to the one before; 0 where there is one
+        only."""
         levels = self.levels()
         return levels[-1][2] / levels[-2][2] - 1 if len(levels) > 1 else 0.0
 
@@ -152,7 +153,7 @@ def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[in
 
 
 def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
-    """() for too few runs. ImportError without ruptures."""
+    """Returns where the level changed; () for too few runs. Raises ImportError without ruptures."""
     import ruptures
 
     count = len(values)

@@ -34,7 +34,7 @@ class Traced:
 
     @property
     def legs(self) -> float:
-        """Mean number in a call."""
+        """Returns their mean number in a call."""
         return sum(map(len, self.ways)) / self.calls
 
     @property

@@ -100,7 +100,8 @@ class RepeatLine:
 
     @property
     def operation(self) -> Estimate:
-        """With the error of the line: the first in a call may cost more than those that follow."""
+        """Returns the cost of one operation, with the error of the line: the first in a call may
+        cost more than those that follow."""
         return self.fit.terms["operation"].widened(self.fit.misfit, f"{self.work.key} operation")
 
 

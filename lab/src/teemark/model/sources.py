@@ -93,7 +93,7 @@ class Sources:
 
     @cached_property
     def _net(self) -> Mapping[str, MeasuredCase]:
-        """Cases whose process waited for a CPU, without that."""
+        """Returns cases whose process waited for a CPU, without the wait."""
         return {
             one.key: _without_wait(one)
             for one in self.run.sound

@@ -114,8 +114,8 @@ class Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: "Estimate") -> "Estimate":
-        """Without draws where the divisor may be zero: its ratio could be anything. What is exact
-        over a time has that time's interval, turned over."""
+        """Returns a quotient, without draws where the divisor may be zero: its ratio could be
+        anything. What is exact over a time has that time's interval, turned over."""
         value = self.value / other.value if other.value else math.inf
         divisor = other.interval
         if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
@@ -143,7 +143,8 @@ class Estimate:
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
-    """Degrees of freedom of a sum of so much of each part, and whether they are shared."""
+    """Returns the degrees of freedom of a sum of so much of each part, and whether they are
+    shared."""
     known = [(share**2 * part.variance, part) for share, part in parts]
     total = sum(variance for variance, _ in known)
     if any(part.shared for _, part in known):
@@ -270,7 +271,7 @@ def _start_weights(starts: int) -> Array:
 
 
 def _normal(probabilities: Array) -> Array:
-    """Quantiles of the normal distribution."""
+    """Returns quantiles of the normal distribution."""
     return np.array([NormalDist().inv_cdf(p) for p in probabilities])
 
 
@@ -459,7 +460,7 @@ class CaseStats:
 
     @property
     def throughput(self) -> float | None:
-        """Bytes a second at the median; None without bytes, or if no time passed."""
+        """Returns bytes a second at the median; None without bytes, or if no time passed."""
         return self.bytes * 1e9 / self.time.median if self.bytes and self.time.median > 0 else None
 
     @property

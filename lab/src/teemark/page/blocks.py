@@ -60,7 +60,7 @@ class Banner:
 
     @property
     def plain(self) -> str:
-        """For a terminal."""
+        """Returns the text for a terminal."""
         said = "".join(part if isinstance(part, str) else part.text for part in self.text)
         return f"{self.title}. {said}"
 

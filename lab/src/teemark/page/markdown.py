@@ -15,7 +15,7 @@ _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)", re.M)
 
 
 def escape(text: str) -> str:
-    """Text that is shown as it is, on one line."""
+    """Returns text that is shown as it is, on one line."""
     flat = _SPACE.sub(" ", text).strip()
     return _LINE_START.sub(r"\1\\\2\3", _SPECIAL.sub(r"\\\1", flat).replace("&", "&amp;"))
 
@@ -45,7 +45,8 @@ def text(parts: kind.Text) -> str:
 
 
 def _keeping_ends(part: str) -> str:
-    """Escaped, with a blank at either end kept: it parts words from their neighbours."""
+    """Returns the text escaped, with a blank at either end kept: it parts words from their
+    neighbours."""
     if not part.strip():
         return " " if part else ""
     return " " * part[0].isspace() + escape(part) + " " * part[-1].isspace()

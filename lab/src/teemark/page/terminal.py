@@ -17,7 +17,7 @@ NARROWEST = 11  # Columns of a terminal for a column of words
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
-    """Charts are left out: a command draws its own."""
+    """Shows blocks but charts: a command draws its own."""
     for block in blocks:
         match block:
             case kind.Table():
@@ -38,7 +38,7 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
 
 
 def _paragraph(console: "Console", text: kind.Text) -> None:
-    """With its beginning in colour if that is a verdict."""
+    """Shows a paragraph, its beginning in colour if that is a verdict."""
     from rich.text import Text as Line
 
     first = text[0] if text else ""
@@ -71,8 +71,8 @@ def _finding(console: "Console", one: Finding) -> None:
 
 
 def _table(console: "Console", table: kind.Table) -> None:
-    """No figure in it is broken or cut: where a terminal is too narrow for that, each row is a
-    paragraph."""
+    """Shows a table. No figure in it is broken or cut: where a terminal is too narrow for that,
+    each row is a paragraph."""
     from rich import box
     from rich import table as rich
     from rich.text import Text as Line

@@ -155,7 +155,7 @@ _Memory = Literal["temporary", "registered", "allocated"]
 
 class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     def described(self, size: int | None, key: str) -> str:
-        """In teebench's words; Wrong for what it wouldn't take."""
+        """Returns it in teebench's words; Wrong for what it wouldn't take."""
         raise NotImplementedError
 
 
@@ -187,7 +187,7 @@ class ValueInout(_Param, frozen=True, tag="value-inout"):
 
 
 def _room(length: Length | None, content: Content, size: int | None, key: str) -> int:
-    """Bytes of memory that holds the content."""
+    """Returns the bytes of memory that holds the content."""
     if length is None:
         if content.bytes is None:
             raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
@@ -243,7 +243,7 @@ class _Written(_Param, frozen=True):
 
     @property
     def made_from(self) -> set[int]:
-        """Parameters whose content tells what is expected."""
+        """Returns the parameters whose content tells what is expected."""
         every = (self.expect, *(self.expect_each or {}).values())
         return {one.of for one in every if one is not None and one.of is not None}
 

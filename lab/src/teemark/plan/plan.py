@@ -114,7 +114,7 @@ class Plan:
     ta: str | None = None  # UUID of the TA that its calls are of
 
     def place(self, key: str) -> str:
-        """FILE:LINE of the block that a case is of."""
+        """Returns FILE:LINE of the block that a case is of."""
         own = next((case.place for case in self.cases if case.key == key), "")
         return own or self.name
 

@@ -15,8 +15,8 @@ _UNITS = {None: 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse_size(text: str) -> int:
-    """`4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number, with B, KiB, MiB,
-    GiB or nothing behind it."""
+    """Reads a size: `4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number,
+    with B, KiB, MiB, GiB or nothing behind it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size")

@@ -116,7 +116,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Decimal | None:
-        """None for words."""
+        """Returns the printed number; None for words."""
         return None if self.unit == TEXT else Decimal(self.text)
 
     @property
@@ -137,7 +137,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def base(self) -> Span:
-        """Corrected, in base units (seconds, bytes, bytes per second)."""
+        """Returns the corrected figure in base units (seconds, bytes, bytes per second)."""
         span = self._span(self.corrected, self.corrected_upper)
         return span * UNITS[self.corrected_unit][1]
 
@@ -148,7 +148,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def put_right(self) -> str:
-        """With the unit corrected, for people."""
+        """Writes the figure with the unit corrected, for people."""
         if self.corrected is None:
             return self.text
         return self._shown(str(self.corrected), self.corrected_upper, self.corrected_unit)
@@ -180,7 +180,7 @@ class Constant(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Decimal | None:
-        """None for words."""
+        """Returns the printed number; None for words."""
         return None if self.unit == TEXT else Number.read(self.text)
 
     def __post_init__(self) -> None:

@@ -85,7 +85,7 @@ def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
 
 
 def when(run: RunData) -> str:
-    """Day and minute at which the run began, UTC; its file where it doesn't say."""
+    """Returns the day and minute at which the run began, UTC; its file where it doesn't say."""
     if run.run is None:
         return run.file
     try:
@@ -330,7 +330,8 @@ def failures(found: Comparison, limit: Limit) -> list[str]:
 
 
 def result(found: Comparison, limit: Limit) -> str:
-    """Pass or fail, a sentence. PASS says how many cases may be worse by the limit all the same."""
+    """Says pass or fail in a sentence. PASS says how many cases may be worse by the limit all the
+    same."""
     broken = {one.case for one in found.pairs if limit.broken(one)}
     if broken or found.lost:
         gone = f", {len(found.lost)} gone" if found.lost else ""
@@ -394,7 +395,7 @@ def never_fails(found: Comparison) -> str | None:
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:
-    """`a, b and c`; of many the first, and how many more."""
+    """Writes `a, b and c`; of many names the first, and how many more."""
     more = len(names) - most
     return fmt.listed((*names[:most], f"{more} more") if more > 0 else names)
 

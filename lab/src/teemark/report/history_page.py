@@ -99,7 +99,7 @@ def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> page.Cha
 
 
 def _axis_name(run: RunData) -> str:
-    """Day, and commit in a second line."""
+    """Returns the day, and commit in a second line."""
     commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
     return f"{comparing.when(run)[5:10]}\n{commit}"
 

@@ -31,8 +31,8 @@ class Report:
 def make(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> Report:
-    """`traces` are those of the runs, None where there is none; `against` is what they are compared
-    with."""
+    """Makes the report. `traces` are those of the runs, None where there is none; `against` is what
+    they are compared with."""
     about = subjects(runs, traces, against)
     banners = [
         notice if len(about) == 1 else replace(notice, title=f"{subject.label}: {notice.title}")

@@ -28,7 +28,7 @@ DEAREST = 3  # Causes that are shown; the report has all of them
 
 
 def show(subject: "Subject") -> None:
-    """To stdout, plain where that is no terminal."""
+    """Shows the summary on stdout, plain where that is no terminal."""
     console = text_terminal()
     for finding in subject.found("answer"):
         paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")

@@ -171,7 +171,7 @@ class RunData:
 
     @property
     def tee_refused(self) -> tuple[records.Skip, ...]:
-        """Cases that couldn't run since the TEE, which is there, couldn't be used."""
+        """Returns the cases that couldn't run since the TEE, which is there, couldn't be used."""
         here = self.machine.tee.device is not None
         return tuple(
             skip
@@ -181,7 +181,8 @@ class RunData:
 
     @property
     def as_asked(self) -> bool:
-        """Nothing failed, and nothing is missing that this machine should have given."""
+        """Returns true if nothing failed, and nothing is missing that this machine should have
+        given."""
         return self.incomplete is None and not self.fails and not self.tee_refused
 
     @property

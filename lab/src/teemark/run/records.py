@@ -222,7 +222,7 @@ class Algorithm(Struct, frozen=True, kw_only=True):
 
     @property
     def encrypts(self) -> bool:
-        """It encrypts: what goes in comes out as long as it was."""
+        """Returns true if it encrypts: what goes in comes out as long as it was."""
         return self.class_ in ("cipher", "aead")
 
 
@@ -390,8 +390,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
 
     @property
     def waited_ns(self) -> int:
-        """Time within the sample that its process waited for a CPU. The kernel is asked before and
-        after the clock is read: a wait that is longer than the sample lay between the two."""
+        """Returns the time within the sample that its process waited for a CPU. The kernel is asked
+        before and after the clock is read: a wait that is longer than the sample lay between the
+        two."""
         return self.runq_ns if self.runq_ns and self.runq_ns < self.ns else 0
 
 

@@ -70,7 +70,8 @@ class RunWriter:
         self.line(msgspec.json.encode(record) + b"\n")
 
     def line(self, raw: bytes) -> None:
-        """DataError when the disk is full, say; what stood before is whole then."""
+        """Writes a line; raises DataError when the disk is full, say: what stood before is whole
+        then."""
         try:
             self._write(raw)
             if time.monotonic() - self._synced > SYNC_SECONDS:
@@ -109,7 +110,7 @@ class RunWriter:
             self._stream.close()
 
     def discard(self) -> None:
-        """Nothing was measured: leave nothing behind."""
+        """Removes the folder again, since nothing was measured."""
         self.close()
         self.partial.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -134,7 +135,7 @@ def _taken(path: Path) -> UsageMistake:
 
 
 def check_free(directory: Path) -> None:
-    """UsageMistake where there is a run, or the beginning of one."""
+    """Raises UsageMistake where there is a run, or the beginning of one."""
     for name in (RUN_FILE, PARTIAL_FILE):
         if (directory / name).exists():
             raise _taken(directory / name)
@@ -149,7 +150,7 @@ def directory_for(out: Path | None, board: str, name: str) -> Path:
 
 
 def new_directory(wanted: Path) -> Path:
-    """Make the folder, or `WANTED-2`, … where another run was as quick; nobody else gets it."""
+    """Makes the folder, or `WANTED-2`, … where another run was as quick; nobody else gets it."""
     for number in itertools.count(1):
         directory = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
         try:
@@ -163,7 +164,7 @@ def new_directory(wanted: Path) -> Path:
 
 
 def point_latest(directory: Path) -> None:
-    """Make `latest` beside DIRECTORY point to it, at no time to nothing."""
+    """Makes `latest` beside DIRECTORY point to it, at no time to nothing."""
     link = directory.parent / "latest"
     if link.exists() and not link.is_symlink():
         return

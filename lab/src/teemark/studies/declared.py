@@ -63,7 +63,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def lines(self) -> tuple[list[_Line], list[_Line]]:
-        """Rows and columns; a line that is a string has a name alone."""
+        """Returns rows and columns; a line that is a string has a name alone."""
         rows, columns = (
             [_Line(one) if isinstance(one, str) else one for one in lines]
             for lines in (self.row_lines, self.column_lines)

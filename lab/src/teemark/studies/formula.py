@@ -54,7 +54,7 @@ class Formula:
         return cls(text, body)
 
     def __call__(self, lookup: Lookup) -> Value | str:
-        """NotKnown says why there is none."""
+        """Returns the value of a name; NotKnown says why there is none."""
         try:
             value = evaluated(self.body, lambda node: _asked(lookup, node))
         except ZeroDivisionError:

@@ -77,7 +77,7 @@ class Value:
 
 
 def exactly(number: float) -> Value:
-    """Not measured but known."""
+    """Returns a value that is not measured but known."""
     return Value(stats.exactly(number))
 
 
@@ -120,22 +120,23 @@ class Lookup:
         return found
 
     def time(self, key: str) -> Value:
-        """Seconds of one call."""
+        """Returns the seconds of one call."""
         return Value.of(self._case(key).time) * 1e-9
 
     def rate(self, key: str) -> Value:
-        """Bytes a second."""
+        """Returns bytes a second."""
         case = self._case(key)
         if case.throughput is None:
             raise NotKnown(f"{key} moves no bytes")
         return (case.bytes or 0) / (Value(case.estimate) * 1e-9)
 
     def size(self, key: str) -> Value:
-        """Bytes of one call."""
+        """Returns the bytes of one call."""
         return exactly(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
-        """Seconds of one operation inside the TA, without the crossing: the slope over repeats."""
+        """Returns the seconds of one operation inside the TA, without the crossing: the slope over
+        repeats."""
         for line in self.subject.models.repeats:
             if line.work.key == key:
                 return Value(line.operation) * 1e-9
@@ -144,7 +145,7 @@ class Lookup:
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
 
     def per_byte(self, algorithm: str, backend: str) -> Value:
-        """Seconds of one more byte: the slope over sizes."""
+        """Returns the seconds of one more byte: the slope over sizes."""
         cost = self.subject.models.cost(algorithm, backend)
         if cost is None:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
@@ -171,7 +172,7 @@ class Lookup:
         return exactly(self._case(key).time.count)
 
     def verified(self, key: str) -> str:
-        """teebench times nothing whose output was wrong."""
+        """Says whether the output was verified: teebench times nothing whose output was wrong."""
         self._case(key)
         return "verified" if self.subject.run.cases[key].case.verified else "not verified"
 
@@ -198,8 +199,8 @@ class Lookup:
         raise NotKnown("teebench doesn't record this option")
 
     def driver(self, algorithm: str, what: str, kind: str = "") -> Value | str:
-        """`name` or `priority` of the driver that the kernel prefers; with `kind`, among those
-        that have it in their names."""
+        """Returns `name` or `priority` of the driver that the kernel prefers; with `kind`, among
+        those that have it in their names."""
         if self.machine.crypto.kernel_drivers is None:
             raise self._unknown("crypto.kernel_drivers")
         pattern = re.compile(rf"{re.escape(algorithm)}\s+(\S*)\s+priority\s+(\d+)(?!\S)")
@@ -223,11 +224,12 @@ class Lookup:
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
-        """Bytes a second of the fastest driver of the kernel that an outcome is proven of."""
+        """Returns bytes a second of the fastest driver of the kernel that an outcome is proven
+        of."""
         return self.rate(self._fastest(outcome, work, parameters))
 
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
-        """`name` or `priority` of that driver."""
+        """Returns `name` or `priority` of that driver."""
         key = self._fastest(outcome, work, parameters)
         driver = self.subject.run.cases[key].case.kernel_driver
         assert driver is not None

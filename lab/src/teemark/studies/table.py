@@ -228,7 +228,7 @@ class _Cells:
         return value * factor, name if not self.apart or name in _GLUED else ""
 
     def _measured(self, row: str, column: str) -> list[Cell]:
-        """Median, mean or deviation, and what stands below it: median, interval, mean with
+        """Returns median, mean or deviation, and what stands below it: median, interval, mean with
         deviation. A column whose deviations have a column of their own is one of means."""
         shown = self._shown(row, column)
         if not isinstance(shown, tuple) or not isinstance(shown[0], Value):
@@ -290,7 +290,7 @@ def unit_for(unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """Whole numbers whole, everything else with four digits."""
+    """Writes whole numbers whole, and everything else with four digits."""
     if value == int(value):
         return fmt.count(int(value))
     return fmt.digits(value, 4)

@@ -99,14 +99,15 @@ class Watched:
 
     @cached_property
     def seconds(self) -> float:
-        """From the first call's beginning to the last one's end."""
+        """Returns the seconds from the first call's beginning to the last one's end."""
         if not self.calls:
             return 0.0
         return (max(c.end for c in self.calls) - min(c.begin for c in self.calls)) / 1e9
 
     @property
     def inside(self) -> int:
-        """Nanoseconds spent in calls; calls of several threads at the same time all count."""
+        """Returns the nanoseconds spent in calls; calls of several threads at the same time all
+        count."""
         return sum(call.ns for call in self.calls)
 
     def kinds(self, names: Names) -> list[Kind]:

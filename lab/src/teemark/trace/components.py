@@ -43,7 +43,8 @@ _CORE = (
 
 
 def component(function: Function, source: str | None) -> str:
-    """`source` is the file of an OP-TEE core function, if it is known."""
+    """Returns the part of the system that a function belongs to. `source` is the file of an OP-TEE
+    core function, if it is known."""
     module, name = function.module, function.name
     if function.domain is Domain.KERNEL:
         return module if module == "kernel" else f"kernel: {module} driver"

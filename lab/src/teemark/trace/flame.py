@@ -143,7 +143,7 @@ def _title(frame: _Frame, whole: int, differs: bool) -> str:
 
 
 def _difference_colour(frame: _Frame) -> str:
-    """From blue (all gone) over grey to red (twice as much or more)."""
+    """Returns a colour from blue (all gone) over grey to red (twice as much or more)."""
     more = frame.total - frame.before
     share = more / max(frame.total, frame.before, 1)
     mix = 0.25 + 0.75 * abs(share) if more else 0.0

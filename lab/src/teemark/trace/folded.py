@@ -8,7 +8,7 @@ from teemark.trace.profile import Function, Trace
 
 
 def frame(function: Function) -> str:
-    """No separator of the format may be in a frame."""
+    """Returns a function's name without the format's separators."""
     name = function.name.replace(";", ":").replace(" ", "_")
     return f"{name}_[{function.level}]" if function.level else name
 

@@ -53,7 +53,8 @@ def read(files: Iterable[Path]) -> Names:
 
 
 def _header(names: Names, text: str) -> None:
-    """A header with one TA: its UUID as an initializer, and its commands as macros or an enum."""
+    """Reads a header with one TA: its UUID as an initializer, and its commands as macros or an
+    enum."""
     found = _UUID.findall(text)
     if len(found) != 1:
         return

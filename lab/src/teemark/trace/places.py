@@ -122,7 +122,7 @@ def locate(window: Window, sources: Sources) -> Places:
 
 
 def anchor(window: Window, tfa: Elf) -> int | None:
-    """haddr - physical address in secure RAM; None where no block of TF-A was translated.
+    """Returns haddr - physical address in secure RAM; None where no block of TF-A was translated.
     DataError where blocks lie at TF-A's addresses, and aren't its instructions."""
     (code,) = tfa.codes[:1]
     vaddr = window.blocks["vaddr"]
@@ -289,7 +289,7 @@ def _bases(
 
 
 def _matches(elf: Elf, offset: int, words: NDArray[np.uint32]) -> list[int]:
-    """Addresses at that offset in a page where these instructions are."""
+    """Returns the addresses at that offset in a page where these instructions are."""
     found = []
     for code in elf.codes:
         first = ((offset - code.address) & 0xFFF) // 4

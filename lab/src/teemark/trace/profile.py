@@ -89,7 +89,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """Instructions in each node and below it."""
+        """Returns the instructions in each node and below it."""
         totals = [node.self for node in self.nodes]
         for index in range(len(self.nodes) - 1, -1, -1):  # parents come before children
             if self.nodes[index].parent >= 0:
@@ -101,7 +101,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return {level: found[level] for level in LEVELS if found[level]}
 
     def components(self) -> list[tuple[str, str, int]]:
-        """Level, component, instructions; the largest first."""
+        """Returns level, component and instructions, the largest first."""
         found = self._by(lambda function: (function.level, function.component))
         return [(*key, count) for key, count in _sorted(found) if count]
 
@@ -145,7 +145,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def nameless(self) -> int:
-        """Instructions of code without a symbol."""
+        """Returns the instructions of code without a symbol."""
         return self._by(lambda function: function.named)[False]
 
     @property
@@ -163,7 +163,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return count, instructions
 
     def others(self) -> list[tuple[str, int]]:
-        """Other threads in the window, with their instructions."""
+        """Returns the other threads in the window, with their instructions."""
         found: Counter[str] = Counter()
         for node, total in zip(self.nodes, self.totals, strict=True):
             if node.parent < 0 and not self.functions[node.function].level:

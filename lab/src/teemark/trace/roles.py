@@ -111,7 +111,7 @@ def _role(function: Function, above: Role, caller: str) -> Role:
 
 
 def roles(case: CaseTrace) -> Mapping[Role, int]:
-    """Instructions of each role; their sum is the call's."""
+    """Returns the instructions of each role; their sum is the call's."""
     found: Counter[Role] = Counter()
     known: list[Role] = []
     ways: list[tuple[int, int]] = []  # legs through this place, and the calls that they are of
@@ -148,5 +148,6 @@ def _again(instructions: int, way: tuple[int, int]) -> int:
 
 
 def _other_thread(function: Function) -> Role:
-    """tee-supplicant serves the call; a thread of the kernel came by."""
+    """Returns the role of another thread: tee-supplicant serves the call; a thread of the kernel
+    came by."""
     return "others" if function.name == "[kernel thread]" else "rpcs"

@@ -101,7 +101,8 @@ def _read(file: Path, name: str, _changed: int) -> Elf:
 
 
 def read_elf(file: Path, name: str | None = None) -> Elf:
-    """`name` is what it is shown as, else the file's own. DataError if it can't be read."""
+    """Reads an ELF file. `name` is what it is shown as, else the file's own. DataError if it can't
+    be read."""
     try:
         return _read(file, name or file.name, file.stat().st_mtime_ns)
     except ELFError as error:
@@ -135,7 +136,7 @@ def _functions(elf: ELFFile) -> list[Symbol]:
 
 
 def kallsyms(text: str) -> Table:
-    """/proc/kallsyms as root sees it: functions of the kernel and of its modules."""
+    """Reads /proc/kallsyms as root sees it: functions of the kernel and of its modules."""
     symbols = []
     for line in harmless(text).splitlines():
         words = line.split()

@@ -49,7 +49,7 @@ class Window:
         return self.words[first : first + int(self.blocks["instructions"][block])]
 
     def executed(self) -> NDArray[np.int64]:
-        """Instructions begun in each block."""
+        """Returns the instructions begun in each block."""
         return self._counts[1]
 
     @cached_property

@@ -17,7 +17,8 @@ NEAR = 1.2
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
-    """Cases with a throughput, by workload and algorithm, then by backend; sizes rise."""
+    """Returns the cases with a throughput, by workload and algorithm, then by backend; sizes
+    rise."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
