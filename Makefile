@@ -181,6 +181,7 @@ unit-beside:
 test-deps:
 	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
 	@mk/install-node-packages
+	@mk/install-wycheproof
 
 # Byte code is kept, whatever the environment says: a test that starts a program would compile all of
 # it again.
