@@ -43,6 +43,8 @@ const struct asym_algorithm asym_algorithms[] = {
 	{ 21, ASYM_SEED, K, "ml-kem-1024", "ML-KEM-1024",           1024, 1568, 0, 1568, 0,        0,          0,     0,          0,          "ML-KEM-1024", "",  "",       "" },
 	{ 22, ASYM_SEED, S, "ml-dsa-44",   "ML-DSA-44",               44, 1312, 0, 2420, 0,        0,          0,     0,          0,          "ML-DSA-44",  "",   "",       "" },
 	{ 23, ASYM_SEED, S, "ml-dsa-65",   "ML-DSA-65",               65, 1952, 0, 3309, 0,        0,          0,     0,          0,          "ML-DSA-65",  "",   "",       "" },
+	{ 24, ASYM_SEED, K, "ml-kem-512",  "ML-KEM-512",             512, 800, 0,  768, 0,        0,          0,     0,          0,          "ML-KEM-512", "",   "",       "" },
+	{ 25, ASYM_SEED, S, "ml-dsa-87",   "ML-DSA-87",               87, 2592, 0, 4627, 0,        0,          0,     0,          0,          "ML-DSA-87",  "",   "",       "" },
 };
 /* clang-format on */
 

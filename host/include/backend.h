@@ -83,7 +83,7 @@ struct asym_job {
 	const struct buffer *in, *out;
 };
 
-enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_SEED_KEY_AT = 2048, ASYM_BUFFER_BYTES = 4096 };
+enum { ASYM_KEY_AT = ASYM_IN_MAX_BYTES, ASYM_SEED_KEY_AT = 2048, ASYM_BUFFER_BYTES = 8192 };
 
 /* Returns where the key lies: behind what goes in, which is longer after the quantum. */
 static inline uint8_t *asym_key_in(const struct asym_job *job)

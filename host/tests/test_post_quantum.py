@@ -16,19 +16,20 @@ BUILT = TOP / "build" / "host" / "aarch64" / "teebench"
 QEMU = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
 LIBCRYPTO = SYSROOT / "usr" / "lib" / "aarch64-linux-gnu" / "libcrypto.so.3"
 KEYS = (
-    *(f"{use}/ml-kem-{n}/openssl/none" for use in ("encapsulate", "decapsulate") for n in (768, 1024)),
-    *(f"{use}/ml-dsa-{n}/openssl/none" for use in ("sign", "verify") for n in (44, 65)),
-    *(f"keygen/{name}/openssl/none" for name in ("ml-kem-768", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65")),
+    *(f"{use}/ml-kem-{n}/openssl/none" for use in ("encapsulate", "decapsulate") for n in (512, 768, 1024)),
+    *(f"{use}/ml-dsa-{n}/openssl/none" for use in ("sign", "verify") for n in (44, 65, 87)),
+    *(f"keygen/{name}/openssl/none" 
+      for name in ("ml-kem-512", "ml-kem-768", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ml-dsa-87")),
     *(f"key-steps/ml-kem-768/openssl/{use}/{step}"
       for use in ("encapsulate", "decapsulate") for step in ("import", "whole")),
     "key-steps/ml-dsa-65/openssl/sign/whole",
 )  # fmt: skip
 
 FAULTS = {
-    "secret": ["decapsulate/ml-kem-768/openssl/none", "encapsulate/ml-kem-1024/openssl/none"],
+    "secret": ["decapsulate/ml-kem-512/openssl/none", "encapsulate/ml-kem-1024/openssl/none"],
     "ciphertext": ["encapsulate/ml-kem-768/openssl/none", "keygen/ml-kem-768/openssl/none"],
     "ignores": ["encapsulate/ml-kem-768/openssl/none"],
-    "signature": ["sign/ml-dsa-65/openssl/none", "keygen/ml-dsa-44/openssl/none"],
+    "signature": ["sign/ml-dsa-87/openssl/none", "keygen/ml-dsa-44/openssl/none"],
     "accepts": ["verify/ml-dsa-65/openssl/none", "sign/ml-dsa-44/openssl/none"],
     "refuses": ["verify/ml-dsa-44/openssl/none", "sign/ml-dsa-65/openssl/none"],
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Published answers of asymmetric algorithms, as lines for host/tests/answers.c: NIST's CAVP and the
-KATs of ML-KEM and ML-DSA from the Python package cryptography-vectors; Wycheproof from the Go module
-c2sp/wycheproof (mk/install-wycheproof). Left out is what can't be asked so: other curves, digests,
-messages of more than 512 bytes, exponents of more than 4, encodings of points, and contexts of
-ML-DSA that aren't 16 bytes."""
+"""Published answers of asymmetric algorithms, as lines for host/tests/answers.c.
+
+NIST's CAVP and the KATs of ML-KEM and ML-DSA come from the Python package cryptography-vectors,
+Wycheproof from the Go module c2sp/wycheproof (mk/install-wycheproof). Left out is what can't be
+asked so: other curves, digests and encodings of points, messages of more than 512 bytes, exponents
+of more than 4, and contexts of ML-DSA that aren't 16 bytes."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ CURVES = {
 @dataclass(frozen=True)
 class Answer:
     """One published answer. `want` is "right" of a signature that is verified, else the result in
-    hexadecimal. It is to be given if `verdict` is "valid"; "invalid": refused; "acceptable": either;
-    "other": anything but `want`."""
+    hexadecimal. It is to be given if `verdict` is "valid"; "invalid": refused; "acceptable":
+    either; "other": anything but `want`."""
 
     name: str
     algorithm: str
@@ -173,7 +174,7 @@ def kats(folder: Path) -> Iterator[Answer]:
         name = f"sign.input {number}"
         yield Answer(name, "ed25519", SIGN, public + private[:64], message, "", signature, "valid")
         yield Answer(name, "ed25519", VERIFY, public, message, signature, "right", "valid")
-    for size in (768, 1024):
+    for size in (512, 768, 1024):
         for got in _kat(folder / f"MLKEM/kat_MLKEM_{size}.rsp"):
             yield Answer(
                 f"ML-KEM-{size} KAT {got['count']}",
@@ -185,11 +186,13 @@ def kats(folder: Path) -> Iterator[Answer]:
                 got["ss"],
                 "valid",
             )
-    for level in (44, 65):
+    for level in (44, 65, 87):
         for got in _kat(folder / f"MLDSA/kat_MLDSA_{level}_det_pure.rsp"):
             signature = got["sm"][: -len(got["msg"])]
             for verdict in ("valid", "invalid"):
-                changed = f"{int(signature[-1], 16) ^ 1:x}" if verdict == "invalid" else signature[-1]
+                changed = (
+                    f"{int(signature[-1], 16) ^ 1:x}" if verdict == "invalid" else signature[-1]
+                )
                 if len(got["ctx"]) == 32:
                     yield Answer(
                         f"ML-DSA-{level} KAT {got['count']} {verdict}",
@@ -220,7 +223,7 @@ def wycheproof(folder: Path) -> Iterator[Answer]:
         (r"ecdh_secp(256|384|521)r1_ecpoint_test", _ecdh),
         (r"ed25519_test", _ed25519),
         (r"x(25519|448)_test", _xdh),
-        (r"mlkem_(768|1024)_test", _mlkem),
+        (r"mlkem_(512|768|1024)_test", _mlkem),
     ]
     for file in sorted(folder.glob("*.json")):
         for pattern, read in readers:
@@ -324,8 +327,8 @@ def _ecdh(group: dict[str, Any], test: dict[str, Any]) -> Iterator[Answer]:
 
 def _ed25519(group: dict[str, Any], test: dict[str, Any]) -> Iterator[Answer]:
     name = f"{test['tcId']} {test['comment']}"
-    yield Answer(name, "ed25519", VERIFY, group["publicKey"]["pk"], test["msg"], test["sig"], "right",
-                 test["result"])  # fmt: skip
+    key = group["publicKey"]["pk"]
+    yield Answer(name, "ed25519", VERIFY, key, test["msg"], test["sig"], "right", test["result"])
 
 
 def _xdh(group: dict[str, Any], test: dict[str, Any]) -> Iterator[Answer]:

@@ -63,8 +63,8 @@ struct asym_algorithm {
 #define ASYM_PRIVATE_MAX_BYTES (ASYM_VALUE_MAX_BYTES * 7 / 2)
 /* The input that one operation of a TEE signs, verifies, encrypts or decrypts. */
 #define ASYM_IN_MAX_BYTES 512u
-/* ML-DSA-65's signature is the longest input or output of an operation in the normal world. */
-#define ASYM_MAX_BYTES    3309u
+/* ML-DSA-87's signature is the longest input or output of an operation in the normal world. */
+#define ASYM_MAX_BYTES    4627u
 #define ASYM_SECRET_BYTES 32u /* of ML-KEM */
 /* The context that ML-DSA signs with a message: what goes in begins with it. */
 #define ASYM_CONTEXT_BYTES 16u

@@ -427,8 +427,15 @@ static int use_generated(struct asym_case *k, struct error *err)
 	if (!other)
 		return 0;
 	k->c->checked_by = other->backend->name;
-	if (k->job.use == ASYM_DERIVE)
-		return check_agreement(k, other, err);
+	if (k->job.use == ASYM_DERIVE) {
+		ret = check_agreement(k, other, err);
+		if (ret && err->tee_result == TEEC_ERROR_TARGET_DEAD && other != k->c->desk) {
+			/* A TA that ends says nothing of the key, as OP-TEE 4.5's does by X448. */
+			k->c->checked_by = NULL;
+			ret = check_agreement(k, k->c->desk, err);
+		}
+		return ret;
+	}
 	memcpy(k->c->desk->in.data, k->in, k->job.in_len);
 	ret = use_key(k, err);
 	if (ret)
