@@ -656,8 +656,8 @@ SENTENCES: list[tuple[str, Rule]] = [
     (rf"Measuring itself adds ({NUMBER}){SPACE}% to the smallest case\.\*\* An empty backend takes "
      rf"{COST} a call; the smallest case, (\S+), {COST}", measuring_adds),
     (rf"(SHA-\d+)( inside the TEE)?: ([a-z-]+) is the (choice with the fewest instructions|"
-     rf"fastest choice) (?:from ([\d.]+{SPACE}[KM]?i?B) to|at) ([\d.]+{SPACE}[KM]?i?B); "
-     rf"at ([\d.]+{SPACE}[KM]?i?B) it takes "
+     rf"fastest choice) (?:from ([\d.]+{SPACE}[KM]?i?B) to|at) ([\d.]+{SPACE}[KM]?i?B)"
+     rf"(?:; at ([\d.]+{SPACE}[KM]?i?B)|:) it takes "
      rf"(?P<less>{NUMBER}){SPACE}% less than (?P<other>[a-z-]+)", fewest),
     (rf"{KEY} over {KEY}: ({NUMBER})×; difference a call: {COST}", over_difference),
     (rf"(?<!CPU time of ){KEY} over {KEY}: ({NUMBER})×(?!; difference)", over),

@@ -12,7 +12,8 @@ import pytest
 from synthetic import run_of, scattered
 from teemark.base.finding import Finding
 from teemark.findings.subject import Subject, subjects
-from teemark.page.blocks import Bullets, Findings, Fold
+from teemark.page import markdown
+from teemark.page.blocks import Bullets, Cell, Findings, Fold
 from teemark.plan import plan
 from teemark.reference.data import Number, Published, load
 from teemark.report.run_page import make
@@ -20,7 +21,7 @@ from teemark.report.sections.headline import headline
 from teemark.run.reader import RunData
 from teemark.run.records import Skip, Switch, Timeline
 from teemark.studies import declared
-from teemark.studies.answers import answers, mistaken
+from teemark.studies.answers import answers, mistaken, table
 from teemark.studies.measured import TRIED, Lookup, Value
 
 DOCUMENTS = tuple(load().documents)
@@ -339,10 +340,35 @@ def test_what_could_not_be_answered_stands_together_by_its_reason() -> None:
     lists = [block for one in folds for block in one.blocks if isinstance(block, Bullets)]
     inside = [str(item[0]) for block in lists for item in block.items]
     assert sorted(inside) == sorted(one.claim for one in unknown)
-    shown = [one for block in section.blocks if isinstance(block, Findings) for one in block.items]
+    shown = [
+        one
+        for fold in section.blocks
+        if isinstance(fold, Fold)
+        for block in fold.blocks
+        if isinstance(block, Findings)
+        for one in block.items
+    ]
     assert {one.key for one in answers(about)} - {one.key for one in unknown} <= {
         one.key for one in shown
     }
+
+
+def test_the_first_screen_has_a_row_for_each_conclusion_that_is_judged() -> None:
+    """With the document's figure or limit, ours, and the same verdict as the sentence below."""
+    about = subject(run(HASH))
+    judged = [one for one in answers(about) if one.status != "not checked"]
+    signs = {"found": "✓", "ruled out": "✗", "undecided": "?"}
+    said = [(one.claim.partition(": ")[2].rstrip("."), signs[one.status]) for one in judged]
+    rows = [[words_of(cell) for cell in row] for row in table(about).rows]
+    assert [(row[0], row[3][0]) for row in rows] == said
+    assert all(row[1] and row[2] for row in rows)
+    linear = next(row for row in rows if "proportion" in row[0])
+    assert linear[1] == "0.996×"  # noqa: RUF001
+    assert linear[2].startswith("1.00×")  # noqa: RUF001
+
+
+def words_of(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else markdown.cell(cell).strip("*")
 
 
 def subject(made: RunData) -> Subject:

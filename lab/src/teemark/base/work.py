@@ -232,17 +232,17 @@ CIPHER_STEPS = Workload(
     "cipher-steps", "ALGORITHM", "enc|dec/BYTES/STEP/all|inv", "steps of a cipher",
     backends=IN_TA,
 )  # fmt: skip
-SIGN = Workload("sign", "ALGORITHM", "crt|plain|none", "signatures", least_ms=2600)
-VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", least_ms=1000)
-DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=1100)
-ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=1000)
-DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=2600)
+SIGN = Workload("sign", "ALGORITHM", "crt|plain|none", "signatures", least_ms=1200)
+VERIFY = Workload("verify", "ALGORITHM", NONE, "verifications of signatures", least_ms=420)
+DERIVE = Workload("derive", "ALGORITHM", NONE, "key agreements", least_ms=330)
+ENCRYPT = Workload("encrypt", "ALGORITHM", NONE, "short messages encrypted", least_ms=420)
+DECRYPT = Workload("decrypt", "ALGORITHM", "crt|plain", "short messages decrypted", least_ms=1200)
 ENCAPSULATE = Workload("encapsulate", "ALGORITHM", NONE, "secrets sealed for a key")
 DECAPSULATE = Workload("decapsulate", "ALGORITHM", NONE, "sealed secrets opened")
 KEY_USES = (SIGN, VERIFY, DERIVE, ENCRYPT, DECRYPT, ENCAPSULATE, DECAPSULATE)
-KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=400)
+KEYGEN = Workload("keygen", "ALGORITHM", NONE, "new key pairs", least_ms=120)
 KEY_STEPS = Workload("key-steps", "ALGORITHM", "USE/STEP", "steps of a key's use")
-PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=180)
+PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms=300)
 STORAGE = Workload(
     "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},

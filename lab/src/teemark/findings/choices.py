@@ -211,7 +211,8 @@ def sentence(ground: Ground, choice: Choice) -> str:
     fewest = f"is the choice with the fewest {figures.amount(run)}"
     leads = fewest if run.icount else "is the fastest choice"
     but = f", no better at {sizes}" if sizes else ""
+    at = ":" if choice.first == choice.last else f"{but}; at {last}"
     return (
-        f"{_what(run, choice)}: {choice.choose} {leads} {where}{but}; at {last} it takes {less} "
+        f"{_what(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
         f"{choice.over}{known}."
     )

@@ -52,7 +52,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         "answer",
         f"{rates.name} inside takes {fmt.digits(inside.slope.value)} {ground.run.unit} a byte, "
         f"outside (OpenSSL) {fmt.digits(outside.slope.value)}: {much}.",
-        evidence=f"A whole message takes {', '.join(at)}." if at else "",
+        evidence=f"A whole message: {', '.join(at)}." if at else "",
         remedy="Look at the call, not at the computing." if rates.side == "same" else "",
     )
 

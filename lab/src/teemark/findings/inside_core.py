@@ -67,7 +67,7 @@ def size_from_outside(ground: Ground) -> Finding:
         key,
         "found",
         (shown,),
-        claim=f"OP-TEE's core looks built for size (confirm: {TRACE}).",
+        claim=f"OP-TEE's core looks built for size (confirm: `{TRACE}`).",
         remedy="If it is, build OP-TEE with CFG_CC_OPT_LEVEL=2.",
         costs=saves,
         saves=saves,

@@ -138,9 +138,9 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
     if small is None:
         return None
     if large is None:
-        return not_checked(key, "RSA signatures of 2,048 and 4,096 bits in the TEE", PLAN)
+        return not_checked(key, "RSA signatures of 2048 and 4096 bits in the TEE", PLAN)
     same = within(large.estimate / small.estimate, 1 / SAME, SAME)
-    evidence = f"4,096 and 2,048 bits: {ground.against(large, small)}"
+    evidence = f"4096 and 2048 bits: {ground.against(large, small)}"
     if same != "yes":
         status: Status = "ruled out" if same == "no" else "undecided"
         return Finding(key=key, topic="cause", status=status, evidence=evidence)
@@ -152,7 +152,7 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
     return Finding(
         key=key,
         topic="cause",
-        claim="RSA in the TEE costs the same for keys of 2,048 and 4,096 bits: it seems to compute "
+        claim="RSA in the TEE costs the same for keys of 2048 and 4096 bits: it seems to compute "
         "with numbers of the largest size (CFG_CORE_BIGNUM_MAX_BITS) for every key.",
         evidence=f"{evidence}.",
         remedy="Build OP-TEE with the patch of 18 lines in docs/findings.md (OP-TEE 4.10: 30 times "

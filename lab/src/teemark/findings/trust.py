@@ -288,7 +288,7 @@ def emulated(ground: Ground) -> Finding:
     facts = ("as its board file says" if by_board else "", by if told and by else "")
     claim = "Emulated board: timings are not those of silicon."
     remedy = (
-        "The software is real (OP-TEE, Linux, the Trusted Application), the processor is emulated. "
+        "The software is real, the processor is emulated. "
         "What depends on the speed of particular instructions, on caches or on memory looks "
         "different on hardware: measure there for times."
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from teemark.base import errors, leaving
-from teemark.base.work import TEE
+from teemark.base.work import PKCS11, TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
@@ -182,7 +182,8 @@ def without_tee(asked: Plan) -> Plan | None:
 
 
 def _needs_tee(case: CaseLine) -> bool:
-    return case.work.backend == TEE or case.work.backend.startswith(("ta-", "tee-"))
+    backend = case.work.backend
+    return backend in (TEE, PKCS11.name) or backend.startswith(("ta-", "tee-"))
 
 
 def _most_records(asked: Plan) -> int:
@@ -439,7 +440,7 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
             traced = min(max(_TRACED_S / (call + work), _TRACED_LEAST), _TRACED_MOST)
             total += traced * (call + work + _TRACE_S)
     for step in asked.teehash:
-        total += step.runs * (0.5 + rates.get("c", rates[""]) * 1e-9 * step.bytes)
+        total += step.runs * (0.5 + rates.get(step.backend, rates[""]) * 1e-9 * step.bytes)
     return total
 
 

@@ -7,6 +7,7 @@ afterwards), so that a chart follows the light or dark theme. Text stays text in
 
 import contextlib
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -102,7 +103,22 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 def _tick(value: float) -> str:
     if value >= 1e6:
         return f"{fmt.digits(value / 1e6, 4)} M"
-    return fmt.count(round(value)) if value >= 1 else f"{value:g}"
+    return fmt.grouped(f"{value:g}")
+
+
+_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9))
+
+
+def levels(low: float, high: float) -> list[float]:
+    """Returns round values between the bounds, for a logarithmic axis: three at least."""
+    found: list[float] = []
+    for steps in _STEPS if low > 0 else ():
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        found = [step * 10.0**power for power in powers for step in steps]
+        found = [value for value in found if low <= value <= high]
+        if len(found) >= 3:
+            break
+    return found
 
 
 @contextlib.contextmanager
@@ -264,6 +280,7 @@ def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "Mi
         places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
         axes.xaxis.set_major_locator(FixedLocator(legible(all_x, places, shape.font)))
         axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_locator(FixedLocator(levels(*axes.get_ylim())))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark.base.files import write_whole
+from teemark.base.finding import ranked
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
@@ -42,6 +43,8 @@ def make(
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
     plan = about[0].run.plan if about else ""
     answers = _answering(sections, plan, concludes=any(map(concluded, about)))
+    if not any(ranked(subject.found("cause")) for subject in about):
+        answers.remove("causes")
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)

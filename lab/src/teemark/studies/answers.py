@@ -5,7 +5,8 @@ reference/DOCUMENT.toml; and its own figures by each other where no general rule
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from teemark.audit.rule import amount
@@ -15,7 +16,8 @@ from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, within
 from teemark.page import figures
-from teemark.reference.data import Reference
+from teemark.page.blocks import Cell, Mark, Table, left
+from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData
 from teemark.studies import declared
 from teemark.studies.declared import Check, Conclusion, Unit
@@ -31,22 +33,68 @@ _OUTCOMES: Mapping[Outcome, tuple[Status, str]] = {
     "not measured": ("not checked", "Not measured here"),
 }
 
+_MARKS = {
+    "yes": Mark("✓ holds", "better"),
+    "no": Mark("✗ doesn't hold", "worse"),
+    "undecided": Mark("? undecided", "undecided"),
+}
+
 EMULATOR = "An emulated board can't give it: its times say nothing about hardware."
 COUNTED = "This board counts instructions, and the answer needs time: caches, disks and waiting."
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What a figure says, the sentence that says so, the figure itself and the document's own, or
+    the bounds within which the conclusion holds."""
+
+    outcome: Outcome
+    said: str
+    here: str = ""
+    document: str = ""
 
 
 def answers(subject: Subject) -> tuple[Finding, ...]:
     """Returns all conclusions of the document whose plan was run, in its order; none for other
     plans."""
+    return tuple(_answer(one, *judged) for one, judged in _judged(subject))
+
+
+def table(subject: Subject) -> Table:
+    """Returns a row for each conclusion that the run judges, with the figure that decides: the
+    first that contradicts it, else the first."""
+    rows: list[tuple[Cell, ...]] = []
+    document = load().documents[subject.run.plan]
+    for one, (outcome, checked) in _judged(subject):
+        if outcome == "not measured":
+            continue
+        known = [check for check in checked if check.outcome != "not measured"]
+        shown = min(known, key=lambda check: check.outcome != outcome)
+        figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, shown.here))
+        rows.append((one.claim, figure, here, (_MARKS[outcome],)))
+    columns = left("the document says", "its figure or limit", "here", "holds?")
+    return Table(columns, rows, note=document.source, stacked=True)
+
+
+def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Checked]]]]:
+    """Judges each conclusion by its figures: one that contradicts is enough for "no"; "yes" needs
+    them all."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
-        return ()
+        return []
     try:
         conclusions = declared.conclusions(plan)
     except ConfigError:
-        return ()  # without a checkout; the section of the tables says so
-    lookup = Lookup(subject)
-    return tuple(_answer(one, lookup) for one in conclusions)
+        return []  # without a checkout; the section of the tables says so
+    made, lookup = [], Lookup(subject)
+    for one in conclusions:
+        checked = [_checked(check, lookup) for check in one.checks]
+        found = {each.outcome for each in checked}
+        outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
+        if "no" in found or found == {"yes"}:
+            outcome = "no" if "no" in found else "yes"
+        made.append((one, (outcome, checked)))
+    return made
 
 
 def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
@@ -63,64 +111,60 @@ def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
                           place=Place(document, 0, one.table))  # fmt: skip
 
 
-def _answer(conclusion: Conclusion, lookup: Lookup) -> Finding:
-    """Returns the answer to a conclusion: one figure that contradicts is enough for "no"; "yes"
-    needs them all."""
-    checked = [_checked(check, lookup) for check in conclusion.checks]
-    found = {outcome for outcome, _ in checked}
-    outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
-    if "no" in found or found == {"yes"}:
-        outcome = "no" if "no" in found else "yes"
+def _answer(conclusion: Conclusion, outcome: Outcome, checked: Sequence[_Checked]) -> Finding:
     status, head = _OUTCOMES[outcome]
     pairs = zip(conclusion.checks, checked, strict=True)
-    sampled = any(said[0] == "undecided" and not check.equals for check, said in pairs)
+    sampled = any(said.outcome == "undecided" and not check.equals for check, said in pairs)
     more = "More samples would decide." if sampled else ""
     return Finding(
         key=conclusion.key,
         topic="conclusion",
         status=status,
         claim=f"{head}: {conclusion.claim}.",
-        evidence=" ".join(dict.fromkeys(said for _, said in checked)) or f"{conclusion.why}.",
+        evidence=" ".join(dict.fromkeys(one.said for one in checked)) or f"{conclusion.why}.",
         remedy=conclusion.advice if outcome in ("yes", "no") else more,
     )
 
 
-def _checked(check: Check, lookup: Lookup) -> tuple[Outcome, str]:
-    """Returns what a figure says, and the sentence that says so."""
+def _checked(check: Check, lookup: Lookup) -> _Checked:
     subject, run = lookup.subject, lookup.subject.run
     timed = check.hardware or (check.figure.timed and not subject.icount)
     if subject.emulated and timed:
-        return "not measured", COUNTED if subject.icount else EMULATOR
+        return _Checked("not measured", COUNTED if subject.icount else EMULATOR)
     try:
         value = check.figure(lookup)
     except NotKnown as why:
         reason = f"{why}."
-        return "not measured", reason[:1].upper() + reason[1:]
+        return _Checked("not measured", reason[:1].upper() + reason[1:])
     calls = re.findall(r"\btime\('([^']+)'\)", check.figure.text) if subject.icount else []
     if not all(lookup.time(key).known.exact for key in calls):
-        return "not measured", COUNTED
-    said = check.says.replace("{figure}", _figure(run, value, check.unit))
-    said += _beside(lookup, check, value)
+        return _Checked("not measured", COUNTED)
+    here = _figure(run, value, check.unit)
+    own, beside = _beside(lookup, check, value)
+    said = check.says.replace("{figure}", here) + beside
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
         same: Outcome = "yes" if shown == check.equals else "no"
-        return "undecided" if shown in check.open else same, f"{said}."
-    outcome = within(value.known, check.low, check.high)
-    return outcome, f"{said} ({_bounds(run, check)})."
+        return _Checked(
+            "undecided" if shown in check.open else same, f"{said}.", here, check.equals
+        )
+    outcome, bounds = within(value.known, check.low, check.high), _bounds(run, check)
+    return _Checked(outcome, f"{said} (it holds {bounds}).", here, own or bounds)
 
 
-def _beside(lookup: Lookup, check: Check, value: Value | str) -> str:
-    """Returns the document's own figure, and ours as a multiple of it."""
+def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]:
+    """Returns the document's own figure, and words that have it beside ours."""
     run = lookup.subject.run
     if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
-        return ""
+        return "", ""
     printed = Formula.parse(check.published, check.says)(lookup)
     if isinstance(printed, str):
-        return ""
-    text = f", where {run.plan} has {_WRITTEN[check.unit](run, printed.median)}"
+        return "", ""
+    own = _WRITTEN[check.unit](run, printed.median)
     if check.unit == "points" or printed.median <= 0:
-        return text
-    return f"{text}: {fmt.digits(value.median / printed.median)} times as much here"
+        return own, f", where {run.plan} has {own}"
+    ratio = fmt.digits(value.median / printed.median)
+    return own, f", where {run.plan} has {own}: {ratio} times as much here"
 
 
 def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
@@ -142,10 +186,10 @@ def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
 def _bounds(run: RunData, check: Check) -> str:
     low, high = (_WRITTEN[check.unit](run, end) for end in (check.low, check.high))
     if math.isinf(check.low):
-        return f"it holds up to {high}"
+        return f"up to {high}"
     if math.isinf(check.high):
-        return f"it holds from {low}"
-    return f"it holds from {low.removesuffix(_POINTS)} to {high}"
+        return f"from {low}"
+    return f"from {low.removesuffix(_POINTS)} to {high}"
 
 
 _POINTS = " percentage points"

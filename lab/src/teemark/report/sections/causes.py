@@ -37,9 +37,14 @@ def _others(causes: Sequence[Finding]) -> Iterator[Text]:
     for command in filter(None, dict.fromkeys(one.remedy for one in unknown)):
         these = [one for one in unknown if one.remedy == command]
         yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
-    lacking = [f"{one.key} (for lack of {one.lacks})" for one in unknown if not one.remedy]
-    if lacking:
-        yield Strong("Can't be checked here"), f": {', '.join(lacking)}."
+    for one in unknown:
+        if not one.remedy:
+            yield (
+                Strong("Can't be checked here"),
+                ": ",
+                Code(one.key),
+                f", for lack of {one.lacks}.",
+            )
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:
@@ -58,6 +63,7 @@ why = Part(
     told,
     "Each known cause of lost time has a signature that a run shows or doesn't. A signature is no "
     "proof: another cause may leave the same one.",
+    "no cause was found; what was ruled out, and what wasn't checked",
 )
 choices = Part(
     "choices",

@@ -5,7 +5,7 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import rarest
 from teemark.page import blocks as page
-from teemark.studies.answers import answers
+from teemark.studies.answers import answers, table
 
 
 def _of(subject: Subject) -> list[page.Block]:
@@ -15,8 +15,12 @@ def _of(subject: Subject) -> list[page.Block]:
     answered = answers(subject)
     if answered:
         known = tuple(one for one in answered if one.status != "not checked")
-        blocks.append(page.Heading("What the document concludes"))
-        blocks += [page.Findings(known)] if known else []
+        holds = sum(one.status == "found" for one in known)
+        here = f": {holds} of {len(known)} hold here" if known else ""
+        blocks.append(page.Heading(f"What the document concludes{here}"))
+        if known:
+            said = page.Fold("What decides", "each figure in a sentence", (page.Findings(known),))
+            blocks += [table(subject), said]
         others = [one for one in answered if one.status == "not checked"]
         for why in dict.fromkeys(one.evidence for one in others):
             these = tuple((one.claim,) for one in others if one.evidence == why)
@@ -35,7 +39,7 @@ def _measured(subject: Subject) -> list[page.Block]:
     ]
     blocks.append(page.Paragraph(_what(subject)))
     trust = subject.found("trust")
-    doubts = tuple((f"! {one.claim}",) for one in trust if one.severity != "note")
+    doubts = tuple((one.claim,) for one in trust if one.severity != "note")
     blocks += [page.Bullets(doubts)] if doubts else []
     if trust:
         number = fmt.plural(len(trust), "check")

@@ -100,7 +100,7 @@ def _layers(subject: Subject) -> list[Block]:
                 figures.cell(subject.run, stats.estimate),
                 *(shown(part / layers.calls) for part in parts),
                 fmt.percent(layers.memory_ns / layers.total_ns) if layers.total_ns else fmt.NONE,
-                fmt.digits(layers.invokes / layers.calls),
+                f"{layers.invokes / layers.calls:.3g}",
             )
         )
     columns = (
@@ -116,6 +116,7 @@ keys = Part(
     _of,
     "One operation with a key that is kept, in the TEE and by OpenSSL on the same board. Every "
     "result was checked by the other side, or against a published one.",
+    "one operation with a key, in the TEE and outside",
 )
 pkcs11 = Part(
     "pkcs11",

@@ -8,7 +8,7 @@ from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Block, Chart, Fold, Strong, Table, right
+from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
 
 ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
 
@@ -115,11 +115,16 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
     return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)
 
 
+def _intro(subjects: Sequence[Subject]) -> Block:
+    secure = any(not subject.run.without_tee for subject in subjects)
+    lines = " Solid lines compute in the secure world, dashed ones in the normal world." * secure
+    return Paragraph((f"Small blocks pay for the call, large ones for the bytes.{lines}",))
+
+
 throughput = Part(
     "throughput",
     "From small blocks to large ones",
     _of,
-    "Small blocks pay for the call, large ones for the bytes. Solid lines compute in the secure "
-    "world, dashed ones in the normal world.",
+    _intro,
     "every algorithm and size, as charts and tables",
 )
