@@ -4,6 +4,8 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from synthetic import run_of, run_with, scattered
 from teemark.base import fmt
@@ -367,6 +369,14 @@ def drawn(run: RunData, monkeypatch: pytest.MonkeyPatch) -> dict[str, charts.Ser
     monkeypatch.setattr(charts, "throughput", keep)
     assert throughput(subjects([run])) is not None
     return found
+
+
+@given(st.floats(1e-3, 1e9), st.floats(1.96, 1e6))
+def test_a_logarithmic_axis_has_three_ticks_at_least(low: float, times: float) -> None:
+    ticks = charts.levels(low, low * times)
+    assert 3 <= len(ticks) <= 12
+    assert ticks == sorted(ticks)
+    assert low <= ticks[0] < ticks[-1] <= low * times
 
 
 def test_a_chart_s_points_and_bars_are_in_mib(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,37 @@ def test_no_label_of_a_chart_lies_over_another(
     assert chromium.evaluate(_OVERLAPS) == []
 
 
+_BROKEN = """
+  [...document.querySelectorAll("code span")].filter(one => one.getClientRects().length > 1)
+    .map(one => one.textContent)
+"""
+
+_RAGGED = """
+  [...document.querySelectorAll("table")].flatMap(table => {
+    const cells = [...table.querySelectorAll("td")].filter(cell => cell.querySelector(".bar i"));
+    const found = new Map();
+    for (const cell of cells) {
+      const place = Math.round(cell.querySelector(".bar i").getBoundingClientRect().left);
+      found.set(cell.cellIndex, (found.get(cell.cellIndex) || new Set()).add(place));
+    }
+    return [...found.values()].filter(places => places.size > 1).map(places => [...places]);
+  })
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_of_a_command_is_broken_and_bars_begin_at_one_place(
+    chromium: browser.Browser, page: Path, width: int
+) -> None:
+    chromium.show(page, width=width)
+    chromium.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    assert chromium.evaluate("document.querySelectorAll('code span').length") > 30
+    assert chromium.evaluate(_BROKEN) == []
+    assert chromium.evaluate("document.querySelectorAll('.bar i').length") > 3
+    assert chromium.evaluate(_RAGGED) == []
+    assert "`" not in chromium.evaluate("document.body.innerText")
+
+
 def test_what_axe_core_is_for(chromium: browser.Browser, tmp_path: Path) -> None:
     """It does object, and requests and complaints are seen."""
     bad = tmp_path / "bad.html"

@@ -657,6 +657,15 @@ def test_the_guess_knows_of_traced_calls() -> None:
     assert runner.seconds(outside, deterministic=True, events=True) == without
 
 
+@pytest.mark.parametrize(
+    ("name", "took"), [("quick", 54), ("asymmetric", 82), ("pkcs11", 40), ("rpi3-secure-hash", 177)]
+)
+def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:
+    """CPU seconds of the exact board from its first case on, and 8 ms of waiting a sample."""
+    guess = runner.seconds(plan.load(name), deterministic=True)
+    assert took / 1.5 < guess < took * 1.5
+
+
 def test_the_guess_traces_as_many_calls_as_teebench() -> None:
     source = (paths.root() / "host/src/teebench/bench.c").read_text(encoding="utf-8")
     names = {"MOST": runner._TRACED_MOST, "LEAST": runner._TRACED_LEAST}
