@@ -91,7 +91,7 @@ def _rsa(n: int, e: int, d: int | None = None, primes: tuple[int, int] | None = 
 def _records(file: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields each record of a file of NIST's with the heading above it; a record ends with its
     Result, and lines that stand before several hold for all of them."""
-    heading, record = "", {}
+    heading, record = "", dict[str, str]()
     for line in file.read_text(encoding="utf-8").splitlines():
         if re.match(r"\[.*\]", line):
             heading, record = line.strip("[] "), {}
@@ -119,9 +119,10 @@ def cavp(folder: Path) -> Iterator[Answer]:
                     "valid" if got["Result"].startswith("P") else "invalid",
                 )
     kas = "ECDH/KASValidityTest_ECCStaticUnified_NOKC_ZZOnly_resp.fax"
+    sets = {"EC": 256, "ED": 384, "EE": 521}
     for heading, got in _records(folder / kas):
-        bits = {"EC": 256, "ED": 384, "EE": 521}.get(heading[:2])
-        if bits:
+        if heading[:2] in sets:
+            bits = sets[heading[:2]]
             n = (bits + 7) // 8
             iut = "".join(_wide(got[name], n) for name in ("QsIUTx", "QsIUTy", "dsIUT"))
             yield Answer(

@@ -14,7 +14,7 @@ from teemark.findings import keys
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
-from teemark.page.blocks import Bar, Table
+from teemark.page.blocks import Bar, Chart, Table
 from teemark.report.sections.keys import keys as section
 from teemark.report.sections.keys import pkcs11 as by_layers
 
@@ -120,6 +120,18 @@ def test_the_section_has_bars_and_the_distribution_of_key_pairs() -> None:
     assert "a second" in [column.title for column in uses.columns]
     assert len(table.rows) == 1
     assert section(subjects([ground({"invoke/none/tee/none": 6e4}).run])) is None
+
+
+def test_key_pairs_that_scatter_are_drawn() -> None:
+    """A dot a sample and a row a case; what lies within 2 % is left to the table."""
+    spread = [1e6 * 1.05**n for n in range(20)]
+    times = {"keygen/rsa-2048/tee/none": spread, "keygen/ed25519/tee/none": scattered(1e6, 0.001)}
+    made = section(subjects([run_of(times)]))
+    assert made is not None
+    (chart,) = (block for block in made.blocks if isinstance(block, Chart))
+    assert chart.wide.count("<title>") == len(spread)
+    assert "rsa-2048" in chart.wide
+    assert "ed25519" not in chart.wide
 
 
 def layers(memory: int, invokes: int = 4) -> Ground:

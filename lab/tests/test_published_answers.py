@@ -47,18 +47,15 @@ def make(target: str) -> Path:
     return out
 
 
-def unlike(asked: Sequence[Answer], output: str) -> list[str]:
+def unlike(asked: Sequence[Answer], output: str) -> dict[Answer, str]:
     """Returns the answers that the output, a line for each, doesn't fit, with what it says."""
-    got = output.splitlines()
-    assert len(got) == len(asked)
-    return [
-        f"{one.algorithm}, {one.name}, {one.verdict}: {line[:100]}"
-        for one, line in zip(asked, got, strict=True)
-        if not one.fits(line)
-    ]
+    got = zip(asked, output.splitlines(), strict=True)
+    return {one: line for one, line in got if not one.fits(line)}
 
 
-def run(command: Sequence[str | Path], asked: Sequence[Answer], fault: str = "") -> list[str]:
+def run(
+    command: Sequence[str | Path], asked: Sequence[Answer], fault: str = ""
+) -> dict[Answer, str]:
     done = subprocess.run(
         command,
         input="".join(one.line() + "\n" for one in asked),
@@ -92,7 +89,7 @@ def test_what_is_read_of_the_publishers(answers: list[Answer]) -> None:
 def test_libcrypto_gives_every_answer(answers: list[Answer]) -> None:
     asked = classic(answers)
     assert len(asked) > 6000
-    assert run([make("answers"), "openssl"], asked) == []
+    assert run([make("answers"), "openssl"], asked) == {}
 
 
 @pytest.mark.skipif(
@@ -102,8 +99,8 @@ def test_libcrypto_gives_every_answer(answers: list[Answer]) -> None:
 def test_the_boards_libcrypto_gives_every_answer_after_the_quantum(answers: list[Answer]) -> None:
     asked = [one for one in answers if one.algorithm.startswith("ml-")]
     assert QEMU is not None
-    command = [QEMU, "-L", SYSROOT, make("answers-aarch64"), "openssl"]
-    assert run(command, sample(asked, often(20, 2000))) == []
+    command: list[str | Path] = [QEMU, "-L", SYSROOT, make("answers-aarch64"), "openssl"]
+    assert run(command, sample(asked, often(20, 2000))) == {}
 
 
 def sample(answers: Sequence[Answer], count: int) -> list[Answer]:
@@ -138,7 +135,7 @@ def test_a_planted_fault_is_found(
         one for one in sample(classic(answers), 20) if (one.use, one.verdict) == (use, verdict)
     ]
     found = run([make("answers"), "openssl"], asked, fault)
-    assert {line.split(",")[0] for line in found} >= {
+    assert {one.algorithm for one in found} >= {
         one.algorithm for one in asked if fault != "high-bit" or one.algorithm == "ecdsa-p256"
     }
 
@@ -148,11 +145,19 @@ QUICK = {("ed25519", SIGN), ("ed25519", VERIFY), ("x25519", DERIVE), ("ecdsa-p25
 """What takes the TEE less than two seconds each; RSA takes up to twelve."""
 
 
+def is_known(one: Answer) -> bool:
+    """Returns whether OP-TEE 4.5 gives a wrong answer: it takes points that lie on no curve, and
+    signatures of Ed25519 whose second number isn't below the order."""
+    off_curve = one.use == DERIVE and "point is not on curve" in one.name
+    return off_curve or "s was replaced by" in one.name or "S just above the bound" in one.name
+
+
 @pytest.mark.board
 @pytest.mark.long(60)
 @pytest.mark.timeout(3000)
 def test_the_tee_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answer]) -> None:
-    """X448 is left out: to allocate its key ends the TA."""
+    """But for X448, whose key ends the TA, and for what docs/findings.md says of OP-TEE 4.5: that
+    must be found, so that a later OP-TEE's mend is noticed."""
     asked = [
         one
         for one in sample(classic(answers), often(2, 6))
@@ -161,4 +166,5 @@ def test_the_tee_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answer])
     qemu_v8.push(make("answers-aarch64"), "/tmp/answers", mode=0o755)
     lines = "".join(one.line() + "\n" for one in asked)
     done = qemu_v8.capture(["/tmp/answers", "tee"], stdin=lines.encode(), timeout=2900)
-    assert unlike(asked, done.text) == []
+    wrong = unlike(asked, done.text)
+    assert set(wrong) == {one for one in asked if is_known(one)}, wrong

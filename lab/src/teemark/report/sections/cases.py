@@ -48,7 +48,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
     rows = []
     for stats in sorted(group, key=lambda one: (run.place(one.backend), one.bytes or 0)):
         time, cpu = stats.time, stats.cpu
-        shown = figures.instructions if time.estimate.exact else fmt.duration
+        shown = figures.instructions if time.estimate.counted else fmt.duration
         relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
         ends: tuple[page.Cell, ...] = (shown(time.min), shown(time.max), "", "")
         if not run.icount:

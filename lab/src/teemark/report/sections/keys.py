@@ -9,9 +9,13 @@ from teemark.base.work import KEY_USES, KEYGEN, PKCS11
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.blocks import Bar, Block, Cell, Table, left, right
+from teemark.page.bars import NARROW, WIDE
+from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
+from teemark.page.dots import Dot, Row, render
 
 BACKENDS = ("tee", "openssl")
+ONE_DOT = 1.02
+"""Key pairs of a case aren't drawn if the dearest takes less than so many times the cheapest."""
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -23,7 +27,7 @@ def _of(subject: Subject) -> list[Block]:
             rows.setdefault(name, {})[one.backend] = one
     made = [one for one in subject.models.stats if one.work.row is KEYGEN]
     blocks: list[Block] = [_table(subject, rows)] if rows else []
-    return [*blocks, _distributions(subject, made)] if made else blocks
+    return [*blocks, *_drawn(subject, made), _distributions(subject, made)] if made else blocks
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
@@ -54,6 +58,27 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
         cells.append(tuple(line))
     caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
     return Table((*columns, *right("ratio")), cells, caption, note, stacked=True)
+
+
+def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
+    """Draws a row a case and a dot a key pair, as a share of the row's median. Without a row it
+    draws nothing: what lies within ONE_DOT has none."""
+    run, rows, fills = subject.run, list[Row](), dict[str, str]()
+    for one in made:
+        shares = [each.ns / each.loops / one.time.median for each in run.cases[one.key].samples]
+        if max(shares) > ONE_DOT * min(shares) > 0:
+            fill, who = charts.colour(run.place(one.backend)), run.backend(one.backend).title
+            fills[fill] = who
+            dots = tuple(Dot(share, fill, fmt.factor(share)) for share in shares)
+            name = f"{run.title(one.algorithm)}, {who}"
+            rows.append(Row(name, dots, figures.time(run, one.estimate)))
+    if not rows:
+        return []
+    wide, narrow = (render(rows, w, fmt.factor, fills=tuple(fills.items())) for w in (WIDE, NARROW))
+    caption = "A dot is a key pair, on a logarithmic scale of the median, which ends each line."
+    return [
+        Chart("New key pairs, beside the median", (caption, *subject.remark), wide, narrow, None)
+    ]
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
