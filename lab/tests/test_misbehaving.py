@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from teemark.base import paths
 from teemark.base.errors import BoardError, BoardHangs, CommandFailed, TeeHangs
 from teemark.boards import VirtualBoard, answers, build, config, shell, tas
 from teemark.boards.install import ensure_installed, remove
-from teemark.boards.instances import new_instance
+from teemark.boards.instances import Process, new_instance
 from teemark.doctor import look
 from teemark.measure import runner, silence, teehash_steps
 from teemark.plan import plan
@@ -406,6 +407,35 @@ def test_a_board_that_waits_for_this_machines_cpus_has_more_time_to_answer(
             watch = silence.Silence(board, 60)
             with pytest.raises(TeeHangs) if hangs else contextlib.nullcontext():
                 watch.look("it")
+
+
+THREAD = """
+import sys, threading
+worker = threading.Thread(target=lambda: sum(range(5_000_000)))
+worker.start(), sys.stdin.readline(), worker.join()
+print("ended", flush=True), sys.stdin.readline()
+"""
+
+
+def test_a_boards_cpu_time_never_falls() -> None:
+    """QEMU ends threads that it needs no more. Their time was missed: a busy board then had to
+    answer at once, and was called hung."""
+    virtual = VirtualBoard(config.find("qemu-v8"))
+    with subprocess.Popen(
+        [sys.executable, "-c", THREAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as qemu:
+        assert qemu.stdin is not None
+        assert qemu.stdout is not None
+        virtual._process = Process.of(qemu.pid)
+        while virtual.cpu_seconds()[0] < 0.1:
+            time.sleep(0.01)
+        before = virtual.cpu_seconds()
+        qemu.stdin.write(b"\n")
+        qemu.stdin.flush()
+        assert qemu.stdout.readline() == b"ended\n"
+        after = virtual.cpu_seconds()
+        qemu.stdin.close()
+    assert all(old <= new for old, new in zip(before, after, strict=True))
 
 
 def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(

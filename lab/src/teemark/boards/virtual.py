@@ -76,6 +76,8 @@ class VirtualBoard(Board):
         """From power-on to the first command answered; None if it was up already."""
         self._qemu: subprocess.Popen[bytes] | None = None
         self._process: Process | None = None
+        self._spent: dict[Path, tuple[int, int]] = {}
+        """Nanoseconds of QEMU's threads on a CPU and waiting for one, those that ended too."""
         self._attached = False
         super().__init__(file, _endpoint(self.recipe, self.images, 1))
 
@@ -242,12 +244,12 @@ class VirtualBoard(Board):
     def cpu_seconds(self) -> tuple[float, float]:
         if self._process is None:
             return super().cpu_seconds()
-        ran = waited = 0
         for file in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
             with contextlib.suppress(OSError):
-                one, other, _ = map(int, file.read_text(encoding="ascii").split())
-                ran, waited = ran + one, waited + other
-        return ran / 1e9, waited / 1e9
+                ran, waited, _ = map(int, file.read_text(encoding="ascii").split())
+                self._spent[file] = ran, waited
+        spent = self._spent.values()
+        return sum(ran for ran, _ in spent) / 1e9, sum(waited for _, waited in spent) / 1e9
 
     def sleeping_threads(self) -> str:
         log = _bytes(self.consoles()[1])[-_LOG_MAX:]
