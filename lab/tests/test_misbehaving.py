@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -411,9 +410,10 @@ def test_a_board_that_waits_for_this_machines_cpus_has_more_time_to_answer(
 
 THREAD = """
 import sys, threading
-worker = threading.Thread(target=lambda: sum(range(5_000_000)))
-worker.start(), sys.stdin.readline(), worker.join()
-print("ended", flush=True), sys.stdin.readline()
+worked, end = threading.Event(), threading.Event()
+worker = threading.Thread(target=lambda: (sum(range(1_000_000)), worked.set(), end.wait()))
+worker.start(), worked.wait(), print("worked", flush=True), sys.stdin.readline()
+end.set(), worker.join(), print("ended", flush=True), sys.stdin.readline()
 """
 
 
@@ -427,8 +427,7 @@ def test_a_boards_cpu_time_never_falls() -> None:
         assert qemu.stdin is not None
         assert qemu.stdout is not None
         virtual._process = Process.of(qemu.pid)
-        while virtual.cpu_seconds()[0] < 0.1:
-            time.sleep(0.01)
+        assert qemu.stdout.readline() == b"worked\n"
         before = virtual.cpu_seconds()
         qemu.stdin.write(b"\n")
         qemu.stdin.flush()
