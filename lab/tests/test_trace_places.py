@@ -266,6 +266,14 @@ def test_a_window_that_was_too_long_is_said(tmp_path: Path) -> None:
     file = recorded().write(tmp_path / "window", flags=windows.CUT)
     with pytest.raises(DataError, match="the rest wasn't recorded"):
         windows.read(file)
+    beginning = windows.read(file, beginning=True)
+    assert beginning.instructions == beginning.whole == int(beginning.executed().sum()) == 20
+    # The head says how many instructions the call had.
+    whole = bytearray(file.read_bytes())
+    whole[32:40] = (1000).to_bytes(8, "little")
+    file.write_bytes(whole)
+    beginning = windows.read(file, beginning=True)
+    assert (beginning.instructions, beginning.whole) == (20, 1000)
 
 
 @pytest.mark.skipif(which("aarch64-linux-gnu-gcc") is None, reason="no compiler for arm64")

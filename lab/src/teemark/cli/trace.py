@@ -43,6 +43,7 @@ class _Asked:
     patches: tuple[Path, ...]
     options: tuple[str, ...]
     samples: int
+    beginning: bool
     push: tuple[Path, ...]
     names: tuple[Path, ...]
     every: int
@@ -76,6 +77,7 @@ class _Asked:
     kind=click.IntRange(1, 100),
     default=3,
 )
+@common.option("--beginning", "Of a call that is too long to record, show the first 192 Mi blocks.")
 @common.program_options
 @common.option(
     "--every N",
@@ -224,7 +226,7 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
         _message(asked, trace, directory)
         return trace, directory, 0
     try:
-        traced = record.record(file, keys, directory, asked.samples, own)
+        traced = record.record(file, keys, directory, asked.samples, own, beginning=asked.beginning)
     finally:
         if asked.out is None and directory.is_dir():
             point_latest(directory)

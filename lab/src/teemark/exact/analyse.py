@@ -62,10 +62,17 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
 
 
 def analyse(
-    run: RunData, files: Sequence[Path], named_by: Sources, what: str, keys: Sequence[str]
+    run: RunData,
+    files: Sequence[Path],
+    named_by: Sources,
+    what: str,
+    keys: Sequence[str],
+    *,
+    beginning: bool = False,
 ) -> Trace:
-    """Returns every case of the run that `keys` names; `files` are the windows in their order."""
-    recorded = [windows.read(file) for file in files]
+    """Returns every case of the run that `keys` names; `files` are the windows in their order.
+    `beginning`: of a call that was too long to record, as far as it was."""
+    recorded = [windows.read(file, beginning) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
     sound = {case.key for case in run.sound}
     by_case = {key: taken for key, taken in by_case.items() if key in sound}
@@ -125,7 +132,7 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
 
 def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
     middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
-    samples = tuple(Sample(window.instructions, ns) for window, ns in taken)
+    samples = tuple(Sample(window.whole, ns) for window, ns in taken)
     return profile_of(key, middle, samples, named_by)
 
 

@@ -150,9 +150,12 @@ def record(
     directory: Path,
     samples: int = SAMPLES,
     own: Own | None = None,
+    *,
+    beginning: bool = False,
 ) -> Traced:
     """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. Raises
-    what made the run incomplete: what was measured is kept."""
+    what made the run incomplete: what was measured is kept. `beginning`: of calls that are too long
+    to record, the trace has the beginning."""
     own = own or Own()
     asked = plan_of(keys, samples, known=own.plan)
     try:
@@ -177,7 +180,7 @@ def record(
             named_by = sources(board.optee, kernel, guest)
             files = [folder / f"window-{n}" for n in range(len(list(folder.glob("window-*"))))]
             wanted = [_as_recorded(key) for key in keys]
-            trace = analyse(run, files, named_by, board.optee.what, wanted)
+            trace = analyse(run, files, named_by, board.optee.what, wanted, beginning=beginning)
         store.write(trace, directory)
     return Traced(run, trace)
 

@@ -38,6 +38,11 @@ def remarks(case: CaseTrace) -> Iterator[str]:
             f"{len(case.samples)} calls took {least} to {most} instructions; "
             "the one in the middle is shown."
         )
+    if case.instructions < counts[0]:
+        yield (
+            f"Only the beginning is shown, {fmt.count(case.instructions)} instructions "
+            f"({share(case.instructions, counts[0])}): the rest wasn't recorded."
+        )
     interrupts, instructions = case.interrupts()
     if interrupts:
         yield (

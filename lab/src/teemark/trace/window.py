@@ -36,7 +36,8 @@ class Window:
     blocks: NDArray[Any]  # all that QEMU translated since recording was armed
     words: NDArray[np.uint32]  # their instructions
     steps: NDArray[Any]  # the blocks in the order in which they were executed
-    instructions: int
+    instructions: int  # recorded
+    whole: int  # executed: more, where the window was cut
     marker: int  # It began there
 
     def used(self) -> NDArray[np.intp]:
@@ -66,29 +67,33 @@ class Window:
         return times, instructions
 
 
-def read(file: Path) -> Window:
+def read(file: Path, beginning: bool = False) -> Window:
+    """Reads a window. `beginning`: one that was cut is taken as far as it goes, not refused."""
     data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")
     head = _HEAD.unpack(data[: _HEAD.size].tobytes())
-    magic, blocks, words, steps, instructions, flags, marker = head
+    magic, blocks, words, steps, whole, flags, marker = head
     size = _HEAD.size + blocks * BLOCK.itemsize + words * 4 + steps * STEP.itemsize
     if magic != MAGIC or size != len(data):
         raise DataError(f"{file}: not a whole window")
-    if flags & CUT:
+    if flags & CUT and not (beginning and steps):
         raise DataError(
             f"{file.name}: the call took more than {fmt.count(steps)} blocks, and the rest wasn't "
             "recorded",
-            hint="trace a smaller size of the same case",
+            hint="trace a smaller size of the same case, or --beginning",
         )
     first = _HEAD.size
     second = first + blocks * BLOCK.itemsize
     third = second + words * 4
+    recorded = data[third:].view(STEP)
+    in_steps = int(recorded["instructions"].sum(dtype=np.int64)) if flags & CUT else whole
     return Window(
         file,
         blocks=data[first:second].view(BLOCK),
         words=data[second:third].view(np.dtype("<u4")),
-        steps=data[third:].view(STEP),
-        instructions=instructions,
+        steps=recorded,
+        instructions=in_steps,
+        whole=whole,
         marker=marker,
     )
