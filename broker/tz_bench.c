@@ -8,9 +8,10 @@
  *
  * With a folder: payloads are sealed by `pub` there, and each subscriber sub1, sub2, … opens what it
  * gets; a copy that it can't open is an error. Prints a line `cpu_ns MESSAGES…`, one value a message,
- * then `latency_ns …`, one a copy. Three messages warm up; `first_ns` is the CPU time of the first of
- * them. At a RATE other than 0 so many messages are sent a second, whether or not those before have
- * come: then latencies count from when a message was due, and cpu_ns are zeros.
+ * and so the CPU time of publisher and subscribers, sealing and opening included, and of all three
+ * together; then `latency_ns …`, one a copy. Three messages warm up; `first_ns` is the CPU time of the
+ * first of them. At a RATE other than 0 so many messages are sent a second, whether or not those before
+ * have come: then latencies count from when a message was due, and CPU times are zeros.
  */
 #include <err.h>
 #include <errno.h>
@@ -38,18 +39,28 @@ static int qos, subscribers_epoll;
 static const char *topic = "plain/bench", *folder;
 static uint64_t *latency;
 
+/* CPU times of a message. */
+enum { BROKER, PUBLISHER, SUBSCRIBERS, ALL, PROGRAMS };
+static uint64_t *costs[PROGRAMS]; /* by message */
+static clockid_t subscribers_clock;
+
 struct person {
 	struct mosquitto *mosq;
 	struct tz_client client;
 	size_t number, came; /* of the subscriber, and messages that it got */
 };
 
-static uint64_t now(void)
+static uint64_t time_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(void)
+{
+	return time_of(CLOCK_MONOTONIC_RAW);
 }
 
 /* Returns the CPU time of a process that is waiting, as its scheduler counts it. */
@@ -172,21 +183,33 @@ static void send_one(struct person *pub, size_t number, uint64_t at, const uint8
 		errx(1, "can't publish");
 }
 
-/* Sends one message to all subscribers; returns the broker's CPU time for it. */
-static uint64_t cost_of_one(struct person *pub, const char *pid, size_t number,
-			    const uint8_t *plain, uint8_t *sealed)
+/*
+ * Sends one message to all subscribers, and notes what it cost. The publisher's time is that of this
+ * program but for its subscribers' thread, and for what this thread does besides sending.
+ */
+static void send_alone(struct person *pub, const char *pid, size_t number, const uint8_t *plain,
+		       uint8_t *sealed)
 {
-	uint64_t before = 0;
+	uint64_t broker = 0, program = 0, subs = 0, waiting = 0;
 
 	usleep(20000); /* the broker waits again */
-	before = cpu_of(pid);
+	broker = cpu_of(pid);
 	atomic_store(&got, 0);
+	program = time_of(CLOCK_PROCESS_CPUTIME_ID);
+	subs = time_of(subscribers_clock);
 	MARKER_BEGIN();
 	send_one(pub, number, 0, plain, sealed);
+	waiting = time_of(CLOCK_THREAD_CPUTIME_ID);
 	wait_for(&got, "copies");
 	MARKER_END();
 	usleep(20000);
-	return cpu_of(pid) - before;
+	waiting = time_of(CLOCK_THREAD_CPUTIME_ID) - waiting;
+	costs[BROKER][number] = cpu_of(pid) - broker;
+	costs[SUBSCRIBERS][number] = time_of(subscribers_clock) - subs;
+	costs[PUBLISHER][number] =
+		time_of(CLOCK_PROCESS_CPUTIME_ID) - program - waiting - costs[SUBSCRIBERS][number];
+	for (int i = 0; i < ALL; i++)
+		costs[ALL][number] += costs[i][number];
 }
 
 static void print(const char *name, const uint64_t *values, size_t count)
@@ -200,7 +223,7 @@ static void print(const char *name, const uint64_t *values, size_t count)
 int main(int argc, char **argv)
 {
 	struct person *people = NULL;
-	uint64_t *cpu = NULL, rate = 0, begin = 0;
+	uint64_t rate = 0, begin = 0;
 	uint8_t *plain = NULL, *sealed = NULL;
 	size_t messages = 0, m = 0;
 	pthread_t thread;
@@ -221,7 +244,8 @@ int main(int argc, char **argv)
 	people = calloc(subscribers + 1, sizeof(*people));
 	latency = calloc(subscribers * (messages + WARM_UP), sizeof(*latency));
 	sent_at = calloc(messages + WARM_UP + 1, sizeof(*sent_at));
-	cpu = calloc(messages + WARM_UP, sizeof(*cpu));
+	for (int i = 0; i < PROGRAMS; i++)
+		costs[i] = calloc(messages + WARM_UP, sizeof(*costs[i]));
 	plain = calloc(1, bytes + 1);
 	sealed = malloc(bytes + TZ_OVERHEAD(TZ_ID_MAX));
 	come(&people[0], "pub", false);
@@ -232,13 +256,14 @@ int main(int argc, char **argv)
 		people[i].number = i - 1;
 		come(&people[i], id, true);
 	}
-	if (pthread_create(&thread, NULL, serve, NULL))
+	if (pthread_create(&thread, NULL, serve, NULL) ||
+	    pthread_getcpuclockid(thread, &subscribers_clock))
 		errx(1, "can't start a thread");
 	wait_for(&ready, "subscribers");
 	for (; m < WARM_UP + (rate ? 0 : messages); m++) {
 		if (m == WARM_UP)
 			MARKER_ARM(); /* `teemark trace` records from here on */
-		cpu[m] = cost_of_one(&people[0], argv[1], m, plain, sealed);
+		send_alone(&people[0], argv[1], m, plain, sealed);
 	}
 	MARKER_DISARM();
 	atomic_store(&got, 0);
@@ -247,8 +272,11 @@ int main(int argc, char **argv)
 		send_one(&people[0], m, begin + (m - WARM_UP) * 1000000000u / rate, plain, sealed);
 	if (rate)
 		wait_for(&got, "copies");
-	print("first_ns", cpu, 1);
-	print("cpu_ns", cpu + WARM_UP, messages);
+	print("first_ns", costs[BROKER], 1);
+	print("cpu_ns", costs[BROKER] + WARM_UP, messages);
+	print("publisher_ns", costs[PUBLISHER] + WARM_UP, messages);
+	print("subscribers_ns", costs[SUBSCRIBERS] + WARM_UP, messages);
+	print("message_ns", costs[ALL] + WARM_UP, messages);
 	print("latency_ns", latency + WARM_UP * subscribers, messages * subscribers);
 	return 0;
 }

@@ -17,6 +17,7 @@ from teemark.broker.measure import IN_A_ROW, STEP
 from teemark.cli import main as cli
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
+from teemark.findings.subject import subjects
 from teemark.plan import plan
 from teemark.report import run_page
 from teemark.run import reader
@@ -137,8 +138,41 @@ def test_no_sentence_without_all_of_its_figures(
     assert "message" not in {one.key for one in judge(Ground.of(data))}
 
 
+APART: measure.Values = {
+    "broker/message-8/tee/64": (500000,) * 7,
+    "broker/publisher-8/tee/64": (40000,) * 7,
+    "broker/subscribers-8/tee/64": (190000,) * 7,
+    "broker/cpu-8/plain/64": (150000,) * 7,
+    "broker/cpu-8/tee/64": (270000,) * 7,
+}
+
+
+def test_explain_takes_a_message_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The TEE's part is what the broker takes more than without a plugin."""
+    data = read(APART, monkeypatch, tmp_path)
+    (one,) = subjects([data], [None])[0].breakdowns
+    parts = {part.name: value.value for part, value in one.known}
+    expected = {"publisher": 40000, "broker": 150000, "sealing": 120000, "subscribers": 190000}
+    assert parts == expected | {"unexplained": 0}
+    assert cli.run(["explain", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "sealing anew: plugin, driver and TEE 24 %" in said.replace("\u202f", " ")
+
+
+def test_without_the_plain_broker_its_part_is_not_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = {key: values for key, values in APART.items() if "plain" not in key}
+    (one,) = subjects([read(found, monkeypatch, tmp_path)], [None])[0].breakdowns
+    assert {part.name for part in one.parts if part.value is None} == {"broker", "sealing"}
+    left = [value.value for part, value in one.known if part.name == "unexplained"]
+    assert left == [500000 - 40000 - 190000]
+
+
 def test_the_plan_has_the_cases_that_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = dict.fromkeys(("first", "cpu", "latency"), (1000000,))
+    values = dict.fromkeys(measure._MEASURES, (1000000,))
     monkeypatch.setattr(measure, "bench", lambda *_: values)
     monkeypatch.setattr(measure, "highest_rate", lambda *_: 1000)
     said: list[str] = []

@@ -30,14 +30,15 @@ IN_A_ROW = 4000
 not woken at once adds milliseconds to some."""
 STEP = 0.03  # Relative, of the rates that are tried
 
-_MEASURES = ("first", "cpu", "latency")
+_MEASURES = ("first", "cpu", "publisher", "subscribers", "message", "latency")
 _PARTS = ("workload", "algorithm", "backend", "parameters")
 
 Values = dict[str, tuple[int, ...]]
 """The values of each case, in nanoseconds (on a board that counts, instructions). A key is
-broker/MEASURE-READERS[-qosN]/WAY/BYTES. `first` is the CPU time of a case's first message, `cpu`
-that of each later one; `latency` has a value a copy, and `interval` is what lies between messages
-at the highest rate at which they don't queue up."""
+broker/MEASURE-READERS[-qosN]/WAY/BYTES. `first` is the broker's CPU time for a case's first
+message, `cpu` that for each later one; `publisher` and `subscribers` are those programs' CPU times,
+and `message` is the sum of all three. `latency` has a value a copy, and `interval` is what lies
+between messages at the highest rate at which they don't queue up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def highest_rate(desk: Desk, way: Way) -> int:
 
 
 def enrol(desk: Desk, readers: int) -> None:
-    """The TA comes to know the publisher and so many readers."""
+    """Makes the publisher and `readers` subscribers known to the TA."""
     desk.claim()
     names = {f"sub{number + 1}": ["r:tz/#"] for number in range(readers)}
     desk.enrol({"pub": ["w:tz/#"]} | names)
@@ -106,16 +107,17 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> V
     """Measures every way and case; `say` hears of each. With as many `clients` as MANY says there
     are more cases in the TEE: a message for so many of them."""
     enrol(desk, max(READERS, clients))
-    found, asked = Values(), plan.load("broker").cases
+    found, asked = Values(), [case.key for case in plan.load("broker").cases]
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
-        for key in (*(case.key for case in asked), *many):
+        for key in (*asked, *many):
             if of := numbers(key, way):
                 for name, values in bench(desk, way, of[0], MESSAGES, *of[1:], 0).items():
                     case = key.replace("cpu", name)
-                    found[case] = values
-                    say(f"{case} {statistics.median(values):,.0f}")
+                    if key in many or case in asked:
+                        found[case] = values
+                        say(f"{case} {statistics.median(values):,.0f}")
         desk.stop()
         desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         rate = highest_rate(desk, way)

@@ -18,7 +18,8 @@ TOLERANCE = 0.05  # Two sources that tell the same may be so far apart
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
-    "compute", "rpcs", "console", "run-queue", "unexplained",
+    "compute", "rpcs", "console", "run-queue", "publisher", "broker", "sealing", "subscribers",
+    "unexplained",
 ]  # fmt: skip
 
 PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
@@ -33,6 +34,10 @@ PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
     "rpcs": ("RPCs to the normal world", "6"),
     "console": ("console output", "6"),
     "run-queue": ("waiting for a CPU", "other"),
+    "publisher": ("publisher", "0"),
+    "broker": ("broker", "1"),
+    "sealing": ("sealing anew: plugin, driver and TEE", "5"),
+    "subscribers": ("subscribers", "3"),
     "unexplained": ("unexplained", "other"),
 }
 
@@ -86,7 +91,7 @@ class Breakdown:
     """One call of a case; the parts in the order of a call, and last what they leave."""
 
     key: str
-    kind: str  # As in base/work.py; "MAC" for a digest with a key
+    kind: str  # As in base/work.py; "MAC" for a digest with a key; "message" of the broker
     stats: CaseStats
     parts: tuple[Part, ...]
     checks: tuple[Check, ...] = ()
@@ -260,7 +265,32 @@ def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
     return Part("compute", inside, "tracepoints, less the way there")
 
 
+def _message(known: Sources, stats: CaseStats) -> Breakdown:
+    """Takes a message of the plan broker apart by the programs whose CPU time it is."""
+    cpu = stats.key.replace("message", "cpu", 1)
+    plain = cpu.replace(f"/{stats.backend}/", "/plain/")
+    told: tuple[tuple[Name, str, str], ...] = (
+        ("publisher", stats.key.replace("message", "publisher", 1), ""),
+        ("broker", plain, ""),
+        ("sealing", cpu, plain),
+        ("subscribers", stats.key.replace("message", "subscribers", 1), ""),
+    )
+    parts, left = list[Part](), stats.estimate
+    for name, key, less in told:
+        value, other = known.time(key), known.time(less) if less else exactly(0.0)
+        if value is None or other is None:
+            lacking = key if value is None else less
+            parts.append(_unknown(name, f"the run has no {lacking}", "teemark broker measure"))
+            continue
+        parts.append(Part(name, value - other, f"CPU time: {key}{less and f', less {less}'}"))
+        left -= value - other
+    parts.append(Part("unexplained", left, "the message less its parts"))
+    return Breakdown(stats.key, "message", stats, tuple(parts))
+
+
 def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
+    if stats.key.startswith("broker/message-"):
+        return _message(known, stats)
     shape = stats.work.calls()
     if shape is None:
         return None

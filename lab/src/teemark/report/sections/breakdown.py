@@ -65,11 +65,11 @@ def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:
         amount = figures.amount_cell(run, value)
         rows.append((part.title, amount, (page.Quiet(known),), share, part.source or ""))
     whole = (
-        (page.Strong("the call"),),
+        (page.Strong("the message" if one.kind == "message" else "the call"),),
         (page.Strong(figures.amount_cell(run, one.total)),),
         (page.Quiet(figures.between(run, one.total)),),
         fmt.percent(1.0, 3),
-        "client clock: median",
+        "CPU time: median" if one.kind == "message" else "client clock: median",
     )
     columns = (
         *page.left("part"),
