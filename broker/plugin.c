@@ -8,7 +8,9 @@
  *
  * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may not read, and
  * MESSAGE_OUT puts the copy in the message's place. A message must not be denied at MESSAGE_OUT:
- * with QoS 1 and 2 it would stay in the client's window of messages under way, for good.
+ * with QoS 1 and 2 it would stay in the client's window of messages under way, for good. So whoever
+ * has no copy there gets what the publisher sealed, which the TA alone opens: the broker's own
+ * bridge, about which ACL_CHECK isn't asked, and a client who was revoked since.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
  *   prefix      topics that begin so are MQTT-TZ's (tz/)
@@ -139,10 +141,8 @@ static int on_out(int event, void *data, void *user)
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
 	payload = copy ? mosquitto_malloc(e->payloadlen) : NULL;
-	if (!payload) /* revoked since it was queued */
-		return MOSQ_ERR_ACL_DENIED;
-	memcpy(payload, copy, e->payloadlen);
-	e->payload = payload;
+	if (payload)
+		e->payload = memcpy(payload, copy, e->payloadlen);
 	return MOSQ_ERR_SUCCESS;
 }
 #endif
