@@ -8,12 +8,14 @@ It imports nothing of teemark: it reads the rendered Markdown, finds each senten
 table that has a figure, computes the figure in a way of its own, and compares within the digits
 that are printed. What it can't compute is counted by name. Exits with 1 if a figure is untrue."""
 
+import ast
 import itertools
 import json
 import math
 import re
 import statistics
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -78,6 +80,8 @@ class Run:
     busy: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # CPU time, of
     skips: list[dict[str, Any]] = field(default_factory=list)
     starts: int = 0
+    plan: str = ""
+    resolution: float = 0.0  # of the clock, in nanoseconds
     counted: bool = False  # instructions: they are exact
     loose: float = 0.0  # of medians: a clock that isn't exact has steps, within which they lie
 
@@ -123,7 +127,7 @@ def read(file: Path) -> Run:
         kind = record["type"]
         run.counts[kind] += 1
         if kind == "run":
-            run.counted = record["icount"]
+            run.counted, run.plan = record["icount"], record.get("plan") or ""
             run.loose = 0.0 if run.counted else 0.001
         elif kind == "sample" and record["source"] == "client-clock":
             cost = record["ns"] / record["loops"]
@@ -135,6 +139,8 @@ def read(file: Path) -> Run:
         elif kind == "sample":
             cost = record["ns"] / record["loops"]
             run.inside.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
+        elif kind == "machine":
+            run.resolution = record["clock"]["resolution_ns"]
         elif kind == "case":
             run.cases[record["case"]] = record
         elif kind == "legs":
@@ -159,6 +165,7 @@ class Verdict:
     checked: int = 0
     untrue: list[str] = field(default_factory=list)
     open: Counter[str] = field(default_factory=Counter)
+    tall: Counter[str] = field(default_factory=Counter)
 
     def hold(self, where: str, text: str, good: bool, value: object = "") -> None:
         self.checked += 1
@@ -848,6 +855,12 @@ def scatter(run: Run, key: str, row: Row, out: Verdict) -> None:
         out.figure(f"{key}, sd", share[1], 100 * wide, 1, run.loose, 2)
 
 
+def is_titled(algorithm: str, title: str) -> bool:
+    """Returns true if the title is the algorithm's: RSA-2048 PKCS #1 v1.5 is rsa-2048."""
+    plain = re.sub(r"[^a-z0-9]", "", title.replace("PKCS \\#1 v1.5", "").lower())
+    return plain == algorithm.replace("-", "")
+
+
 def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     """The list of all cases, with median, interval, rate and number of samples."""
     words = heading.partition(" (")[0].split(" · ")
@@ -865,7 +878,7 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             key
             for key in run.samples
             if (w := key.split("/"))[0] == names[0]
-            and (len(names) < 2 or w[1] == names[1])
+            and (len(names) < 2 or w[1] == names[1] or is_titled(w[1], words[1]))
             and w[2] == backend
             and ("/".join(w[3:]) in (last, size, f"{last}/{size}") or (not last and w[-1] == size))
         ]
@@ -888,7 +901,7 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             out.open["all cases: medians of several starts"] += 1
             continue
         # Equal values are spread over the step of the clock that they share.
-        loose = max(run.loose, STEP / run.median(key))
+        loose = max(run.loose, max(STEP, run.resolution / 2) / run.median(key))
         out.figure(f"{key}, median", cell, run.median(key), unit, loose, 0 if run.counted else 3)
         low, high = run.between(key)
         for header, bound in row.items():
@@ -1183,8 +1196,29 @@ def timeline(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     """Returns each step's time on a CPU and off it in a recorded pass: the record's time is cut at
     every event, and each piece has one state and one step."""
     record = run.timelines.get(heading.replace("\\", ""))
-    if record is None or "on a CPU" not in rows[0]:
+    if record is None:
         return False
+    told = states(record)
+    for cells in rows:
+        row = {header.partition(" (")[0]: cell for header, cell in cells.items()}
+        cell = told.get(STEPS.get(row["step"], ""), Counter())
+        if not cell:
+            out.open["timeline: a step of another name"] += 1
+            continue
+        spent = {"takes": cell["in"] + cell["preempt"] + cell["wait"], "on a CPU": cell["in"],
+                 "waiting": cell["wait"], "ready": cell["preempt"]}  # fmt: skip
+        for header, value in spent.items():
+            if cost := re.fullmatch(COST, row[header]):
+                out.figure(f"{row['step']}, {header}", cost[1], value, UNITS[cost[2]], 0.0, 3)
+            elif is_figure(row[header]):
+                out.figure(f"{row['step']}, {header}", row[header], value)
+        for header in ("times", "switches"):
+            out.figure(f"{row['step']}, {header}", row[header], cell[header])
+    return True
+
+
+def states(record: dict[str, Any]) -> dict[str, Counter[str]]:
+    """Returns the nanoseconds of each step by state, and how often it came and was left."""
     until = min(record["whole_until_ns"], record["ns"])
     events = sorted((one for one in record["switches"] if one[0] <= until), key=lambda one: one[0])
     steps = sorted(record["steps"], key=lambda one: one[1])
@@ -1208,19 +1242,160 @@ def timeline(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             begin <= at < end or (at == until == end) for at, _, _, kind in events if kind != "in"
         )
         before = step
-    for row in rows:
-        cell = told.get(STEPS.get(row["step"], ""), Counter())
-        if not cell:
-            out.open["timeline: a step of another name"] += 1
+    return told
+
+
+DOCUMENTS = Path(__file__).parents[2] / "reference"
+BASE = {"bytes": 1.0, "B": 1.0, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1e3, "MB": 1e6, "s": 1.0,
+        "us": 1e-6, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "": 1.0, "x": 1.0, "%": 0.01,
+        "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "MiB/s": 1 << 20}  # fmt: skip
+SIGNS = {ast.Add: float.__add__, ast.Sub: float.__sub__, ast.Mult: float.__mul__,
+         ast.Div: float.__truediv__}  # fmt: skip
+
+
+class Unheld(Exception):
+    """A formula that this program has no way of its own to compute."""
+
+
+def reported(record: dict[str, Any], name: str) -> float:
+    """Returns a figure of one report of teehash in seconds, bytes or shares."""
+    group, _, key = name.partition(".")
+    figure = record["report"].get(group, {}).get(key)
+    if not isinstance(figure, dict) or not isinstance(figure.get("value"), int | float):
+        raise Unheld
+    return float(figure["value"]) * {"ns": 1e-9, "percent": 0.01}.get(figure.get("unit"), 1.0)
+
+
+def computed(  # noqa: PLR0911 (a formula's kinds)
+    run: Run, node: ast.expr, of: dict[str, Any] | None = None
+) -> list[float]:
+    """Returns the values of a formula, sorted: one a sample or a run of teehash, or one for all."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return [float(value)]
+        case ast.BinOp(left, sign, right):
+            sides = computed(run, left, of), computed(run, right, of)
+            return [SIGNS[type(sign)](*map(statistics.median, sides))]
+        case ast.Attribute(value=ast.Name(group), attr=name) if of:
+            return [reported(of, f"{group}.{name}")]
+        case ast.Call(ast.Name("time"), [ast.Constant(str(key))]) if run.values(key):
+            return [value * 1e-9 for value in run.values(key)]
+        case ast.Call(ast.Name("rate"), [ast.Constant(str(key))]) if run.values(key):
+            return [run.cases[key]["bytes"] / (run.median(key) * 1e-9)]
+        case ast.Call(ast.Name("size"), [ast.Constant(str(key))]):
+            return [run.cases[key]["bytes"] or 0.0]
+        case ast.Call(ast.Name("samples"), [ast.Constant(str(key))]):
+            return [float(len(run.values(key)))]
+        case ast.Call(ast.Name("timeline"), [ast.Constant(str(key)), ast.Constant(what)]):
+            told = states(run.timelines[f"{key}+timeline"]).items()
+            total = sum((cell for name, cell in told if name not in {"open", "close"}), Counter())
+            elapsed = (total["in"] + total["preempt"] + total["wait"]) * 1e-9
+            cpu = total["in"] * 1e-9
+            known = {"elapsed": elapsed, "cpu": cpu, "switches": float(total["switches"]),
+                     "share": cpu / elapsed}  # fmt: skip
+            return [known[what]]
+        case ast.Call(ast.Name("teehash"), [ast.Constant(str(key)), figure]) if key in run.teehash:
+            return sorted(computed(run, figure, one)[0] for one in run.teehash[key])
+    raise Unheld
+
+
+def document(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's table: each cell by the formula of reference/, with nothing of teemark's."""
+    file = DOCUMENTS / f"{run.plan}.toml"
+    if not file.is_file():
+        return False
+    declared = tomllib.loads(file.read_text())
+    name = next(iter(rows[0]))
+    names = [row[name].replace("\\", "") for row in rows]
+    for table in declared["tables"]:
+        rules = {one if isinstance(one, str) else one["name"]: one for one in table["rows"]}
+        title = table["title"]
+        if set(names) - BELOW <= set(rules) and heading.replace("\\", "").startswith(title):
+            break
+    else:
+        return False
+    columns = [one if isinstance(one, dict) else {"name": one} for one in table["columns"]]
+    if table.get("tall"):  # a table for each column, in their order
+        columns = columns[out.tall[title] : out.tall[title] + 1]
+        out.tall[title] += 1
+    means = {one.get("sd_of") for one in columns}
+    for place, row in enumerate(rows):
+        rule = rules.get(names[place])
+        if not isinstance(rule, dict):
             continue
-        spent = {"takes": cell["in"] + cell["preempt"] + cell["wait"], "on a CPU": cell["in"],
-                 "waiting": cell["wait"], "ready": cell["preempt"]}  # fmt: skip
-        for header, value in spent.items():
-            if cost := re.fullmatch(COST, row[header]):
-                out.figure(f"{row['step']}, {header}", cost[1], value, UNITS[cost[2]], 0.0, 3)
-        for header in ("times", "switches"):
-            out.figure(f"{row['step']}, {header}", row[header], cell[header])
+        below = dict(itertools.takewhile(
+            lambda pair: pair[0] in BELOW, zip(names[place + 1 :], rows[place + 1 :], strict=False)
+        ))  # fmt: skip
+        for column in columns:
+            spread, of = "sd_of" in column, column.get("sd_of")
+            source = next((one for one in columns if one["name"] == of), column)
+            text = formula(declared.get("let", {}), table, source, rule)
+            heads = [head for head in row if column["name"] == head.partition(" (")[0]]
+            if text is None or "why" in rule or not (heads or table.get("tall")):
+                continue
+            try:
+                values = computed(run, ast.parse(text, mode="eval").body)
+            except (Unheld, KeyError):
+                out.open[f"a document's cell: {text}"] += 1
+                continue
+            label = f"{column['name']}, {names[place]}"
+            told = Cells(run, out, label, values, str(rule.get("unit") or row.get("unit") or ""))
+            if table.get("tall"):
+                for head, kind in (("median", "median"), ("value", "median"), ("mean", "mean"),
+                                   ("sd", "sd")):  # fmt: skip
+                    told.hold(row.get(head, ""), kind, "")
+                continue
+            for head in heads:
+                if found := worth(row[head]):
+                    told.unit = found[1].removesuffix("×") or told.unit
+                told.hold(row[head], "sd" if spread else "mean" if column["name"] in means
+                          else "median", head)  # fmt: skip
+                told.hold(below.get("median", {}).get(head, ""), "median", head)
+                mean, _, deviation = below.get("mean ± sd", {}).get(head, "").partition(" ± ")
+                told.hold(mean, "mean", head)
+                told.hold(deviation, "sd", head)
     return True
+
+
+BELOW = {"median", "95 %", "mean ± sd"}
+
+
+def formula(let: dict[str, str], *parts: dict[str, Any]) -> str | None:
+    """Returns what a table, a column and a row declare for a cell; the last one goes first."""
+    words, text = dict(let), None
+    for part in parts:
+        words |= part.get("with", {})
+        own = part.get("measured", text)
+        text = own.get(parts[1]["name"], text) if isinstance(own, dict) else own
+    while text and (new := re.sub(r"\{(\w+)\}", lambda word: words.get(word[1], ""), text)) != text:
+        text = new
+    return text
+
+
+@dataclass
+class Cells:
+    """A cell, and those that stand below or beside it for the same values."""
+
+    run: Run
+    out: Verdict
+    label: str
+    values: list[float]
+    unit: str
+
+    def hold(self, cell: str, kind: str, head: str) -> None:
+        """A mean or deviation of several starts is of the starts' medians, and isn't held."""
+        named = re.search(r"\((.+)\)$", head)
+        unit = named[1] if named else self.unit
+        cell = cell.removesuffix(self.unit).removesuffix("×").strip()
+        if unit not in BASE or not is_figure(cell) or (self.run.starts > 1 and kind != "median"):
+            return
+        if kind == "median":
+            value = statistics.median(self.values)
+        elif kind == "mean":
+            value = statistics.fmean(self.values)
+        else:
+            value = statistics.stdev(self.values) if len(self.values) > 1 else 0.0
+        self.out.figure(f"{self.label}, {kind}", cell, value, BASE[unit], self.run.loose, 3)
 
 
 ROWS = {"SHA-1": "oneshot/sha1/{}/{}", "SHA-256": "oneshot/sha256/{}/{}",
@@ -1259,9 +1434,106 @@ def speeds(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return True
 
 
+def layered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
+    """PKCS #11: each layer is its sum over the calls that were watched, by their number."""
+    if "in the TEE" not in rows[0]:
+        return False
+    for row in rows:
+        key = f"pkcs11/{row['call']}/pkcs11/none"
+        layers = run.cases[key]["layers"]
+        library = layers["total_ns"] - layers["invoke_ns"] - layers["memory_ns"]
+        for header, value in (("in the TEE", layers["invoke_ns"]), ("library", library),
+                              ("shared memory", layers["memory_ns"])):  # fmt: skip
+            out.figure(f"{key}, {header}", row[header], value / layers["calls"], 1.0, 0.0, 3)
+        if is_figure(row["median"]):
+            out.figure(f"{key}, median", row["median"], run.median(key), 1.0, run.loose)
+        share = 100 * layers["memory_ns"] / layers["total_ns"]
+        out.figure(f"{key}, memory", row["memory's share"].removesuffix(" %"), share)
+        out.figure(f"{key}, calls", row["TEE calls"], layers["invokes"] / layers["calls"], 1, 0, 3)
+    return True
+
+
+def keys_named(run: Run, named: str, workload: str) -> list[str]:
+    """Returns the cases of a workload whose algorithm, and kind of key, a title names."""
+    title, _, kind = named.partition(", ")
+    given = {"with CRT": "crt", "without CRT": "plain"}.get(kind, "none")
+    return [
+        key for key in run.cases
+        if (parts := key.split("/"))[0] == workload and parts[3] == given
+        and is_titled(parts[1], title)
+    ]  # fmt: skip
+
+
+def keys(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
+    """Operations with a key, in the TEE and by OpenSSL, and what one takes of the other."""
+    if not any(re.match(r"(sign|verify|derive): ", row.get("", "")) for row in rows):
+        return False
+    for row in rows:
+        workload, _, named = row[""].partition(": ")
+        found = {key.split("/")[2]: key for key in keys_named(run, named, workload)}
+        for header, cell in row.items():
+            by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(header.partition(" (")[0], "")
+            if by in found and is_figure(cell):
+                out.figure(found[by], cell, run.median(found[by]), 1.0, run.loose, 3)
+            elif is_figure(cell):
+                out.open["a key's row whose case this program can't tell"] += 1
+        ratio = row.get("ratio", "").removesuffix("×")
+        if is_figure(ratio) and len(found) == 2:
+            value = run.median(found["tee"]) / run.median(found["openssl"])
+            out.figure(f"{row['']}, ratio", ratio, value, 1.0, 0.0, 3)
+    return True
+
+
+def key_pairs(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
+    """New key pairs: median, least and most of the samples, and their number."""
+    if "key pair" not in rows[0]:
+        return False
+    for row in rows:
+        by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(row["by"], "")
+        found = [key for key in keys_named(run, row["key pair"], "keygen") if f"/{by}/" in key]
+        if len(found) != 1:
+            out.open["a key pair whose case this program can't tell"] += 1
+            continue
+        values = run.values(found[0])
+        for header, cell in row.items():
+            name = header.partition(" (")[0]
+            known = {"median": statistics.median(values), "least": values[0], "most": values[-1],
+                     "samples": len(values)}  # fmt: skip
+            if name in known and is_figure(cell):
+                # A median may lie half a step of the clock from the samples that share the step.
+                loose = run.resolution / 2 / values[0] if name == "median" else 0.0
+                out.figure(f"{found[0]}, {name}", cell, known[name], 1.0, loose, 3)
+    return True
+
+
+def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's conclusions: the figure here is one of those that the conclusion asks for."""
+    file = DOCUMENTS / f"{run.plan}.toml"
+    if "here" not in rows[0] or not file.is_file():
+        return False
+    declared = tomllib.loads(file.read_text())
+    checks = {one["claim"]: one["checks"] for one in declared["answers"] if "checks" in one}
+    for row in rows:
+        found = re.match(rf"({NUMBER})(×?)( %| points)?", row["here"])
+        if found is None:
+            continue
+        printed, unit = Printed.of(found[1], 3), 1.0 if found[2] or not found[3] else 0.01
+        told = list[float]()
+        for one in checks.get(row["the document says"].replace("\\", ""), ()):
+            text = formula(declared.get("let", {}), {}, {"name": ""}, one)
+            try:
+                told += [statistics.median(computed(run, ast.parse(text or "", mode="eval").body))]
+            except (Unheld, KeyError, SyntaxError):
+                out.open[f"a conclusion's figure: {text}"] += 1
+        if told:
+            good = any(printed.is_near(value, unit, run.loose) for value in told)
+            out.hold(row["the document says"], row["here"], good, told)
+    return True
+
+
 TABLES = (
     by_size, all_cases, whole_calls, terms, parts, repeats, reasons, first_opens, first_calls,
-    floor, timeline, speeds, ratios
+    floor, timeline, speeds, document, ratios, layered, keys, key_pairs, answered
 )  # fmt: skip
 
 
