@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ import pytest
 from teemark.base import fmt, paths
 from teemark.base.console import json_text, paragraph, terminal, wrapped
 from teemark.cli import main as cli
+from teemark.plan import plan
 from teemark.version import __version__
 
 TEEMARK = [sys.executable, "-m", "teemark"]
@@ -184,6 +186,38 @@ def test_board_list(tmp_path: Path) -> None:
     shown = on_terminal("board", "list")
     assert all(len(line) <= 50 for line in shown)
     assert len(shown) > len(listed)
+
+
+def test_plan_list() -> None:
+    listed = teemark("plan", "list").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == list(plan.available())
+    assert len(on_terminal("plan", "list")) > len(listed)
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [("rum", "run"), ("run --plan quik", "quick"), ("exec qemu-v9 true", "qemu-v8")],
+)
+def test_a_word_that_is_nearly_right_is_named(line: str, near: str) -> None:
+    assert f"hint: did you mean {near}? " in teemark(*line.split()).stderr
+
+
+def test_what_never_began_leaves_no_folder(tmp_path: Path) -> None:
+    made = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from teemark.run.writer import new_directory
+        used, unused = (new_directory(Path(sys.argv[1], name)) for name in ("used", "unused"))
+        (used / "run.ndjson").touch()
+        if not __import__("os").fork():
+            sys.exit()  # another process leaves it to the one that made it
+        __import__("os").wait()
+        assert unused.is_dir()
+        """
+    )
+    subprocess.run([sys.executable, "-c", made, str(tmp_path)], check=True)
+    assert [one.name for one in tmp_path.iterdir()] == ["used"]
 
 
 def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ import pytest
 from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base.work import Work
 from teemark.cli.main import run as teemark
-from teemark.cli.predict import asked
+from teemark.cli.predict import _say, asked
 from teemark.findings.choices import Choice, choices, choose, sentence
 from teemark.findings.ground import Ground
 from teemark.model import models
 from teemark.model.models import Models
 from teemark.model.predict import Prediction, Unpredictable, predict
+from teemark.model.stats import exactly
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 65536, 1048576)
 
@@ -75,6 +76,17 @@ def test_between_measured_sizes() -> None:
     assert answer.figure.value == pytest.approx(digest(5000), rel=1e-6)
     assert answer.fitted == (0, 1048576)
     assert answer.off == 0.01  # no prediction is better
+
+
+def test_a_prediction_is_printed_with_the_digits_that_its_interval_allows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = run_with({"invoke/none/tee/none": 57_216})
+    task = Work.of("oneshot/sha256/tee/100000")
+    known = exactly(6_021_047.0)
+    _say(run, task, Prediction(task, known, 0.01, (0, 1 << 20)))
+    said = re.sub("[\u202f\u00a0]", "", capsys.readouterr().out)
+    assert "6020000 instructions (5960000…6080000)" in said
 
 
 def test_a_stream_pays_the_way_of_every_piece() -> None:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from teemark.base.harmless import harmless
@@ -117,6 +117,19 @@ def table_row(console: "Console", text: str, style: str | None = None, *, indent
         paragraph(console, text, style, indent=indent)
     else:
         console.print(text.replace("\n", " "), markup=False, style=style, soft_wrap=True)
+
+
+def rows(lines: Sequence[Sequence[str]], *, head: bool = False) -> None:
+    """Prints lines of cells in columns, the first line in bold if it is a `head`; on a terminal the
+    last cell is broken below itself."""
+    console = terminal()
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+    indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
+    for number, line in enumerate(lines):
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
+        style = "bold" if head and not number else None
+        text = harmless("  ".join([*cells, line[-1]]).rstrip())
+        table_row(console, text, style, indent=indent)
 
 
 def wrapped(text: str, width: int, indent: str = "  ") -> str:

@@ -3,6 +3,9 @@
 happened and to what; hints say what to do. Only `teemark.cli` prints them, and exits with the
 error's status."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class TeemarkError(Exception):
     """An error: its message says what happened and why, its hint what to do."""
@@ -74,3 +77,8 @@ class BoardHangs(BoardError):
 
 class TeeHangs(BoardHangs):
     """The board answers, its TEE doesn't."""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Returns the question whether the nearest of the known words was meant; "" if none is near."""
+    return "".join(f"did you mean {near}? " for near in difflib.get_close_matches(word, known, n=1))

@@ -6,7 +6,6 @@ slash or ending in .toml is the path of such a file. `labgrid:PLACE` is a place 
 a board file of the place's name says with which key, kit and directories.
 """
 
-import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from msgspec import Meta, Struct
 
 from teemark.base import paths
 from teemark.base.checked import Wrong, parse_toml, read_text
-from teemark.base.errors import ConfigError, UnknownBoard
+from teemark.base.errors import ConfigError, UnknownBoard, meant
 
 Text = Annotated[str, Meta(min_length=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
@@ -217,11 +216,6 @@ def find(word: str) -> BoardFile:
         return read(path)
     files = _files()
     if word not in files:
-        close = difflib.get_close_matches(word, files, n=1)
-        raise UnknownBoard(
-            f"there is no board named {word}",
-            hint=(f"did you mean {close[0]}? " if close else "")
-            + f"there are: {', '.join(files) or 'none'}; "
-            + f"your own go into {paths.user_config()}/boards",
-        )
+        hint = f"there are: {', '.join(files)}; your own go into {paths.user_config()}/boards"
+        raise UnknownBoard(f"there is no board named {word}", hint=meant(word, files) + hint)
     return read(files[word])

@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from teemark.base.console import table_row, terminal
+from teemark.base import console
 from teemark.base.errors import ConfigError
-from teemark.base.harmless import harmless
 from teemark.boards import BoardFile, config, instances
 from teemark.cli.common import json_option, put_json
 
@@ -49,14 +48,7 @@ def list_boards(as_json: bool) -> int:
     if as_json:
         put_json(rows)
     else:
-        table = [("NAME", "KIND", "UP", "WHERE", "WHAT"), *map(_row, rows)]
-        widths = [max(map(len, column)) for column in list(zip(*table, strict=True))[:-1]]
-        console = terminal()
-        indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
-        for number, line in enumerate(table):
-            cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-            text = harmless("  ".join([*cells, line[-1]]).rstrip())
-            table_row(console, text, None if number else "bold", indent=indent)
+        console.rows([("NAME", "KIND", "UP", "WHERE", "WHAT"), *map(_row, rows)], head=True)
     return 1 if any(row["error"] for row in rows) else 0
 
 

@@ -43,7 +43,7 @@ def demo(board: str, mosquitto: Version) -> int:
         return 0 if scene.show(desk, click.echo) else 1
 
 
-@command.command("measure")
+@command.command("measure", short_help="Measure what a message costs the broker.")
 @board_option("qemu-v8-icount", "A virtual board.")
 @_mosquitto
 @option(

@@ -108,10 +108,11 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
             console.print()
             continue
         signs = {part.name: cells[0] for part, cells in drawn}
-        named = [
-            f"{signs.get(part.name, '')} {part.title} {fmt.percent(share)}" for part, share in parts
+        legend = [
+            f"{signs.get(part.name, '')}\N{NO-BREAK SPACE}{part.title} {fmt.percent(share)}"
+            for part, share in parts
         ]
-        paragraph(console, f"  {', '.join(named)}")
+        paragraph(console, f"  {', '.join(legend)}")
     doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
     if whole:
         terminal.show(console, [*causes.told(subject), Findings(doubts)])

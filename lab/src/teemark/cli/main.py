@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from teemark.base import console, leaving
-from teemark.base.errors import TeemarkError
+from teemark.base.errors import TeemarkError, UsageMistake, meant
 from teemark.version import __version__
 
 
@@ -88,7 +88,10 @@ class LazyGroup(click.Group):
                 module = vars(importlib.import_module(f"teemark.cli.{name}"))
                 commands = (one for one in module.values() if isinstance(one, click.Command))
                 return next(one for one in commands if one.name == cmd_name)
-        return None
+        if ctx.resilient_parsing:
+            return None
+        hint = f"{meant(cmd_name, (row.name for row in TABLE))}see `teemark --help`"
+        raise UsageMistake(f"there is no command {cmd_name}", hint=hint)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(row.name) for row in TABLE)

@@ -3,7 +3,7 @@
 
 import click
 
-from teemark.base.console import say
+from teemark.base import console
 from teemark.base.errors import TeemarkError
 from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json
 from teemark.plan import check as plan_check
@@ -32,8 +32,7 @@ def list_plans(as_json: bool) -> int:
     if as_json:
         put_json([dict(zip(("name", "cases", "summary"), row, strict=True)) for row in rows])
         return status
-    for name, cases, summary in rows:
-        click.echo(f"{name:<22} {cases:>5} cases  {summary}")
+    console.rows([(name, f"{cases:>5} cases", summary) for name, cases, summary in rows])
     return status
 
 
@@ -51,7 +50,7 @@ def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
     if only:
         found = plan.select(found, only)
     if not plan_check.check(found):
-        say("teemark: names of cases weren't checked: `make host` builds what knows them")
+        console.say("teemark: names of cases weren't checked: `make host` builds what knows them")
     cases = found.cases
     if as_json:
         told = [{"case": case.key, **picked(case, "samples", "min_us", "repeat")} for case in cases]

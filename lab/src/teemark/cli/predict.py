@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark predict`: what a call takes that wasn't measured, by the models of a run."""
 
+import math
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
+from teemark.base.interval import Interval
 from teemark.base.work import STREAM, Work
 from teemark.cli.common import json_option, picked, put_json, run_argument
 from teemark.cli.reading import low_high, read
@@ -96,10 +98,17 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
         paragraph(console, f"  measure first: {answer.measure}")
         return
     interval = answer.interval
-    ends = figures.ends(run, interval) if interval else "too few samples for an interval"
-    paragraph(console, f"{name}: {figures.time(run, answer.figure.value)} ({ends})")
-    low, high = answer.fitted
-    what = f"its model is fitted to {fmt.size(low)}{fmt.TO}{fmt.size(high)}"
+    value, ends = answer.figure.value, "too few samples for an interval"
+    if interval:
+        # no digits that the interval doesn't allow: those below a hundredth of its width
+        step = 10.0 ** max(math.floor(math.log10(max(interval.width, 1))) - 1, 0)
+        value, low, high = (
+            round(one / step) * step for one in (value, interval.low, interval.high)
+        )
+        ends = figures.ends(run, Interval(low, high))
+    paragraph(console, f"{name}: {figures.time(run, value)} ({ends})")
+    fitted = fmt.TO.join(map(fmt.size, answer.fitted))
+    what = f"its model is fitted to {fitted}"
     if task.chunk is None:
         checked = f", and off by at most {fmt.share(answer.off)} at a size that is left out"
     elif answer.streams:

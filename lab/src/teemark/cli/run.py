@@ -192,9 +192,6 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
     elif about:
         terminal.show(text_terminal(), [table(about)])
         click.echo("\n".join(_short(Path(one.run.file)) for one in about))
-    for out in outs:
-        with contextlib.suppress(OSError):
-            out.rmdir()  # nothing came of it
     failed = int(any(child.status for child in children))
     return 128 + leaving.signalled() if leaving.signalled() else failed
 

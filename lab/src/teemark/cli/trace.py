@@ -228,7 +228,7 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     try:
         traced = record.record(file, keys, directory, asked.samples, own, beginning=asked.beginning)
     finally:
-        if asked.out is None and directory.is_dir():
+        if asked.out is None and any(directory.iterdir()):
             point_latest(directory)
         _report(directory, against)
     for kind, troubles in (("can't run here", traced.run.skips), ("failed", traced.run.fails)):

@@ -154,18 +154,22 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
     """Yields what to choose; `alone` with what the rule on temporary memory says as well."""
     streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
+    ours = "Of what programs can use: c and ce are teemark's own code."
     for choice in choose(ground):
         registered = choice.question == "memory" and choice.subject == "in"
         if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:
             continue
         predicted = choice.question == "pieces" and choice.subject not in streams
+        answer = kernel and choice.question == "backend"
         yield Finding(
             key=f"{choice.question}/{choice.subject}",
-            topic="answer" if kernel and choice.question == "backend" else "choice",
+            topic="answer" if answer else "choice",
             claim=sentence(ground, choice),
-            evidence="Predicted by the models: the run measured no such stream." * predicted,
+            evidence="Predicted by the models: the run measured no such stream." * predicted
+            + ours * answer,
             figures=(Figure("saves", choice.saves, "share", choice.saved),),
         )
+        ours = ours if not answer else ""  # said once
 
 
 def _what(run: RunData, choice: Choice) -> str:

@@ -106,19 +106,22 @@ def _tick(value: float) -> str:
     return fmt.grouped(f"{value:g}")
 
 
-_STEPS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9))
+def log_ticks(low: float, high: float) -> list[float]:
+    """Returns three ticks or more, the first at most `low` and the last at least `high`."""
+    least, most = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    fine = [step * 10.0**power for power in range(least - 1, most + 2) for step in (1, 2, 5)]
+    first = max(at for at, tick in enumerate(fine) if tick <= low)
+    last = min(at for at, tick in enumerate(fine) if tick >= high)
+    found = fine[min(first, last - 2) : last + 1]
+    return found if len(found) <= 6 else [10.0**power for power in range(least, most + 1)]
 
 
 def levels(low: float, high: float) -> list[float]:
-    """Returns round values between the bounds, for a logarithmic axis: three at least."""
-    found: list[float] = []
-    for steps in _STEPS if low > 0 else ():
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        found = [step * 10.0**power for power in powers for step in steps]
-        found = [value for value in found if low <= value <= high]
-        if len(found) >= 3:
-            break
-    return found
+    """Returns the ticks of a logarithmic axis that needs to show these values: those near them, if
+    these are three at least."""
+    ticks = log_ticks(low, high)
+    near = [tick for tick in ticks if low / 1.4 <= tick <= high * 1.4]
+    return near if len(near) >= 3 else ticks
 
 
 @contextlib.contextmanager
@@ -274,13 +277,14 @@ def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "Mi
                 if bounds is not None and bounds[1] > bounds[0] * 1.02:
                     axes.plot((x, x), bounds, color=one.stand_in, linewidth=1.2, alpha=0.6)
         all_y = [y for one in series for _, y in one.points]
-        axes.set_ylim(min(all_y) / 1.4, max(all_y) * 1.4)
+        ticks = levels(min(all_y), max(all_y))
+        axes.set_ylim(min(min(all_y) / 1.4, ticks[0]), max(max(all_y) * 1.4, ticks[-1]))
         all_x = sorted({x for one in series for x, _ in one.points})
         axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
         places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
         axes.xaxis.set_major_locator(FixedLocator(legible(all_x, places, shape.font)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_locator(FixedLocator(levels(*axes.get_ylim())))
+        axes.yaxis.set_major_locator(FixedLocator(ticks))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from teemark.page.bars import LINE, box, label, legend, picture
+from teemark.page.charts import log_ticks
 
 RADIUS = 5
 
@@ -20,16 +21,6 @@ class Row(NamedTuple):
     label: str
     dots: tuple[Dot, ...]
     said: str = ""  # At the end of the label's line
-
-
-def log_ticks(low: float, high: float) -> list[float]:
-    """Returns three ticks or more, the first at most `low` and the last at least `high`."""
-    least, most = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    fine = [step * 10.0**power for power in range(least - 1, most + 2) for step in (1, 2, 5)]
-    first = max(at for at, tick in enumerate(fine) if tick <= low)
-    last = min(at for at, tick in enumerate(fine) if tick >= high)
-    found = fine[min(first, last - 2) : last + 1]
-    return found if len(found) <= 6 else [10.0**power for power in range(least, most + 1)]
 
 
 def level_ticks(furthest: float) -> list[float]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from teemark.base import paths
 from teemark.base.checked import Wrong, convert, once, parse_toml, read_text
-from teemark.base.errors import UsageMistake
+from teemark.base.errors import UsageMistake, meant
 from teemark.base.work import CALL, TEE, Work
 from teemark.plan.calls import Call, Ta
 from teemark.plan.words import (
@@ -275,10 +275,9 @@ def load(name: str) -> Plan:
     """Returns the plan of that name, or the one in the file of that name (`…/mine.toml`)."""
     path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
     if not path.exists():
-        raise UsageMistake(
-            f"no plan {name}: {path} doesn't exist",
-            hint="there are: " + ", ".join(available()) + "; or name a .toml file",
-        )
+        names = available()
+        hint = f"{meant(name, names)}there are: {', '.join(names)}; or name a .toml file"
+        raise UsageMistake(f"no plan {name}: {path} doesn't exist", hint=hint)
     own = path.name == BENCH
     return parse(
         read_text(path), name=path.absolute().parent.name if own else path.stem, file=str(path)

@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from teemark.base import fmt
@@ -12,6 +13,7 @@ from teemark.base.finding import ranked
 from teemark.page import figures, terminal
 from teemark.page.blocks import Table, left, right
 from teemark.report.sections.cases import call_tables
+from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.studies.answers import answers
 
@@ -32,7 +34,7 @@ def show(subject: "Subject") -> None:
     console = text_terminal()
     for finding in subject.found("answer"):
         paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
-    table = _table(subject)
+    table = _keys(subject) or _table(subject)
     terminal.show(
         console, [*([table] if table is not None else ()), *call_tables(subject, brief=True)]
     )
@@ -60,6 +62,19 @@ def dearest(console: "Console", subject: "Subject") -> None:
         paragraph(console, f"{number} {finding.claim}")
         if finding.advice:
             paragraph(console, f"  → {finding.advice}")
+
+
+def _keys(subject: "Subject") -> Table | None:
+    """Returns what operations with keys cost, through PKCS #11 or on both sides, where the run
+    measured that: as many columns as a terminal has room for."""
+    for part, most in ((pkcs11, 5), (keys, 6)):
+        for made in part.blocks(subject)[:1]:
+            assert isinstance(made, Table)
+            columns = [replace(column, unit="") for column in made.columns[:most]]
+            columns[0] = replace(columns[0], title=figures.unit(subject.run))
+            rows = [row[:most] for row in made.rows]
+            return Table(columns, [row for row in rows if fmt.NONE not in row] or rows)
+    return None
 
 
 def _table(subject: "Subject") -> Table | None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writing run.ndjson: every line as it came, under a partial name until the end record came."""
 
+import atexit
 import contextlib
 import errno
 import itertools
@@ -159,8 +160,16 @@ def new_directory(wanted: Path) -> Path:
             continue
         except OSError as error:
             raise DataError(f"{directory}: can't be made: {error.strerror}") from None
+        atexit.register(_unless_used, directory, os.getpid())
         return directory
     raise AssertionError
+
+
+def _unless_used(directory: Path, maker: int) -> None:
+    """Removes a new folder into which nothing came, if this is the process that made it."""
+    with contextlib.suppress(OSError):
+        if os.getpid() == maker:
+            directory.rmdir()
 
 
 def point_latest(directory: Path) -> None:

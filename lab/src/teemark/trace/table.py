@@ -110,8 +110,10 @@ def dearest(case: CaseTrace) -> str:
     """Says which function takes most by itself."""
     cost = max(case.costs.values(), key=lambda cost: (cost.self, cost.function.name))
     name, level, component = _place(cost.function)
+    # all of a component without symbols is one function of its name
+    who = f"{component} ({level})" if name == f"[{component}]" else f"{name} ({level}, {component})"
     return (
-        f"{name} ({level}, {component}) takes most by itself: {fmt.count(cost.self)} of "
+        f"{who} takes most by itself: {fmt.count(cost.self)} of "
         f"{fmt.count(case.instructions)} instructions, {share(cost.self, case.instructions)}."
     )
 
