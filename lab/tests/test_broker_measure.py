@@ -79,6 +79,16 @@ def test_what_was_measured_is_a_run_that_reports_read(
     assert {key: tuple(s.ns for s in case.samples) for key, case in data.cases.items()} == found
     assert {case.case.bytes for case in data.cases.values()} == {64}
     assert "latency-2-qos1" in run_page.make([data], [None]).html
+    assert data.unverified == 0
+
+
+def test_what_a_plain_broker_passes_on_is_not_called_verified(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nobody opens those messages."""
+    data = read(MEASURED, monkeypatch, tmp_path)
+    assert data.unverified == 1
+    assert ", but for 1 case." in run_page.make([data], [None]).html
 
 
 MEASURED: measure.Values = {

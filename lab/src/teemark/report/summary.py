@@ -46,6 +46,8 @@ def show(subject: "Subject") -> None:
             paragraph(console, f"! {finding.claim}")
     run = subject.run
     counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
+    if run.unverified:
+        counts += f" but those of {run.unverified}"
     if run.skips:
         counts += f"; {len(run.skips)} can't run here"
     if run.fails:

@@ -136,6 +136,11 @@ class RunData:
         return (*cases, *dict.fromkeys(record.case for record in self.teehash))
 
     @property
+    def unverified(self) -> int:
+        """Returns the number of measured cases whose results nothing checked."""
+        return sum(not case.case.verified for case in self.sound if any(case.starts))
+
+    @property
     def samples(self) -> int:
         """Returns the number of samples of all measured cases; each run of teehash counts as
         one."""

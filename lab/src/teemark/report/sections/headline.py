@@ -56,6 +56,7 @@ def _what(subject: Subject) -> page.Text:
         page.Strong(fmt.plural(run.samples, "sample")),
         "; the output of each case was verified before it was timed, and that of each sample's "
         "last call",
+        f", but for {fmt.plural(run.unverified, 'case')}" if run.unverified else "",
         f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine." if run.skips else ".",
     ]
     if run.run is not None:
