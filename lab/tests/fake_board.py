@@ -61,20 +61,25 @@ SUDO = """\
 [ "$1" = -n ] && shift
 exec env -i HOME='{other}' PATH=/usr/sbin:/usr/bin:/sbin:/bin USER=root "$@"
 """
+SU = """\
+#!/bin/sh
+[ "$1" = -c ] && [ $# -eq 2 ] || exit 9
+HOME='{other}' USER=root exec sh -c "$2"
+"""
 
 
 class SudoBoard(Board):
     """A board with the default directory, whose sudo resets the environment as sudo does: the
-    home directory is another user's."""
+    home directory is another user's. Or its su, which sets that alone."""
 
-    def __init__(self, folder: Path) -> None:
-        config = SshConfig(address="nowhere", sudo=True)
+    def __init__(self, folder: Path, *, su: bool = False) -> None:
+        config = SshConfig(address="nowhere", sudo=not su, su=su)
         super().__init__(BoardFile("fake", folder, config), Endpoint("nowhere"))
         self.home, self.other = folder / "home", folder / "root's"
         for made in (self.home, self.other, folder / "bin"):
             made.mkdir()
-        sudo = folder / "bin" / "sudo"
-        sudo.write_text(SUDO.format(other=str(self.other).replace("'", "'\\''")))
+        sudo = folder / "bin" / ("su" if su else "sudo")
+        sudo.write_text((SU if su else SUDO).format(other=str(self.other).replace("'", "'\\''")))
         sudo.chmod(0o755)
         env = {"HOME": str(self.home), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
         self.ssh = _Shell(folder, env)

@@ -31,6 +31,7 @@ VIRTUAL = 'kind = "virtual"\n'
             "sudo: must be true or false, not 'yes'",
             None,
         ),
+        (SSH + "sudo = true\nsu = true", "su: sudo and su", "leave one of them out"),
         (SSH + "user = 7", "user: must be a text, not 7", None),
         (SSH + 'options = "ProxyJump=x"', "must be a list", None),
         (

@@ -86,7 +86,7 @@ def test_everything_is_taken_away_again(
     (ssh_server.home / "teemark.Ab3dE9").mkdir()
     (ssh_server.home / "teemark.notes").write_text("mine")
     try:
-        removed = install.remove(board)
+        removed, _ = install.remove(board)
         assert removed == [
             str(tas / ".teemark.Ab3dE9"),
             *(str(programs / name) for name in install.PROGRAMS),
@@ -97,20 +97,23 @@ def test_everything_is_taken_away_again(
         assert (ssh_server.home / "teemark.notes").exists()
         assert [path.name for path in programs.iterdir()] == ["notes"]
         (programs / "notes").unlink()
-        assert install.remove(board) == [f"{programs}/"]
-        assert install.remove(board) == []
+        assert install.remove(board) == ([f"{programs}/"], None)
+        assert install.remove(board) == ([], None)
     finally:
         shutil.rmtree(tas)
 
 
-def test_one_home_directory_under_sudo(tmp_path: Path, built: Path) -> None:
+@pytest.mark.parametrize("su", [False, True], ids=["sudo", "su"])
+def test_one_home_directory_under_sudo(tmp_path: Path, built: Path, su: bool) -> None:
     """`~` is the user's home where programs are put and where they are looked for."""
-    board = SudoBoard(tmp_path)
+    (tmp_path / "it's one").mkdir()
+    board = SudoBoard(tmp_path / "it's one", su=su)
     assert [item.local.name for item in ensure_installed(board)] == ["teebench", "teehash"]
     assert board.capture(["teebench"]).text == "one\n"
     assert ensure_installed(board) == []
     board.push(built / "teebench", "~/pushed")
     assert (board.home / "pushed").exists()
+    assert board.capture(["sh", "-c", "kill -9 $$"], check=False).status == 137
     assert list(board.other.iterdir()) == []
 
 

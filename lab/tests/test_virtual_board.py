@@ -146,7 +146,7 @@ def test_a_copy_in_memory_is_laid_over_a_read_only_folder_of_tas(qemu_v8: Virtua
             target for target in put if target.endswith(".ta")
         ]
         assert files[-1] == "theirs"
-        assert install.remove(board)[0] == "/tmp/ro/there (in memory)"
+        assert install.remove(board)[0][0] == "/tmp/ro/there (in memory)"
         assert board.script("ls /tmp/ro/there; grep -c teemark /proc/mounts", check=False).text == (
             "a.ta\n0\n"
         )

@@ -101,7 +101,8 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	}
 	/* Opens a session with the TA, and says why where none can be had. */
 	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &desk, err);
-	if (ret && c->name == REFUSED && err->skip && !strcmp(err->skip, "ta-rejected")) {
+	if (ret && c->name == REFUSED && err->skip &&
+	    (!strcmp(err->skip, "ta-rejected") || !strcmp(err->skip, "no-ta"))) {
 		struct error none = { 0 };
 
 		in->kind = DIRECT_REFUSED;

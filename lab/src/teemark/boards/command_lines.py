@@ -66,6 +66,7 @@ def command_line(
     job: str,
     directory: str | None = None,
     sudo: bool = False,
+    su: bool = False,
     marked: bool = False,
 ) -> str:
     """Returns the text for ssh to run `argv` on the board, with `directory` first in PATH; `marked`
@@ -80,7 +81,11 @@ def command_line(
         words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
     words.append(f"TEEMARK_JOB={job}")
     words += map(_quoted, argv)
-    command = f"(exec {' '.join(words)} 2>&3 3>&-)"
+    run = f"exec {' '.join(words)}"
+    if su:  # its shell has another HOME, too
+        inner = shlex.quote(f"HOME=$TEEMARK_HOME; {run}")
+        run = f'export TEEMARK_HOME="$HOME"; exec su -c {inner}'
+    command = f"({run} 2>&3 3>&-)"
     if marked:
         command = f"echo '<{job}'; {command}; s=$?; echo '~{job}'; exit $s"
     else:

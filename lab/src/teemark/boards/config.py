@@ -66,6 +66,8 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     """A folder of our TAs as a vendor signed them; None: they are built with the kit."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
+    su: bool = False
+    """Likewise by `su -c`, which must ask for no password."""
     rpmb: bool = False
     """Cases may use an RPMB partition. That can program its key, which is possible only once."""
     connect_timeout: Seconds = 10
@@ -76,6 +78,8 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
         super().__post_init__()
         if self.address.startswith("-"):
             raise Wrong(f"{self.address!r} is no address", key="address")
+        if self.sudo and self.su:
+            raise Wrong("sudo and su", "leave one of them out", "su")
         self._check_absolute("ta_kit", "ta_key", "tas", home="your home directory")
         if self.ta_key is not None and self.ta_kit is None:
             hint = "TAs are signed when they are built: name the kit, too"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from teemark.base import paths, scratch
-from teemark.base.errors import BoardError, ConnectionLost, MissingOutput
+from teemark.base.console import say
+from teemark.base.errors import BoardError, ConnectionLost, MissingOutput, NotWritable, TeemarkError
 from teemark.base.leaving import signalled
 from teemark.boards import answers, build
 from teemark.boards.board import Board, architecture
@@ -142,7 +143,17 @@ def ensure_installed(
         _make_writable(board, tell)
     for number, item in enumerate(missing, 1):
         tell(f"installing {item.local.name} on {board.name} ({number} of {len(missing)})")
-        board.push(item.local, item.target, mode=item.mode)
+        try:
+            board.push(item.local, item.target, mode=item.mode)
+        except NotWritable as error:
+            if item.target not in tas:
+                raise
+            say(
+                f"{error.message}: no TA is installed; those that are there are used",
+                f"as root, set the board up once, or copy {board.tas}/*.ta to {board.ta_directory}",
+            )
+            missing = missing[: number - 1]
+            break  # all TAs go to that folder
     if require or any(item.local in ours for item in missing):
         # Do they run there? A file system may be mounted noexec, a loader missing.
         for item in wanted[: len(ours)]:
@@ -186,8 +197,7 @@ grep -q "^teemark $tas tmpfs " /proc/mounts && umount "$tas" && echo "gone $tas 
 shift 2
 for f; do
   [ -f "$f" ] || continue
-  rm -f "$f" || exit 1
-  echo "gone $f"
+  if rm -f "$f"; then echo "gone $f"; else echo "stays $f"; fi
 done
 rmdir "$home" 2>/dev/null && echo "gone $home/"
 for d in /data /var/tmp "$HOME" /tmp; do
@@ -233,13 +243,15 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
                     board.script('rm -f "$1"', BoardPath(target))
 
 
-def remove(board: Board) -> list[str]:
+def remove(board: Board) -> tuple[list[str], TeemarkError | None]:
     """Takes away what `ensure_installed` and commands that were killed left on a board; returns
-    what went."""
+    what went, and why a file stays."""
     files = [f"{board.config.directory}/{name}" for name in PROGRAMS]
     files += [f"{board.ta_directory}/{uuid}.ta" for uuid in TAS]
     folders = (board.config.directory, board.ta_directory)
-    result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)), check=False)
-    if result.status != 0:
-        raise transfer_error(board.name, " or ".join(folders), result.complaint)
-    return list(answers.parse(board.name, "what went", result.text, {"gone": ".+"}).all("gone"))
+    result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)))
+    form = {"gone": ".+", "stays": ".+"}
+    found = answers.parse(board.name, "what went", result.text, form)
+    stays = found.all("stays")
+    error = transfer_error(board.name, stays[0], result.complaint) if stays else None
+    return list(found.all("gone")), error

@@ -22,6 +22,7 @@ from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ssh import Channel, Ssh, Stream
+from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
 """Bytes of a line of a command's output; the longest of our own programs are 40 KiB."""
@@ -339,6 +340,7 @@ class Shell:
             job=job,
             directory=self.config.directory,
             sudo=getattr(self.config, "sudo", False),
+            su=getattr(self.config, "su", False),
             marked=marked,
         )
         channel = self.ssh.open_channel(
@@ -404,6 +406,8 @@ class Shell:
                 process.abandon()
         result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
+            if error := root_error(self.name, result.complaint):
+                raise error
             said = f": {answers.last_line(result.complaint)}" if result.complaint else ""
             raise CommandFailed(f"{self.name}: {_words(argv)} ended with status {status}{said}")
         if status == 0 and not process.whole:

@@ -123,4 +123,10 @@ def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
     last = (said.strip().splitlines() or ["no reason given"])[-1]
     gone = re.search("no such file or directory|not found", said.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last}"
-    return _told("transfer", board, said, path=path) or errors.TransferError(otherwise)
+    known = root_error(board, said) or _told("transfer", board, said, path=path)
+    return known or errors.TransferError(otherwise)
+
+
+def root_error(board: str, said: str) -> errors.TeemarkError | None:
+    """Why sudo or su ran nothing, from what it wrote."""
+    return _told("root", board, said, said=(said.strip().splitlines() or [""])[-1])

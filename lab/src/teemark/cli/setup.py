@@ -62,12 +62,15 @@ def command(board: str, remove: bool, as_json: bool) -> int:
 
 def _remove(target: Board, as_json: bool) -> int:
     with working(f"removing what is ours from {target.name} …"), target:
-        removed = install.remove(target)
+        removed, error = install.remove(target)
     if as_json:
-        common.put_json({"removed": removed})
-        return 0
+        problem = common.picked(error, "message", "hint") if error else None
+        common.put_json({"removed": removed, "problem": problem})
+        return 1 if error else 0
     for item in removed:
         say(f"removed {item}")
+    if error:
+        raise error
     if not removed:
         say(f"{target.name}: nothing of ours was there")
     return 0
