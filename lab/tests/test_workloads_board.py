@@ -54,6 +54,7 @@ CASES = {
         ),
         *(f"shm/registered-ro/tee/in/{size}" for size in (64, 5000, 1 << 20)),
         *(f"session/{step}/tee/none" for step in ("first-open", "open", "close")),
+        *(f"session/{step}/tee/pseudo" for step in ("open", "close")),
         *(f"ta-size/{kib}/tee/none" for kib in (32, 256, 1024, 4096)),
     ],
     "digests": [

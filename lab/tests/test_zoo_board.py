@@ -161,6 +161,8 @@ def test_zoo(
 
 
 SESSIONLESS = {"invoke/refused/tee/none", "invoke/pseudo/tee/none"}
+OTHERS = SESSIONLESS | {"session/open/tee/pseudo", "session/close/tee/pseudo"}
+"""Cases of the TEE that need no TA of ours."""
 
 
 @pytest.mark.exhaustive
@@ -179,11 +181,25 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
             status, out, _ = teemark("doctor", str(board), "--json")
             assert "ta-key" in out
             to = f"{tmp_path}/locked"
-            status, _, err = teemark("run", "--board", str(board), "--plan", "locked", "--out", to)
+            words = (
+                "run",
+                "--board",
+                str(board),
+                "--plan",
+                "locked",
+                "--trace-events",
+                "--out",
+                to,
+            )
+            status, _, err = teemark(*words)
             assert status == 0, err
             run = reader.read(tmp_path / "locked")
             assert not run.skips
-            assert {case.case.case for case in run.sound} >= SESSIONLESS
+            inside = {case.key for case in run.sound if case.work.backend in ("tee", "pkcs11")}
+            assert inside >= OTHERS
+            assert len(inside - OTHERS) == 6  # by PKCS #11
+            assert {leg.case for leg in run.legs if not leg.reason} >= SESSIONLESS
+            assert any(one.case.layers for one in run.sound)
             assert (tmp_path / "locked/report.html").exists()
 
             to = f"{tmp_path}/quick"
@@ -195,6 +211,8 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
             measured = {case.case.case for case in run.sound}
             assert measured & SESSIONLESS == {"invoke/refused/tee/none"}
             assert f"add {len(rejected)} cases (tee, ta-c, ta-ce)" in err
+            assert "for the vendor to sign, in " in err
+            assert "digest/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.stripped.elf" in err
 
             signed = SshConfig(
                 address="127.0.0.1", directory="/opt/new", tas=f"{paths.built_tas()}"

@@ -51,15 +51,10 @@ static void octets(uint8_t out[TEE_IOCTL_UUID_LEN], const TEEC_UUID *uuid)
 	memcpy(out + 8, uuid->clockSeqAndNode, 8);
 }
 
-/* device.pta of OP-TEE (pta_device.h there); no command of it has this number. */
-static const TEEC_UUID pseudo_ta = { 0x7011a688,
-				     0xddde,
-				     0x4053,
-				     { 0xa5, 0xa9, 0x7b, 0x3c, 0x4d, 0xdf, 0x13, 0xb8 } };
-
-enum { NO_COMMAND = 0x7ea };
-#define NOT_IMPLEMENTED \
-	0xFFFF0009 /* TEE_ERROR_NOT_IMPLEMENTED; libteec's headers have no name for it */
+const TEEC_UUID pseudo_ta = { 0x7011a688,
+			      0xddde,
+			      0x4053,
+			      { 0xa5, 0xa9, 0x7b, 0x3c, 0x4d, 0xdf, 0x13, 0xb8 } };
 
 int direct_open(struct direct **direct, bool pseudo, struct error *err)
 {
@@ -95,7 +90,7 @@ int direct_open(struct direct **direct, bool pseudo, struct error *err)
 		return ret;
 	}
 	d->session = arg.session;
-	d->call.arg.func = pseudo ? NO_COMMAND : TA_DIGEST_CMD_NOP;
+	d->call.arg.func = pseudo ? PSEUDO_NO_COMMAND : TA_DIGEST_CMD_NOP;
 	*direct = d;
 	return 0;
 }
@@ -147,7 +142,7 @@ int direct_call(struct direct *d, enum direct_kind kind, uint32_t times, struct 
 	} kinds[] = {
 		[DIRECT_EMPTY] = { PARAMS, TEEC_SUCCESS, TEEC_ORIGIN_TRUSTED_APP },
 		[DIRECT_REFUSED] = { TOO_MANY, TEEC_ERROR_BAD_PARAMETERS, TEEC_ORIGIN_TEE },
-		[DIRECT_PSEUDO] = { PARAMS, NOT_IMPLEMENTED, TEEC_ORIGIN_TRUSTED_APP },
+		[DIRECT_PSEUDO] = { PARAMS, PSEUDO_ANSWER, TEEC_ORIGIN_TRUSTED_APP },
 	};
 	const struct tee_ioctl_invoke_arg *arg = &d->call.arg;
 	size_t size = sizeof(d->call.arg) + kinds[kind].params * sizeof(struct tee_ioctl_param);

@@ -12,9 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <tee_client_api.h>
+
 #include "error.h"
 
 struct direct;
+
+/* device.pta of OP-TEE (pta_device.h there); no command of it has this number. */
+extern const TEEC_UUID pseudo_ta;
+enum { PSEUDO_NO_COMMAND = 0x7ea };
+#define PSEUDO_ANSWER \
+	0xFFFF0009 /* TEE_ERROR_NOT_IMPLEMENTED; libteec's headers have no name for it */
 
 enum direct_kind {
 	DIRECT_EMPTY,   /* to the digest TA */

@@ -9,12 +9,16 @@
  *
  * session/STEP/tee/digest: the same with the TA of the digests, which has an
  * instance for each session: it is loaded at every open, and goes at close.
+ *
+ * session/STEP/tee/pseudo: the same with a pseudo TA of the TEE's core: nothing
+ * is ever loaded, and no TA of ours is needed.
  */
 #include <errno.h>
 
 #include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
 
+#include "direct.h"
 #include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
@@ -27,8 +31,6 @@ struct seat {
 	bool open;
 };
 
-static struct tee_session *lender; /* of the context */
-
 /*
  * A TA, with the sessions that its cases share, so that none keeps an instance
  * alive unseen.
@@ -36,6 +38,7 @@ static struct tee_session *lender; /* of the context */
 struct ta {
 	TEEC_UUID uuid;
 	uint32_t nop;       /* its command that does nothing */
+	TEEC_Result answer; /* to that */
 	struct seat keeper; /* keeps the instance alive */
 	struct seat timed;  /* is opened and closed */
 };
@@ -44,33 +47,42 @@ struct ta {
 static struct ta tas[] = {
 	{ .uuid = TA_SIZE_UUID(TA_SIZE_SESSION), .nop = TA_SIZE_CMD_NOP },
 	{ .uuid = TA_DIGEST_UUID, .nop = TA_DIGEST_CMD_NOP },
+	{ .nop = PSEUDO_NO_COMMAND, .answer = PSEUDO_ANSWER },
 };
+enum { PSEUDO = 2 };
 
 struct steps {
 	struct ta *ta;
-	char step; /* its first letter */
+	struct tee_session *own;    /* with the pseudo TA, or NULL */
+	struct tee_session *lender; /* of the context */
+	char step;                  /* its first letter */
 };
 
-static int sit(const struct ta *ta, struct seat *seat, struct error *err)
+static int sit(const struct steps *s, struct seat *seat, struct error *err)
 {
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	if (seat->open)
 		return 0;
-	res = lender->api->open_session(&lender->context, &seat->session, &ta->uuid,
-					TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
+	res = s->lender->api->open_session(&s->lender->context, &seat->session, &s->ta->uuid,
+					   TEEC_LOGIN_PUBLIC, NULL, NULL, &origin);
 	if (res != TEEC_SUCCESS)
 		return error_tee(err, res, origin, "cannot open a session with the TA");
 	seat->open = true;
 	return 0;
 }
 
-static void stand_up(struct seat *seat)
+static void stand_up(const struct steps *s, struct seat *seat)
 {
 	if (seat->open)
-		lender->api->close_session(&seat->session);
+		s->lender->api->close_session(&seat->session);
 	seat->open = false;
+}
+
+static int session_parse(struct bench_case *c, struct error *err)
+{
+	return pool_reserve(c->pool, c->backend, DESK_DIGEST, 0, err);
 }
 
 /*
@@ -85,8 +97,16 @@ static int session_prepare(struct bench_case *c, struct error *err)
 	c->loops_max = 1;
 	s->ta = &tas[c->part[0].word];
 	s->step = c->algorithm_name[0];
-	lender = desk_ta(c->desk);
-	ret = sit(s->ta, &s->ta->keeper, err);
+	if (c->part[0].word == PSEUDO) {
+		s->ta->uuid = pseudo_ta;
+		ret = tee_session_open(&s->own, &pseudo_ta, "the TEE's pseudo TA", err);
+	} else {
+		ret = pool_desk(c->pool, c->backend, DESK_DIGEST, 0, &c->desk, err);
+	}
+	if (ret)
+		return ret;
+	s->lender = s->own ? s->own : desk_ta(c->desk);
+	ret = sit(s, &s->ta->keeper, err);
 	if (ret == -ENOENT)
 		error_skip_word(err, "no-ta");
 	return ret;
@@ -99,15 +119,15 @@ static int session_ready(void *state, uint32_t loops, struct error *err)
 
 	(void)loops;
 	if (s->step == 'f') {
-		stand_up(&s->ta->timed);
-		stand_up(&s->ta->keeper);
+		stand_up(s, &s->ta->timed);
+		stand_up(s, &s->ta->keeper);
 		return 0;
 	}
-	ret = sit(s->ta, &s->ta->keeper, err);
+	ret = sit(s, &s->ta->keeper, err);
 	if (!ret && s->step == 'c')
-		ret = sit(s->ta, &s->ta->timed, err);
+		ret = sit(s, &s->ta->timed, err);
 	else
-		stand_up(&s->ta->timed);
+		stand_up(s, &s->ta->timed);
 	return ret;
 }
 
@@ -117,18 +137,18 @@ static int session_once(void *state, uint32_t i, struct error *err)
 
 	(void)i;
 	if (s->step != 'c')
-		return sit(s->ta, &s->ta->timed, err);
-	stand_up(&s->ta->timed);
+		return sit(s, &s->ta->timed, err);
+	stand_up(s, &s->ta->timed);
 	return 0;
 }
 
-static int nop(const struct ta *ta, struct seat *seat, struct error *err)
+static int nop(const struct steps *s, struct seat *seat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	uint32_t origin = 0;
-	TEEC_Result res = lender->api->invoke(&seat->session, ta->nop, &op, &origin);
+	TEEC_Result res = s->lender->api->invoke(&seat->session, s->ta->nop, &op, &origin);
 
-	return res == TEEC_SUCCESS ?
+	return res == s->ta->answer ?
 		       0 :
 		       error_tee(err, res, origin, "cannot call through a session that was opened");
 }
@@ -142,10 +162,10 @@ static int session_check(void *state, struct error *err)
 	int ret = 0;
 
 	if (s->step == 'c')
-		return nop(s->ta, &s->ta->keeper, err);
-	ret = nop(s->ta, &s->ta->timed, err);
+		return nop(s, &s->ta->keeper, err);
+	ret = nop(s, &s->ta->timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */
-	stand_up(&s->ta->timed);
+	stand_up(s, &s->ta->timed);
 	return ret;
 }
 
@@ -154,20 +174,21 @@ static void session_teardown(void *state)
 	struct steps *s = state;
 
 	if (s->ta) {
-		stand_up(&s->ta->timed);
-		stand_up(&s->ta->keeper);
+		stand_up(s, &s->ta->timed);
+		stand_up(s, &s->ta->keeper);
+		tee_session_close(s->own);
 	}
 }
 
 const struct workload workload_session = {
 	.name = "session",
 	.summary = "opening and closing a session",
-	.parameters = "none|digest",
+	.parameters = "none|digest|pseudo",
 	.names = steps,
 	.what = "a step of a session",
 	.backend = "tee",
-	.desk = DESK_DIGEST,
 	.state_size = sizeof(struct steps),
+	.parse = session_parse,
 	.prepare = session_prepare,
 	.ready = session_ready,
 	.once = session_once,

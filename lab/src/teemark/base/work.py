@@ -213,7 +213,7 @@ SHM = Workload(
     "shm", "KIND", "in|out|inout/BYTES", "calls that carry a buffer", "buffer", "buffer",
     carries={"*": (Reference(None, None),)},
 )  # fmt: skip
-SESSION = Workload("session", "STEP", "none|digest", "sessions", served=True, least_ms=40)
+SESSION = Workload("session", "STEP", "none|digest|pseudo", "sessions", served=True, least_ms=40)
 TA_SIZE = Workload(
     "ta-size", "KIB", NONE, "empty calls to TAs with data", kind="empty call", least_ms=40
 )

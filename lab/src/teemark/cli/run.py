@@ -178,7 +178,7 @@ def command(
     try:
         _show(outcome, run, as_json=as_json)
     finally:
-        _tell(outcome, run, asked)
+        _tell(outcome, run, asked, target)
     return 0 if run.as_asked else 1
 
 
@@ -247,7 +247,7 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     click.echo(f"report: {_short(html)}\nraw:    {_short(outcome.file)}")
 
 
-def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
+def _tell(outcome: Outcome, run: RunData, asked: Plan, board: Board) -> None:
     """Says last what wasn't measured, and why."""
     places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
@@ -255,6 +255,10 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan) -> None:
             say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}", fail.hint)
     for notice in notices(run):
         say(f"teemark: {notice.plain}")
+    unsigned = sorted(board.tas.glob("**/*.stripped.elf"))
+    if unsigned and any(skip.code == "ta-rejected" for skip in run.tee_refused):
+        names = ", ".join(str(file.relative_to(board.tas)) for file in unsigned)
+        say(f"for the vendor to sign, in {_short(board.tas)}: {names}")
     if run.incomplete:
         say(f"teemark: what was measured is kept in {_short(outcome.file.parent)}")
     if outcome.error is not None and outcome.error.hint:
