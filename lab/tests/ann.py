@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A user without root on the virtual board: ann, of a group to whom the TEE's device belongs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from teemark.boards import Board

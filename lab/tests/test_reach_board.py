@@ -2,8 +2,6 @@
 """Boards that are hard to reach into, made of the virtual board: a user without root in the group
 of /dev/tee0, and one who is root by su alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

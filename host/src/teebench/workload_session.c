@@ -53,8 +53,7 @@ enum { PSEUDO = 2 };
 
 struct steps {
 	struct ta *ta;
-	struct tee_session *own;    /* with the pseudo TA, or NULL */
-	struct tee_session *lender; /* of the context */
+	struct tee_session *lender; /* of the context; the pseudo TA's is the case's own */
 	char step;                  /* its first letter */
 };
 
@@ -99,13 +98,13 @@ static int session_prepare(struct bench_case *c, struct error *err)
 	s->step = c->algorithm_name[0];
 	if (c->part[0].word == PSEUDO) {
 		s->ta->uuid = pseudo_ta;
-		ret = tee_session_open(&s->own, &pseudo_ta, "the TEE's pseudo TA", err);
+		ret = tee_session_open(&s->lender, &pseudo_ta, "the TEE's pseudo TA", err);
 	} else {
 		ret = pool_desk(c->pool, c->backend, DESK_DIGEST, 0, &c->desk, err);
+		s->lender = ret ? NULL : desk_ta(c->desk);
 	}
 	if (ret)
 		return ret;
-	s->lender = s->own ? s->own : desk_ta(c->desk);
 	ret = sit(s, &s->ta->keeper, err);
 	if (ret == -ENOENT)
 		error_skip_word(err, "no-ta");
@@ -173,10 +172,11 @@ static void session_teardown(void *state)
 {
 	struct steps *s = state;
 
-	if (s->ta) {
+	if (s->lender) {
 		stand_up(s, &s->ta->timed);
 		stand_up(s, &s->ta->keeper);
-		tee_session_close(s->own);
+		if (s->ta == &tas[PSEUDO])
+			tee_session_close(s->lender);
 	}
 }
 

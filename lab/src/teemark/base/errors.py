@@ -75,10 +75,6 @@ class NotWritable(TransferError):
     """Its place may not be written to, or can't be."""
 
 
-class NotRoot(BoardError):
-    """Neither sudo nor su makes this user root there."""
-
-
 class BoardHangs(BoardError):
     """It doesn't answer, or not in time."""
 

@@ -82,9 +82,10 @@ def command_line(
     words.append(f"TEEMARK_JOB={job}")
     words += map(_quoted, argv)
     run = f"exec {' '.join(words)}"
-    if su:  # its shell has another HOME, too
+    if su:  # its shell has another HOME, too; busybox's may take itself for su, without the rights
         inner = shlex.quote(f"HOME=$TEEMARK_HOME; {run}")
-        run = f'export TEEMARK_HOME="$HOME"; exec su -c {inner}'
+        find = "s=$(command -v su); case $s in /*) ;; *) s=/bin/su;; esac"
+        run = f'export TEEMARK_HOME="$HOME"; {find}; exec "$s" -c {inner}'
     command = f"({run} 2>&3 3>&-)"
     if marked:
         command = f"echo '<{job}'; {command}; s=$?; echo '~{job}'; exit $s"
