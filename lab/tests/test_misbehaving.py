@@ -239,7 +239,7 @@ def _pull(board: FakeBoard, folder: Path) -> str:
 
 
 def _remove(board: FakeBoard, _folder: Path) -> str:
-    gone = remove(board)
+    gone, _ = remove(board)
     assert gone, "something was there"
     assert not any("Poky" in name for name in gone)
     return ""
