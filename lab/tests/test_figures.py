@@ -2,12 +2,14 @@
 """Figures of sections, to the digit, on runs whose truth is known."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from synthetic import run_of, run_with, scattered
+from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base import fmt
 from teemark.base.console import terminal
 from teemark.base.interval import Interval
@@ -17,9 +19,9 @@ from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import charts, figures
 from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
-from teemark.report import summary
+from teemark.report import run_page, summary
 from teemark.report.cells import misfit_cell
-from teemark.report.comparing import case_table, compared
+from teemark.report.comparing import case_table, compared, pair_names
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.costs import costs
@@ -431,3 +433,26 @@ def test_the_terminal_shows_the_dearest_causes(capsys: pytest.CaptureFixture[str
     }
     summary.dearest(terminal(), subject(run_with(times, 0.001)))
     assert capsys.readouterr().out.startswith("1 ")
+
+
+def test_runs_without_a_commit_are_named_by_their_labels() -> None:
+    run = run_with({"invoke/none/tee/none": 57_000})
+    assert run.run is not None
+    labelled = [
+        replace(run, run=structs.replace(run.run, labels={"build": build}))
+        for build in ("base", "slower")
+    ]
+    assert pair_names(*labelled) == ("build=base", "build=slower")
+
+
+def test_causes_are_open_only_where_one_was_found() -> None:
+    none = run_page.make(
+        [run_with({"invoke/none/tee/none": 57_000, "invoke/refused/tee/none": 40_000})]
+    )
+    assert not any(
+        one.topic == "cause" and one.status == "found" for one in none.subjects[0].findings
+    )
+    one = run_page.make([Synthetic(identical=True, counter=1.01, page=190).run()])
+    closed = "no cause was found"
+    assert closed in none.html
+    assert closed not in one.html

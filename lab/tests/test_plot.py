@@ -11,7 +11,7 @@ import pytest
 
 from synthetic import Synthetic
 from teemark.cli import main as cli
-from teemark.page import dots, figure_file
+from teemark.page import charts, dots, figure_file
 from teemark.trace import store
 from test_trace_outputs import case, trace
 
@@ -118,7 +118,7 @@ def test_the_colours_are_those_of_the_light_page() -> None:
 
 def test_a_scale_has_three_ticks_around_all_values() -> None:
     for low, high in ((1.0, 1.0), (9.0, 11.0), (2.0, 7.0), (0.04, 900.0), (57_000.0, 58_000.0)):
-        ticks = dots.log_ticks(low, high)
+        ticks = charts.log_ticks(low, high)
         assert ticks[0] <= low <= high <= ticks[-1]
         assert 3 <= len(ticks) <= 9
     assert dots.level_ticks(0.12) == [-0.2, -0.1, 0, 0.1, 0.2]

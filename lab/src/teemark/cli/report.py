@@ -15,7 +15,7 @@ from teemark.trace import store
 @click.command("report")
 @click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
 @option(
-    "-o --out FILE",
+    "-o --out DIR",
     "Folder for report.html and report.md. [default: the first run's own]",
     kind=click.Path(file_okay=False, path_type=Path),
 )

@@ -167,7 +167,7 @@ class Course:
     levels: tuple[tuple[int, int, float], ...]
 
 
-SMALL_HEIGHT = 104  # Of one of several small charts, CSS pixels
+SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
 
 
 def history(
@@ -228,7 +228,7 @@ def _course(axes: "Axes", course: Course, font: float, *, small: bool) -> None:
     low, high = min(values), max(values)
     room = max(high - low, 0.01 * high) * 0.45
     axes.set_ylim(low - room, high + room)
-    axes.yaxis.set_major_locator(MaxNLocator(2 if small else 5, min_n_ticks=2 if small else 3))
+    axes.yaxis.set_major_locator(MaxNLocator(3 if small else 5, min_n_ticks=3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
 
 

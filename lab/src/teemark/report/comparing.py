@@ -66,10 +66,12 @@ def compared(base: Subject, other: Subject) -> Compared:
 
 
 def name(run: RunData) -> str:
-    """Returns a short name of a run: its commit, else the folder that somebody named, else when it
-    began."""
+    """Returns a short name of a run: its commit, else its labels, else the folder that somebody
+    named, else when it began."""
     if run.commit is not None:
         return run.commit.short
+    if run.labels:
+        return ", ".join(f"{key}={value}" for key, value in run.labels.items())
     folder = Path(run.file).parent.name
     return when(run) if re.match(r"\d{8}T\d{6}Z-", folder) else folder or run.file
 
@@ -170,7 +172,7 @@ def subject(run: RunData, change: Change) -> str:
     )
     titles = [run.title(one) for one in algorithms if one != NONE]
     words = [] if workloads == [ONESHOT.name] else [_some(workloads)]
-    words += [_some(titles)] if titles else []
+    words += [_some(titles)] if titles and len(workloads) == 1 else []
     every = "all " if change.whole else ""
     return f"{every}{count} {' '.join(words)} cases by {_some(backends)}"
 

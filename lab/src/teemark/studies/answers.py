@@ -72,7 +72,7 @@ def table(subject: Subject) -> Table:
         shown = min(known, key=lambda check: check.outcome != outcome)
         figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, shown.here))
         rows.append((one.claim, figure, here, (_MARKS[outcome],)))
-    columns = left("the document says", "its figure or limit", "here", "holds?")
+    columns = left("the document says", "figure or limit", "here", "holds?")
     return Table(columns, rows, note=document.source, stacked=True)
 
 
