@@ -1263,7 +1263,7 @@ def reported(record: dict[str, Any], name: str) -> float:
     figure = record["report"].get(group, {}).get(key)
     if not isinstance(figure, dict) or not isinstance(figure.get("value"), int | float):
         raise Unheld
-    return float(figure["value"]) * {"ns": 1e-9, "percent": 0.01}.get(figure.get("unit"), 1.0)
+    return float(figure["value"]) * {"ns": 1e-9, "percent": 0.01}.get(str(figure.get("unit")), 1.0)
 
 
 def computed(  # noqa: PLR0911 (a formula's kinds)
@@ -1286,7 +1286,7 @@ def computed(  # noqa: PLR0911 (a formula's kinds)
             return [run.cases[key]["bytes"] or 0.0]
         case ast.Call(ast.Name("samples"), [ast.Constant(str(key))]):
             return [float(len(run.values(key)))]
-        case ast.Call(ast.Name("timeline"), [ast.Constant(str(key)), ast.Constant(what)]):
+        case ast.Call(ast.Name("timeline"), [ast.Constant(str(key)), ast.Constant(str(what))]):
             told = states(run.timelines[f"{key}+timeline"]).items()
             total = sum((cell for name, cell in told if name not in {"open", "close"}), Counter())
             elapsed = (total["in"] + total["preempt"] + total["wait"]) * 1e-9
