@@ -3,13 +3,16 @@
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from click.testing import CliRunner
 
+from teemark.base import paths
 from teemark.boards import VirtualBoard, tas
 from teemark.cli import doctor
 from teemark.cli import main as cli
@@ -121,3 +124,53 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
     assert told.return_value == (0 if document["meaningful"] else 1)
     assert document["meaningful"] is ("load" not in names)
     assert document["machine"]["tee"]["device"] == "/dev/tee0"
+
+
+BY_CPU = "aes_ce_ccm,aes_ce_blk,aes_neon_blk,aes_neon_bs,aes_ce_cipher"
+"""Modules whose drivers of cbc(aes) come before the device's."""
+
+
+def _accelerators(board: str, capfd: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Returns what is said of the device's cbc(aes), and all that is said."""
+    assert cli.run(["doctor", board, "--accelerators"]) == 0
+    said = capfd.readouterr().out
+    head = r"^virtio_crypto_aes_cbc \(cbc\(aes\)\), device virtio\d+\n"
+    found = re.search(head + r"(  .*\n)*", said, re.M)
+    assert found, said
+    return found[0], said
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("lent")
+def test_accelerators_that_the_cpu_outbids(
+    qemu_v8: VirtualBoard, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """tcrypt passes the device over. AF_ALG that doesn't reach it is said to be so."""
+    mine, said = _accelerators("qemu-v8", capfd)
+    assert "tcrypt: 0 tests of 12 operations by it; 0 interrupts" in mine
+    assert "AF_ALG: reaches it" in mine
+    assert "cbc(aes): cbc-aes-ce," in said
+    crypto = "cd /lib/modules/$(uname -r)/kernel/crypto && "
+    qemu_v8.script(crypto + "mv algif_skcipher.ko* /tmp/; rmmod algif_skcipher")
+    try:
+        mine, _ = _accelerators("qemu-v8", capfd)
+        assert "AF_ALG: doesn't reach it: " in mine
+    finally:
+        qemu_v8.script(crypto + "mv /tmp/algif_skcipher.ko* .; modprobe algif_skcipher")
+    assert "tcrypt" not in qemu_v8.script("cat /proc/modules").text
+
+
+@pytest.mark.exhaustive
+def test_an_accelerator_that_comes_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Without the CPU's drivers tcrypt takes the device's: its interrupts show that."""
+    board = tmp_path / "first.toml"
+    text = (paths.boards() / "qemu-v8.toml").read_text()
+    board.write_text(text.replace('["nokaslr"]', f'["nokaslr", "module_blacklist={BY_CPU}"]'))
+    mine, said = _accelerators(str(board), capfd)
+    assert "cbc(aes): virtio_crypto_aes_cbc," in said
+    found = re.search(r"tcrypt: (\d+) tests of 12 operations by it; (\d+) interrupts", mine)
+    assert found
+    tests, interrupts = map(int, found.groups())
+    assert tests >= 10
+    assert interrupts >= 12 * tests
+    assert "AF_ALG: reaches it" in mine

@@ -2,6 +2,7 @@
 """teemark doctor BOARD"""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import click
 
@@ -10,7 +11,7 @@ from teemark.base.console import paragraph, say, table_row, terminal, working
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.harmless import harmless
-from teemark.boards import Board, ensure_installed, open_board
+from teemark.boards import Board, ensure_installed, open_board, own_ta
 from teemark.cli.common import board_argument, json_option, option, picked, put_json
 from teemark.doctor import look
 from teemark.doctor.inventory import inventory
@@ -22,7 +23,8 @@ from teemark.doctor.rules import examine, meaningful
 @board_argument
 @json_option("Everything that was found, as JSON.")
 @option("--all", "The whole inventory of a healthy board.", "everything")
-def command(board: str, as_json: bool, everything: bool) -> int:
+@option("--accelerators", "Have tcrypt and AF_ALG ask the kernel's crypto devices; needs root.")
+def command(board: str, as_json: bool, everything: bool, accelerators: bool) -> int:
     """Say what is wrong with a board, why, and what to do about it.
 
     Looks at the TEE and its Trusted Applications, the kernel's crypto, OpenSSL, the CPU's clock,
@@ -33,6 +35,12 @@ def command(board: str, as_json: bool, everything: bool) -> int:
     command line.
     """
     target = open_board(board)
+    if accelerators:
+        script = files("teemark.doctor").joinpath("accelerators.sh").read_text(encoding="utf-8")
+        with own_ta.ready_board(target), working("asking the accelerators …"):
+            told = target.script(script, check=False)
+        click.echo(harmless(told.text), nl=False)
+        return min(told.status, 1)
     with working(f"reaching {target.name} …"), target:
         patient, problems = _examine(target)
     if as_json:
