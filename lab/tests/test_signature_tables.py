@@ -26,6 +26,9 @@ ROWS = {
     "RSA-4096, sign with the CRT parts": "sign/rsa-4096/{}/crt",
     "Ed25519, sign": "sign/ed25519/{}/none",
     "ML-DSA-65, verify": "verify/ml-dsa-65/{}/none",
+    "ML-DSA-87, verify": "verify/ml-dsa-87/{}/none",
+    "ML-KEM-512, encapsulate": "encapsulate/ml-kem-512/{}/none",
+    "ML-KEM-512, decapsulate": "decapsulate/ml-kem-512/{}/none",
     "ML-KEM-768, encapsulate": "encapsulate/ml-kem-768/{}/none",
     "ML-KEM-768, decapsulate": "decapsulate/ml-kem-768/{}/none",
 }
