@@ -658,7 +658,15 @@ def test_the_guess_knows_of_traced_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "took"), [("quick", 54), ("asymmetric", 82), ("pkcs11", 40), ("rpi3-secure-hash", 177)]
+    ("name", "took"),
+    [
+        ("quick", 54),
+        ("asymmetric", 82),
+        ("pkcs11", 40),
+        ("rpi3-secure-hash", 177),
+        ("api-vs-custom", 65),
+        ("mqtt-tz-blocks", 250),
+    ],
 )
 def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:
     """CPU seconds of the exact board from its first case on, and 8 ms of waiting a sample."""

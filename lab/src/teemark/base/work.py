@@ -246,7 +246,7 @@ PKCS11 = Workload("pkcs11", "CALL", NONE, "calls of a PKCS #11 module", least_ms
 STORAGE = Workload(
     "storage", "OP", "BYTES", "stored objects and files", "storage", "storage", ("tee-",),
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},
-    served=True, least_ms=40,
+    served=True, least_ms=160,
 )  # fmt: skip
 FILE = Workload("file", "OP", "BYTES", "files", backends=IN_TA, mapped=True, served=True)
 RNG = Workload("rng", "random", "BYTES", "random bytes", draws=True, least_ms=2)

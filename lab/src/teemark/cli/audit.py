@@ -8,6 +8,7 @@ import msgspec
 
 from teemark.audit import audit
 from teemark.audit.formats import read_file
+from teemark.base.console import say
 from teemark.base.errors import UsageMistake
 from teemark.cli.common import PATH, json_option, option
 from teemark.reference import data
@@ -44,5 +45,5 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
                 line = finding.place.line if finding.place is not None else 0
                 said = f"{finding.severity}: {finding.claim} [{finding.key}]"
                 click.echo(f"{one.file}:{line}: {said}")
-            click.echo(one.summary, err=True)
+            say(one.summary)
     return 1 if any(one.findings for one in audited) else 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark doctor BOARD"""
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 
@@ -41,8 +43,8 @@ def command(board: str, as_json: bool, everything: bool, accelerators: bool) -> 
             told = target.script(script, check=False)
         click.echo(harmless(told.text), nl=False)
         return min(told.status, 1)
-    with working(f"reaching {target.name} …"), target:
-        patient, problems = _examine(target)
+    with working(f"reaching {target.name} …") as tell, target:
+        patient, problems = _examine(target, tell if sys.stderr.isatty() else say)
     if as_json:
         put_json(
             {
@@ -60,11 +62,13 @@ def command(board: str, as_json: bool, everything: bool, accelerators: bool) -> 
 _UNKNOWN: dict[str, object] = {"machine": None, "tas": [], "openssl": []}
 
 
-def _examine(target: Board) -> tuple[Patient | None, tuple[Finding, ...]]:
+def _examine(
+    target: Board, tell: Callable[[str], None] = say
+) -> tuple[Patient | None, tuple[Finding, ...]]:
     wrong = look.program(target)
     if wrong is not None and wrong.key == look.ABSENT:
         try:
-            ensure_installed(target, tell=say)
+            ensure_installed(target, tell=tell)
         except TeemarkError as error:
             return None, (replace(wrong, evidence=error.message),)
         wrong = look.program(target)

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from teemark.base import fmt
-from teemark.base.console import json_text
+from teemark.base.console import json_text, table_row, terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
@@ -108,7 +108,11 @@ def command(
         text = json_text(_json(gated, limit))
     else:
         text = _rendered(gated, before, place, limit, form)
-    common.put(text, output)
+    if form == "text" and output is None:
+        for line in text.splitlines():
+            table_row(terminal(), line, indent="    ")
+    else:
+        common.put(text, output)
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0

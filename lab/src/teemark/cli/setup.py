@@ -49,8 +49,8 @@ def command(board: str, remove: bool, as_json: bool) -> int:
     if not installed:
         say(f"{target.name}: everything was in place")
     if absent is not None:
-        say(f"{target.name} has no TEE: {absent}")
-        say("teemark run measures what needs none, and skips the rest")
+        say(f"{target.name}: {absent}")
+        say(f"`teemark run --board {target.name}` measures what needs no TEE, and skips the rest")
         return 0
     for ta in opened:
         came = "a session was opened" if ta.opened else ta.reason

@@ -70,7 +70,8 @@ def table(subject: Subject) -> Table:
             continue
         known = [check for check in checked if check.outcome != "not measured"]
         shown = min(known, key=lambda check: check.outcome != outcome)
-        figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, shown.here))
+        value = shown.here.partition(" [")[0]  # its interval is in the sentence
+        figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, value))
         rows.append((one.claim, figure, here, (_MARKS[outcome],)))
     columns = left("the document says", "figure or limit", "here", "holds?")
     return Table(columns, rows, note=document.source, stacked=True)
