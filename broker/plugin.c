@@ -10,7 +10,7 @@
  * MESSAGE_OUT puts the copy in the message's place. A message must not be denied at MESSAGE_OUT:
  * with QoS 1 and 2 it would stay in the client's window of messages under way, for good. So whoever
  * has no copy there gets what the publisher sealed, which the TA alone opens: the broker's own
- * bridge, about which ACL_CHECK isn't asked, and a client who was revoked since.
+ * bridge, about which ACL_CHECK isn't asked, and a client who was revoked in between.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
  *   prefix      topics that begin so are MQTT-TZ's (tz/)

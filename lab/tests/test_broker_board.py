@@ -294,6 +294,27 @@ def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Desk) 
     assert [payload for _, _, payload in running.received("dora")] == [b"open to all"]
 
 
+@pytest.mark.exhaustive
+def test_what_waits_for_a_client_who_is_revoked(running: Desk) -> None:
+    """On 2.1 it gets nothing of it, on 2.0 the copies that were made before. Enrolled again, it
+    gets what comes: 22 messages at QoS 1 didn't fill its window."""
+    stay = ("-c", "-q", "1")
+    running.end(running.subscribe("bob", TOPIC, *stay))
+    for number in range(22):
+        send(running, b"%d" % number, "-q", "1")
+    running.teemq("revoke", "admin", "bob")
+    try:
+        running.subscribe("bob", TOPIC, *stay, seconds=15).wait()
+        got = opened(running, "bob")
+    finally:
+        running.enrol(CLIENTS)
+    assert got == ([] if running.version == "2.1" else [b"%d" % number for number in range(22)])
+    reader = running.subscribe("bob", TOPIC, *stay, count=1)
+    send(running, b"end", "-q", "1")
+    reader.wait()
+    assert opened(running, "bob") == [b"end"]
+
+
 PAHO = """
 import sys, time
 import paho.mqtt.client as paho
