@@ -429,9 +429,9 @@ static void write_parts(struct sheet *s, const struct findings *f)
 void figures_write(struct sheet *s, const struct findings *f)
 {
 	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns", f->clock.resolution_ns);
+	write_parts(s, f);
 	write_host(s, f);
 	write_tee(s, f);
 	write_first(s, f);
 	write_derived(s, f);
-	write_parts(s, f);
 }

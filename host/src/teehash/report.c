@@ -100,7 +100,8 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	}
 	fputs(": ", out);
 	print_value(out, "bytes", (double)s->bytes);
-	fprintf(out, ", %s, %" PRIu64 " calls, read ", hash_ways[s->way], s->calls);
+	fprintf(out, ", %s, %" PRIu64 " call%s, read ", hash_ways[s->way], s->calls,
+		s->calls == 1 ? "" : "s");
 	print_value(out, "ns", (double)s->read_ns);
 	fputs(", in calls ", out);
 	print_value(out, "ns", (double)s->call_ns);
@@ -255,11 +256,12 @@ static void json_end(struct json *j, const struct findings *f, const struct time
 static void text_end(FILE *out, const struct findings *f)
 {
 	fprintf(out,
-		"\n%" PRIu64 " files, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
+		"\n%" PRIu64 " file%s, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
 		" streamed; backend %s, mode %s, %u worker%s\n",
-		f->totals.files, f->totals.failed, f->totals.oneshots, f->totals.streams,
-		f->settings->session.backend->name, hash_modes[f->settings->stream.mode],
-		f->run.workers, f->run.workers == 1 ? "" : "s");
+		f->totals.files, f->totals.files == 1 ? "" : "s", f->totals.failed,
+		f->totals.oneshots, f->totals.streams, f->settings->session.backend->name,
+		hash_modes[f->settings->stream.mode], f->run.workers,
+		f->run.workers == 1 ? "" : "s");
 	figures_write(&(struct sheet){ .text = out }, f);
 }
 

@@ -14,9 +14,9 @@ def message(ground: Ground) -> Finding | None:
     """Says what the broker takes for a message to one reader, a byte more and a reader more."""
 
     def cost(figure: Estimate) -> str:
-        counted = ground.run.icount and figure.counted
-        known = ground.known(figure, figures.instructions if counted else fmt.duration)
-        return figures.time(ground.run, figure) + known
+        # CPU time is instructions on a board that counts, whatever else waits meanwhile
+        known = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
+        return figures.time(ground.run, figure.value) + known
 
     cases = [case for key in CASES if (case := ground.models.case(f"broker/cpu-{key}"))]
     if len(cases) < len(CASES):
@@ -33,7 +33,7 @@ def message(ground: Ground) -> Finding | None:
         f"{cost(reader)}.",
         evidence="Its CPU time for one reader, at the median. A byte is the slope from 1 to 64 KiB "
         "and a reader the one from 1 to 8.",
-        remedy="teemark trace broker/cpu-1/tee/64 takes it apart to the function.",
+        remedy="`teemark trace broker/cpu-1/tee/64` takes it apart to the function.",
         figures=(ground.figure("a message", sealed), ground.figure("sealing anew", extra)),
         sure=all(map(is_known, (sealed, extra, byte, reader))),
     )

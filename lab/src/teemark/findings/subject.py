@@ -4,6 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from teemark.base import fmt
 from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
 from teemark.findings.ground import Ground
@@ -13,6 +14,12 @@ from teemark.model.models import Models
 from teemark.page.blocks import Block, Heading, Paragraph, Section, Strong, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
+
+OF_MESSAGES = {
+    "first": "The broker's CPU time for the first message",
+    "cpu": "The broker's CPU time for a message",
+    "latency": "A message from its publisher to its reader",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,9 @@ class Subject:
 
     def curve(self, workload: str, algorithm: str) -> str:
         """Names what is drawn or fitted over sizes: one-shots need no word."""
+        measure, _, readers = algorithm.partition("-")
+        if workload == "broker" and measure in OF_MESSAGES and readers.isdigit():
+            return f"{OF_MESSAGES[measure]}, {fmt.plural(int(readers), 'reader')}"
         name = self.run.title(algorithm)
         return name if workload == ONESHOT.name else f"{name}, {workload}"
 
