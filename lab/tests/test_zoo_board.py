@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ann
 import zoo
 from conftest import THOROUGH
 from teemark.base import paths
@@ -70,14 +71,14 @@ def _everything(board: Board) -> set[str]:
     return set(board.script(EVERYTHING).text.splitlines())
 
 
-def _hashed(board: Board, tee: bool) -> str:
+def _hashed(board: Board, reached: Board, tee: bool) -> str:
     """teehash and the board's own sha256sum agree on a file; without a TEE teehash says why not,
     and the same code outside agrees."""
     board.script("head -c 1000001 /dev/urandom >/data/zoo.bin")
     try:
         digest = board.capture(["sha256sum", "/data/zoo.bin"]).text.split()[0]
-        inside = board.capture(["teehash", "/data/zoo.bin"], check=False)
-        outside = board.capture(["teehash", "--backend=c", "/data/zoo.bin"]).text.split()[0]
+        inside = reached.capture(["teehash", "/data/zoo.bin"], check=False)
+        outside = reached.capture(["teehash", "--backend=c", "/data/zoo.bin"]).text.split()[0]
     finally:
         board.script("rm -f /data/zoo.bin")
     assert outside == digest
@@ -90,8 +91,43 @@ def _hashed(board: Board, tee: bool) -> str:
     return f"says: {why}; `--backend=c`: the digest of sha256sum"
 
 
+def _desk(animal: zoo.Animal, board: Board, folder: Path) -> str:
+    """Returns a board file of ann's. Without root she uses the TAs that root installed."""
+    board.script(ann.MAKE)
+    if animal.user == "su":
+        board.script(ann.NO_PASSWORD)
+    else:
+        ensure_installed(board)
+    return ann.board_file(board, folder, su=animal.user == "su")
+
+
 def _words(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _measured(
+    animal: zoo.Animal, desk: str, tmp_path: Path, teemark: Callable[..., tuple[int, str, str]]
+) -> str:
+    """A run has what the board can give, and a report; returns how many cases."""
+    (tmp_path / "both.toml").write_text(PLAN)
+    asked = "quick" if THOROUGH else str(tmp_path / "both.toml")
+    to = f"{tmp_path}/run"
+    status, _, err = teemark("run", "--board", desk, "--plan", asked, "--out", to)
+    assert status == animal.status, err
+    run = reader.read(tmp_path / "run")
+    assert run.incomplete is None
+    assert not run.fails
+    skips = Counter(skip.code for skip in run.skips)
+    assert set(skips) <= animal.skips | zoo.ALWAYS
+    assert not animal.skips or set(skips) & animal.skips
+    if not animal.tee:
+        worlds = {case.case.backend.partition(":")[0] for case in run.cases.values()}
+        assert worlds <= NORMAL_WORLD | ({"tee"} if animal.skips == zoo.LOCKED else set())
+    assert (tmp_path / "run/report.html").exists()
+    told = _words(len(run.sound), "case") + "".join(
+        f", {count} `{code}`" for code, count in sorted(skips.items())
+    )
+    return told + (f"; status {status}" if status else "")
 
 
 @pytest.mark.parametrize(
@@ -100,19 +136,21 @@ def _words(count: int, what: str) -> str:
         pytest.param(animal, marks=() if animal.board == "qemu-bare" else pytest.mark.exhaustive)
         for animal in zoo.ZOO
     ],
-    ids=lambda animal: animal.board,
+    ids=lambda animal: animal.name,
 )
 def test_zoo(
     animal: zoo.Animal, tmp_path: Path, teemark: Callable[..., tuple[int, str, str]]
 ) -> None:
     """Each step does what the table says, or says why it can't, and nothing is left in the end."""
     told: dict[str, str] = {}
-    name = str(tmp_path / f"zoo-{animal.board}.toml")
+    name = str(tmp_path / f"zoo-{animal.name}.toml")
     shutil.copy(paths.boards() / f"{animal.board}.toml", name)
     with VirtualBoard(config.find(name), keep=True) as board:
         try:
+            desk = _desk(animal, board, tmp_path) if animal.user else name
+            assert board.script(animal.proof, check=False).status == 0
             before = _everything(board)
-            status, out, err = teemark("setup", name, "--json")
+            status, out, err = teemark("setup", desk, "--json")
             assert status == animal.status, err
             setup = json.loads(out)
             opened = sum(ta["opened"] for ta in setup["tas"])
@@ -121,43 +159,31 @@ def test_zoo(
             told["setup"] += f", {opened} of {len(setup['tas'])} TAs open"
             told["setup"] += f"; status {status}" if status else ""
 
-            status, out, err = teemark("doctor", name, "--json")
+            status, out, err = teemark("doctor", desk, "--json")
             assert status in (0, 1), err
             found = json.loads(out)
-            told["doctor"] = ", ".join(f"`{it['key']}`" for it in found["findings"]) or "nothing"
+            keys = [it["key"] for it in found["findings"] if it["key"] != "load"]  # of this machine
+            told["doctor"] = ", ".join(f"`{key}`" for key in keys) or "nothing"
 
-            (tmp_path / "both.toml").write_text(PLAN)
-            asked = "quick" if THOROUGH else str(tmp_path / "both.toml")
-            to = f"{tmp_path}/run"
-            status, _, err = teemark("run", "--board", name, "--plan", asked, "--out", to)
-            assert status == animal.status, err
-            run = reader.read(tmp_path / "run")
-            assert run.incomplete is None
-            assert not run.fails
-            skips = Counter(skip.code for skip in run.skips)
-            assert set(skips) <= animal.skips | zoo.ALWAYS
-            assert not animal.skips or set(skips) & animal.skips
-            if not animal.tee:
-                worlds = {case.case.backend.partition(":")[0] for case in run.cases.values()}
-                assert worlds <= NORMAL_WORLD | ({"tee"} if animal.skips == zoo.LOCKED else set())
-            assert (tmp_path / "run/report.html").exists()
-            told["run --plan quick"] = _words(len(run.sound), "case") + "".join(
-                f", {count} `{code}`" for code, count in sorted(skips.items())
-            )
-            told["run --plan quick"] += f"; status {status}" if status else ""
+            told["run --plan quick"] = _measured(animal, desk, tmp_path, teemark)
+            with open_board(desk) as reached:
+                told["teehash"] = _hashed(board, reached, animal.tee)
 
-            told["teehash"] = _hashed(board, animal.tee)
-
-            status, out, err = teemark("setup", "--remove", name, "--json")
-            assert status == 0, err
-            assert json.loads(out)["removed"]
+            status, out, err = teemark("setup", "--remove", desk, "--json")
+            removal = json.loads(out)
+            assert removal["removed"]
+            assert (status == 1) == (animal.user == "group") == bool(removal["problem"]), err
             assert _everything(board) == before
+            assert board.script(animal.proof, check=False).status == 0
             told["removal"] = "nothing is left"
+            if removal["problem"]:
+                message = removal["problem"]["message"].partition(": ")[2]
+                told["removal"] += f" but root's TAs; says: {message}; status 1"
         finally:
             assert teemark("down", name)[0] == 0
     if os.environ.get("ZOO"):
         zoo.RESULTS.mkdir(parents=True, exist_ok=True)
-        (zoo.RESULTS / f"{animal.board}.json").write_text(json.dumps(told))
+        animal.results.write_text(json.dumps(told))
 
 
 SESSIONLESS = {"invoke/refused/tee/none", "invoke/pseudo/tee/none"}

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from teemark.base import paths
 
@@ -30,12 +31,26 @@ class Animal:
     """Why cases of `quick` may be skipped there, besides what no board can."""
     status: int = 0
     """The exit status of `setup` and of `run`."""
+    user: str = ""
+    """Who measures: root (""), ann of the TEE's group without root ("group"), ann by su ("su")."""
     tee: bool = True
     """teehash gets an answer from the TEE."""
+    proof: str = "true"
+    """A command that succeeds on the board if it is what it says."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.board}-{self.user}" if self.user else self.board
+
+    @property
+    def results(self) -> Path:
+        return RESULTS / f"{self.name}.json"
 
 
 ZOO = (
     Animal("qemu-v8", "nothing: 64-bit, glibc 2.41, OpenSSL 3"),
+    Animal("qemu-v8", "its user isn't root, but of the group of `/dev/tee0`", user="group"),
+    Animal("qemu-v8", "its user is root by `su` alone (`su = true`)", user="su"),
     Animal("qemu-bare", "no TEE (`tee = false`)", skips=NO_TEE, tee=False),
     Animal(
         "qemu-locked",
@@ -55,6 +70,12 @@ ZOO = (
         "32-bit programs and TAs over a 64-bit kernel and OP-TEE",
         skips=frozenset({"no-ta-impl"}),  # no crypto instructions in a 32-bit TA
     ),
+    Animal(
+        "qemu-small",
+        "64 MB of memory for Linux, and its clock in 1970",
+        proof='[ "$(date +%Y)" = 1970 ] && while read -r name kib _; do case $name in '
+        'MemTotal:) [ "$kib" -le 65536 ];; esac || exit 1; done </proc/meminfo',
+    ),
 )
 
 NOT_TRIED: Mapping[str, str] = {
@@ -73,7 +94,7 @@ def table() -> str:
     """Returns the table of docs/boards.md, by what the last zoo told."""
     rows: list[tuple[str, ...]] = [("board", "what differs", *STEPS)]
     for animal in ZOO:
-        file = RESULTS / f"{animal.board}.json"
+        file = animal.results
         told = json.loads(file.read_text()) if file.is_file() else {}
         steps = (told.get(step, "not tried") for step in STEPS)
         rows.append((f"`{animal.board}`", animal.differs, *steps))

@@ -90,8 +90,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """A machine that QEMU plays, from the images of build/vboard."""
 
     cores: Annotated[int, Meta(ge=1, le=8)] = 2
-    memory: Annotated[int, Meta(ge=512, le=65536)] = 2048
-    """MiB."""
+    memory: Annotated[int, Meta(ge=576, le=65536)] = 2048
+    """MiB. TF-A for QEMU loads U-Boot 512 MiB above the beginning (NS_IMAGE_OFFSET)."""
     cpu: Text = "cortex-a57"
     icount: bool = False
     """Guest time is counted in instructions, so that two boots measure the same."""
