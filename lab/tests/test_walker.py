@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import walker
+from teemark.trace.profile import CaseTrace, Function, Node
 from test_trace_outputs import case
 
 NAMES = {
@@ -58,6 +59,25 @@ def test_one_that_differs(tmp_path: Path, old: str, new: str, what: str) -> None
         text.replace("at 3 0x200 3", "at 3 0x200 4") if "calls" in what and "4 0" in new else text
     )
     assert what in [one.what for one in compared(tmp_path, text).differences]
+
+
+def test_functions_of_one_name_are_told_apart_by_their_address(tmp_path: Path) -> None:
+    """An interrupt while get_core_pos of one file runs calls that of another file."""
+    place = Function("S-EL1", "core", "get_core_pos")
+    nodes = (Node(-1, 0, 5, 1), Node(0, 1, 10, 1), Node(1, 2, 4, 2), Node(2, 1, 3, 1))
+    one = CaseTrace("it", 22, (), (Function("EL1", "kernel", "main"), place, place), nodes)
+    (tmp_path / "count-0").write_text(
+        "total 22\nat 1 0x0 1\nat 1 0x4 4\n"
+        "at 3 0x100 2\nat 3 0x104 11\ncall 3 0x100 2 0 17\n"
+        "at 3 0x200 2\nat 3 0x204 2\ncall 3 0x200 2 0 7\nunclear 0\n"
+    )
+    names = {
+        "EL1": walker.Names({0: (8, {"main"})}, {}),
+        "S-EL1": walker.Names({n: (8, {"get_core_pos"}) for n in (0x100, 0x200)}, {}),
+    }
+    counted = walker.read(tmp_path / "count-0", names, {(f.level, f.name) for f in one.functions})
+    found = walker.compare(one, counted, tuple(names))
+    assert (found.differences, found.whole, found.left_out) == ([], 1, 0)
 
 
 def test_what_was_jumped_to_or_has_not_returned_is_left_out(tmp_path: Path) -> None:

@@ -161,20 +161,22 @@ def compare(case: CaseTrace, counted: Counted, levels: Sequence[str]) -> Compare
     inclusive: Counter[Named] = Counter()
     unsure: set[Named] = set()
     below = [node.self for node in case.nodes]
-    above: list[frozenset[Named]] = []
+    # By address, as the second plugin counts: functions of one name may call each other, or one may
+    # be interrupted while another runs (each file of OP-TEE's core has a get_core_pos of its own).
+    above: list[frozenset[int]] = []
     for node in case.nodes:
         key = named[node.function]
         own[key] += node.self
         calls[key] += node.calls
         unsure |= {key} if node.unsure else set()
-        over = above[node.parent] if node.parent >= 0 else frozenset[Named]()
-        above.append(over | {key})
+        over = above[node.parent] if node.parent >= 0 else frozenset[int]()
+        above.append(over | {node.function})
     for index in range(len(case.nodes) - 1, 0, -1):
         if case.nodes[index].parent >= 0:
             below[case.nodes[index].parent] += below[index]
     for index, node in enumerate(case.nodes):
         key = named[node.function]
-        if node.parent < 0 or key not in above[node.parent]:
+        if node.parent < 0 or node.function not in above[node.parent]:
             inclusive[key] += below[index]
     found = [*differ("all", case.instructions, counted.total)]
     for level in LEVELS:
