@@ -41,7 +41,8 @@ enum {
 	MARKERS = 0x70, /* the bits that all have in common */
 };
 
-enum { STEPS_MAX = 192 << 20 }; /* 1.5 GiB a window */
+/* Steps of a window, 1.5 GiB, and those of them in memory: what was before is in the file. */
+enum { STEPS_MAX = 192 << 20, PIECE = 4 << 20 };
 
 static struct {
 	qemu_plugin_id_t id;
@@ -53,8 +54,11 @@ static struct {
 	size_t n_blocks, room_blocks;
 	uint32_t *words;
 	size_t n_words, room_words;
-	struct window_step *steps;
-	size_t n_steps, room_steps;
+	struct window_step steps[PIECE]; /* those from `spilled` on */
+	size_t n_steps, spilled;
+
+	char part[4096]; /* the window that isn't whole */
+	FILE *file;
 
 	uint32_t block;    /* that is executed now */
 	unsigned begun_by; /* the marker of the window */
@@ -136,24 +140,32 @@ static void *grow(void *items, size_t n, size_t more, size_t *room, size_t size)
 	return items;
 }
 
+static void spill(void)
+{
+	fwrite(trace.steps, sizeof(*trace.steps), trace.n_steps - trace.spilled, trace.file);
+	trace.spilled = trace.n_steps;
+}
+
 static void close_step(void)
 {
 	uint64_t now = count();
 
 	if (trace.n_steps && !trace.full)
-		trace.steps[trace.n_steps - 1].instructions = (uint32_t)(now - trace.at_step);
+		trace.steps[(trace.n_steps - 1) % PIECE].instructions =
+			(uint32_t)(now - trace.at_step);
 	trace.at_step = now;
 }
 
 static void open_step(void)
 {
 	close_step();
-	if (trace.n_steps == STEPS_MAX) {
+	if (trace.full || trace.n_steps == STEPS_MAX) {
 		trace.full = true;
 		return;
 	}
-	trace.steps = grow(trace.steps, trace.n_steps, 1, &trace.room_steps, sizeof(*trace.steps));
-	trace.steps[trace.n_steps++] = (struct window_step){ trace.block, 0 };
+	if (trace.n_steps - trace.spilled == PIECE)
+		spill();
+	trace.steps[trace.n_steps++ % PIECE] = (struct window_step){ trace.block, 0 };
 }
 
 static void on_block(unsigned int cpu, void *index)
@@ -168,38 +180,25 @@ static void write_window(void)
 {
 	struct window_head head = {
 		.magic = WINDOW_MAGIC,
-		.blocks = trace.n_blocks,
-		.words = trace.n_words + (trace.n_words & 1),
+		.blocks = trace.n_steps ? trace.n_blocks : 0,
+		.words = trace.n_steps ? trace.n_words : 0,
 		.steps = trace.n_steps,
 		.instructions = trace.at_end - trace.at_begin,
 		.flags = trace.full ? WINDOW_CUT : 0,
 		.marker = trace.begun_by,
 	};
-	char path[4096], part[4096 + 8];
-	bool written;
-	FILE *f;
+	char path[4096 + 16];
 
-	if (trace.room && trace.written > trace.room) {
-		/* The window has neither blocks nor steps: it says only that there was one. */
-		head.flags |= WINDOW_CUT;
-		head.blocks = head.words = head.steps = 0;
-	}
-	trace.written += sizeof(head) + head.blocks * sizeof(*trace.blocks) +
-			 head.words * sizeof(*trace.words) + head.steps * sizeof(*trace.steps);
-	/* There is always room for one more. */
-	trace.words = grow(trace.words, trace.n_words, 1, &trace.room_words, sizeof(*trace.words));
-	trace.words[trace.n_words] = 0;
+	spill();
+	fwrite(trace.blocks, sizeof(*trace.blocks), head.blocks, trace.file);
+	fwrite(trace.words, sizeof(*trace.words), head.words, trace.file);
+	trace.written += (uint64_t)ftell(trace.file);
+	fseek(trace.file, 0, SEEK_SET);
+	fwrite(&head, sizeof(head), 1, trace.file);
 	snprintf(path, sizeof(path), "%s/window-%u", trace.dir, trace.windows++);
-	snprintf(part, sizeof(part), "%s.part", path);
-	f = fopen(part, "wb");
-	written = f && fwrite(&head, sizeof(head), 1, f) == 1 &&
-		  fwrite(trace.blocks, sizeof(*trace.blocks), head.blocks, f) == head.blocks &&
-		  fwrite(trace.words, sizeof(*trace.words), head.words, f) == head.words &&
-		  fwrite(trace.steps, sizeof(*trace.steps), head.steps, f) == head.steps;
-	if (f && fclose(f))
-		written = false;
-	if (!written || rename(part, path))
+	if (ferror(trace.file) || fclose(trace.file) || rename(trace.part, path))
 		fprintf(stderr, "teetrace: cannot write %s\n", path);
+	trace.file = NULL;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
@@ -211,10 +210,18 @@ static void after_reset(qemu_plugin_id_t id)
 
 static void begin_window(unsigned marker)
 {
+	if (trace.file)
+		fclose(trace.file);
+	trace.file = fopen(trace.part, "wb");
+	if (!trace.file || fseek(trace.file, sizeof(struct window_head), SEEK_SET)) {
+		perror(trace.part);
+		exit(1);
+	}
 	/* The first step is the rest of this block. */
 	trace.begun_by = marker;
-	trace.n_steps = 0;
-	trace.full = false;
+	trace.n_steps = trace.spilled = 0;
+	/* Where there is no room left a window has neither blocks nor steps. */
+	trace.full = trace.room && trace.written > trace.room;
 	trace.at_begin = count();
 	open_step();
 	trace.recording = true;
@@ -346,6 +353,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		fprintf(stderr, "teetrace: the guest must be an aarch64 machine with one CPU\n");
 		return -1;
 	}
+	snprintf(trace.part, sizeof(trace.part), "%s/part", trace.dir);
 	prepare(info);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	return 0;

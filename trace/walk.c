@@ -790,9 +790,8 @@ static void open_files(const char *window, const char *table, struct steps *step
 	    known->blocks != head->blocks || known->functions > UINT32_MAX ||
 	    size != sizeof(*known) + known->blocks * sizeof(struct table_block))
 		errx(1, "%s: not the table of this window", table);
-	steps->blocks = (const struct window_block *)(head + 1);
-	steps->list = (const struct window_step *)((const char *)(steps->blocks + head->blocks) +
-						   head->words * 4);
+	steps->list = (const struct window_step *)(head + 1);
+	steps->blocks = (const struct window_block *)(steps->list + head->steps);
 	steps->n = head->steps;
 	steps->n_blocks = head->blocks;
 	steps->window = window;

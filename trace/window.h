@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The file that the plugin writes for each window: what the guest executed
- * between two markers. A struct window_head, then its blocks, words and steps.
+ * between two markers. A struct window_head, then its steps, blocks and words.
  * Little endian; read by walk.c and by teemark/trace/window.py.
  */
 #pragma once
 
 #include <stdint.h>
 
-#define WINDOW_MAGIC "TTRACE3"
+#define WINDOW_MAGIC "TTRACE4"
 
 enum {
 	WINDOW_CUT = 1 /* more steps than fit: what is there is the beginning */
@@ -17,7 +17,7 @@ enum {
 struct window_head {
 	char magic[8];
 	uint64_t blocks;
-	uint64_t words; /* even */
+	uint64_t words;
 	uint64_t steps;
 	uint64_t instructions;
 	uint64_t flags;

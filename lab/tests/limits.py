@@ -35,14 +35,15 @@ def write(machine: Machine, file: Path) -> None:
     data = machine.recorder.write(file).read_bytes()
     head = list(HEAD.unpack_from(data))
     steps = head[3]
-    once = data[-steps * window.STEP.itemsize :]
+    once = data[HEAD.size : HEAD.size + steps * window.STEP.itemsize]
     a_turn = int(np.frombuffer(once, window.STEP)["instructions"].sum())
     turns = INSTRUCTIONS // a_turn
     head[3:5] = steps * turns, a_turn * turns
     with file.open("wb") as stream:
-        stream.write(HEAD.pack(*head) + data[HEAD.size : -len(once)])
+        stream.write(HEAD.pack(*head))
         for left in range(turns, 0, -100_000):
             stream.write(once * min(left, 100_000))
+        stream.write(data[HEAD.size + len(once) :])
 
 
 def analyse(machine: Machine, file: Path) -> None:

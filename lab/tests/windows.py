@@ -45,13 +45,12 @@ class Recorder:
         for index, (vaddr, haddr, code) in enumerate(self.blocks):
             blocks[index] = (vaddr, haddr, len(code), len(words))
             words += code
-        words += [0] * (len(words) % 2)
         steps = np.array(self.steps, STEP)
         total = sum(count for _, count in self.steps)
         sizes = (len(blocks), len(words), len(steps))
-        head = struct.pack("<8s6Q", b"TTRACE3\0", *sizes, total, flags, marker)
+        head = struct.pack("<8s6Q", b"TTRACE4\0", *sizes, total, flags, marker)
         file.write_bytes(
-            head + blocks.tobytes() + np.array(words, "<u4").tobytes() + steps.tobytes()
+            head + steps.tobytes() + blocks.tobytes() + np.array(words, "<u4").tobytes()
         )
         return file
 

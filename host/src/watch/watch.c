@@ -204,9 +204,9 @@ struct watched {
 	bool window;
 };
 
-/* Begins a call; `handle` is what it is about. */
-static struct watched begin(struct watch_call *call, const void *handle, uint32_t command,
-			    const TEEC_Operation *op)
+/* Begins a call; `handle` is what it is about. Inline: a window doesn't begin with a return. */
+static inline __attribute__((always_inline)) struct watched
+begin(struct watch_call *call, const void *handle, uint32_t command, const TEEC_Operation *op)
 {
 	struct watched w = { call, false };
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from teemark.base import fmt
 from teemark.base.errors import DataError
 
-MAGIC = b"TTRACE3\0"
+MAGIC = b"TTRACE4\0"
 CUT = 1
 
 SAMPLE = 0x71  # The marker of what teebench measures: host/include/marker.h has them all
@@ -58,12 +58,12 @@ class Window:
         """Returns how often each block was executed, and its instructions. Steps are read in pieces
         from the file: all at once, with numpy's copies, they would take gigabytes."""
         times, instructions = np.zeros((2, len(self.blocks)), np.int64)
-        with self.file.open("rb") as file:
-            file.seek(-len(self.steps) * STEP.itemsize, 2)
-            while len(piece := np.fromfile(file, STEP, PIECE)):
-                block, count = piece["block"], piece["instructions"]
-                times += np.bincount(block, minlength=len(times))
-                instructions += np.bincount(block, count, len(times)).astype(np.int64)
+        for first in range(0, len(self.steps), PIECE):
+            size, place = min(PIECE, len(self.steps) - first), first * STEP.itemsize
+            piece = np.fromfile(self.file, STEP, size, offset=_HEAD.size + place)
+            block, count = piece["block"], piece["instructions"]
+            times += np.bincount(block, minlength=len(times))
+            instructions += np.bincount(block, count, len(times)).astype(np.int64)
         return times, instructions
 
 
@@ -84,14 +84,14 @@ def read(file: Path, beginning: bool = False) -> Window:
             hint="trace a smaller size of the same case, or --beginning",
         )
     first = _HEAD.size
-    second = first + blocks * BLOCK.itemsize
-    third = second + words * 4
-    recorded = data[third:].view(STEP)
+    second = first + steps * STEP.itemsize
+    third = second + blocks * BLOCK.itemsize
+    recorded = data[first:second].view(STEP)
     in_steps = int(recorded["instructions"].sum(dtype=np.int64)) if flags & CUT else whole
     return Window(
         file,
-        blocks=data[first:second].view(BLOCK),
-        words=data[second:third].view(np.dtype("<u4")),
+        blocks=data[second:third].view(BLOCK),
+        words=data[third:].view(np.dtype("<u4")),
         steps=recorded,
         instructions=in_steps,
         whole=whole,
