@@ -52,21 +52,28 @@ def reboot(board: VirtualBoard) -> None:
     board._power_on()
 
 
-def bring(board: VirtualBoard, place: str, programs: dict[str, tuple[str, ...]]) -> None:
-    """Brings programs of Debian's packages and their libraries to a folder of the board, fetched if
-    need be. A key is a folder of build/vboard/broker; skips where one can't be had."""
+def fetched(programs: dict[str, tuple[str, ...]]) -> list[Path]:
+    """Returns programs of Debian's packages and their libraries, for boards, fetched if need be. A
+    key is a folder of build/vboard/broker; skips where one can't be had."""
     broker = paths.vboard() / "broker"
     folders = {name: broker / name / "usr" for name in programs}
     if not all(folder.is_dir() for folder in folders.values()):
         subprocess.run([paths.root() / "vboard" / "scripts" / "broker"], check=False)
     if lacking := [name for name, folder in folders.items() if not folder.is_dir()]:
         pytest.skip(f"no {' or '.join(lacking)} where this machine gets its packages")
+    files = []
+    for name, folder in folders.items():
+        files += sorted((folder / "lib/aarch64-linux-gnu").glob("*.so.?*"))
+        files += [folder / "bin" / one for one in programs[name]]
+    return files
+
+
+def bring(board: VirtualBoard, place: str, programs: dict[str, tuple[str, ...]]) -> None:
+    """Brings those programs and libraries to a folder of the board."""
     with tempfile.TemporaryFile() as packed:
         with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
-            for name, folder in folders.items():
-                libraries = (folder / "lib/aarch64-linux-gnu").glob("*.so.?*")
-                for file in (*libraries, *(folder / "bin" / one for one in programs[name])):
-                    archive.add(file, file.name)
+            for file in fetched(programs):
+                archive.add(file, file.name)
         packed.seek(0)
         board.script('mkdir -p "$1" && tar -xC "$1"', place, stdin=packed, timeout=None)
 
