@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -240,6 +241,13 @@ def test_names_of_a_header_and_of_a_file(tmp_path: Path) -> None:
         names.read([file])
 
 
+def test_names_that_no_header_of_the_kit_has() -> None:
+    found = names.read([names.KNOWN])
+    pkcs11 = "fd02c9da-306c-48c7-a49c-bbd827ae86ee"
+    assert (found.ta(pkcs11), found.command(pkcs11, 31)) == ("pkcs11", "SIGN_ONESHOT")
+    assert found.command(pkcs11, 50) == "GENERATE_KEY_PAIR"
+
+
 def call(function: calls.Function, begin: int, ns: int = 1000, **more: object) -> Call:
     known: dict[str, object] = {"ta": TA, "command": 1, "process": 1, "thread": 1, "caller": 16}
     known |= {"params": (), "size": 0, "result": 0, "window": None, "printed": 0, "session": 1}
@@ -290,7 +298,7 @@ def test_a_command_that_takes_most_of_the_time_is_told_with_what_each_call_less_
     cheap = [call("invoke", n, 20_000) for n in range(3)]
     told = keys(*dear, *cheap)
     assert told == {"program-dearest-command": pytest.approx(505_000 / 2_080_000)}
-    assert keys(*dear[:2], *cheap) == {}  # two calls are no habit
+    assert keys(*dear[:2], *cheap) == {"program-dearest-command": None}  # two are no habit
     assert keys(*dear) == {}  # nothing shows what the way alone takes
     assert keys(*dear, *(call("invoke", n, 60_000) for n in range(3))) == {}
     many = [call("invoke", n, 20_000, command=2) for n in range(110)]
@@ -329,6 +337,61 @@ def test_the_kernels_tracepoints_are_held_against_the_calls(
     without = program_page.sections(ran(one), Names(), exact=False, title="it")
     terminal.show(console(120), without[0].blocks)
     assert "nothing to hold the counts against" in " ".join(capsys.readouterr().out.split())
+
+
+class Attached:
+    """A board whose answer to watch.sh is known."""
+
+    name = "there"
+
+    def __init__(self, text: str, status: int) -> None:
+        self.text, self.status = text, status
+
+    @contextmanager
+    def stream(self, _argv: Sequence[str]) -> Iterator["Attached"]:
+        yield self
+
+    def chunks(self) -> list[bytes]:
+        return [self.text.encode()]
+
+    def wait(self) -> int:
+        return self.status
+
+
+def attached(text: str, status: int, folder: Path) -> Ran:
+    return watching.attach(cast("Board", Attached(text, status)), 11, 9, folder)
+
+
+def test_a_process_that_runs_already_is_shown_as_the_kernel_saw_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    under_way = EVENTS.splitlines(keepends=True)[0].replace("1.000010", "1.000040")
+    later = under_way.replace("begin", "end").replace("(4", "(ffff0004").replace("40", "41")
+    text = f"7.00 5.00\n9.50 6.00\noverrun: 3\n{EVENTS}{under_way}{later}"
+    seen = attached(text, 0, tmp_path)
+    assert [(c.begin - 10**9, c.ns, c.thread) for c in seen.watched.calls] == [
+        (10_000, 9000, 11), (30_000, 3000, 11),
+    ]  # fmt: skip
+    made = program_page.sections(seen, Names(), exact=False, title="it")
+    assert [section.key for section in made] == ["answer", "calls", "spread"]
+    terminal.show(console(120), [block for section in made for block in section.blocks])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Process 11 in 2.5 s: 2 calls into the TEE took 12.0 µs: 9.00 µs in the secure world, the "
+        "rest for 1 RPC."
+    ) in shown
+    assert "TA, command, what crosses, who calls" in shown
+    assert "1 call hadn't ended; 3 events found no room" in shown
+    assert "client, thread 11 2 12.0 µs 100 %" in shown
+    events = json.loads(program_page.timeline(seen, Names()))["traceEvents"]
+    assert [event["name"] for event in events[:2]] == ["client, thread 11"] * 2
+
+
+def test_a_process_that_cannot_be_watched_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(BoardError, match="there is no process 11"):
+        attached("", 3, tmp_path)
+    with pytest.raises(BoardError, match="tracepoints can't be used"):
+        attached("", 4, tmp_path)
 
 
 def test_the_timeline_is_one_that_chrome_reads() -> None:

@@ -8,7 +8,7 @@ import click
 from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli.common import WithProgram, board_option, out_option, program_options
+from teemark.cli.common import WithProgram, board_option, option, out_option, program_options
 from teemark.cli.reach import reached
 from teemark.exact.program import known_names
 from teemark.measure import watching
@@ -21,12 +21,17 @@ from teemark.run.writer import check_free, directory_for, point_latest
 @board_option("qemu-v8", "Where the program is.")
 @program_options
 @out_option("runs/TIME-BOARD-watch")
+@option("--pid PID", "A process that runs already; less is known of it.", kind=click.IntRange(1))
+@option("--seconds N", "Watch it so long at most.", kind=click.IntRange(1), default=10**9)
 @click.argument("cases", nargs=-1, metavar="-- PROGRAM [ARG]...")
 def command(
+    *,
     board: str,
     push: tuple[Path, ...],
     names: tuple[Path, ...],
     out: Path | None,
+    pid: int | None,
+    seconds: int,
     cases: tuple[str, ...],
 ) -> int:
     """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
@@ -38,24 +43,31 @@ def command(
     TEE is told from that before and behind it. Writes report.html, and timeline.json for Perfetto
     (ui.perfetto.dev) or chrome://tracing.
 
+    With --pid: watch a process by the kernel's tracepoints alone, until it ends, N seconds are
+    over, or Ctrl-C: how many calls, their time in the secure world, their RPCs.
+
     Exit status: 0 fine; 1 if the program failed or can't be watched; 2 for a mistake on the command
     line.
     """
     argv = click.get_current_context().meta["program"]
-    if not argv or cases:
-        raise UsageMistake("there is no program", hint="teemark watch -- PROGRAM [ARG]…")
+    if bool(argv) == bool(pid) or cases:
+        raise UsageMistake("name one program", hint="teemark watch -- PROGRAM [ARG]…, or --pid PID")
+    what = " ".join(argv) or f"process {pid}"
     if out is not None:
         check_free(out)
     with reached(board) as target:
         listed = known_names(target.kit, names)
         directory = directory_for(out, target.name, "watch")
-        program = watching.Program(argv, tuple(path.absolute() for path in push))
-        with working(f"running {argv[0]} on {target.name} …"):
-            ran = watching.run(target, program, directory)
+        with working(f"watching {what} on {target.name} …"):
+            if pid is not None:
+                ran = watching.attach(target, pid, seconds, directory)
+            else:
+                pushed = tuple(path.absolute() for path in push)
+                ran = watching.run(target, watching.Program(argv, pushed), directory)
         exact = target.deterministic
     if out is None:
         point_latest(directory)
-    title = f"{' '.join(argv)} on {target.name}"
+    title = f"{what} on {target.name}"
     made = program_page.sections(ran, listed, exact=exact, title=title)
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
     page = program_page.write(made, title, "", directory)
@@ -65,5 +77,5 @@ def command(
         show(console, section.blocks)
     click.echo(f"report: {page}")
     if ran.status:
-        click.echo(f"{argv[0]} ended with status {ran.status}: {directory / 'output.txt'}")
+        click.echo(f"{what} ended with status {ran.status}: {directory / 'output.txt'}")
     return 1 if ran.status else 0

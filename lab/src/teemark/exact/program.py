@@ -38,7 +38,7 @@ def known_names(kit: Kit, files: Sequence[Path]) -> Names:
     """Names from the headers of OP-TEE's kit and of its source's TAs, and from the user's files."""
     headers = sorted((kit.folder / "include").glob("*.h"))
     tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
-    return names.read([*headers, *tree, *files])
+    return names.read([names.KNOWN, *headers, *tree, *files])
 
 
 def record(
@@ -84,7 +84,8 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
     """Returns the known sources with the files that the program's processes had mapped, and the TAs
     that it called."""
     root = paths.vboard() / "root"
-    pushed = {file.name: file for file in program.push}
+    preloaded = paths.built_programs("aarch64") / watching.LIBRARY
+    pushed = {file.name: file for file in (*program.push, preloaded)}
     mine = {elf.file for elf in known.programs}
     programs = []
     for name in sorted({name for maps in ran.maps.values() for name in maps.files}):
@@ -116,8 +117,8 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
-    """Yields each subtest of xtest's output with the number of its calls and their cost. A call
-    belongs to the subtest whose line was printed last before it."""
+    """Yields each subtest of xtest's output with the number of its calls and their cost; nothing of
+    another program. A call belongs to the subtest whose line was printed last before it."""
     place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()
@@ -127,7 +128,7 @@ def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
         place += len(line)
     for name, start, end in zip(names, starts, [*starts[1:], place + 1], strict=True):
         mine = [call for call in ran.watched.calls if start <= call.printed < end]
-        if mine:
+        if mine and len(names) > 1:
             yield name, len(mine), sum(call.ns for call in mine)
 
 

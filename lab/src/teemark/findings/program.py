@@ -129,8 +129,9 @@ def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
     way = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:
         each = kind.total / len(kind.calls)
-        if len(kind.calls) < FEW or kind.total < watched.inside / 2 or each < 10 * way:
+        if kind.total < watched.inside / 2 or each < 10 * way:
             continue
+        saves = Share(each / watched.inside, "the time in calls with each call less")
         yield Finding(
             key="program-dearest-command",
             topic="choice",
@@ -138,8 +139,9 @@ def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
             f"calls, {cost(each)} each time.",
             evidence=f"The cheapest command takes {cost(way)}: this one computes long.",
             remedy="Call it less often: keep what it gave, as a TLS server that resumes sessions; "
-            "or let it do less: `--plan asymmetric` has what other keys take on this board.",
+            "or let it do less: `--plan asymmetric` has what other keys take on this board, "
+            "`teemark what-if CASE` what other builds of OP-TEE take.",
             costs=_share(kind.total, watched),
-            saves=Share(each / watched.inside, "the time in calls with each call less"),
+            saves=saves if len(kind.calls) >= FEW else None,
             figures=(Figure("calls", len(kind.calls)),),
         )

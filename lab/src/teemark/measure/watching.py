@@ -10,46 +10,24 @@ from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
+from teemark.base.files import write_whole
+from teemark.base.harmless import harmless_line
 from teemark.boards.board import Board
+from teemark.boards.command_lines import script
 from teemark.boards.install import guest
 from teemark.trace import calls as records
-from teemark.trace.calls import HEAD, MAGIC, Maps, Watched
+from teemark.trace.calls import HEAD, MAGIC, Call, Maps, Watched
 
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
 """Calls that are kept; a record takes 160 bytes of the board's /tmp."""
 
-_RUN = """\
-d=$1; trace=$2; shift 2
-dd if=/dev/null of="$d/calls" bs=1 seek="$1" 2>/dev/null || exit 125
-shift
-i=
-if [ "$trace" = events ]; then
-  t=/sys/kernel/tracing
-  [ -e $t/trace_clock ] || mount -t tracefs nodev $t 2>/dev/null
-  i=$t/instances/teemark-$$
-  if mkdir $i 2>/dev/null && echo mono >$i/trace_clock &&
-    echo 8192 >$i/buffer_size_kb && echo 1 >$i/events/optee/enable; then :; else
-    rmdir $i 2>/dev/null; i=
-  fi
-fi 2>/dev/null
-export PATH="$d/bin:$PATH"
-LD_LIBRARY_PATH="$d/bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"; export LD_LIBRARY_PATH
-[ "$trace" = windows ] && TEEMARK_WATCH_TRACE=1 && export TEEMARK_WATCH_TRACE
-( export TEEMARK_WATCH="$d/calls" LD_PRELOAD="$d/libteewatch.so"; exec "$@" ) >"$d/out" 2>&1
-status=$?
-if [ -n "$i" ]; then
-  echo 0 >$i/tracing_on
-  grep -h overrun $i/per_cpu/cpu*/stats >"$d/overrun"
-  grep optee_invoke_fn $i/trace >"$d/events"
-  echo 0 >$i/events/optee/enable; rmdir $i
-fi 2>/dev/null
-exit $status
-"""
+_SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
 _EVENT = re.compile(
-    r"-(\d+)\s+\[\d+\].*?(\d+)\.(\d{6}): optee_invoke_fn_(begin|end):.*?[\[(]([^\])]*)[\])]"
+    r"^ *(.+)-(\d+)\s+\[\d+\].*?(\d+\.\d{6}): optee_invoke_fn_(\w+):.*?[\[(](?:0x)?([\da-f]+)", re.M
 )
+_OVERRUN = re.compile(r"^overrun: (\d+)", re.M)
 
 RPCS = {0: "memory", 2: "memory", 4: "interrupts", 5: "commands"}
 
@@ -69,6 +47,7 @@ class Leg:
     begin: int  # ns, of the same clock as the calls
     end: int
     returned: int
+    program: str  # the thread's name
 
     @property
     def complete(self) -> bool:
@@ -87,6 +66,7 @@ class Ran:
     maps: dict[int, Maps]  # by process
     legs: tuple[Leg, ...] | None  # None: there were no tracepoints
     overrun: int  # events that found no room
+    attached: str = ""  # The process that ran already, and how long it was watched
 
 
 def run(
@@ -115,7 +95,8 @@ def run(
         board.script('cat >"$1"', f"{place}/calls", stdin=bytes(head))
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
-        status = board.script(_RUN, place, how, str(size), *program.argv, check=False).status
+        words = ("run", place, how, str(size), *program.argv)
+        status = board.script(_SCRIPT, *words, check=False).status
         # The end of the file is a hole: nothing was called there.
         made = int.from_bytes(
             board.capture(["head", "-c", "24", f"{place}/calls"]).stdout[16:24], "little"
@@ -123,37 +104,57 @@ def run(
         size = HEAD.itemsize + min(made, ROOM) * records.CALL.itemsize
         data = board.capture(["head", "-c", str(size), f"{place}/calls"]).stdout
         (directory / "calls.bin").write_bytes(data)
-        texts = {
-            name: board.script(f'cat "$1"/{name} 2>/dev/null', place, check=False)
-            for name in ("out", "events", "overrun")
-        }
+        out, seen = (
+            board.script(f'cat "$1"/{name} 2>/dev/null', place, check=False)
+            for name in ("out", "events")
+        )
         maps = {
             int(name): Maps(board.capture(["cat", f"{place}/calls.maps.{name}"]).text)
             for name in board.script('cd "$1" && ls | sed -n s/^calls.maps.//p', place).text.split()
         }
-    (directory / "output.txt").write_bytes(texts["out"].stdout)
-    (directory / "events.txt").write_bytes(texts["events"].stdout)
+    (directory / "output.txt").write_bytes(out.stdout)
+    (directory / "events.txt").write_bytes(seen.stdout)
     watched = records.read(directory / "calls.bin")
     if watched.processes == 0:
         raise BoardError(
             f"{board.name}: no process of {program.argv[0]} could be watched (status {status}):\n"
-            + texts["out"].text[-2000:],
+            + out.text[-2000:],
             hint="is it on the board (--push FILE brings it)? A library is preloaded: programs "
             "that are static, have capabilities or run as another user don't load it",
         )
-    traced = tuple(legs(texts["events"].text)) if texts["overrun"].status == 0 else None
-    overrun = sum(int(word) for word in re.findall(r"overrun: (\d+)", texts["overrun"].text))
-    return Ran(watched, status, texts["out"].text, maps, traced, overrun)
+    traced = tuple(legs(seen.text)) if seen.status == 0 else None
+    lost = sum(map(int, _OVERRUN.findall(seen.text)))
+    return Ran(watched, status, out.text, maps, traced, lost)
+
+
+def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
+    """Watches a process that runs, and what it starts, by the kernel's tracepoints until it ends,
+    `seconds` are over, or a signal comes. A call is whatever the kernel sees complete."""
+    with board.stream(script(_SCRIPT, "attach", str(pid), str(seconds))) as process:
+        text = b"".join(process.chunks()).decode(errors="replace")
+        status = process.wait()
+    if status:
+        why = f"there is no process {pid}" if status == 3 else "the optee tracepoints can't be used"
+        raise BoardError(f"{board.name}: {why}", hint="it takes root, tracefs and the optee driver")
+    begin, end = map(float, re.findall(r"^([\d.]+) [\d.]+$", text, re.M))
+    write_whole(directory / "events.txt", text)
+    traced, begun, made = tuple(legs(text)), dict[int, int](), list[Call]()
+    for leg in traced:
+        begun.setdefault(leg.thread, leg.begin)
+        if leg.complete:
+            place = (begun.pop(leg.thread), leg.end, pid, leg.thread)
+            made.append(Call("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
+    watched = Watched(tuple(made), len(begun), 1, 0)
+    lost = sum(map(int, _OVERRUN.findall(text)))
+    return Ran(watched, 0, "", {}, traced, lost, f"{pid} in {end - begin:.1f} s")
 
 
 def legs(text: str) -> Iterator[Leg]:
     """Yields the ways into the secure world that the kernel's trace shows."""
-    begun: dict[int, int] = {}
-    for found in _EVENT.finditer(text):
-        thread = int(found[1])
-        at = (int(found[2]) * 1_000_000 + int(found[3])) * 1000
-        if found[4] == "begin":
-            begun[thread] = at
+    begun: dict[str, int] = {}
+    for program, thread, at, what, first in _EVENT.findall(text):
+        ns = round(float(at) * 1e6) * 1000
+        if what == "begin":
+            begun[thread] = ns
         elif thread in begun:
-            words = re.findall(r"[0-9a-f]+", found[5].replace("0x", ""))
-            yield Leg(thread, begun.pop(thread), at, int(words[0], 16) if words else 0)
+            yield Leg(int(thread), begun.pop(thread), ns, int(first, 16), harmless_line(program))

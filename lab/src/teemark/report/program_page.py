@@ -32,8 +32,9 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Se
         return fmt.count(round(ns)) if exact else fmt.duration(ns)
 
     said = advice(ran.watched, names, exact=exact)
+    answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
     found = (
-        ("answer", title, tuple(_answer(ran, kinds, names, cost, exact=exact))),
+        ("answer", title, tuple(answer)),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
         ("advice", "What to change", (page.Findings(said),) if said else ()),
         ("sizes", "What crosses", (_params(kinds),)),
@@ -41,7 +42,8 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Se
         ("callers", "Who calls", (_callers(ran, names),)),
     )
     shown = found if kinds else found[:1]
-    return [page.Section(key, head, blocks) for key, head, blocks in shown if blocks]
+    unknown = ("sizes", "callers") if ran.attached else ()
+    return [page.Section(*one) for one in shown if one[2] and one[0] not in unknown]
 
 
 def _answer(
@@ -81,12 +83,25 @@ def _answer(
     yield page.Bullets(tuple((note,) for note in notes if note))
 
 
+def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
+    watched, legs = ran.watched, [leg for mine in _by_call(ran).values() for leg in mine]
+    inside = sum(leg.end - leg.begin for leg in legs)
+    rpcs = fmt.plural(sum(not leg.complete for leg in legs), "RPC")
+    said = f"Process {ran.attached}: {fmt.plural(len(watched.calls), 'call')} into the TEE took "
+    said += f"{cost(watched.inside)}: {cost(inside)} in the secure world, the rest for {rpcs}."
+    yield page.Paragraph((said,))
+    unknown = (
+        "Not known without the library that `teemark watch -- PROGRAM` preloads: TA, command, what "
+        "crosses, who calls. Opening a session and registering memory are calls, too."
+    )
+    lost = f"{fmt.plural(watched.lost, 'call')} hadn't ended; {ran.overrun} events found no room."
+    yield page.Bullets(((unknown,), (lost,)))
+
+
 def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
     if ran.legs is None:
-        why = (
-            "The kernel's tracepoints can't be used here (no root, or no tracefs): nothing to hold "
-        )
-        return "" if exact else f"{why}the counts against."
+        why = "The kernel's tracepoints can't be used here (no root, or no tracefs)"
+        return "" if exact else f"{why}: nothing to hold the counts against."
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
     mine = _by_call(ran)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))

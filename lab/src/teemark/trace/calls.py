@@ -16,8 +16,8 @@ import numpy as np
 from teemark.base.errors import DataError
 from teemark.trace.names import Names
 
-Function = Literal["open", "close", "invoke", "register", "allocate", "release"]
-FUNCTIONS: tuple[Function, ...] = get_args(Function)
+Function = Literal["open", "close", "invoke", "register", "allocate", "release", "call"]
+FUNCTIONS: tuple[Function, ...] = get_args(Function)[:-1]  # "call" is seen by the kernel alone
 
 MAGIC = b"TWATCH1"
 
@@ -51,7 +51,7 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class Call:
     function: Function
-    ta: str  # UUID; "" of shared memory, and where the session isn't known
+    ta: str  # UUID; "" of shared memory, and where the session isn't known; of "call" its program
     command: int
     begin: int  # ns
     end: int
@@ -122,6 +122,8 @@ class Watched:
 def name_of(call: Call, names: Names) -> str:
     if call.function in ("register", "allocate", "release"):
         return f"{call.function} shared memory"
+    if call.function == "call":
+        return f"{call.ta}, thread {call.thread}"
     ta = names.ta(call.ta) if call.ta else "a session from before"
     if call.function == "invoke":
         return f"{ta}: {names.command(call.ta, call.command)}"

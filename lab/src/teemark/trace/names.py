@@ -13,6 +13,8 @@ from pathlib import Path
 from teemark.base.errors import UsageMistake
 from teemark.base.harmless import harmless, harmless_line
 
+KNOWN = Path(__file__).with_name("names.toml")
+
 _UUID = re.compile(
     r"#define\s+(\w+?)_?UUID\w*\s*\\?\s*\{\s*(0x[0-9a-f]+)\s*,\s*(0x[0-9a-f]+)\s*,\s*"
     r"(0x[0-9a-f]+)\s*,\s*\\?\s*\{((?:\s*\\?\s*0x[0-9a-f]+\s*,?){8})",

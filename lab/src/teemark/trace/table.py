@@ -238,7 +238,7 @@ def show(trace: Trace, *, against: Trace | None = None, function: str | None = N
                 f"({fmt.signed(more / before.instructions, 3)})"
             )
             blocks += [Paragraph((said,)), differences(before, case, TOP)]
-        elif len(trace.cases) <= 3:
+        elif len(trace.cases) <= 3 or case is max(trace.cases, key=lambda one: one.instructions):
             blocks += _one(case)
     show_blocks(terminal(120), blocks)
 
@@ -248,7 +248,7 @@ def _overview(trace: Trace) -> Table:
     for case in trace.cases:
         levels = case.levels()
         inside = ["tick"] if case.interrupts()[0] else []
-        inside += [name.strip("[]") for name, _ in case.others()]
+        inside += [name.strip("[]") for name, _ in case.others()] + ["sleep"] * case.slept
         counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
         rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts))
     return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
