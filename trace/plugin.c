@@ -210,9 +210,7 @@ static void after_reset(qemu_plugin_id_t id)
 
 static void begin_window(unsigned marker)
 {
-	if (trace.file)
-		fclose(trace.file);
-	trace.file = fopen(trace.part, "wb");
+	trace.file = trace.file ? freopen(trace.part, "wb", trace.file) : fopen(trace.part, "wb");
 	if (!trace.file || fseek(trace.file, sizeof(struct window_head), SEEK_SET)) {
 		perror(trace.part);
 		exit(1);

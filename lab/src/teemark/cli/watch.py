@@ -64,11 +64,10 @@ def command(
             else:
                 pushed = tuple(path.absolute() for path in push)
                 ran = watching.run(target, watching.Program(argv, pushed), directory)
-        exact = target.deterministic
     if out is None:
         point_latest(directory)
     title = f"{what} on {target.name}"
-    made = program_page.sections(ran, listed, exact=exact, title=title)
+    made = program_page.sections(ran, listed, exact=target.deterministic, title=title)
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
     page = program_page.write(made, title, "", directory)
     console = terminal(120)

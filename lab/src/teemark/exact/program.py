@@ -71,9 +71,8 @@ def _cases(
         key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")
-            cases.append(
-                profile_of(key, recorded, (Sample(recorded.instructions, None),), named_by)
-            )
+            samples = (Sample(recorded.instructions, None),)
+            cases.append(profile_of(key, recorded, samples, named_by))
         except (DataError, OSError) as error:
             unread.append(f"{key}: {error}")
         (folder / f"window-{number}").unlink(missing_ok=True)

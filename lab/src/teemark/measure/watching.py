@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.base.files import write_whole
@@ -88,19 +90,16 @@ def run(
                 stack.enter_context(guest(board, file, tell=lambda _: None))
             else:
                 board.push(file, f"{place}/bin/{file.name}", mode=0o755)
-        head = bytearray(HEAD.itemsize)
-        head[:8] = MAGIC.ljust(8, b"\0")
-        head[8:16] = ROOM.to_bytes(8, "little")
-        head[56:64] = every.to_bytes(8, "little")
-        board.script('cat >"$1"', f"{place}/calls", stdin=bytes(head))
+        head = np.zeros((), HEAD)
+        head["magic"], head["room"], head["every"] = MAGIC, ROOM, every
+        board.script('cat >"$1"', f"{place}/calls", stdin=head.tobytes())
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
         status = board.script(_SCRIPT, *words, check=False).status
         # The end of the file is a hole: nothing was called there.
-        made = int.from_bytes(
-            board.capture(["head", "-c", "24", f"{place}/calls"]).stdout[16:24], "little"
-        )
+        begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
+        made = int.from_bytes(begun[16:24], "little")
         size = HEAD.itemsize + min(made, ROOM) * records.CALL.itemsize
         data = board.capture(["head", "-c", str(size), f"{place}/calls"]).stdout
         (directory / "calls.bin").write_bytes(data)
