@@ -19,6 +19,7 @@ from teemark.base.console import terminal as console
 from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
 from teemark.boards.board import Board
 from teemark.boards.shell import Result
+from teemark.exact import program as programs
 from teemark.findings.program import advice
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
@@ -27,6 +28,7 @@ from teemark.report import program_page
 from teemark.trace import calls, names
 from teemark.trace.calls import Call, Maps, Param, Watched
 from teemark.trace.names import Names
+from teemark.trace.profile import CaseTrace, Function, Node
 
 LIBRARY = paths.built_programs("native") / watching.LIBRARY
 needs_library = pytest.mark.skipif(not LIBRARY.is_file(), reason="build/host/native isn't built")
@@ -392,6 +394,18 @@ def test_a_process_that_cannot_be_watched_is_refused_with_the_reason(tmp_path: P
         attached("", 3, tmp_path)
     with pytest.raises(BoardError, match="tracepoints can't be used"):
         attached("", 4, tmp_path)
+
+
+def test_a_traced_call_is_shown_without_the_time_that_the_guest_slept() -> None:
+    """How long its disk takes depends on the host: it would be told as instructions."""
+    idle = Function("EL1", "kernel", "cpu_do_idle")
+    slept, awake = (
+        CaseTrace("it", 40, (), (function,), (Node(-1, 0, 40, 1),))
+        for function in (idle, Function("EL1", "kernel", "main"))
+    )
+    made = watched(*(call("invoke", n, 1000, window=n or None) for n in range(3)))
+    found = programs.awake(made, {1: slept, 2: awake})
+    assert [one.ns for one in found.calls] == [1000, 40, 1000]
 
 
 def test_the_timeline_is_one_that_chrome_reads() -> None:

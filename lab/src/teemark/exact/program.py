@@ -3,7 +3,7 @@
 plugin and the library that is preloaded into the program."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from teemark.exact.record import recording
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
 from teemark.trace import calls, names, store, window
+from teemark.trace.calls import Watched
 from teemark.trace.names import Names
 from teemark.trace.places import Sources
 from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
@@ -58,21 +59,32 @@ def record(
         with working("reading the trace …"):
             named_by = _sources(sources(optee, kernel), ran, program, folder)
             cases, unread = _cases(ran, known, named_by, folder)
-    trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases))
+    trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases.values()))
     store.write(trace, directory)
-    return Traced(ran, trace, known, tuple(unread))
+    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, known, tuple(unread))
+
+
+def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
+    """Returns the calls without the time that the guest slept in a traced one, until its disk was
+    ready as a rule: that depends on how busy this machine is. `cases` are by window."""
+    slept = {window: case.instructions for window, case in cases.items() if case.slept}
+    made = (
+        call if call.window not in slept else replace(call, end=call.begin + slept[call.window])
+        for call in watched.calls
+    )
+    return replace(watched, calls=tuple(made))
 
 
 def _cases(
     ran: Ran, known: Names, named_by: Sources, folder: Path
-) -> tuple[list[CaseTrace], list[str]]:
-    cases, unread = [], []
+) -> tuple[dict[int, CaseTrace], list[str]]:
+    cases, unread = {}, []
     for number, call in sorted(calls.windows_of(ran.watched.calls).items()):
         key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")
             samples = (Sample(recorded.instructions, None),)
-            cases.append(profile_of(key, recorded, samples, named_by))
+            cases[number] = profile_of(key, recorded, samples, named_by)
         except (DataError, OSError) as error:
             unread.append(f"{key}: {error}")
         (folder / f"window-{number}").unlink(missing_ok=True)
