@@ -666,6 +666,7 @@ def test_the_guess_knows_of_traced_calls() -> None:
         ("rpi3-secure-hash", 177),
         ("api-vs-custom", 65),
         ("mqtt-tz-blocks", 250),
+        ("beaglebone-hw-crypto", 246),
     ],
 )
 def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:

@@ -58,6 +58,7 @@ class Workload:
     draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
     least_ms: float = 0.3
     """A call into the TEE takes about so long at least on a virtual board; guesses use it."""
+    byte_ns: float = 0.0  # Likewise, what a byte takes beyond one of a digest, with its checks
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -248,8 +249,10 @@ STORAGE = Workload(
     {"create": (SMALL, DATA), "read": (DATA,), "write": (DATA,), "open": (SMALL,), "*": ()},
     served=True, least_ms=160,
 )  # fmt: skip
-FILE = Workload("file", "OP", "BYTES", "files", backends=IN_TA, mapped=True, served=True)
-RNG = Workload("rng", "random", "BYTES", "random bytes", draws=True, least_ms=2)
+FILE = Workload(
+    "file", "OP", "BYTES", "files", backends=IN_TA, mapped=True, served=True, byte_ns=80
+)
+RNG = Workload("rng", "random", "BYTES", "random bytes", draws=True, least_ms=2, byte_ns=125)
 SAME_CODE = Workload(
     "same-code", "KERNEL", "BYTES", "the same code in both worlds", kind="other", backends=IN_TA,
     carries={"*": (DATA,)},

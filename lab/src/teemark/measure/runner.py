@@ -430,9 +430,10 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
     for case in asked.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
-        work = rates.get(case.work.backend, rates[""]) * 1e-9 * (case.work.size or 0)
+        rate = rates.get(case.work.backend, rates[""]) + case.work.row.byte_ns
+        work = rate * 1e-9 * (case.work.size or 0)
         call = case.work.row.least_ms / 1e3 * slow if _needs_tee(case) else 0.0
-        total += _PREPARING_S + _PREPARING_CALLS * call
+        total += _PREPARING_S + _PREPARING_CALLS * (call + work)
         for repeat in case.repeat or (1,):
             each = max(shortest, call + repeat * work)
             total += samples * (each + (_TICKS_S if deterministic else 0.0))
