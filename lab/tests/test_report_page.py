@@ -81,15 +81,12 @@ _BROKEN = """
 """
 
 _RAGGED = """
-  [...document.querySelectorAll("table")].flatMap(table => {
-    const cells = [...table.querySelectorAll("td")].filter(cell => cell.querySelector(".bar i"));
-    const found = new Map();
-    for (const cell of cells) {
-      const place = Math.round(cell.querySelector(".bar i").getBoundingClientRect().left);
-      found.set(cell.cellIndex, (found.get(cell.cellIndex) || new Set()).add(place));
-    }
-    return [...found.values()].filter(places => places.size > 1).map(places => [...places]);
-  })
+  [...document.querySelectorAll("td")].filter(cell => {
+    const bar = cell.querySelector(".bar i");
+    if (!bar || !bar.getClientRects().length) return false;
+    const left = cell.getBoundingClientRect().left + parseFloat(getComputedStyle(cell).paddingLeft);
+    return Math.abs(bar.getBoundingClientRect().left - left) > 1;
+  }).map(cell => cell.textContent)
 """
 
 
