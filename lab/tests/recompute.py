@@ -140,7 +140,7 @@ def read(file: Path) -> Run:
             cost = record["ns"] / record["loops"]
             run.inside.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
         elif kind == "machine":
-            run.resolution = record["clock"]["resolution_ns"]
+            run.resolution = record.get("clock", {}).get("resolution_ns", 0.0)
         elif kind == "case":
             run.cases[record["case"]] = record
         elif kind == "legs":

@@ -103,7 +103,7 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 def _tick(value: float) -> str:
     if value >= 1e6:
         return f"{fmt.digits(value / 1e6, 4)} M"
-    return fmt.grouped(f"{value:g}")
+    return fmt.grouped(f"{value:.10g}") if value >= 1 else f"{value:g}"
 
 
 def log_ticks(low: float, high: float) -> list[float]:
