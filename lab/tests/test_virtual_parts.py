@@ -12,7 +12,7 @@ import pytest
 
 from teemark.base import errors, paths
 from teemark.base.scratch import start_time
-from teemark.boards import VirtualConfig, config, instances, optee, qemu, virtual
+from teemark.boards import VirtualConfig, config, instances, optee, qemu, ssh, virtual
 from teemark.boards.qemu import Images, Instance
 from teemark.boards.ssh import guarded
 from teemark.boards.ta_kit import Kit
@@ -259,6 +259,12 @@ def test_without_setpriv_a_shell_watches(tmp_path: Path, monkeypatch: pytest.Mon
     words = guarded(["sh", "-c", "read line; echo $line; exit 7"])
     done = subprocess.run(words, input="said\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (7, "said\n", "")
+
+    # A command that ends before the shell looks: its status was lost, and a failure was a success.
+    late = ssh._WATCH.replace("watcher=$!\n", "watcher=$!\nsleep 0.2\n")
+    assert late != ssh._WATCH
+    words = ["sh", "-c", late, "sh", str(os.getpid()), "sh", "-c", "exit 7"]
+    assert subprocess.run(words, check=False).returncode == 7
 
     # An exec, so that the only process is the one that has the PID.
     here = tmp_path / "pid"

@@ -180,6 +180,7 @@ child=$!
 [ -z "$told" ] || kill -TERM $child
 (while kill -0 "$me" && kill -0 $$; do sleep 1; done; kill -9 $child) </dev/null >/dev/null 2>&1 &
 watcher=$!
+wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 kill $watcher
 exit $status
