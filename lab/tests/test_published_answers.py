@@ -142,7 +142,7 @@ def test_a_planted_fault_is_found(
 
 QUICK = {("ed25519", SIGN), ("ed25519", VERIFY), ("x25519", DERIVE), ("ecdsa-p256", VERIFY),
          ("ecdh-p256", DERIVE)}  # fmt: skip
-"""What takes the TEE less than two seconds each; RSA takes up to twelve."""
+"""Algorithms that take the TEE less than two seconds each; RSA takes up to twelve."""
 
 
 def is_known(one: Answer) -> bool:

@@ -45,7 +45,7 @@ COUNTED = "This board counts instructions, and the answer needs time: caches, di
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What a figure says, the sentence that says so, the figure itself and the document's own, or
+    """The outcome of one check: its sentence, the figure itself, and the document's own figure or
     the bounds within which the conclusion holds."""
 
     outcome: Outcome
