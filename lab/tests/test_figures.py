@@ -361,10 +361,10 @@ def test_all_cases() -> None:
 
 
 def drawn(run: RunData, monkeypatch: pytest.MonkeyPatch) -> dict[str, charts.Series]:
-    """The series of the throughput chart, by backend, as they are given to the plotting library."""
+    """The series of the throughput chart, by backend, as they are drawn."""
     found: dict[str, charts.Series] = {}
 
-    def keep(_key: str, series: Sequence[charts.Series], *_: object) -> str:
+    def keep(series: Sequence[charts.Series], *_: object) -> str:
         found.update({one.backend.name: one for one in series})
         return "<svg></svg>"
 

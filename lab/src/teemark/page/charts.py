@@ -1,39 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Charts as inline SVG, the same bytes for the same figures.
+"""Charts over axes as inline SVG: rates over sizes, and figures over runs. Colours are variables of
+the page, so that a chart follows the light or dark theme."""
 
-Colours are CSS variables of the page (matplotlib is given stand-ins, which are replaced
-afterwards), so that a chart follows the light or dark theme. Text stays text in the page's font.
-"""
-
-import contextlib
-import io
 import math
-import re
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from teemark.base import fmt
+from teemark.page import bars
+from teemark.page.bars import FONT, box, label, picture
 from teemark.run.records import Backend
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-INK = "#010101"
-MUTED = "#020202"
-GRID = "#030303"
-WORSE = "#040404"
-BETTER = "#050505"
-MARKERS = "osDsDo^"
-"""Marks of backends, by their place in the run, as the page's colours --c-0, --c-1, …"""
+DOT, SQUARE, DIAMOND, TRIANGLE = (12, 0.0), (4, 0.5), (4, 0.0), (3, 0.0)
+MARKERS = (DOT, SQUARE, DIAMOND, SQUARE, DIAMOND, DOT, TRIANGLE)
+"""Marks of backends, by their place in the run, as the page's colours --c-0, --c-1, …: how many
+corners they have, and by which share of the way to the next these are turned."""
 
 OTHER = "other"
-STAND_INS = {
-    name: f"#0000{index:02x}"
-    for index, name in enumerate((*map(str, range(len(MARKERS))), OTHER), start=0x10)
-}
+COLOURS = (*map(str, range(len(MARKERS))), OTHER)
 
 
 def colour(place: int) -> str:
@@ -43,22 +28,21 @@ def colour(place: int) -> str:
 
 def known(name: str) -> str:
     """Returns the name of a colour that the page has; never a word of the board's own."""
-    return name if name in STAND_INS or name in ("worse", "better") else OTHER
+    return name if name in (*COLOURS, "worse", "better") else OTHER
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Size in CSS pixels; `label` is the room to the right for names of series."""
 
-    name: str
     width: int
     height: int
     label: int
-    font: float
 
 
-WIDE = Shape("wide", 900, 430, 200, 13.0)
-NARROW = Shape("narrow", 350, 360, 66, 11.5)
+WIDE = Shape(bars.WIDE, 430, 200)
+NARROW = Shape(bars.NARROW, 360, 66)
+LEFT = 4.8 * FONT  # Room for the ticks of the vertical axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +53,8 @@ class Series:
     place: int = len(MARKERS)  # Of the backend in the run
 
     @property
-    def stand_in(self) -> str:
-        return STAND_INS[colour(self.place)]
-
-    @property
-    def marker(self) -> str:
-        return MARKERS[self.place] if self.place < len(MARKERS) else "o"
-
-
-VARIABLES = {
-    INK: "var(--ink)",
-    MUTED: "var(--muted)",
-    GRID: "var(--rule)",
-    WORSE: "var(--c-worse)",
-    BETTER: "var(--c-better)",
-    **{stand_in: f"var(--c-{name})" for name, stand_in in STAND_INS.items()},
-}
-"""Stand-in colours and what they become."""
+    def ink(self) -> str:
+        return f"c-{colour(self.place)}"
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -124,37 +93,43 @@ def levels(low: float, high: float) -> list[float]:
     return near if len(near) >= 3 else ticks
 
 
-@contextlib.contextmanager
-def _figure(key: str, shape: Shape, height: float) -> Iterator[Any]:
-    """Yields an empty figure of this height, pixels, whose text stays text."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    style: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": f"teemark-{key}-{shape.name}",
-        "font.size": shape.font,
-        "text.parse_math": False,  # a name with dollars in it is no formula
-        "path.simplify": False,
-    }
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(shape.width / 72, height / 72), dpi=72)
-        figure.patch.set_alpha(0)
-        yield figure
+def even_ticks(low: float, high: float, most: int) -> list[float]:
+    """Returns up to `most` + 1 round values from `low` to `high`, as far from each other."""
+    power = 10.0 ** math.floor(math.log10(high - low))
+    step = next(n * power for n in (0.1, 0.2, 0.25, 0.5, 1, 2, 5) if high - low <= most * n * power)
+    return [step * n for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _axes(figure: Any, box: tuple[float, float, float, float], font: float, grid: str) -> "Axes":
-    """Adds axes in this part of the figure: left, bottom, width and height, pixels."""
-    wide, tall = figure.get_size_inches() * 72
-    axes: Axes = figure.add_axes((box[0] / wide, box[1] / tall, box[2] / wide, box[3] / tall))
-    axes.patch.set_alpha(0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(MUTED)
-    axes.tick_params(which="both", colors=MUTED, labelcolor=MUTED, labelsize=font, length=0)
-    axes.grid(which="major", axis=grid, color=GRID, linewidth=1)  # type: ignore[arg-type]
-    axes.set_axisbelow(True)
-    return axes
+Place = Callable[[float], float]
+
+
+def axis(
+    ends: tuple[float, float], room: tuple[float, float], scale: Callable[[float], float] = float
+) -> Place:
+    """Returns where on an axis a value stands: those of `ends` at both ends of the `room`."""
+    low, high = map(scale, ends)
+    return lambda value: room[0] + (scale(value) - low) / (high - low) * (room[1] - room[0])
+
+
+def _path(points: Sequence[tuple[float, float]], ink: str, width: float, dashes: str = "") -> str:
+    """Draws a line through places."""
+    way = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'<path d="M{way}" fill="none" stroke="var(--{ink})" stroke-width="{width:g}"{dashed}/>'
+
+
+def _marker(kind: tuple[int, float], x: float, y: float, ink: str) -> str:
+    corners, turned = kind
+    angles = [math.tau * (corner + turned) / corners for corner in range(corners)]
+    points = " ".join(f"{x + 3 * math.sin(a):.1f},{y - 3 * math.cos(a):.1f}" for a in angles)
+    return f'<polygon points="{points}" fill="var(--{ink})"/>'
+
+
+def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iterator[str]:
+    """Draws the vertical axis: a line and its value for each tick."""
+    for tick in ticks:
+        yield box(left, y(tick), right - left, 1, "var(--rule)")
+        yield label(left - 6, y(tick) - FONT * 0.65, _tick(tick), "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,128 +145,93 @@ class Course:
 SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
 
 
-def history(
-    key: str, courses: Sequence[Course], runs: Sequence[str], unit: str, shape: Shape
-) -> str:
+def history(courses: Sequence[Course], runs: Sequence[str], unit: str, shape: Shape) -> str:
     """Draws one chart of a case, or several small ones over the same axis. `runs` names each run in
     two lines: its day and its commit."""
-    single, font = len(courses) == 1, shape.font
+    single = len(courses) == 1
     columns = 1 if single or shape is NARROW else 2
-    rows = -(-len(courses) // columns)
+    rows, gap = -(-len(courses) // columns), FONT * 6
     height = shape.height if single else SMALL_HEIGHT * rows + 60
-    left, gap = 4.8 * font, font * 6
-    wide = (shape.width - left - font * 2 - gap * (columns - 1)) / columns
+    wide = (shape.width - LEFT - FONT * 2 - gap * (columns - 1)) / columns
     tall = (height - 74) / rows
-    with _figure(key, shape, height) as figure:
-        for number, course in enumerate(courses):
-            row, column = divmod(number, columns)
-            bottom = 48 + (rows - 1 - row) * tall
-            place = (left + column * (wide + gap), bottom, wide, tall - (30 if rows > 1 else 0))
-            axes = _axes(figure, place, font, "y")
-            _course(axes, course, font, small=not single)
-            _run_axis(axes, runs, wide, font, named=number + columns >= len(courses))
-            axes.annotate(
-                unit if single else course.title,
-                xy=(0, 1),
-                xytext=(0, 6),
-                xycoords="axes fraction",
-                textcoords="offset points",
-                color=MUTED,
-                fontsize=font,
-            )
-        return _svg(figure)
+    made: list[str] = []
+    for number, course in enumerate(courses):
+        row, column = divmod(number, columns)
+        left, top = LEFT + column * (wide + gap), 26 + row * tall
+        bottom = top + tall - (30 if rows > 1 else 0)
+        x = axis((-0.4, len(runs) - 0.6), (left, left + wide))
+        made.append(label(left, top - FONT - 8, unit if single else course.title))
+        made += _course(course, x, (left, left + wide), (bottom, top), small=not single)
+        named = runs if number + columns >= len(courses) else ()
+        made += _run_axis(len(runs), named, x, (left, left + wide), bottom)
+    return picture(shape.width, height, made)
 
 
-def _course(axes: "Axes", course: Course, font: float, *, small: bool) -> None:
+def _course(
+    course: Course, x: Place, sides: tuple[float, float], room: tuple[float, float], *, small: bool
+) -> Iterator[str]:
     """Draws values as points, levels as lines, and beside each new level its change."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    numbers = [number for number, _ in course.points]
     values = [value for _, value in course.points]
-    line = STAND_INS[colour(3)]
-    axes.plot(numbers, values, color=line, marker="o", markersize=4, linewidth=0, zorder=3)
+    low, high = min(values), max(values)
+    more = max(high - low, 0.01 * high) * 0.45
+    y = axis((low - more, high + more), room)
+    yield from _levels(even_ticks(low - more, high + more, 3 if small else 5), y, *sides)
     before = None
     for begin, end, level in course.levels:
-        axes.plot((numbers[begin], numbers[end - 1]), (level, level), color=INK, linewidth=2)
+        first, last = (x(course.points[place][0]) for place in (begin, end - 1))
+        yield _path([(first, y(level)), (last, y(level))], "ink", 2)
         if before:
+            ink = "c-worse" if level > before else "c-better"
             sign = f"▲ +{fmt.percent(level / before - 1)}" if level > before else ""
-            axes.annotate(
-                sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}",
-                xy=(numbers[begin], level),
-                xytext=(0, 5),
-                textcoords="offset points",
-                color=WORSE if sign else BETTER,
-                fontsize=font,
-                ha="left" if begin < len(numbers) * 0.7 else "right",
-            )
+            said = sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}"
+            anchor = "start" if begin < len(course.points) * 0.7 else "end"
+            yield label(first, y(level) - FONT - 5, said, anchor, ink)
         before = level
-    low, high = min(values), max(values)
-    room = max(high - low, 0.01 * high) * 0.45
-    axes.set_ylim(low - room, high + room)
-    axes.yaxis.set_major_locator(MaxNLocator(3 if small else 5, min_n_ticks=3))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
+    for number, value in course.points:
+        yield _marker(DOT, x(number), y(value), "c-3")
 
 
-def _run_axis(axes: "Axes", runs: Sequence[str], wide: float, font: float, *, named: bool) -> None:
+def _run_axis(
+    count: int, names: Sequence[str], x: Place, sides: tuple[float, float], bottom: float
+) -> Iterator[str]:
     """Marks each run, and names as many as there is room for, from the last one on at equal
     distances."""
-    from matplotlib.ticker import FixedLocator
-
-    axes.set_xlim(-0.4, len(runs) - 0.6)
-    axes.xaxis.set_minor_locator(FixedLocator(list(range(len(runs)))))
-    axes.tick_params(which="major", axis="x", length=4)
-    axes.tick_params(which="minor", axis="x", length=3, color=MUTED)
-    most = max(2, int(wide / (font * 7)))
-    stride = max(1, -(-(len(runs) - 1) // (most - 1)))
-    places = list(range(len(runs) - 1, -1, -stride)) if named else []
-    axes.set_xticks(places, [runs[place] for place in places])
+    yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
+    yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
+    most = max(2, int((sides[1] - sides[0]) / (FONT * 7)))
+    for place in range(len(names) - 1, -1, -max(1, -(-(count - 1) // (most - 1)))):
+        for line, text in enumerate(names[place].split("\n")):
+            yield label(x(place), bottom + 6 + line * bars.LINE, text, "middle")
 
 
-def throughput(key: str, series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> str:
+def throughput(series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> str:
     """Draws values in `unit` against the bytes of one call, both logarithmic, each line named at
     its end."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    left = 4.8 * shape.font
-    room = (left, 50, shape.width - left - shape.label, shape.height - 74)
-    with _figure(key, shape, shape.height) as figure:
-        axes = _axes(figure, room, shape.font, "y")
-        axes.tick_params(which="major", axis="x", length=4)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        for one in series:
-            secure = one.backend.secure
-            axes.plot(
-                [x for x, _ in one.points],
-                [y for _, y in one.points],
-                color=one.stand_in,
-                linewidth=2.2 if secure else 1.5,
-                linestyle="-" if secure else (0, (5, 2.5)),
-                marker=one.marker,
-                markersize=4.5,
-                markeredgewidth=0,
-                clip_on=False,
-                zorder=3 if secure else 2,
-            )
-            for (x, _), bounds in zip(one.points, one.low_high, strict=False):
-                if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                    axes.plot((x, x), bounds, color=one.stand_in, linewidth=1.2, alpha=0.6)
-        all_y = [y for one in series for _, y in one.points]
-        ticks = levels(min(all_y), max(all_y))
-        axes.set_ylim(min(min(all_y) / 1.4, ticks[0]), max(max(all_y) * 1.4, ticks[-1]))
-        all_x = sorted({x for one in series for x, _ in one.points})
-        axes.set_xlim(all_x[0] / 1.25, all_x[-1] * 1.1)
-        places = [float(axes.transData.transform((x, 1.0))[0]) for x in all_x]
-        axes.xaxis.set_major_locator(FixedLocator(legible(all_x, places, shape.font)))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_locator(FixedLocator(ticks))
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _size(x)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _tick(y)))
-        axes.set_xlabel("bytes in one call", color=MUTED, fontsize=shape.font)
-        axes.text(0, 1.03, unit, transform=axes.transAxes, color=MUTED, fontsize=shape.font)
-        _name_lines(axes, series, shape)
-        return _svg(figure)
+    xs = sorted({x for one in series for x, _ in one.points})
+    ys = [y for one in series for _, y in one.points]
+    ticks = levels(min(ys), max(ys))
+    right, top, bottom = shape.width - shape.label, 26.0, shape.height - 50.0
+    x = axis((xs[0] / 1.25, xs[-1] * 1.1), (LEFT, right), math.log)
+    ends = min(min(ys) / 1.4, ticks[0]), max(max(ys) * 1.4, ticks[-1])
+    y = axis(ends, (bottom, top), math.log)
+    made = [label(LEFT, 0, unit), *_levels(ticks, y, LEFT, right)]
+    made.append(box(LEFT, bottom, right - LEFT, 1, "var(--muted)"))
+    for size in legible(xs, [x(one) for one in xs], FONT):
+        made += [box(x(size), bottom, 1, 4, "var(--muted)")]
+        made += [label(x(size), bottom + 5, _size(size), "middle")]
+    made.append(label((LEFT + right) / 2, bottom + 26, "bytes in one call", "middle"))
+    for one in sorted(series, key=lambda one: one.backend.secure):
+        places = [(x(size), y(value)) for size, value in one.points]
+        width, dashes = (2.2, "") if one.backend.secure else (1.5, "7.5 3.75")
+        made.append(_path(places, one.ink, width, dashes))
+        made += [_marker(MARKERS[one.place % len(MARKERS)], *at, one.ink) for at in places]
+        for (at, _), bounds in zip(places, one.low_high, strict=False):
+            if bounds is not None and bounds[1] > bounds[0] * 1.02:
+                # The axis is made for the points: a longer bar is cut off there.
+                low, high = (min(max(y(end), top), bottom) for end in bounds)
+                made.append(box(at - 0.6, high, 1.2, low - high, f"var(--{one.ink})"))
+    names = _names(series, [(x(one.points[-1][0]), y(one.points[-1][1])) for one in series], shape)
+    return picture(shape.width, shape.height, [*made, *names])
 
 
 def _size(number: float) -> str:
@@ -317,62 +257,19 @@ def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> lis
     return [sizes[index] for index in sorted(kept)]
 
 
-def _name_lines(axes: "Axes", series: Sequence[Series], shape: Shape) -> None:
-    """Names at the right ends, moved apart, in the colour of their lines."""
-    ends = [one.points[-1] for one in series]
-    pixels = [float(axes.transData.transform(end)[1]) for end in ends]
-    right = axes.get_position().x1 * shape.width
-    places = spread(pixels, shape.font + 4)
+def _names(
+    series: Sequence[Series], ends: Sequence[tuple[float, float]], shape: Shape
+) -> Iterator[str]:
+    """Writes names at the right ends, moved apart, in the colour of their lines."""
+    places = spread([y for _, y in ends], FONT + 4)
     # All move up or down together where they would touch the axis or leave the picture.
-    floor = axes.get_position().y0 * shape.height + shape.font / 2
-    lift = max(0.0, floor - min(places)) - max(0.0, max(places) - (shape.height - shape.font))
-    leader = {"arrowstyle": "-", "linewidth": 0.8, "shrinkA": 0, "relpos": (0, 0.5)}
-    for one, end, place, wanted in zip(series, ends, pixels, places, strict=True):
-        moved = wanted + lift
+    floor = shape.height - 50 - FONT / 2
+    lift = max(0.0, max(places) - floor) - max(0.0, FONT - min(places))
+    at = shape.width - shape.label + 10
+    for one, (x, y), place in zip(series, ends, places, strict=True):
         name = one.backend.name
         if shape is WIDE and one.backend.title.lower() != name:
             name = f"{name} · {one.backend.title}"
-        axes.annotate(
-            name,
-            xy=end,
-            xytext=(right + 10, moved),
-            textcoords="figure pixels",
-            color=one.stand_in,
-            fontsize=shape.font,
-            va="center",
-            ha="left",
-            annotation_clip=False,
-            arrowprops=leader | {"color": one.stand_in} if abs(place - moved) > 2 else None,
-        )
-
-
-_UNWANTED = (
-    r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*|<defs>\s*<style.*?</style>\s*</defs>\s*"
-    r'| id="[a-zA-Z0-9_.]+_\d+"| font-family: [^;]*;| transform="rotate\(-0 [^"]*\)"'
-)
-
-
-def _svg(figure: Any) -> str:
-    out = io.StringIO()
-    with warnings.catch_warnings():
-        # Text stays text: it is the page's font that must have the letters of a name.
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(
-            out,
-            format="svg",
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-            transparent=True,
-        )
-    return clean(out.getvalue())
-
-
-def clean(svg: str) -> str:
-    """Returns matplotlib's SVG fit for a page: no prolog, no fixed size, page colours and font."""
-    svg = svg[svg.index("<svg") :]
-    for size in ("height", "width"):
-        svg = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(_UNWANTED, "", svg, flags=re.S)
-    svg = re.sub(r"(\d+\.\d)\d+", r"\1", svg)
-    for stand_in, variable in VARIABLES.items():
-        svg = svg.replace(stand_in, variable)
-    return re.sub(r"\n\s*", "\n", svg).strip()
+        if abs(place - lift - y) > 2:
+            yield _path([(x, y), (at - 2, place - lift)], one.ink, 0.8)
+        yield label(at, place - lift - FONT * 0.65, name, ink=one.ink)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from teemark.page.bars import LINE, box, label, legend, picture
-from teemark.page.charts import log_ticks
+from teemark.page.charts import axis, log_ticks
 
 RADIUS = 5
 
@@ -44,13 +44,9 @@ def render(
     values = [dot.value for row in rows for dot in row.dots]
     least, most = min(values), max(values)
     ticks = level_ticks(max(-least, most)) if around_0 else log_ticks(least, most)
-    scale = (lambda value: value) if around_0 else math.log
     edge = 30  # Room for half of a tick's text
-
-    def place(value: float) -> float:
-        first, last = scale(ticks[0]), scale(ticks[-1])
-        return edge + (scale(value) - first) / (last - first) * (width - 2 * edge)
-
+    scale = float if around_0 else math.log
+    place = axis((ticks[0], ticks[-1]), (edge, width - edge), scale)
     top, height = LINE + 8, 2 * LINE + 8
     bottom: float = top + len(rows) * height
     made: list[str] = []

@@ -39,8 +39,7 @@ def svg(charts: Sequence[Chart], title: str) -> str:
         y += LINE
     whole = width + 2 * EDGE, y + 2 * EDGE
     text = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]:.0f}" height="{whole[1]:.0f}" '
         f'viewBox="{-EDGE} {-EDGE} {whole[0]:.0f} {whole[1]:.0f}" font-family="sans-serif" '
         f'role="img" aria-label="{escape(title)}"><rect x="{-EDGE}" y="{-EDGE}" width="100%" '
         f'height="100%" fill="var(--sheet)"/>{"".join(made)}</svg>\n'

@@ -21,8 +21,8 @@ def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: s
     """Returns the page; `remark` says how changes were told from scatter."""
     table, drawn = event_table(runs, found), _drawn(found, runs)
     blocks: list[page.Block] = [page.Paragraph((answer(runs, found),)), *([table] if table else ())]
-    for number, lines in enumerate((drawn[:1], drawn[1 : SMALL + 1]), 1):
-        blocks += [_chart(f"history-{number}", lines, runs)] if lines else []
+    for lines in (drawn[:1], drawn[1 : SMALL + 1]):
+        blocks += [_chart(lines, runs)] if lines else []
     blocks.append(page.Paragraph((page.Quiet(remark),)))
     blocks.append(page.Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
     blocks.append(page.Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
@@ -73,7 +73,7 @@ def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
     return list(best.values()) or sorted(found, key=lambda line: line.case != EMPTY_CALL)[:1]
 
 
-def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
+def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
     courses = [
         charts.Course(
@@ -85,8 +85,8 @@ def _chart(key: str, lines: Sequence[Line], runs: Sequence[RunData]) -> page.Cha
     return page.Chart(
         title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
         caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
-        wide=charts.history(key, courses, names, unit, charts.WIDE),
-        narrow=charts.history(key, courses, names, unit, charts.NARROW),
+        wide=charts.history(courses, names, unit, charts.WIDE),
+        narrow=charts.history(courses, names, unit, charts.NARROW),
         data=page.Table(
             (*page.left("case", "run"), *page.right(unit)),
             [

@@ -52,7 +52,6 @@ def _of(subject: Subject) -> list[Block]:
 def chart(
     subject: Subject, workload: str, algorithm: str, group: dict[str, list[CaseStats]]
 ) -> Chart:
-    key = f"throughput-{subject.label}-{workload}-{algorithm}"
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
     unit = unit_of(subject, group)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
@@ -62,7 +61,7 @@ def chart(
         *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
     )
     wide, narrow = (
-        charts.throughput(key, series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
+        charts.throughput(series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
     )
     return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
 
