@@ -30,12 +30,6 @@ struct buffer {
 	void *priv;  /* the backend's own */
 };
 
-struct open_cost {
-	uint64_t context_ns; /* connecting to the TEE */
-	uint64_t session_ns; /* opening the session, TA load included */
-	uint64_t invoke_ns;  /* the very first call in it */
-};
-
 /* The figures that a TA tells of itself; -1: not known, and why not. */
 struct session_facts {
 	int64_t stack_peak; /* bytes */
@@ -136,7 +130,7 @@ struct backend {
 
 	/*
 	 * The sessions that it has are bits 1u << USE_… of `uses`; callers open them by
-	 * backend_open(), which also closes one that open() leaves behind when it fails.
+	 * backend_open(), after probe(); it also closes one that open() leaves behind when it fails.
 	 * close() accepts NULL.
 	 */
 	unsigned uses;
@@ -218,9 +212,8 @@ struct backend {
 
 	/* Empty calls; NULL where a call costs nothing to speak of. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
-	void (*open_cost)(const struct session *session, struct open_cost *cost);
 	void (*facts)(struct session *session, struct session_facts *facts);
-	/* Returns the session with the TA behind it (ta_counter.h); NULL: there is no TA. */
+	/* Returns the session with the TA behind it (tee_client.h); NULL: there is no TA. */
 	struct tee_session *(*tee)(struct session *session);
 };
 

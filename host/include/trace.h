@@ -26,8 +26,14 @@ struct trace_counts {
 	uint64_t free;       /* RPC: shared memory given back */
 	uint64_t command;    /* RPC: a command (file, time, wait, …) */
 	uint64_t other;
-	uint64_t lost; /* events that found no room */
+	uint64_t lost; /* events that found no room: then it isn't known */
 };
+
+/* Returns how often the TEE called back. */
+static inline uint64_t trace_rpcs(const struct trace_counts *counts)
+{
+	return counts->alloc + counts->free + counts->command + counts->other;
+}
 
 /*
  * Begins to count for this process and its threads; NULL if it can't. One at a

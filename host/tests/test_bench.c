@@ -2,6 +2,8 @@
 /* A whole run of a case that the test makes up. */
 #include "harness.h"
 
+#include <signal.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static int come_to(enum step step, struct error *err)
 		return 0;
 	if (trouble.result)
 		return error_tee(err, trouble.result, 4, "do it");
-	bench_signal = SIGTERM;
+	stop_reason = SIGTERM;
 	return 0;
 }
 
@@ -101,7 +103,7 @@ static struct bench_result bench(enum step step, unsigned n, uint32_t result)
 	int fd;
 
 	memset(calls, 0, sizeof(calls));
-	bench_signal = 0;
+	stop_reason = 0;
 	torn_down = false;
 	trouble.step = step;
 	trouble.n = n;
@@ -202,7 +204,7 @@ static void test_a_signal_ends_it_after_any_step(void **state)
 		assert_null(strstr(text, "\"type\":\"first\""));
 		assert_said("\"complete\":false,\"reason\":\"terminated\"");
 	}
-	bench_signal = 0;
+	stop_reason = 0;
 }
 
 int main(void)

@@ -57,7 +57,7 @@ static int repeat_calls(const char *key)
 
 static void stop(int number)
 {
-	bench_signal = number;
+	stop_reason = number;
 }
 
 static void stop_in_ms(unsigned ms)
@@ -73,7 +73,7 @@ static int prepare(void **state)
 	char number[12];
 
 	(void)state;
-	bench_signal = 0;
+	stop_reason = 0;
 	signal_before_exec = false;
 	sigaction(SIGALRM, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -121,7 +121,7 @@ static void test_a_signal_before_a_process_begins(void **state)
 	struct masks m;
 
 	(void)state;
-	bench_signal = SIGINT;
+	stop_reason = SIGINT;
 	masks_compare("good", 3, "MASK", "1", &m);
 	assert_true(*m.reason);
 	assert_int_equal(count_begun(), 0);
@@ -136,7 +136,7 @@ static void test_a_signal_while_a_process_works_or_closes(void **state)
 		uint64_t begin = clock_now_ns();
 		struct masks m;
 
-		bench_signal = 0;
+		stop_reason = 0;
 		stop_in_ms(300);
 		masks_compare(keys[i], 3, "MASK", "1", &m);
 		assert_true(*m.reason);

@@ -34,7 +34,7 @@ static int draw(struct session *session, const struct buffer *out, size_t len, u
 	(void)err;
 	now += cost(len);
 	if (++draws == signal_at)
-		bench_signal = SIGINT;
+		stop_reason = SIGINT;
 	return 0;
 }
 
@@ -55,14 +55,14 @@ static const char *prepare(uint64_t (*costs)(size_t len), unsigned at)
 
 	source.random = draw;
 	now = draws = 0;
-	bench_signal = 0;
+	stop_reason = 0;
 	signal_at = at;
 	cost = costs;
 	ret = case_prepare(&c, &pool, &err);
 	assert_int_equal(!ret, !err.skip);
 	case_teardown(&c);
 	pool_close(&pool);
-	bench_signal = 0;
+	stop_reason = 0;
 	return err.skip;
 }
 

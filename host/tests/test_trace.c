@@ -169,10 +169,11 @@ static void test_what_is_counted(void **state)
 	assert_int_equal(instances(), 1);
 	trace_end(trace, &counts);
 	assert_int_equal(instances(), 0);
-	assert_true(counts.known);
 	assert_int_equal(counts.complete, 1);
 	assert_int_equal(counts.returns, 1);
 	assert_int_equal(counts.lost, 3);
+	assert_false(counts.known);
+	assert_string_equal(counts.reason, "3 events found no room in the trace buffer");
 }
 
 static int prepare(void **state)

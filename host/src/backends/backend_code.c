@@ -86,11 +86,7 @@ static int code_supports(struct session *s, const struct algorithm *alg, struct 
 static int code_open(struct session **session, const struct backend *self, enum backend_use use,
 		     struct error *err)
 {
-	int ret = self->probe(err);
-
 	(void)use;
-	if (ret)
-		return ret;
 	*session = calloc(1, sizeof(**session));
 	if (!*session)
 		return error_memory(err);

@@ -91,12 +91,10 @@ static void openssl_close(struct session *s)
 static int openssl_open(struct session **session, const struct backend *self, enum backend_use use,
 			struct error *err)
 {
-	struct session *s;
-	int ret = self->probe(err);
+	struct session *s = calloc(1, sizeof(*s));
 
-	if (ret)
-		return ret;
-	*session = s = calloc(1, sizeof(*s));
+	(void)self;
+	*session = s;
 	if (s) {
 		s->md_ctx = evp.md_ctx_new();
 		s->ctx = evp.ctx_new();

@@ -228,13 +228,6 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 				"make an empty call to the digest TA", err);
 }
 
-static void ta_open_cost(const struct session *s, struct open_cost *cost)
-{
-	cost->context_ns = s->ta.tee->context_ns;
-	cost->session_ns = s->ta.tee->open_ns;
-	cost->invoke_ns = s->ta.tee->first_ns;
-}
-
 /* Asks for a peak and a size. The reason has room for 160 characters. */
 static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_t *peak,
 		     int64_t *size, char *reason)
@@ -420,8 +413,7 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 	.crosses = true, .probe = tee_probe, .open = ta_open, .close = ta_close,                 \
 	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free, .supports = ta_supports, \
 	.digest = ta_digest, .digest_init = ta_digest_init, .digest_update = ta_digest_update,   \
-	.digest_final = ta_digest_final, .nop = ta_nop, .open_cost = ta_open_cost,               \
-	.facts = ta_facts, .tee = ta_tee
+	.digest_final = ta_digest_final, .nop = ta_nop, .facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

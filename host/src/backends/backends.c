@@ -89,7 +89,9 @@ int backend_open(const struct backend *backend, enum backend_use use, struct ses
 	if (!(backend->uses & 1u << use))
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "backend %s has nothing of the kind", backend->name);
-	ret = backend->open(session, backend, use, err);
+	ret = backend->probe(err);
+	if (!ret)
+		ret = backend->open(session, backend, use, err);
 	if (!ret && backend->driver)
 		ret = backend->use_driver(*session, backend->driver, err);
 	if (ret) {

@@ -234,6 +234,12 @@ static uint64_t count_lost(const struct trace *trace)
 	return lost;
 }
 
+static int no_room(uint64_t lost, struct error *err)
+{
+	return error_set(err, -ENOBUFS, "%" PRIu64 " events found no room in the trace buffer",
+			 lost);
+}
+
 struct trace *trace_begin(struct trace_counts *counts)
 {
 	struct error err = { 0 };
@@ -264,7 +270,7 @@ static void count_return(struct trace_counts *counts, uint32_t a0)
 
 void trace_end(struct trace *trace, struct trace_counts *counts)
 {
-	const char *why = "cannot read the trace";
+	struct error err = { .what = "cannot read the trace" };
 	struct event e;
 	FILE *f;
 
@@ -278,12 +284,16 @@ void trace_end(struct trace *trace, struct trace_counts *counts)
 	if (f) {
 		/* A call that ended is there, or the format is another. */
 		counts->known = !ferror(f) && counts->complete;
-		why = "the trace could not be understood";
+		error_set(&err, -EPROTO, "the trace could not be understood");
 		fclose(f);
 	}
-	if (!counts->known)
-		snprintf(counts->reason, sizeof(counts->reason), "%s", why);
 	counts->lost = count_lost(trace);
+	if (counts->known && counts->lost) {
+		counts->known = false;
+		no_room(counts->lost, &err);
+	}
+	if (!counts->known)
+		snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.what);
 	trace_legs_close(trace);
 }
 
@@ -372,8 +382,5 @@ int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *
 	fclose(f);
 	/* Where events are lost, the rest may make no sense. */
 	lost = count_lost(trace);
-	if (lost)
-		return error_set(err, -ENOBUFS,
-				 "%" PRIu64 " events found no room in the trace buffer", lost);
-	return ret;
+	return lost ? no_room(lost, err) : ret;
 }

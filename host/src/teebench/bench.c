@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -99,7 +100,7 @@ static void settle(uint64_t ns)
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
 			       .tv_nsec = (long)(ns % 1000000000u) };
 
-	while (ns && !bench_signal && clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
+	while (ns && !stop_asked() && clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
 		;
 }
 
@@ -110,14 +111,12 @@ static int report_openings(struct run *run, struct error *err)
 
 	for (size_t i = 0; !ret && i < run->pool->count; i++) {
 		struct desk *desk = &run->pool->desks[i];
-		struct open_cost cost = { 0 };
+		const struct tee_session *tee = desk->session ? desk_ta(desk) : NULL;
 
-		if (!desk->session || desk->use != DESK_DIGEST || desk->reported ||
-		    !desk->backend->open_cost)
+		if (!tee || desk->use != DESK_DIGEST || desk->reported)
 			continue;
 		desk->reported = true;
-		desk->backend->open_cost(desk->session, &cost);
-		ret = record_opening(&run->records, desk->backend, &cost, err);
+		ret = record_opening(&run->records, desk->backend, tee, err);
 	}
 	return ret;
 }
@@ -255,7 +254,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	if (ret)
 		return ret;
 	/* Neither ready nor failed: the signal may have cut into it. */
-	if (bench_signal) {
+	if (stop_asked()) {
 		run->plans[i].live = false;
 		return 0;
 	}
@@ -325,7 +324,7 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 			return ret;
 	}
 	for (;;) {
-		if (bench_signal)
+		if (stop_asked())
 			return -ECANCELED;
 		ret = measure_once(&run->measure, &target, *loops, repeat, sample, why);
 		if (!ret && c->workload->check)
@@ -359,7 +358,7 @@ static int take_all(struct run *run, struct error *err)
 {
 	int ret = 0;
 
-	for (size_t t = 0; !ret && t < run->n_turns && !bench_signal; t++) {
+	for (size_t t = 0; !ret && t < run->n_turns && !stop_asked(); t++) {
 		const struct turn *turn = &run->turns[t];
 		struct error why = { 0 };
 		struct measured sample;
@@ -368,7 +367,7 @@ static int take_all(struct run *run, struct error *err)
 		if (!run->plans[turn->c].live)
 			continue;
 		code = take_sample(run, turn, &sample, &why);
-		if (bench_signal)
+		if (stop_asked())
 			break; /* the signal may have cut into it */
 		if (code) {
 			why.skip = NULL; /* it had worked before */
@@ -420,12 +419,12 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 	bool warm = false;
 	int ret = 0;
 
-	while (!ret && calls.seq < TRACED_MOST && !bench_signal &&
+	while (!ret && calls.seq < TRACED_MOST && !stop_asked() &&
 	       (calls.seq < TRACED_LEAST || spent <= TRACED_NS)) {
 		struct error why = { 0 };
 		int code = trace_call(run, c, calls.seq, trace, legs, &ns, &why);
 
-		if (bench_signal)
+		if (stop_asked())
 			break; /* the signal may have cut into it */
 		spent += ns;
 		if (code) {
@@ -454,7 +453,7 @@ static int trace_all(struct run *run, struct error *err)
 	int ret = 0, code;
 
 	code = legs.list ? trace_legs_open(&trace, &why) : error_memory(&why);
-	for (size_t i = 0; !ret && i < run->cases->count && !bench_signal; i++) {
+	for (size_t i = 0; !ret && i < run->cases->count && !stop_asked(); i++) {
 		const struct bench_case *c = &run->cases->list[i];
 
 		if (!run->plans[i].live || !case_calls_tee(c))
@@ -513,27 +512,27 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 		goto out;
 	sink->hold = settings->quiet_until_end;
 	settle(settings->settle_ns);
-	for (size_t i = 0; !ret && i < cases->count && !bench_signal; i++)
+	for (size_t i = 0; !ret && i < cases->count && !stop_asked(); i++)
 		ret = prepare_case(&run, i, err);
-	if (!ret && !bench_signal)
+	if (!ret && !stop_asked())
 		ret = deal_turns(&run, err);
 	MARKER_ARM();
 	if (!ret)
 		ret = take_all(&run, err);
 	MARKER_DISARM();
-	if (!ret && settings->trace_events && !bench_signal)
+	if (!ret && settings->trace_events && !stop_asked())
 		ret = trace_all(&run, err);
 	if (ret)
 		goto out;
-	run.end.complete = !bench_signal;
-	run.end.reason = signal_reason(bench_signal);
+	run.end.complete = !stop_asked();
+	run.end.reason = signal_reason(stop_reason);
 	run.end.duration_ns = clock_now_ns() - begin;
 	ret = record_end(&run.records, &run.end, err);
 	if (!ret)
 		ret = sink_release(sink, err);
 	result->failed = run.end.failed;
 	result->skipped = run.end.skipped;
-	result->signal = bench_signal;
+	result->signal = stop_reason;
 out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);

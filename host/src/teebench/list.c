@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cases.h"
 #include "list.h"
-#include "listing.h"
+#include "storage.h"
 #include "workloads.h"
+
+struct row {
+	const char *workload, *subject, *backend;
+	bool there;       /* the backend is, or its list says what it lacks */
+	struct error why; /* .code 0: this machine can run it */
+};
+
+struct listing {
+	struct pool pool;
+	struct row *rows;
+	size_t count, room;
+	bool failed; /* out of memory */
+};
+
+static bool is(const struct row *row, const char *word)
+{
+	return row->why.skip && !strcmp(row->why.skip, word);
+}
+
+static void add(struct listing *listing, const struct row *row)
+{
+	if (listing->count == listing->room) {
+		size_t room = listing->room ? listing->room * 2 : 128;
+		struct row *rows = realloc(listing->rows, room * sizeof(*rows));
+
+		listing->failed = listing->failed || !rows;
+		if (!rows)
+			return;
+		listing->rows = rows;
+		listing->room = room;
+	}
+	listing->rows[listing->count++] = *row;
+}
 
 /* Returns 0 if this machine can run the backend, by opening what it is listed for. */
 static int available(struct pool *pool, const struct backend *backend, struct error *why)
@@ -17,36 +53,147 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 			 why);
 }
 
-/* Prints a line for each algorithm of a workload, with the backends that have it. */
-static void print_rows(const struct listing *listing, const char *workload)
+/* Lists the alternatives of a part of the parameters, which it cuts; returns how many. */
+static unsigned alternatives(const struct workload *w, char *part, const char *words[16])
 {
-	const struct listing_row *rows = listing->rows;
+	static char bytes[24];
+	char *save = NULL;
+	unsigned n = 0;
 
-	for (size_t i = 0; i < listing->count; i++) {
-		const char *name = rows[i].algorithm;
-		bool seen = strcmp(rows[i].workload, workload);
+	snprintf(bytes, sizeof(bytes), "%llu",
+		 (unsigned long long)(w->least > 4096 ? w->least :
+				      w->most < 4096  ? w->most :
+							4096));
+	for (char *word = strtok_r(part, "|", &save); word; word = strtok_r(NULL, "|", &save)) {
+		const char *const *of_term = NULL;
 
-		for (size_t k = 0; k < i && !seen; k++)
-			seen = !strcmp(rows[k].workload, workload) &&
-			       !strcmp(rows[k].algorithm, name);
-		if (seen)
-			continue;
-		printf("  %-15s", name);
-		for (size_t k = i; k < listing->count; k++)
-			if (!strcmp(rows[k].workload, workload) &&
-			    !strcmp(rows[k].algorithm, name) && !rows[k].why.code)
-				printf(" %s", rows[k].backend);
-		printf("\n");
+		for (size_t i = 0; i < 2 && w->terms[i].name; i++)
+			if (!strcmp(word, w->terms[i].name))
+				of_term = w->terms[i].words;
+		for (; of_term && *of_term && n < 15; of_term++)
+			words[n++] = *of_term;
+		if (!isupper((unsigned char)*word) && n < 16)
+			words[n++] = word;
+		else if (!of_term && n < 16)
+			words[n++] = bytes;
 	}
+	return n;
 }
 
-static void print_text(const struct listing *listing, struct pool *pool)
+/* Writes the n-th key that a workload may have for a subject; returns false after the last. */
+static bool write_key(char key[CASE_KEY_MAX], const struct row *row, const struct workload *w,
+		      unsigned n)
+{
+	char syntax[CASE_KEY_MAX], *rest = syntax, *part;
+	int len = snprintf(key, CASE_KEY_MAX, "%s/%s/%s", w->name, row->subject, row->backend);
+
+	snprintf(syntax, sizeof(syntax), "%s", w->parameters);
+	while ((part = strsep(&rest, "/"))) {
+		const char *words[16];
+		unsigned count = alternatives(w, part, words);
+
+		len += snprintf(key + len, CASE_KEY_MAX - (size_t)len, "/%s", words[n % count]);
+		n /= count;
+	}
+	return !n;
+}
+
+/* Returns whether the backend has anything of the case's kind. */
+static bool serves(const struct bench_case *c)
+{
+	const struct backend *b = c->backend;
+
+	if (c->asym)
+		return b->asym_step;
+	if (c->algorithm)
+		return c->algorithm->class == ALG_DIGEST ? b->digest != NULL : b->message != NULL;
+	return !c->workload->draws || b->random;
+}
+
+/* Says whether this machine can run a case. Returns -EINVAL if there is none with that key. */
+static int try_key(struct pool *pool, const char *key, struct row *row)
+{
+	static const struct case_options options = { .repeats = { 1 }, .n_repeats = 1 };
+	struct cases cases = { 0 };
+	struct bench_case *c;
+	int ret = cases_add_line(&cases, key, 0, &options, NULL);
+
+	c = cases.list;
+	if (!ret)
+		ret = case_parse(c, pool, NULL);
+	if (!ret && !serves(c))
+		ret = -EINVAL;
+	if (!ret) {
+		row->why = (struct error){ 0 };
+		row->there = !c->backend || !available(pool, c->backend, &row->why);
+		if (row->there)
+			case_probe(c, pool, &row->why);
+		case_teardown(c);
+	}
+	cases_free(&cases);
+	return ret;
+}
+
+/* Adds a row if there is a case of the workload, subject and backend. */
+static void try(struct listing *listing, const struct workload *w, const char *subject,
+		const char *backend)
+{
+	struct row row = { .workload = w->name, .subject = subject, .backend = backend };
+	char key[CASE_KEY_MAX];
+	int ret = -EINVAL;
+
+	/* Where there is no such step, there may be another. */
+	for (unsigned n = 0; (ret || is(&row, "no-step")) && write_key(key, &row, w, n); n++)
+		ret = try_key(&listing->pool, key, &row);
+	/* Who isn't called across a border has no empty call. */
+	if (!ret && !is(&row, "no-call"))
+		add(listing, &row);
+}
+
+static void try_backends(struct listing *listing, const struct workload *w, const char *subject)
+{
+	for (size_t i = 0; w->backend && !*w->backend && stores[i]; i++)
+		try(listing, w, subject, stores[i]->name);
+	for (size_t i = 0; backends[i]; i++)
+		if (!w->backend || !strcmp(w->backend, backends[i]->name))
+			try(listing, w, subject, backends[i]->name);
+}
+
+static void try_subjects(struct listing *listing, const struct workload *w)
+{
+	for (size_t i = 0; w->names && w->names[i]; i++)
+		try_backends(listing, w, w->names[i]);
+	for (size_t i = 0; i < algorithms_count; i++)
+		if (w->classes & 1u << algorithms[i].class)
+			try_backends(listing, w, algorithms[i].name);
+	for (size_t i = 0; w->asym && i < asym_algorithms_count; i++)
+		try_backends(listing, w, asym_algorithms[i].name);
+}
+
+/* Prints a line for each subject of a workload, with the backends that have it. */
+static void print_rows(const struct listing *listing, const char *workload)
+{
+	const char *subject = "";
+
+	for (const struct row *row = listing->rows; row < listing->rows + listing->count; row++) {
+		if (strcmp(row->workload, workload))
+			continue;
+		if (strcmp(row->subject, subject))
+			printf("%s  %-15s", *subject ? "\n" : "", row->subject);
+		subject = row->subject;
+		if (!row->why.code)
+			printf(" %s", row->backend);
+	}
+	printf("%s", *subject ? "\n" : "");
+}
+
+static void print_text(struct listing *listing)
 {
 	printf("Backends\n");
 	for (size_t i = 0; backends[i]; i++) {
 		struct error why = { 0 };
 
-		if (!available(pool, backends[i], &why)) {
+		if (!available(&listing->pool, backends[i], &why)) {
 			printf("  %-9s %s\n", backends[i]->name, backends[i]->summary);
 			continue;
 		}
@@ -60,32 +207,26 @@ static void print_text(const struct listing *listing, struct pool *pool)
 		print_rows(listing, workloads[i]->name);
 	}
 	for (size_t i = 0, any = 0; i < listing->count; i++) {
-		const struct listing_row *row = &listing->rows[i];
-		const struct backend *backend = backend_by_name(row->backend);
+		const struct row *row = &listing->rows[i];
 
-		/* The list of backends has said what a missing one lacks. */
-		if (!row->why.code || (backend && available(pool, backend, NULL)))
-			continue;
-		if (!any++)
-			printf("\nWhy not\n");
-		printf("  %s/%s/%s: %s\n", row->workload, row->algorithm, row->backend,
-		       row->why.what);
+		if (row->why.code && row->there)
+			printf("%s  %s/%s/%s: %s\n", any++ ? "" : "\nWhy not\n", row->workload,
+			       row->subject, row->backend, row->why.what);
 	}
 }
 
 int list_print(bool allow_rpmb, struct error *err)
 {
-	struct listing listing = { 0 };
-	struct pool pool = { .allow_rpmb = allow_rpmb };
+	struct listing listing = { .pool = { .allow_rpmb = allow_rpmb } };
 	int ret = 0;
 
 	for (size_t i = 0; workloads[i]; i++)
-		listing_add_workload(&listing, &pool, workloads[i]);
+		try_subjects(&listing, workloads[i]);
 	if (listing.failed)
 		ret = error_memory(err);
 	else
-		print_text(&listing, &pool);
+		print_text(&listing);
 	free(listing.rows);
-	pool_close(&pool);
+	pool_close(&listing.pool);
 	return ret;
 }

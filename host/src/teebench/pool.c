@@ -70,16 +70,6 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 	return 0;
 }
 
-static int open_desk(struct desk *desk, struct error *err)
-{
-	const struct backend *b = desk->backend;
-	enum backend_use use = uses[desk->use].by;
-	/* A backend that has no such session says so, whatever this machine lacks. */
-	int ret = b->uses & 1u << use ? b->probe(err) : 0;
-
-	return ret ? ret : backend_open(b, use, &desk->session, err);
-}
-
 static void drop(struct desk *desk, struct buffer *buffer)
 {
 	if (buffer->data)
@@ -139,7 +129,7 @@ int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use us
 		return too_many(err);
 	if (!desk->tried) {
 		desk->tried = true;
-		if (!open_desk(desk, &desk->error))
+		if (!backend_open(backend, uses[use].by, &desk->session, &desk->error))
 			take_buffers(desk, desk->reserved, &desk->memory_error);
 	}
 	/* If all that was reserved was too much, as much as this case needs may do. */

@@ -31,7 +31,7 @@ struct records {
 int record_machine(struct records *r, const struct bench_settings *settings,
 		   const struct ta_counter *counter, struct error *err);
 /* Records what the parts of opening a backend took. */
-int record_opening(struct records *r, const struct backend *backend, const struct open_cost *cost,
+int record_opening(struct records *r, const struct backend *backend, const struct tee_session *tee,
 		   struct error *err);
 /* Records the first call of a case. */
 int record_first_call(struct records *r, const struct bench_case *c, const struct measured *m,

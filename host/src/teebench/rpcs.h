@@ -6,12 +6,12 @@
  */
 #pragma once
 
+#include "trace.h"
 #include "workload.h"
 
 struct rpcs {
-	bool known;
-	double per_call;
-	char reason[160]; /* why not known */
+	uint32_t calls; /* in which they were counted */
+	struct trace_counts counts;
 };
 
 /* Counts those of so many calls of the case. Returns -errno if a call fails. */

@@ -39,10 +39,6 @@ struct store {
 	uint32_t made_max;
 	/* Reserves memory for parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* Returns 0 if it can store here, as far as can be told without storing. NULL: it can. */
-	int (*probe)(const struct store *store, struct pool *pool, struct error *err);
-	/* Why it has no such operation, or NULL; .lacks NULL: it has all. */
-	const char *(*lacks)(enum storage_op op);
 	/* A case gets this workload once it is parsed. */
 	const struct workload *workload;
 

@@ -178,7 +178,7 @@ static void file_teardown(void *state)
 {
 	struct files *f = state;
 
-	if (f->dir >= 0) {
+	if (f->o.c) {
 		shut(&f->o, NULL);
 		forget(&f->o, NULL);
 		close(f->dir);
@@ -186,10 +186,9 @@ static void file_teardown(void *state)
 	storage_end(&f->o);
 }
 
-static int file_probe(const struct store *store, struct pool *pool, struct error *err)
+static int file_probe(struct bench_case *c, struct error *err)
 {
-	(void)store;
-	(void)pool;
+	(void)c;
 	return place_probe(err);
 }
 
@@ -214,6 +213,7 @@ static int file_prepare(struct bench_case *c, struct error *err)
 static const struct workload file_workload = {
 	.state_size = sizeof(struct files),
 	.prepare = file_prepare,
+	.probe = file_probe,
 	.ready = storage_ready,
 	.once = once,
 	.verify = storage_check,
@@ -221,9 +221,9 @@ static const struct workload file_workload = {
 	.teardown = file_teardown,
 };
 
-#define FILES                                                                                     \
-	.made_max = FILES_MAX, .probe = file_probe, .workload = &file_workload, .forget = forget, \
-	.make = make, .shut = shut, .read_back = read_back, .is_there = is_there
+#define FILES                                                                              \
+	.made_max = FILES_MAX, .workload = &file_workload, .forget = forget, .make = make, \
+	.shut = shut, .read_back = read_back, .is_there = is_there
 
 const struct store storage_file = {
 	.name = "file",

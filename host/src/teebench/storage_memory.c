@@ -94,20 +94,14 @@ static void memory_teardown(void *state)
 	storage_end(&a->o);
 }
 
-static const char *memory_lacks(enum storage_op op)
-{
-	return op == STORAGE_OPEN || op == STORAGE_RENAME || op == STORAGE_TRUNCATE ?
-		       "an array in memory has no name to open or change, and keeps its size" :
-		       NULL;
-}
-
 static int memory_prepare(struct bench_case *c, struct error *err)
 {
-	const char *lacks = memory_lacks((enum storage_op)c->name);
 	int ret;
 
-	if (lacks)
-		return error_skip(err, -EOPNOTSUPP, "no-step", "%s", lacks);
+	if (c->name == STORAGE_OPEN || c->name == STORAGE_RENAME || c->name == STORAGE_TRUNCATE)
+		return error_skip(err, -EOPNOTSUPP, "no-step",
+				  "an array in memory has no name to open or change, and keeps its "
+				  "size");
 	ret = storage_begin(c, err);
 	return ret ? ret : create(c->state, 0, err);
 }
@@ -126,7 +120,6 @@ const struct store storage_memory = {
 	.name = "memory",
 	.title = "array in memory",
 	.made_max = ARRAYS_MAX,
-	.lacks = memory_lacks,
 	.workload = &memory_workload,
 	.forget = forget,
 	.make = make,

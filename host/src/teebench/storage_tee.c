@@ -71,12 +71,24 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 	return ret;
 }
 
-static int tee_probe_store(const struct store *store, struct pool *pool, struct error *err)
+static bool is_rpmb(const struct bench_case *c)
 {
-	struct desk *desk;
-	int ret = can_store(store == &storage_rpmb, pool, err);
+	return !strcmp(c->backend_name, storage_rpmb.name);
+}
 
-	return ret ? ret : pool_desk(pool, ta_backend(), DESK_STORAGE, 0, &desk, err);
+/* Opens the desk, whose TA is to store `bytes`. */
+static int open_desk(struct bench_case *c, size_t bytes, struct error *err)
+{
+	int ret = can_store(is_rpmb(c), c->pool, err);
+
+	return ret ? ret :
+		     pool_desk(c->pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES,
+			       &c->desk, err);
+}
+
+static int tee_probe_store(struct bench_case *c, struct error *err)
+{
+	return open_desk(c, 0, err);
 }
 
 static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
@@ -338,13 +350,10 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 {
 	struct tee_object *o = c->state;
 	int ret = storage_begin(c, err);
-	bool rpmb = o->o.store == &storage_rpmb;
+	bool rpmb = is_rpmb(c);
 
 	if (!ret)
-		ret = can_store(rpmb, c->pool, err);
-	if (!ret)
-		ret = pool_desk(c->pool, ta_backend(), DESK_STORAGE,
-				name_at(o->o.bytes) + NAME_BYTES, &c->desk, err);
+		ret = open_desk(c, o->o.bytes, err);
 	if (ret)
 		return ret;
 	o->storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
@@ -374,6 +383,7 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 static const struct workload tee_workload = {
 	.state_size = sizeof(struct tee_object),
 	.prepare = tee_prepare,
+	.probe = tee_probe_store,
 	.ready = tee_ready,
 	.once = tee_once,
 	.verify = tee_verify,
@@ -382,10 +392,10 @@ static const struct workload tee_workload = {
 	.teardown = tee_teardown,
 };
 
-#define OBJECTS                                                                                \
-	.secure = true, .made_max = 1, .reserve = tee_reserve, .probe = tee_probe_store,       \
-	.workload = &tee_workload, .forget = forget, .make = make, .shut = shut, .hold = hold, \
-	.read_back = read_back, .is_there = is_there
+#define OBJECTS                                                                             \
+	.secure = true, .made_max = 1, .reserve = tee_reserve, .workload = &tee_workload,   \
+	.forget = forget, .make = make, .shut = shut, .hold = hold, .read_back = read_back, \
+	.is_there = is_there
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",

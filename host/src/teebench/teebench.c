@@ -140,7 +140,7 @@ static void on_signal(int sig)
 {
 	static const struct sigaction leave = { .sa_handler = leave_at_once };
 
-	bench_signal = sig;
+	stop_for(sig);
 	for (size_t i = 0; i < ENDING; i++)
 		if (caught[i])
 			sigaction(ending[i], &leave, NULL);
@@ -343,8 +343,8 @@ static int stretch_listed(const char *calls, char **keys)
 	}
 	catch_signals();
 	ret = masks_stretch(keys[0], calls, &err);
-	if (bench_signal)
-		return 128 + bench_signal;
+	if (stop_asked())
+		return 128 + stop_reason;
 	if (!ret)
 		return 0;
 	return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);

@@ -241,7 +241,8 @@ struct measure_target case_target(struct bench_case *c)
 	};
 }
 
-int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
+static int begin(struct bench_case *c, struct pool *pool,
+		 int (*prepare)(struct bench_case *c, struct error *err), struct error *err)
 {
 	const struct workload *w = c->workload;
 	int ret = 0;
@@ -252,7 +253,19 @@ int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 		return error_memory(err);
 	if (w->desk)
 		ret = pool_desk(pool, c->backend, w->desk, desk_room(c), &c->desk, err);
-	return ret ? ret : w->prepare(c, err);
+	return ret ? ret : prepare(c, err);
+}
+
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	return begin(c, pool, c->workload->prepare, err);
+}
+
+int case_probe(struct bench_case *c, struct pool *pool, struct error *err)
+{
+	const struct workload *w = c->workload;
+
+	return begin(c, pool, w->probe ? w->probe : w->prepare, err);
 }
 
 void case_teardown(struct bench_case *c)

@@ -80,7 +80,6 @@ struct bench_case {
 };
 
 struct json;
-struct listing; /* what --list collects: listing.h */
 
 struct workload {
 	const char *name;
@@ -99,8 +98,6 @@ struct workload {
 
 	/* The only backend; NULL: any; "": parse() looks for it. */
 	const char *backend;
-	/* Tells --list which backends have `names`, where `backend` is NULL. */
-	bool (*serves)(const struct backend *backend);
 
 	/*
 	 * The syntax of its parameters, as in "enc|dec/BYTES": words in small
@@ -143,6 +140,11 @@ struct workload {
 	 * apart.
 	 */
 	int (*prepare)(struct bench_case *c, struct error *err);
+	/*
+	 * Says for --list, in the place of prepare(), whether this machine can run it, and stores
+	 * nothing anywhere. NULL: prepare() stores nothing.
+	 */
+	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
 	 * Runs untimed before every run(): makes what that run() uses up, or takes back a session
@@ -177,12 +179,6 @@ struct workload {
 
 	/* Frees what the state holds, also after a prepare() that failed; or NULL. */
 	void (*teardown)(void *state);
-
-	/*
-	 * Lists what it can run here and what not, with reasons; NULL: each of its algorithms by
-	 * each backend that has such.
-	 */
-	void (*list)(struct listing *listing, struct pool *pool);
 };
 
 /* Reads a decimal number without sign, leading zeros or suffix, at most max. */
@@ -207,8 +203,9 @@ bool case_in_ta(const struct bench_case *c);
 /* Returns whether it calls the TEE, to compute or to store. */
 bool case_calls_tee(const struct bench_case *c);
 
-/* Opens c->desk, makes c->state and prepares it; ends and frees it. */
+/* Opens c->desk, makes c->state and prepares it, or probes; ends and frees it. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
+int case_probe(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
 /* The measuring core calls these; its `state` is the prepared case. */
 int case_ready(void *c, uint32_t loops, struct error *err);

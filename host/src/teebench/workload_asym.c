@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "asym_case.h"
-#include "listing.h"
 
 static const char *const use_names[] = {
 	[ASYM_SIGN] = "sign",
@@ -109,39 +108,21 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 	return asym_case_open(c, (enum asym_use)c->part[0].word, err);
 }
 
-/* Lists the algorithms that a backend has: it takes a key of theirs. */
-static void asym_list(struct listing *listing, struct pool *pool)
+/* Has the backend take a published key, for the case's use or, where it is of several, the private one. */
+static int asym_probe(struct bench_case *c, struct error *err)
 {
-	int use = case_choice(listing->workload, use_names, "", NULL);
+	int use = case_choice(c->workload_name, use_names, "", NULL), ret;
 
-	for (size_t b = 0; backends[b]; b++) {
-		if (!backends[b]->asym_step)
-			continue;
-		for (size_t a = 0; a < asym_algorithms_count; a++) {
-			const struct asym_algorithm *alg = &asym_algorithms[a];
-			/* keygen and key-steps are of all uses. */
-			enum asym_use any = use < 0 ? private_use(alg) : (enum asym_use)use;
-			struct asym_case k = { .step = ASYM_OPERATE };
-			struct bench_case c = {
-				.asym = alg, .backend = backends[b], .pool = pool, .state = &k
-			};
-			struct error why = { 0 };
-
-			if (!(alg->uses & 1u << any))
-				continue;
-			if (!asym_case_open(&c, any, &why))
-				asym_case_ready(&k, 1, &why);
-			asym_case_teardown(&k);
-			listing_add(listing, alg->name, backends[b]->name, &why);
-		}
-	}
+	((struct asym_case *)c->state)->step = ASYM_OPERATE;
+	ret = asym_case_open(c, use < 0 ? private_use(c->asym) : (enum asym_use)use, err);
+	return ret ? ret : asym_case_ready(c->state, 1, err);
 }
 
 #define OF_ASYM                                                                                   \
 	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },                  \
 	.state_size = sizeof(struct asym_case), .ready = asym_case_ready, .once = asym_case_once, \
 	.verify = asym_case_verify, .check = asym_case_check, .ta_clock = true, .refereed = true, \
-	.facts = asym_case_facts, .teardown = asym_case_teardown, .list = asym_list
+	.facts = asym_case_facts, .teardown = asym_case_teardown, .probe = asym_probe
 
 #define USE_OF_KEY(NAME, SUMMARY, PARAMETERS)     \
 	const struct workload workload_##NAME = { \

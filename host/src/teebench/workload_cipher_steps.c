@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "keyed_case.h"
-#include "listing.h"
 
 #define WHOLE KEYED_STEPS /* all of them */
 
@@ -138,12 +137,6 @@ static int steps_verify(void *state, struct error *err)
 	return ret ? ret : keyed_case_verify(&s->k, err);
 }
 
-static void steps_list(struct listing *listing, struct pool *pool)
-{
-	for (size_t b = 0; backends[b]; b++)
-		listing_add_algorithms(listing, pool, backends[b], 1u << ALG_CIPHER, goes_on);
-}
-
 const struct workload workload_cipher_steps = {
 	.name = "cipher-steps",
 	.summary = "one step of a cipher",
@@ -162,5 +155,4 @@ const struct workload workload_cipher_steps = {
 	.ta_clock = true,
 	.refereed = true,
 	.teardown = keyed_case_teardown,
-	.list = steps_list,
 };

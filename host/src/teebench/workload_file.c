@@ -14,7 +14,6 @@
 #include "digest_case.h"
 #include "keyed_case.h"
 #include "known_answer.h"
-#include "listing.h"
 #include "place.h"
 #include "stop.h"
 
@@ -201,26 +200,11 @@ static void hash_teardown(void *state)
 	remove_files(&((struct hashing *)state)->files);
 }
 
-static void file_list(struct listing *listing, struct pool *pool)
+static int hash_probe(struct bench_case *c, struct error *err)
 {
-	for (size_t b = 0; backends[b]; b++) {
-		struct error opening = { 0 };
-		struct desk *desk;
+	int ret = place_probe(err);
 
-		if (!backends[b]->digest)
-			continue;
-		pool_desk(pool, backends[b], DESK_DIGEST, 0, &desk, &opening);
-		for (size_t i = 0; names[i]; i++) {
-			const struct algorithm *alg = algorithm_of(names[i]);
-			struct error why = opening;
-
-			if (alg->class != ALG_DIGEST && !backends[b]->message)
-				continue;
-			if (desk && alg->class == ALG_DIGEST)
-				backends[b]->supports(desk->session, alg, &why);
-			listing_add(listing, names[i], backends[b]->name, &why);
-		}
-	}
+	return ret ? ret : digest_case_open(c, DESK_PIECES, PIECE, err);
 }
 
 const struct workload workload_file = {
@@ -232,6 +216,7 @@ const struct workload workload_file = {
 	.most = 1 << 30,
 	.parse = file_parse,
 	.prepare = hash_prepare,
+	.probe = hash_probe,
 	.once = hash_once,
 	.state_size = sizeof(struct hashing),
 	.verify = hash_verify,
@@ -239,7 +224,6 @@ const struct workload workload_file = {
 	.ta_clock = true,
 	.refereed = true,
 	.teardown = hash_teardown,
-	.list = file_list,
 };
 
 /* The rest does the same for a cipher, once its case is parsed. */
@@ -327,6 +311,13 @@ static int crypt_prepare(struct bench_case *c, struct error *err)
 		ret = decrypt ? make_ciphertext(state, err) :
 				make_file(&state->files, state->files.from, err);
 	return ret;
+}
+
+static int crypt_probe(struct bench_case *c, struct error *err)
+{
+	int ret = place_probe(err);
+
+	return ret ? ret : keyed_case_open(c, false, PIECE, err);
 }
 
 static int crypt_once(void *state, uint32_t i, struct error *err)
@@ -417,6 +408,7 @@ static const struct workload crypt_workload = {
 	.name = "file",
 	.state_size = sizeof(struct crypting),
 	.prepare = crypt_prepare,
+	.probe = crypt_probe,
 	.ready = crypt_ready,
 	.once = crypt_once,
 	.verify = crypt_verify,

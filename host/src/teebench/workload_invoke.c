@@ -12,7 +12,6 @@
 #include <teemark/ta_digest.h>
 
 #include "direct.h"
-#include "listing.h"
 #include "tee_call.h"
 
 enum { MEMREF_BYTES = 64 };
@@ -176,16 +175,6 @@ static void invoke_teardown(void *state)
 	direct_close(in->direct);
 }
 
-static void invoke_list(struct listing *listing, struct pool *pool)
-{
-	/* Only the backends that are called across a border have an empty call, and `empty`. */
-	for (size_t b = 0; backends[b]; b++)
-		if (backends[b]->nop)
-			listing_add_names(listing, pool, backends[b], DESK_DIGEST,
-					  (const char *const[]){ "none", NULL });
-	listing_add_names(listing, pool, backend_by_name("tee"), DESK_DIGEST, kinds + 1);
-}
-
 const struct workload workload_invoke = {
 	.name = "invoke",
 	.summary = "an empty call, by kind of parameter",
@@ -198,5 +187,4 @@ const struct workload workload_invoke = {
 	.run = invoke_run,
 	.verify = invoke_verify,
 	.teardown = invoke_teardown,
-	.list = invoke_list,
 };

@@ -11,7 +11,6 @@
 #include "clock.h"
 #include "json.h"
 #include "known_answer.h"
-#include "listing.h"
 #include "pkcs11.h"
 #include "workload.h"
 
@@ -430,14 +429,10 @@ static void p11_teardown(void *state)
 	pkcs11_close();
 }
 
-static void p11_list(struct listing *listing, struct pool *pool)
+static int p11_probe(struct bench_case *c, struct error *err)
 {
-	struct error why = { 0 };
-
-	(void)pool;
-	pkcs11_probe(&why);
-	for (const char *const *name = names; *name; name++)
-		listing_add(listing, *name, "pkcs11", &why);
+	(void)c;
+	return pkcs11_probe(err);
 }
 
 const struct workload workload_pkcs11 = {
@@ -450,6 +445,7 @@ const struct workload workload_pkcs11 = {
 	.state_size = sizeof(struct p11_case),
 	.parse = p11_parse,
 	.prepare = p11_prepare,
+	.probe = p11_probe,
 	.ready = p11_ready,
 	.once = p11_once,
 	.refereed = true,
@@ -457,5 +453,4 @@ const struct workload workload_pkcs11 = {
 	.check = p11_check,
 	.facts = p11_facts,
 	.teardown = p11_teardown,
-	.list = p11_list,
 };

@@ -42,14 +42,9 @@ static bool in_ta(const struct bench_case *c)
 	return !strcmp(c->backend_name, "ta-c");
 }
 
-static bool runs_it(const struct backend *backend)
-{
-	return !strcmp(backend->name, "c") || !strcmp(backend->name, "ta-c");
-}
-
 static int same_parse(struct bench_case *c, struct error *err)
 {
-	if (!runs_it(c->backend))
+	if (!in_ta(c) && strcmp(c->backend_name, "c"))
 		return case_wrong(err, "the same code runs in backends c and ta-c, not in \"%s\"",
 				  c->backend_name);
 	return in_ta(c) ?
@@ -203,7 +198,6 @@ const struct workload workload_same_code = {
 	.parameters = "BYTES",
 	.names = kernels,
 	.what = "a code for both worlds",
-	.serves = runs_it,
 	.most = 1 << 28,
 	.repeats = true,
 	.state_size = sizeof(struct same_code),

@@ -10,7 +10,6 @@
 
 #include <teemark/ta_bench.h>
 
-#include "listing.h"
 #include "storage.h"
 
 const struct store *const stores[] = {
@@ -32,25 +31,6 @@ static int storage_parse(struct bench_case *c, struct error *err)
 	return (*store)->reserve ? (*store)->reserve(c->pool, (size_t)c->bytes, err) : 0;
 }
 
-static void storage_list(struct listing *listing, struct pool *pool)
-{
-	for (size_t i = 0; stores[i]; i++) {
-		const struct store *s = stores[i];
-		struct error why = { 0 };
-
-		if (s->probe)
-			s->probe(s, pool, &why);
-		for (int op = 0; op < STORAGE_OPS; op++) {
-			struct error here = why;
-			const char *lacks = s->lacks ? s->lacks((enum storage_op)op) : NULL;
-
-			if (lacks)
-				error_skip(&here, -EOPNOTSUPP, "no-step", "%s", lacks);
-			listing_add(listing, storage_ops[op], s->name, &here);
-		}
-	}
-}
-
 const struct workload workload_storage = {
 	.name = "storage",
 	.summary = "an operation on a stored object",
@@ -61,5 +41,4 @@ const struct workload workload_storage = {
 	.least = 2,
 	.most = TA_BENCH_OBJECT_MAX,
 	.parse = storage_parse,
-	.list = storage_list,
 };

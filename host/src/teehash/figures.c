@@ -228,21 +228,14 @@ static void write_switches(struct sheet *s, const struct findings *f)
 {
 	static const char source[] = "tracepoint optee:optee_invoke_fn_end";
 	const struct trace_counts *c = &f->switches;
-	const char *why = NULL;
-	char lost[64];
+	const char *why = !f->has_tee ? "no call leaves the normal world" :
+			  !c->known   ? c->reason :
+					NULL;
 
-	snprintf(lost, sizeof(lost), "%" PRIu64 " events found no room in the trace buffer",
-		 c->lost);
-	if (!f->has_tee)
-		why = "no call leaves the normal world";
-	else if (!c->known)
-		why = c->reason;
-	else if (c->lost)
-		why = lost;
 	figure(s, "world_switches", "returns from the secure world", "count", (double)c->returns,
 	       why, "1", source);
-	figure(s, "rpc_count", "requests of the TEE (RPC)", "count",
-	       (double)(c->alloc + c->free + c->command + c->other), why, "1",
+	figure(s, "rpc_count", "requests of the TEE (RPC)", "count", (double)trace_rpcs(c), why,
+	       "1",
 	       "%s, TA load included: %" PRIu64 " commands, %" PRIu64 " memory wanted, %" PRIu64
 	       " given back, %" PRIu64 " other",
 	       source, c->command, c->alloc, c->free, c->other);

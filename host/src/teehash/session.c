@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "marker.h"
 #include "session.h"
+#include "tee_client.h"
 
 #define PAGE 4096u
 
@@ -125,7 +126,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 {
 	uint64_t begin = clock_now_ns();
 	struct hash_session *s = calloc(1, sizeof(*s));
-	struct open_cost cost = { 0 };
+	struct tee_session *tee;
 	uint64_t end;
 	int ret;
 
@@ -144,11 +145,12 @@ int session_open(struct hash_session **session, const struct session_settings *s
 		free(s);
 		return ret;
 	}
-	if (settings->backend->open_cost)
-		settings->backend->open_cost(s->open, &cost);
-	s->stats.context_ns = cost.context_ns;
-	s->stats.session_ns = cost.session_ns;
-	s->stats.first_call_ns = cost.invoke_ns;
+	tee = settings->backend->tee ? settings->backend->tee(s->open) : NULL;
+	if (tee) {
+		s->stats.context_ns = tee->context_ns;
+		s->stats.session_ns = tee->open_ns;
+		s->stats.first_call_ns = tee->first_ns;
+	}
 	end = clock_now_ns();
 	s->stats.open_ns = end - begin;
 	timeline_add(settings->timeline, TIMELINE_OPEN, begin, end);

@@ -12,7 +12,6 @@
 /* A call that takes longer may never return: loading a TA without supplicant. */
 #define PATIENCE_SECONDS 3
 
-atomic_int stop_reason;
 static volatile sig_atomic_t first; /* the signal that came first; 0: none */
 static const char *volatile last_words;
 

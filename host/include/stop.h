@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flag that ends the work. All who read, hash or wait look at it; who finds
- * it set returns -EINTR.
+ * The flag that ends the work. All who read, hash or wait look at it, and long steps in between;
+ * who finds it set leaves what is under way as it is, and returns an error.
  */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include "error.h"
 
 #define STOP_FAILURE (-1)
 
@@ -30,3 +32,6 @@ static inline bool stop_by_signal(void)
 {
 	return atomic_load(&stop_reason) > 0;
 }
+
+/* Returns 0, or -ECANCELED if the flag is set. */
+int stop_check(struct error *err);
