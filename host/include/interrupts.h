@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "error.h"
 
@@ -20,7 +21,7 @@ struct interrupts {
 
 int interrupts_read(struct interrupts *now, struct error *err);
 /* Reads a text as /proc/interrupts has it. */
-int interrupts_parse(const char *text, struct interrupts *now, struct error *err);
+int interrupts_parse(FILE *in, struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
 /* Returns how often the line was raised in all; 0 if there is no such line. */
 uint64_t interrupts_count(const struct interrupts *all, const char *line);

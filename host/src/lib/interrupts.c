@@ -23,92 +23,64 @@ static struct interrupt_line *add(struct interrupts *all)
 	return &all->list[all->count++];
 }
 
-/* Returns the line's end or the text's. */
-static const char *end_of(const char *line)
+/* Parses a line, which it cuts to words: its name, the counts, and what raises it. */
+static void parse_line(char *text, size_t cpus, struct interrupt_line *line)
 {
-	return line + strcspn(line, "\n");
-}
+	static const char blank[] = " \t\n";
+	char *save, *word;
 
-static size_t cpus_of(const char *header)
-{
-	const char *end = end_of(header);
-	size_t n = 0;
-
-	for (const char *at = header; (at = strstr(at, "CPU")) && at < end; at += 3)
-		n++;
-	return n;
-}
-
-static const char *skip_blank(const char *at)
-{
-	return at + strspn(at, " \t");
-}
-
-static void parse_line(const char *at, size_t cpus, struct interrupt_line *line)
-{
-	const char *end = end_of(at);
-	size_t len, n = 0, room = sizeof(line->name) - 1;
-
-	at = skip_blank(at);
-	len = strcspn(at, ":\n");
-	snprintf(line->line, sizeof(line->line), "%.*s", (int)len, at);
-	at += len + (at[len] == ':');
+	text += strspn(text, blank);
+	snprintf(line->line, sizeof(line->line), "%.*s", (int)strcspn(text, ":"), text);
+	word = strtok_r(strchr(text, ':') + 1, blank, &save);
 	/* Some lines have one count for the machine. */
-	for (size_t i = 0; i < cpus; i++) {
-		char *after;
-
-		at = skip_blank(at);
-		if (at >= end || !isdigit((unsigned char)*at))
-			break;
-		line->count += strtoull(at, &after, 10);
-		at = after;
+	for (; word && cpus && isdigit((unsigned char)*word); cpus--) {
+		line->count += strtoull(word, NULL, 10);
+		word = strtok_r(NULL, blank, &save);
 	}
 	/* Blanks that only align go. */
-	for (at = skip_blank(at); at < end && n < room; at++) {
-		if (*at != ' ' && *at != '\t')
-			line->name[n++] = *at;
-		else if (skip_blank(at) < end && n + 1 < room && line->name[n - 1] != ' ')
-			line->name[n++] = ' ';
+	for (; word; word = strtok_r(NULL, blank, &save)) {
+		size_t len = strlen(line->name);
+
+		snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? " " : "", word);
 	}
 }
 
-int interrupts_parse(const char *text, struct interrupts *now, struct error *err)
+int interrupts_parse(FILE *in, struct interrupts *now, struct error *err)
 {
-	size_t cpus = cpus_of(text);
+	size_t cpus = 0, room = 0;
+	char *text = NULL;
+	int ret = 0;
 
 	*now = (struct interrupts){ 0 };
-	for (text = end_of(text); *text; text = end_of(text)) {
-		struct interrupt_line *line;
+	if (getline(&text, &room, in) >= 0)
+		for (const char *at = text; (at = strstr(at, "CPU")); at++)
+			cpus++;
+	while (!ret && getline(&text, &room, in) >= 0) {
+		struct interrupt_line *line = strchr(text, ':') ? add(now) : NULL;
 
-		text++;
-		if (!memchr(text, ':', (size_t)(end_of(text) - text)))
-			continue;
-		line = add(now);
-		if (!line) {
-			interrupts_free(now);
-			return error_memory(err);
-		}
-		parse_line(text, cpus, line);
+		if (line)
+			parse_line(text, cpus, line);
+		else if (strchr(text, ':'))
+			ret = error_memory(err);
 	}
-	return 0;
+	if (!ret && ferror(in))
+		ret = error_errno(err, "cannot read /proc/interrupts");
+	if (ret)
+		interrupts_free(now);
+	free(text);
+	return ret;
 }
 
 int interrupts_read(struct interrupts *now, struct error *err)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
-	size_t room = 0;
-	char *text = NULL;
 	int ret;
 
 	*now = (struct interrupts){ 0 };
-	/* There is no NUL in it: this is all of the file. */
-	if (file && getdelim(&text, &room, '\0', file) >= 0)
-		ret = interrupts_parse(text, now, err);
-	else
-		ret = error_errno(err, "cannot read /proc/interrupts");
-	free(text);
-	if (file)
-		fclose(file);
+	if (!file)
+		return error_errno(err, "cannot read /proc/interrupts");
+	ret = interrupts_parse(file, now, err);
+	fclose(file);
 	return ret;
 }
 

@@ -9,62 +9,66 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* Returns the next part of text up to sep, which goes on behind it; NULL: no more. */
-static char *next(char **text, const char *sep)
+/* A part of the description, which is read from its beginning. After an error nothing more is. */
+struct text {
+	char *rest; /* NULL: no more */
+	int ret;
+	struct error *err;
+};
+
+#define wrong(text, ...) ((text)->ret = case_wrong((text)->err, __VA_ARGS__))
+
+/* Reads a word, which is `what`. */
+static char *next(struct text *t, const char *what)
 {
-	return *text ? strsep(text, sep) : NULL;
+	static char nothing[1];
+
+	if (!t->ret && !t->rest)
+		wrong(t, "call: %s is missing", what);
+	return t->ret ? nothing : strsep(&t->rest, ":");
 }
 
-static int lacks(const char *what, struct error *err)
+static uint64_t number(struct text *t, const char *what, uint64_t max)
 {
-	return case_wrong(err, "call: %s is missing", what);
-}
-
-static int number(char **rest, const char *what, uint64_t max, uint64_t *value, struct error *err)
-{
-	const char *word = next(rest, ":");
-
-	return word ? case_number(word, what, max, value, err) : lacks(what, err);
-}
-
-static int u32(char **rest, const char *what, uint32_t *value, struct error *err)
-{
+	const char *word = next(t, what);
 	uint64_t n = 0;
-	int ret = number(rest, what, UINT32_MAX, &n, err);
 
-	*value = (uint32_t)n;
-	return ret;
+	if (!t->ret)
+		t->ret = case_number(word, what, max, &n, t->err);
+	return n;
+}
+
+static uint32_t u32(struct text *t, const char *what)
+{
+	return (uint32_t)number(t, what, UINT32_MAX);
 }
 
 /* Reads a number, or `any`. */
-static int wanted(char **rest, const char *what, uint32_t max, struct call_number *wanted,
-		  struct error *err)
+static struct call_number wanted(struct text *t, const char *what)
 {
-	uint64_t n = 0;
-	int ret;
+	bool any = t->rest && (!strcmp(t->rest, "any") || !strncmp(t->rest, "any:", 4));
 
-	wanted->any = *rest && (!strcmp(*rest, "any") || !strncmp(*rest, "any:", 4));
-	if (wanted->any) {
-		next(rest, ":");
-		return 0;
-	}
-	ret = number(rest, what, max, &n, err);
-	wanted->value = (uint32_t)n;
-	return ret;
+	if (any)
+		next(t, what);
+	return (struct call_number){ any, any ? 0 : u32(t, what) };
 }
 
-static int result(char **rest, uint32_t *value, struct error *err)
+static uint32_t result(struct text *t)
 {
-	const char *word = next(rest, ":");
+	const char *word = next(t, "the expected result");
 
-	if (!word)
-		return lacks("the expected result", err);
-	if (strncmp(word, "0x", 2) || strlen(word) != 10 || strspn(word + 2, hex_digits) != 8)
-		return case_wrong(err,
-				  "call: the expected result is \"%.40s\", not 0x and 8 hex digits",
-				  word);
-	*value = (uint32_t)strtoul(word + 2, NULL, 16);
-	return 0;
+	if (!t->ret &&
+	    (strncmp(word, "0x", 2) || strlen(word) != 10 || strspn(word + 2, hex_digits) != 8))
+		wrong(t, "call: the expected result is \"%.40s\", not 0x and 8 hex digits", word);
+	return (uint32_t)strtoul(word, NULL, 16);
+}
+
+/* Ends a part: nothing may be left of it. */
+static int end(struct text *t, const char *part)
+{
+	if (!t->ret && t->rest)
+		wrong(t, "call: \"%.40s\" is too much after %s", t->rest, part);
+	return t->ret;
 }
 
 /* Takes the text as hex digits; there must be so many (0: any even number). */
@@ -130,72 +134,55 @@ static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 	       take_parameter(of + 4, bytes);
 }
 
-static int value(struct call_param *p, char **rest, struct error *err)
+static void value(struct call_param *p, struct text *t)
 {
-	int ret = 0;
-
 	p->type = CALL_VALUE;
-	if (p->in)
-		ret = u32(rest, "value a", &p->a, err);
-	if (!ret && p->in)
-		ret = u32(rest, "value b", &p->b, err);
-	if (!ret && p->out)
-		ret = wanted(rest, "expected value a", UINT32_MAX, &p->want_a, err);
-	if (!ret && p->out)
-		ret = wanted(rest, "expected value b", UINT32_MAX, &p->want_b, err);
-	return ret;
+	if (p->in) {
+		p->a = u32(t, "value a");
+		p->b = u32(t, "value b");
+	}
+	if (p->out) {
+		p->want_a = wanted(t, "expected value a");
+		p->want_b = wanted(t, "expected value b");
+	}
 }
 
-static int content(struct call_param *p, char **rest, struct error *err)
+static void content(struct call_param *p, struct text *t)
 {
-	char *word = next(rest, ":");
+	char *word = next(t, "the content of memory");
 
-	if (!word)
-		return lacks("the content of memory", err);
+	if (t->ret)
+		return;
 	if (!bytes_word(word, false, &p->content))
-		return case_wrong(err,
-				  "call: \"%.40s\" is no content (message, fill-XX, hex-XX...)",
-				  word);
-	if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
-		return case_wrong(err, "call: %zu bytes of content for memory of %zu",
-				  p->content.bytes, p->size);
-	return 0;
+		wrong(t, "call: \"%.40s\" is no content (message, fill-XX, hex-XX...)", word);
+	else if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
+		wrong(t, "call: %zu bytes of content for memory of %zu", p->content.bytes, p->size);
 }
 
-static int want(struct call_param *p, char **rest, struct error *err)
+static void want(struct call_param *p, struct text *t)
 {
-	char *word = next(rest, ":");
+	char *word = next(t, "what memory is to hold");
 
-	if (!word)
-		return lacks("what memory is to hold", err);
-	if (!bytes_word(word, true, &p->want))
-		return case_wrong(err,
-				  "call: \"%.40s\" is nothing that memory can be expected to hold",
-				  word);
-	return wanted(rest, "expected size", UINT32_MAX, &p->want_size, err);
+	if (!t->ret && !bytes_word(word, true, &p->want))
+		wrong(t, "call: \"%.40s\" is nothing that memory can be expected to hold", word);
+	p->want_size = wanted(t, "expected size");
 }
 
-static int memory(struct call_param *p, char **rest, struct error *err)
+static void memory(struct call_param *p, struct text *t)
 {
 	static const char *const kinds[] = { "temporary", "registered", "allocated", NULL };
-	const char *word = next(rest, ":");
-	uint64_t size = 0;
-	int ret;
+	const char *word = next(t, "the kind of memory");
+	int kind = t->ret ? t->ret : case_choice(word, kinds, "a kind of memory", t->err);
 
+	if (kind < 0)
+		t->ret = kind;
 	p->type = CALL_MEMORY;
-	if (!word)
-		return lacks("the kind of memory", err);
-	ret = case_choice(word, kinds, "a kind of memory", err);
-	if (ret < 0)
-		return ret;
-	p->memory = (unsigned)ret;
-	ret = number(rest, "the size of memory", CALL_BYTES_MAX, &size, err);
-	p->size = (size_t)size;
-	if (!ret && p->in)
-		ret = content(p, rest, err);
-	if (!ret && p->out)
-		ret = want(p, rest, err);
-	return ret;
+	p->memory = kind < 0 ? 0 : (unsigned)kind;
+	p->size = (size_t)number(t, "the size of memory", CALL_BYTES_MAX);
+	if (p->in)
+		content(p, t);
+	if (p->out)
+		want(p, t);
 }
 
 static int parameter(struct call_step *step, char *item, struct error *err)
@@ -204,22 +191,22 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 					     "memory-in", "memory-out", "memory-inout",
 					     "none",      NULL };
 	struct call_param *p = &step->params[step->n_params];
+	struct text t = { .rest = item, .err = err };
 	const char *way;
-	int type, ret;
+	int type;
 
 	if (step->n_params == CALL_PARAMS)
 		return case_wrong(err, "call: a command has more than %d parameters", CALL_PARAMS);
 	step->n_params++;
-	type = case_choice(next(&item, ":"), types, "a type of a parameter", err);
+	type = case_choice(next(&t, "a parameter"), types, "a type of a parameter", err);
 	if (type < 0)
 		return type;
 	way = strchr(types[type], '-');
 	p->in = way && strstr(way, "in");
 	p->out = way && strstr(way, "out");
-	ret = !way ? 0 : types[type][0] == 'v' ? value(p, &item, err) : memory(p, &item, err);
-	if (!ret && item)
-		ret = case_wrong(err, "call: \"%.40s\" is too much after a parameter", item);
-	return ret;
+	if (way)
+		(types[type][0] == 'v' ? value : memory)(p, &t);
+	return end(&t, "a parameter");
 }
 
 /* Returns when the step runs that the item begins; -1 if it begins none. */
@@ -236,19 +223,16 @@ static int step_word(const char *item)
 static int add_step(struct call *call, unsigned when, char *item, struct error *err)
 {
 	struct call_step *step = &call->steps[call->n_steps];
-	int ret;
+	struct text t = { .rest = item, .err = err };
 
 	if (call->n_steps == CALL_STEPS_MAX)
 		return case_wrong(err, "call: there are more than %d commands", CALL_STEPS_MAX);
 	call->n_steps++;
 	step->when = when;
-	next(&item, ":");
-	ret = u32(&item, "the command's number", &step->command, err);
-	if (!ret)
-		ret = result(&item, &step->result, err);
-	if (!ret && item)
-		ret = case_wrong(err, "call: \"%.40s\" is too much after a command", item);
-	return ret;
+	next(&t, "when");
+	step->command = u32(&t, "the command's number");
+	step->result = result(&t);
+	return end(&t, "a command");
 }
 
 /* Settles how many bytes are wanted of parameter i, where it is known which. */
@@ -304,11 +288,11 @@ int call_parse(struct call *call, const char *text, struct error *err)
 	rest = call->text = strdup(text);
 	if (!rest)
 		return error_memory(err);
-	item = next(&rest, ";");
+	item = strsep(&rest, ";");
 	if (!tee_uuid(item, &call->uuid))
 		return case_wrong(err, "call: \"%.40s\" is no UUID", item);
 	strcpy(call->uuid_text, item);
-	while (!ret && (item = next(&rest, ";"))) {
+	while (!ret && (item = strsep(&rest, ";"))) {
 		struct call_step *last = &call->steps[call->n_steps];
 		int when = step_word(item);
 
@@ -317,12 +301,13 @@ int call_parse(struct call *call, const char *text, struct error *err)
 		else if (when >= 0)
 			ret = add_step(call, (unsigned)when, item, err);
 		else if (!call->n_steps)
-			ret = lacks("a command before its parameters", err);
+			ret = case_wrong(err, "call: a command before its parameters is missing");
 		else
 			ret = parameter(&last[-1], item, err);
 	}
 	if (!ret && (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN))
-		ret = lacks("the command to measure (run:COMMAND:RESULT)", err);
+		ret = case_wrong(err,
+				 "call: the command to measure (run:COMMAND:RESULT) is missing");
 	for (unsigned i = 0; !ret && i < call->n_steps; i++)
 		for (unsigned k = 0; !ret && k < CALL_PARAMS; k++)
 			if (call->steps[i].params[k].type == CALL_MEMORY &&

@@ -24,8 +24,12 @@ int keyed_case_reserve(const struct bench_case *c, size_t bytes, struct error *e
  */
 int keyed_case_open(struct bench_case *c, bool decrypt, size_t bytes, struct error *err);
 
-/* Returns the desk of another backend, set up for *job; NULL if no other can do it. */
-struct desk *keyed_case_other(const struct keyed_case *k, struct keyed_job *job);
+/*
+ * Finds the desk of another backend, which then has checked the case, or the case's own if no other
+ * can do it, and sets it up for *job.
+ */
+int keyed_case_referee(const struct keyed_case *k, struct keyed_job *job, struct desk **desk,
+		       struct error *err);
 
 /* These are for struct workload. The parameters are BYTES, or begin with "enc|dec". */
 int keyed_case_parse(struct bench_case *c, struct error *err);
@@ -37,10 +41,7 @@ int keyed_case_ready(void *state, uint32_t loops, struct error *err);
  * one before.
  */
 int keyed_case_check(void *state, struct error *err);
-/*
- * Compares with the result of another backend, which must also understand what was encrypted, and
- * then with published vectors.
- */
+/* Compares with the result of another backend, and then with published vectors. */
 int keyed_case_verify(void *state, struct error *err);
 void keyed_case_teardown(void *state);
 

@@ -285,32 +285,31 @@ static int crypt_ready(void *state, uint32_t loops, struct error *err)
 	return c->k.c->backend->set_up(c->k.c->desk->session, &c->k.job, err);
 }
 
-/* Makes what is to be decrypted by the same backend; verify() has another look at it. */
-static int make_ciphertext(struct crypting *c, struct error *err)
+/* Encrypts a file by another backend, or by this one if there is no other. */
+static int seal(struct crypting *c, const char *from, const char *to, struct error *err)
 {
-	const struct files *f = &c->files;
 	struct keyed_job job = c->k.job;
-	int ret = make_file(f, f->to, err);
+	struct desk *desk;
+	int ret;
 
 	job.decrypt = false;
 	c->k.c->desk->owner = NULL;
-	if (!ret)
-		ret = c->k.c->backend->set_up(c->k.c->desk->session, &job, err);
-	return ret ? ret : crypt_files(f, c->k.c->desk, &job, f->to, f->from, err);
+	ret = keyed_case_referee(&c->k, &job, &desk, err);
+	return ret ? ret : crypt_files(&c->files, desk, &job, from, to, err);
 }
 
 static int crypt_prepare(struct bench_case *c, struct error *err)
 {
 	bool decrypt = !strcmp(c->algorithm_name, "aes-128-cbc-dec");
 	struct crypting *state = c->state;
-	int ret = open_files(&state->files, c, err);
+	struct files *f = &state->files;
+	int ret = open_files(f, c, err);
 
 	if (!ret)
 		ret = keyed_case_open(c, decrypt, c->bytes < PIECE ? (size_t)c->bytes : PIECE, err);
 	if (!ret)
-		ret = decrypt ? make_ciphertext(state, err) :
-				make_file(&state->files, state->files.from, err);
-	return ret;
+		ret = make_file(f, decrypt ? f->to : f->from, err);
+	return ret || !decrypt ? ret : seal(state, f->to, f->from, err);
 }
 
 static int crypt_probe(struct bench_case *c, struct error *err)
@@ -328,70 +327,42 @@ static int crypt_once(void *state, uint32_t i, struct error *err)
 	return crypt_files(&c->files, c->k.c->desk, &c->k.job, c->files.from, c->files.to, err);
 }
 
-/* Checks that the file of that name holds these bytes, and no others. */
-static int holds(const struct crypting *c, const char *name, const uint8_t *want, struct error *err)
+static int crypt_check(void *state, struct error *err)
 {
+	struct crypting *c = state;
 	uint8_t *got;
-	int ret = read_file(&c->files, name, &got, err);
+	int ret = read_file(&c->files, c->files.to, &got, err);
 
-	if (!ret && memcmp(got, want, c->files.bytes))
+	if (!ret && memcmp(got, c->want, c->files.bytes))
 		ret = known_answer_wrong(err,
 					 "%s of a file by backend %s gives "
 					 "other bytes than it should",
 					 c->k.job.alg->title, c->k.c->backend->name);
 	free(got);
-	return ret;
-}
-
-static int crypt_check(void *state, struct error *err)
-{
-	struct crypting *c = state;
-	int ret = holds(c, c->files.to, c->want, err);
-
 	unlinkat(c->files.dir, c->files.to, 0);
 	return ret;
 }
 
-/* Checks that another backend decrypts the file `name` to the message. */
-static int understood(struct crypting *c, const char *name, const uint8_t *message,
-		      struct error *err)
-{
-	struct keyed_job job = c->k.job;
-	char plain[NAME_BYTES + 8];
-	struct desk *other;
-	int ret;
-
-	job.decrypt = true;
-	other = keyed_case_other(&c->k, &job);
-	if (!other)
-		return 0;
-	c->k.c->checked_by = other->backend->name;
-	snprintf(plain, sizeof(plain), "%s.plain", c->files.from);
-	ret = crypt_files(&c->files, other, &job, name, plain, err);
-	if (!ret)
-		ret = holds(c, plain, message, err);
-	unlinkat(c->files.dir, plain, 0);
-	return ret;
-}
-
-/* Checks the ciphertext by another backend; then what must come of the message. */
+/* Finds what must come of the file: the message, or what another backend encrypts it to. */
 static int crypt_verify(void *state, struct error *err)
 {
 	struct crypting *c = state;
-	bool decrypt = c->k.job.decrypt;
-	uint8_t *message = malloc(c->files.bytes);
-	int ret;
+	struct files *f = &c->files;
+	char sealed[NAME_BYTES + 8];
+	int ret = 0;
 
-	if (!message)
-		return error_memory(err);
-	pool_message(message, c->files.bytes);
-	ret = understood(c, decrypt ? c->files.from : c->files.to, message, err);
-	if (!ret && !decrypt)
-		ret = read_file(&c->files, c->files.to, &c->want, err);
-	if (decrypt)
-		c->want = message;
-	else
-		free(message);
+	if (c->k.job.decrypt) {
+		c->want = malloc(f->bytes);
+		if (!c->want)
+			return error_memory(err);
+		pool_message(c->want, f->bytes);
+	} else {
+		snprintf(sealed, sizeof(sealed), "%s.sealed", f->from);
+		ret = seal(c, f->from, sealed, err);
+		if (!ret)
+			ret = read_file(f, sealed, &c->want, err);
+		unlinkat(f->dir, sealed, 0);
+	}
 	return ret ? ret : crypt_check(c, err);
 }
 
