@@ -23,6 +23,7 @@ from pathlib import Path
 from click import echo as say
 from msgspec import Struct
 
+from roles import Role, roles
 from teemark.base import fmt
 from teemark.base.checked import parse_toml, read_text
 from teemark.base.errors import TeemarkError
@@ -39,7 +40,6 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Trace
-from teemark.trace.roles import Role, roles
 
 BOARD = "qemu-v8-icount"
 SHARE, COUNT = 0.05, 500

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from roles import roles
 from synthetic import Synthetic, run_from, run_of, run_with, scattered
 from teemark.base import fmt
 from teemark.base.finding import Finding, ranked
@@ -22,7 +23,6 @@ from teemark.model.stats import estimate, exactly
 from teemark.plan import plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Link, Node, Sample, Trace
-from teemark.trace.roles import roles
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)

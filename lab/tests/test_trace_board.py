@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from roles import roles
 from teemark.base import paths
 from teemark.base.errors import BoardError, CommandFailed, TeemarkError, UsageMistake
 from teemark.boards import config, optee
@@ -24,7 +25,6 @@ from teemark.plan import plan
 from teemark.run import reader
 from teemark.trace import calls, folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
-from teemark.trace.roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from teemark.audit.figure import Printed, Reading
-from teemark.audit.rule import PARALLEL, Group, Rule, Tested, amount, number, sizes_in, tested
+from teemark.audit.rule import Group, Rule, Tested, amount, number, sizes_in
 from teemark.base import fmt
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
@@ -20,8 +20,6 @@ CLOSE = 0.05
 CLAIMED_SLOWER, SLOWER = 0.8, 0.5
 """Shares of the slowest published software: hardware below the one is strange, anything below the
 other."""
-SAME = 2
-"""Two figures for one thing differ if the one is more than so many times the other."""
 BULK = 1024
 """Bytes from which a rate is that of the algorithm and not of the call."""
 _BOARDS = (
@@ -166,51 +164,6 @@ def _cited(reading: Reading, row: CyclesPerByte) -> str:
     return f"{rate} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {row.source})"
 
 
-def peak(text: Group) -> Iterator[Tested]:
-    """Checks that no highest rate of an algorithm exceeds one over the time that each further byte
-    takes."""
-    if any(PARALLEL.search(said) for said, _ in text.reading.said):
-        return
-    slopes = [one for one in text.of("time per byte") if _SLOPE.search(one.words)]
-    for one in (one for one in text.of("rate") if _PEAK.search(one.words)):
-        for slope in slopes:
-            if _algorithm(text.reading, one) == _algorithm(text.reading, slope):
-                wrong = f"{one.name}: {one.text}, and {slope.text} for each byte are at most "
-                most = exact(1) / slope.span
-                small = one.span.low <= most.high
-                yield tested(one, small, f"{wrong}{amount(most, 'rate')}.")
-
-
-_SLOPE = re.compile(r"linear|increas|\bgrow|further|slope")
-_PEAK = re.compile(r"\bmax|\bpeak|highest|\btop\b")
-
-
-def twice(text: Group) -> Iterator[Tested]:
-    """Compares a table's or list's figure with that of a section whose heading and sentence have
-    all words of its name; each must have one figure of that kind alone."""
-    names: dict[tuple[frozenset[str], str], list[Printed]] = {}
-    sections: dict[tuple[str, str], list[Printed]] = {}
-    for one in text.figures:
-        if one.form == "cell" or one.named:
-            names.setdefault((_content(one.row), one.dimension), []).append(one)
-        else:
-            sections.setdefault((one.table, one.dimension), []).append(one)
-    alone = [found[0] for found in sections.values() if len(found) == 1]
-    for (words, dimension), found in names.items():
-        for other in alone if len(words) > 2 and len(found) == 1 else ():
-            if dimension == other.dimension and words <= _content(f"{other.table} {other.row}"):
-                one = found[0]
-                apart = (
-                    SAME * one.span.high < other.span.low or SAME * other.span.high < one.span.low
-                )
-                wrong = f"{one.name}: {one.text} is printed, and {other.text} for the same "
-                yield tested(one, not apart, f"{wrong}in line {other.line}.")
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in re.findall(r"[a-z]+", text.lower()) if len(word) > 3)
-
-
 _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked for")
 
 
@@ -228,7 +181,5 @@ def cpu_time(text: Group) -> Iterator[Tested]:
 
 RULES: tuple[Rule, ...] = (
     Rule("published-speed", published, ("document",), "caution", linear=True),
-    Rule("peak", peak, ("document",), linear=True),
-    Rule("said-twice", twice, ("document",), "caution", linear=True),
     Rule("cpu-time", cpu_time, ("document",), "caution", linear=True),
 )

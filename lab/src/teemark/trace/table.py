@@ -12,7 +12,6 @@ from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
 from teemark.page.terminal import show as show_blocks
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
-from teemark.trace.roles import roles
 
 HOW_TO_NAMES = (
     "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "
@@ -49,12 +48,9 @@ def remarks(case: CaseTrace) -> Iterator[str]:
             f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
             f"{fmt.count(instructions)} instructions ({share(instructions, case.instructions)})."
         )
-    again = 0 if case.core_nameless else roles(case).get("resumed", 0)
-    if again:
-        yield (
-            f"Going back into OP-TEE after interrupts and RPCs takes {fmt.count(again)} "
-            f"instructions ({share(again, case.instructions)}), in the functions on that way."
-        )
+    legs = sum(one.count for one in case.passes if (one.origin, one.target) == ("EL1", "EL3"))
+    if legs > 1:
+        yield f"OP-TEE is entered {legs} times: for the call, and after each interrupt and RPC."
     for name, count in case.others():
         yield (
             f"Another process ran inside: {name}, {fmt.count(count)} instructions "
