@@ -15,7 +15,7 @@ from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
-from teemark.run import index
+from teemark.run import listing
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 READ = "storage/read/tee-ree-fs/4096"
@@ -176,34 +176,22 @@ def test_boards_and_plans_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFi
     assert cli.run(["history", str(tmp_path / "none")]) == 2
 
 
-# -- the index -----------------------------------------------------------------------------------
+# -- the list ------------------------------------------------------------------------------------
 
 
-def test_an_index_is_made_again_where_it_is_missing_or_stale(
+def test_runs_are_listed_in_the_order_of_time_and_what_is_wrong_with_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run that is new, changed or gone is seen; what the index says of the others isn't read
-    from them again."""
     put(tmp_path, [EXACT] * 3)
-    found = index.entries(tmp_path)
+    found = listing.entries(tmp_path)
     assert [one.folder for one in found] == ["run-3", "run-2", "run-1"]  # by time
     assert {(one.board, one.plan, one.wrong) for one in found} == {("synthetic", "quick", "")}
-    file = tmp_path / index.FILE
-    for spoilt in (b"", b"[1]", b"\xff", b'[{"folder": "run-1"}]'):
-        file.write_bytes(spoilt)
-        assert index.entries(tmp_path) == found
-    file.unlink()
-    assert index.entries(tmp_path) == found
-    kept = file.read_bytes().replace(b"synthetic", b"from-index")
-    file.write_bytes(kept)
-    assert {one.board for one in index.entries(tmp_path)} == {"from-index"}
-    assert file.read_bytes() == kept
     lines = (tmp_path / "run-2" / "run.ndjson").read_bytes().splitlines(keepends=True)
     (tmp_path / "run-2" / "run.ndjson").write_bytes(b"".join(lines[:-1]))
     (tmp_path / "run-1" / "run.ndjson").write_text("no run\n")
     (tmp_path / "run-3" / "run.ndjson").unlink()
     (tmp_path / "latest").symlink_to(tmp_path / "run-2")
-    other = {one.folder: one for one in index.entries(tmp_path)}
+    other = {one.folder: one for one in listing.entries(tmp_path)}
     assert set(other) == {"run-1", "run-2"}
     assert other["run-2"].wrong.endswith("the run is incomplete")
     assert "not JSON" in other["run-1"].wrong
@@ -214,7 +202,6 @@ def test_an_index_is_made_again_where_it_is_missing_or_stale(
 
 def test_the_last_runs_alone_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(tmp_path, [EXACT] * 4)
-    index.entries(tmp_path)
     assert cli.run(["history", str(tmp_path), "--last", "2"]) == 0
     assert "2 runs, 2026-01-03" in capsys.readouterr().out
     assert cli.run(["history", str(tmp_path), "--board", "another", "--list"]) == 0
@@ -230,7 +217,6 @@ def test_10_000_runs_are_listed_in_two_seconds_of_cpu(tmp_path: Path) -> None:
         folder = tmp_path / f"run-{number:05}"
         folder.mkdir()
         (folder / "run.ndjson").write_bytes(text)
-    index.entries(tmp_path)
     with (tmp_path / "list").open("wb") as out:
         command = [sys.executable, "-m", "teemark", "history", str(tmp_path), "--list"]
         _, status, usage = os.wait4(subprocess.Popen(command, stdout=out).pid, 0)

@@ -13,7 +13,7 @@ import pytest
 from synthetic import Synthetic, write
 from teemark.base.errors import DataError, UsageMistake
 from teemark.cli import main as cli
-from teemark.run import index
+from teemark.run import listing
 from teemark.run.reader import RUN_FILE
 from teemark.run.store import Store
 from test_history import DEARER, EXACT, put
@@ -78,7 +78,7 @@ def test_a_branch_says_what_the_folder_says(
 def test_a_run_is_added_once(place: Path, tmp_path: Path) -> None:
     (run,) = runs(tmp_path / "runs", [EXACT])
     store = Store(place, "runs")
-    assert index.entries(store.folder()) == []
+    assert listing.entries(store.folder()) == []
     assert store.add(run) is not None
     assert store.add(run / RUN_FILE) is None
     assert git(place, "rev-list", "--count", "runs") == "1\n"
@@ -95,7 +95,7 @@ def test_prune_leaves_the_last_of_each_board_and_plan(
     before = git(place, "rev-parse", "runs").strip()
     assert history(place, "--store", "git:runs", "--prune", "2") == 0
     assert "1 run left git:runs" in capsys.readouterr().out
-    left = [(one.board, one.started[:10]) for one in index.entries(store.folder())]
+    left = [(one.board, one.started[:10]) for one in listing.entries(store.folder())]
     kept = [("synthetic", "2026-01-02"), ("synthetic", "2026-01-03")]
     assert sorted(left) == [("other", "2026-01-01"), ("other", "2026-01-02"), *kept]
     assert git(place, "rev-parse", "runs^").strip() == before
@@ -123,7 +123,7 @@ def test_writers_at_once_lose_no_run(place: Path, tmp_path: Path) -> None:
         writer.stdin.write(b"go\n")
         writer.stdin.close()
     assert [writer.wait() for writer in writers] == [0] * 4
-    assert len(index.entries(Store(place, "runs").folder())) == 12
+    assert len(listing.entries(Store(place, "runs").folder())) == 12
     assert git(place, "rev-list", "--count", "runs") == "12\n"
 
 
@@ -131,12 +131,12 @@ def test_what_is_read_is_made_again_where_it_is_gone(place: Path, tmp_path: Path
     store = Store(place, "runs")
     for run in runs(tmp_path / "runs", [EXACT] * 2):
         store.add(run)
-    before = index.entries(store.folder())
+    before = listing.entries(store.folder())
     file = store.folder() / before[0].folder / RUN_FILE
     data = file.read_bytes()
     for spoil in (lambda: file.write_text("spoilt"), file.unlink, lambda: rmtree(store.folder())):
         spoil()
-        found = index.entries(store.folder())
+        found = listing.entries(store.folder())
         assert [one.folder for one in found] == [one.folder for one in before]
         assert file.read_bytes() == data
 
@@ -147,7 +147,7 @@ def test_what_an_entry_says_is_harmless(place: Path, tmp_path: Path) -> None:
     write(records, tmp_path / "run")
     store = Store(place, "runs")
     store.add(tmp_path / "run")
-    (one,) = index.entries(store.folder())
+    (one,) = listing.entries(store.folder())
     assert "\x1b" not in one.labels["cc"]
 
 

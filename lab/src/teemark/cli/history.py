@@ -18,8 +18,8 @@ from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line
 from teemark.page import terminal
 from teemark.report import history_page
-from teemark.run import index, reader
-from teemark.run.index import Entry
+from teemark.run import listing, reader
+from teemark.run.listing import Entry
 from teemark.run.reader import RunData
 from teemark.run.store import Store
 
@@ -55,9 +55,6 @@ def command(
     incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose.
 
-    An index in DIR (.runs-index.json) knows each run's board, plan, time and commit, so that only
-    those asked for are read. It is made again where it is missing or a run changed.
-
     With --store the runs are in a branch of a git repository, which git fetches and pushes. With
     --add or --prune nothing else is done, unless --list asks for it.
     """
@@ -76,7 +73,7 @@ def command(
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     asked = [
         one
-        for one in index.entries(folder)
+        for one in listing.entries(folder)
         if not one.board or (board or one.board, plan or one.plan) == (one.board, one.plan)
     ]
     asked = asked[-last:] if last else asked

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.files import alone
-from teemark.run import index
+from teemark.run import listing
 from teemark.run.reader import RUN_FILE
 
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
@@ -63,7 +63,7 @@ class Store:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
         except OSError as error:
             raise DataError(f"{file}: can't be read: {error.strerror}") from None
-        entry = index.look("", str(file), (0, 0))
+        entry = listing.look("", file)
         if entry.wrong:
             raise DataError(entry.wrong)
         name = "-".join((entry.started, entry.board, entry.plan, digest[:8]))
@@ -77,7 +77,7 @@ class Store:
         """Leaves the last `keep` runs of each board and plan; returns how many went. Commits before
         this one still have them."""
         kinds: dict[tuple[str, str], list[str]] = {}
-        for one in index.entries(self.folder()):
+        for one in listing.entries(self.folder()):
             kinds.setdefault((one.board, one.plan), []).append(one.folder)
         old = {name for names in kinds.values() for name in names[:-keep]}
         self._change(
