@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from synthetic import MACHINE, run_from
-from teemark.findings.offload import Offload, device_lines, offloads
+from teemark.findings.offload import Offload, device_lines, offloads, reach
 from teemark.findings.subject import subjects
 from teemark.model.models import build
 from teemark.page import markdown
@@ -91,8 +91,16 @@ def case(
     return [about, *samples]
 
 
-def made(*cases: list[dict[str, Any]], core: str | None = None, emulated: bool = False) -> RunData:
+def made(
+    *cases: list[dict[str, Any]],
+    core: str | None = None,
+    emulated: bool = False,
+    drivers: Sequence[str] = (),
+    skips: Sequence[dict[str, Any]] = (),
+) -> RunData:
     machine = dict(MACHINE)
+    if drivers:
+        machine["crypto"] = {"kernel_drivers": drivers}
     if emulated:
         machine["board"] = {"emulated": True}
     if core is not None:
@@ -104,6 +112,7 @@ def made(*cases: list[dict[str, Any]], core: str | None = None, emulated: bool =
         if record["type"] == "sample":
             record["seq"] = order
             order += 1
+    records += [{"type": "skip", **skip} for skip in skips]
     end = {"type": "end", "complete": True, "reason": "done"}
     return run_from([*records, end])
 
@@ -268,6 +277,36 @@ def test_the_report_has_a_row_for_each_outcome() -> None:
         "| `afalg:sha256-ce` | **CPU instructions** | SHA-256 |",
     ):
         assert row in text
+
+
+def test_the_report_says_which_devices_af_alg_reaches() -> None:
+    """By what worked and what was refused; of what no case asked for, by which command."""
+    run = made(
+        case("omap-sha256", cpu=0.3, raised=1.0),
+        case("stm32-sha256"),
+        case("sha256-ce"),
+        drivers=[
+            "sha256 omap-sha256 priority 400 ahash module omap_sham",
+            "sha1 rk-sha1 priority 300 ahash module rk",
+            "cbc(aes) virtio_crypto_aes_cbc priority 150 skcipher module virtio_crypto",
+            "rsa rsa-caam priority 150 akcipher module caam_jr",
+            "sha256 sha256-ce priority 200 shash module sha2_ce",
+        ],
+        skips=[
+            {"case": "oneshot/sha1/afalg:rk-sha1/64", "reason": "no driver rk-sha1.", "code": "x"}
+        ],
+    )
+    assert reach(run, offloads(run, build(run))) == (
+        "AF_ALG reaches a device by omap-sha256: the evidence is below.",
+        "AF_ALG doesn't reach a device by rk-sha1: no driver rk-sha1.",
+        "AF_ALG takes stm32-sha256, but nothing shows that the device worked.",
+        "Whether AF_ALG reaches a device by virtio_crypto_aes_cbc isn't known, for no case asked: "
+        "`teemark doctor BOARD --accelerators` tells.",
+    )
+    section = offload(subjects([run]))
+    assert section is not None
+    assert "doctor BOARD --accelerators" in markdown.render("", "", [section], "")
+    assert reach(made(case("sha256-ce")), ()) == ()
 
 
 @pytest.mark.parametrize(("idle", "rates"), [(30, []), (20, [0.8])])

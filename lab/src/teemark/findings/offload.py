@@ -100,6 +100,32 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
     )
 
 
+def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
+    """Returns sentences that say which drivers of crypto devices AF_ALG reaches on the board, as
+    far as the run recorded it: a device that worked, a bind that the kernel refused."""
+    rows = knowledge().drivers
+    listed = [line.split() for line in run.machine.crypto.kernel_drivers or ()]
+    names = [words[1] for words in listed if {"shash", "ahash", "skcipher", "aead"} & set(words)]
+    names += [one.driver for one in judged if one.driver is not None]
+    said: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        row = next((one for one in rows if fnmatchcase(name, one.driver)), None)
+        if row is None or row.kind != "accelerator":
+            continue
+        outcomes = {one.outcome for one in judged if one.driver == name}
+        refused = [skip.reason for skip in run.skips if f"/afalg:{name}/" in skip.case]
+        what = "Whether AF_ALG reaches a device by {} isn't known, for no case asked: "
+        what += "`teemark doctor BOARD --accelerators` tells."
+        if outcomes & {"accelerator", "mixed"}:
+            what = "AF_ALG reaches a device by {}: the evidence is below."
+        elif outcomes:
+            what = "AF_ALG takes {}, but nothing shows that the device worked."
+        elif refused:
+            what = f"AF_ALG doesn't reach a device by {{}}: {refused[0].rstrip('.')}."
+        said.setdefault(what, []).append(name)
+    return tuple(what.format(", ".join(found)) for what, found in said.items())
+
+
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
     """Returns the lines of devices that rose with the calls, and how often a call."""
     found = []
@@ -200,7 +226,7 @@ class _Case:
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None
-        if row is None:
+        if row is None or row.kind != "accelerator":
             return Evidence(f"the driver bound is {driver}; what it is isn't known here")
         what = {"accelerator": "a device's", "cpu-instructions": "instructions of the CPU"}
         text = f"the driver bound, {driver}, is {what.get(row.kind, 'software')} ({row.source})"

@@ -2,7 +2,7 @@
 """Who did the work of the kernel's and OpenSSL's cases, and by what one knows."""
 
 from teemark.base import fmt
-from teemark.findings.offload import WORDS, Offload, Outcome, offloads
+from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 
@@ -11,7 +11,8 @@ def _of(subject: Subject) -> list[Block]:
     """Returns a row for each backend and outcome, and, folded, the evidence of each longest
     message."""
     groups: dict[tuple[str, str], list[Offload]] = {}
-    for one in offloads(subject.run, subject.models):
+    judged = offloads(subject.run, subject.models)
+    for one in judged:
         work = subject.run.cases[one.key].work
         groups.setdefault((work.backend, work.algorithm), []).append(one)
     if not groups:
@@ -39,7 +40,9 @@ def _of(subject: Subject) -> list[Block]:
         note=subject.caveat,
     )
     number = fmt.plural(len(why), "longest message")
-    return [table, Fold("Evidence", number, (Bullets(tuple(why)),))]
+    devices = reach(subject.run, judged)
+    blocks: list[Block] = [table, *([Bullets(devices)] if devices else [])]
+    return [*blocks, Fold("Evidence", number, (Bullets(tuple(why)),))]
 
 
 def _bytes(subject: Subject, one: Offload) -> int:
