@@ -54,7 +54,7 @@ def test_an_image_that_is_older_than_the_flash_is_packed_if_its_contents_are_oth
 ) -> None:
     """`cp -a`, tar and the caches of CI leave it."""
     core, tf = build(tmp_path / "out", b"old").joinpath("core"), tfa(tmp_path / "tfa")
-    monkeypatch.setattr(optee, "tfa", lambda: tf)
+    monkeypatch.setattr(optee, "tfa", lambda _: tf)
     first = optee._pack(core, tmp_path / "place")
     assert optee._pack(core, tmp_path / "place") == first
     assert packed == ["old"]

@@ -106,7 +106,7 @@ def test_a_tree_is_built_once_and_a_finished_build_takes_no_patch(
     assert not list((tmp_path / "builds").glob("*.src"))
     recipe = config.find("qemu-v8-icount").config
     assert isinstance(recipe, VirtualConfig)
-    monkeypatch.setattr(optee, "tfa", lambda: tmp_path)
+    monkeypatch.setattr(optee, "tfa", lambda _: tmp_path)
     own = msgspec.structs.replace(recipe, optee=str(tmp_path), patches=("/x.patch",))
     with pytest.raises(BoardError, match="a finished build: it takes no options and no patches"):
         optee.resolve(own)

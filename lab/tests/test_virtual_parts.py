@@ -49,6 +49,29 @@ def test_board_without_a_tee() -> None:
     assert not any("pflash" in word for word in words)
 
 
+def test_a_32_bit_board_brings_its_kernel_and_says_where_the_initrd_is(tmp_path: Path) -> None:
+    for name, size in (("Image", 3), ("initrd.img", 5)):
+        (tmp_path / name).write_bytes(bytes(size))
+    images = Images(Path("/images"), Path("/flash"), tmp_path)
+    words = qemu.command(recipe("qemu-v7"), images, Instance(Path("/in")), 4022)
+    assert after(words, "-machine") == ["virt,secure=on,gic-version=2"]
+    assert after(words, "-kernel") == [f"{tmp_path}/Image"]
+    assert images.root == Path("/images/root.img")  # it isn't among what the system brings
+    loader = f"loader,file={tmp_path}/initrd.img,addr=0x68000000,force-raw=on"
+    assert loader in after(words, "-device")
+    assert "initrd=0x68000000,5" in after(words, "-append")[0].split()
+
+
+@pytest.mark.parametrize(("architecture", "place"), [(0, "/systems/armv7/tf-a"), (1, "/v/tf-a")])
+def test_the_cores_header_says_which_tf_a_boots_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, architecture: int, place: str
+) -> None:
+    monkeypatch.setattr(optee, "system", lambda name: Path("/systems") / name)
+    monkeypatch.setattr(paths, "vboard", lambda: Path("/v"))
+    (tmp_path / "tee-header_v2.bin").write_bytes(b"OPTE\x02" + bytes([architecture]))
+    assert optee.tfa(tmp_path) == Path(place)
+
+
 def test_a_locked_board_gets_tas_of_a_key_that_its_op_tee_does_not_know(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

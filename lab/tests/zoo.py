@@ -71,6 +71,12 @@ ZOO = (
         skips=frozenset({"no-ta-impl"}),  # no crypto instructions in a 32-bit TA
     ),
     Animal(
+        "qemu-v7",
+        "32-bit OP-TEE, kernel, programs and TAs (Cortex-A15)",
+        skips=frozenset({"no-ta-impl"}),
+        proof='[ "$(uname -m)" = armv7l ]',
+    ),
+    Animal(
         "qemu-small",
         "64 MB of memory for Linux, and its clock in 1970",
         proof='[ "$(date +%Y)" = 1970 ] && while read -r name kib _; do case $name in '
@@ -79,8 +85,6 @@ ZOO = (
 )
 
 NOT_TRIED: Mapping[str, str] = {
-    "`qemu-v7`: 32-bit OP-TEE, kernel and programs": "no recipe here "
-    "builds a kernel for it: Debian's armhf kernels lack OP-TEE's driver",
     "STM32MP1/2, i.MX, TI K3, Rockchip, ZynqMP, Jetson, RPi 3": "no such board is here",
     "musl with a libcrypto; a tee-supplicant linked with musl": "Debian has neither",
     "OpenHarmony's and phones' TEEs": "no such board is here (their refusal: `qemu-locked`)",

@@ -25,7 +25,10 @@ Seconds = Annotated[int, Meta(ge=1, le=3600)]
 LABGRID = "labgrid:"
 """Begins an address that is a place of a labgrid farm."""
 
-_OPTION = re.compile(r"[A-Z][A-Z0-9_]*=[^\s\"'`$;|&<>()]*")
+ARMV7 = "armv7"
+"""The system with a 32-bit kernel, and a TF-A that boots it behind a 32-bit OP-TEE."""
+
+_OPTION = re.compile(r"[A-Z][A-Za-z0-9_]*=[^\s\"'`$;|&<>()]*")
 
 
 class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -100,7 +103,7 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     tee: bool = True
     """False: no secure world, and no boot loader: QEMU begins with the kernel."""
     system: Text = "debian"
-    """What runs on it: `debian`, or one of vboard/systems: `old`, `musl`, `armhf`."""
+    """What runs on it: `debian`, or one of vboard/systems: `old`, `musl`, `armhf`, `armv7`."""
     optee: Text = "debian"
     """`debian`: its binary package; `source`: built from its source package; else a source tree,
     or the folder of a build: …/out/arm-plat-vexpress."""

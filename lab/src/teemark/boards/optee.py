@@ -16,7 +16,7 @@ from pathlib import Path
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import build, firmware, optee_tree
-from teemark.boards.config import VirtualConfig
+from teemark.boards.config import ARMV7, VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run.records import Firmware
 
@@ -52,14 +52,14 @@ class Optee:
     @property
     def tfa(self) -> Path:
         """Returns TF-A's bl31.elf, with symbols."""
-        return tfa() / "bl31.elf"
+        return tfa(self.images) / "bl31.elf"
 
     def firmware(self) -> tuple[Firmware, ...]:
         """Returns the facts of the firmware, read from the files that are booted."""
         core = (self.images / name for name in _IMAGES)
         return (
             firmware.core(core, self.elf, self.images.parent / "conf.mk", self.source),
-            firmware.tfa((tfa() / name for name in _TFA), self.tfa),
+            firmware.tfa((tfa(self.images) / name for name in _TFA), self.tfa),
         )
 
     def core_code(self) -> range:
@@ -128,9 +128,11 @@ def _made(what: str, images: Path, kit: Kit, flash: Path) -> Optee:
     return Optee(what, flash, kit.ours(), images, kit)
 
 
-def tfa() -> Path:
-    """Returns the folder of Debian's build of TF-A, with bl31.elf and what is booted of it."""
-    return paths.vboard() / "tf-a"
+def tfa(images: Path) -> Path:
+    """Returns the folder of the build of Debian's TF-A that boots a core, with what is booted of it
+    and, for a 64-bit core, bl31.elf. The header in `images` says whether the core has 32 bits."""
+    narrow = (images / _IMAGES[0]).read_bytes()[:6] == b"OPTE\x02\x00"
+    return system(ARMV7) / "tf-a" if narrow else paths.vboard() / "tf-a"
 
 
 def versions() -> dict[str, str]:
@@ -222,10 +224,11 @@ def _pack(images: Path, place: Path) -> Path:
     """Returns a flash image of these images. Its name has the digest of their contents, since the
     times of a copied tree say nothing. Older flash images stay for a day: a board may be booting
     one."""
-    parts = [*(tfa() / name for name in _TFA), *(images / name for name in _IMAGES)]
+    tf_a = tfa(images)
+    parts = [*(tf_a / name for name in _TFA), *(images / name for name in _IMAGES)]
     flash = place / f"flash-{firmware.digest(parts)[:16]}.bin"
     if not flash.is_file():
-        _script("flash", str(tfa()), str(images), str(flash))
+        _script("flash", str(tf_a), str(images), str(flash))
     flash.touch()
     for other in place.glob("flash-*.bin"):
         if time.time() - other.stat().st_mtime > KEEP_FLASH:
@@ -233,15 +236,14 @@ def _pack(images: Path, place: Path) -> Path:
     return flash
 
 
-def system(name: str) -> Path | None:
-    """Returns the root file system of a system of vboard/systems, made if need be; None for the
-    usual."""
+def system(name: str) -> Path:
+    """Returns the folder of a system of vboard/systems, made if need be, or of the usual one."""
     if name == DEBIAN:
-        return None
+        return paths.vboard()
     place = paths.build() / "systems" / name
     with build.alone(place):
         _script("system", name)
-    return place / "root.img"
+    return place
 
 
 def _short(*words: str) -> str:

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from teemark.base.errors import MissingOutput
-from teemark.boards.config import VirtualConfig
+from teemark.boards.config import ARMV7, VirtualConfig
 
 PROGRAM = "qemu-system-aarch64"
 
@@ -13,19 +13,25 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 """`panic=-1` with -no-reboot: a kernel that panics ends QEMU, and we notice."""
 
 
+_INITRD = 0x68000000
+"""The address of ARMv7's initrd. TF-A puts that kernel at 0x60000000; it uses no memory below."""
+
+
 class Images:
     """The files that `make build` leaves in build/vboard; `firmware` takes the place of the flash
-    image, and `root` of the root file system."""
+    image, and what lies in the folder `system` that of the root file system and the kernel."""
 
     def __init__(
-        self, directory: Path, firmware: Path | None = None, root: Path | None = None
+        self, directory: Path, firmware: Path | None = None, system: Path | None = None
     ) -> None:
+        def own(name: str) -> Path:
+            place = (system or directory) / name
+            return place if place.is_file() else directory / name
+
         self.directory = directory
         self.flash = firmware or directory / "flash.bin"
         self.environment = directory / "uboot-env.img"  # where to load the kernel, nothing else
-        self.kernel = directory / "Image"
-        self.initrd = directory / "initrd.img"
-        self.root = root or directory / "root.img"
+        self.kernel, self.initrd, self.root = own("Image"), own("initrd.img"), own("root.img")
         self.data = directory / "data.img"
         self.identity = directory / "ssh" / "id_ed25519"
         self.known_hosts = directory / "ssh" / "known_hosts"
@@ -68,7 +74,9 @@ def command(
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
     secure = "on" if recipe.tee else "off"
-    words += ["-machine", f"virt,secure={secure},gic-version=3", "-cpu", recipe.cpu]
+    narrow = recipe.system == ARMV7
+    gic = 2 if narrow else 3
+    words += ["-machine", f"virt,secure={secure},gic-version={gic}", "-cpu", recipe.cpu]
     words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
     if recipe.icount:
         # sleep=on: an idle guest waits in real time; its clock would leap from timer to timer
@@ -80,7 +88,12 @@ def command(
         environment = f"file={_comma(images.environment)},format=raw,if=pflash,unit=1,readonly=on"
         words += ["-drive", environment, "-bios", str(images.flash)]
     words += ["-kernel", str(images.kernel), "-initrd", str(images.initrd)]
-    words += ["-append", " ".join((*KERNEL_ARGS, *recipe.kernel_args))]
+    kernel_args = [*KERNEL_ARGS, *recipe.kernel_args]
+    if narrow:  # no boot loader tells the kernel where its initrd is
+        where = f"addr={_INITRD:#x},force-raw=on"
+        words += ["-device", f"loader,file={_comma(images.initrd)},{where}"]
+        kernel_args.append(f"initrd={_INITRD:#x},{images.initrd.stat().st_size}")
+    words += ["-append", " ".join(kernel_args)]
     words += ["-serial", f"file:{_comma(instance.console)}"]
     words += ["-serial", f"file:{_comma(instance.secure_console)}"]
     words += ["-drive", f"file={_comma(images.root)},format=raw,if=none,id=root,snapshot=on"]

@@ -100,8 +100,8 @@ class VirtualBoard(Board):
 
     def __enter__(self) -> Self:
         self.images.check()
-        root = system(self.recipe.system)
-        self.images = Images(self.images.directory, self.optee.flash, root)
+        own = system(self.recipe.system)
+        self.images = Images(self.images.directory, self.optee.flash, own)
         instances.sweep()
         kept = None if self.plugin else instances.running_kept(self.name)
         if kept is not None:
