@@ -41,7 +41,7 @@ def _of(subject: Subject) -> list[Block]:
     )
     number = fmt.plural(len(why), "longest message")
     devices = reach(subject.run, judged)
-    blocks: list[Block] = [table, *([Bullets(devices)] if devices else [])]
+    blocks: list[Block] = [table, *([Bullets(tuple((one,) for one in devices))] if devices else [])]
     return [*blocks, Fold("Evidence", number, (Bullets(tuple(why)),))]
 
 
