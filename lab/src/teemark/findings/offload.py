@@ -103,13 +103,13 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
 def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
     """Returns sentences that say which drivers of crypto devices AF_ALG reaches on the board, as
     far as the run recorded it: a device that worked, a bind that the kernel refused."""
-    rows = knowledge().drivers
     listed = [line.split() for line in run.machine.crypto.kernel_drivers or ()]
-    names = [words[1] for words in listed if {"shash", "ahash", "skcipher", "aead"} & set(words)]
+    kinds = {"shash", "ahash", "skcipher", "aead"}
+    names = [words[1] for words in listed if kinds & set(words[2:])]
     names += [one.driver for one in judged if one.driver is not None]
     said: dict[str, list[str]] = {}
     for name in sorted(set(names)):
-        row = next((one for one in rows if fnmatchcase(name, one.driver)), None)
+        row = _row(knowledge(), name)
         if row is None or row.kind != "accelerator":
             continue
         outcomes = {one.outcome for one in judged if one.driver == name}
@@ -121,9 +121,14 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
         elif outcomes:
             what = "AF_ALG takes {}, but nothing shows that the device worked."
         elif refused:
-            what = f"AF_ALG doesn't reach a device by {{}}: {refused[0].rstrip('.')}."
+            what = "AF_ALG doesn't reach a device by {}: " + refused[0].rstrip(".") + "."
         said.setdefault(what, []).append(name)
-    return tuple(what.format(", ".join(found)) for what, found in said.items())
+    return tuple(what.replace("{}", ", ".join(found), 1) for what, found in said.items())
+
+
+def _row(known: Reference, driver: str) -> KernelDriver | None:
+    """Returns the first row of the table that fits."""
+    return next((one for one in known.drivers if fnmatchcase(driver, one.driver)), None)
 
 
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
@@ -168,9 +173,7 @@ class _Case:
 
     @property
     def row(self) -> KernelDriver | None:
-        """Returns the first row of the table that fits."""
-        name = _driver(self.measured) or ""
-        return next((one for one in self.known.drivers if fnmatchcase(name, one.driver)), None)
+        return _row(self.known, _driver(self.measured) or "")
 
     @property
     def device_took_part(self) -> bool:
@@ -226,7 +229,7 @@ class _Case:
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None
-        if row is None or row.kind != "accelerator":
+        if row is None:
             return Evidence(f"the driver bound is {driver}; what it is isn't known here")
         what = {"accelerator": "a device's", "cpu-instructions": "instructions of the CPU"}
         text = f"the driver bound, {driver}, is {what.get(row.kind, 'software')} ({row.source})"
