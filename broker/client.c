@@ -4,13 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
-#include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static int random_bytes(uint8_t *out, size_t len, struct error *err)
+{
+	return RAND_bytes(out, (int)len) == 1 ? 0 :
+						error_set(err, -EIO, "OpenSSL has no random bytes");
+}
 
 size_t tz_client_size(void)
 {
@@ -34,14 +40,16 @@ static bool parse_hex(const char *text, uint8_t *out, size_t n)
 	return OPENSSL_hexstr2buf_ex(out, n, &got, text, '\0') == 1 && got == n;
 }
 
-int tz_client_save(const struct tz_client *client, struct error *err)
+/* Writes the client's file, or what its administrator gets of it (path.pub). */
+static int save(const struct tz_client *client, bool secret, struct error *err)
 {
-	char beside[sizeof(client->path) + 5];
+	char path[sizeof(client->path) + 5], beside[sizeof(path) + 5];
 	FILE *file = NULL;
 	int fd = -1, rc = 0;
 
-	snprintf(beside, sizeof(beside), "%s.new", client->path);
-	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	snprintf(path, sizeof(path), "%s%s", client->path, secret ? "" : ".pub");
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, secret ? 0600 : 0644);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file) {
 		rc = error_errno(err, "can't write %s", beside);
@@ -50,21 +58,30 @@ int tz_client_save(const struct tz_client *client, struct error *err)
 		return rc;
 	}
 	fprintf(file, "teemq 1\nid %s\n", client->id);
-	print_hex(file, "key", client->key, sizeof(client->key));
-	fprintf(file, "epoch %u\n", client->epoch);
+	if (secret) {
+		print_hex(file, "key", client->key, sizeof(client->key));
+		fprintf(file, "epoch %u\n", client->epoch);
+	}
+	if (client->is_agreed)
+		print_hex(file, "public", client->public, sizeof(client->public));
 	if (client->has_identity)
 		print_hex(file, "identity", client->identity, sizeof(client->identity));
 	if (fflush(file) || fsync(fd))
 		rc = -errno;
 	if (fclose(file) && !rc)
 		rc = -errno;
-	if (!rc && rename(beside, client->path))
+	if (!rc && rename(beside, path))
 		rc = -errno;
 	if (rc) {
 		unlink(beside);
-		return error_set(err, rc, "can't write %s: %s", client->path, strerror(-rc));
+		return error_set(err, rc, "can't write %s: %s", path, strerror(-rc));
 	}
 	return 0;
+}
+
+int tz_client_save(const struct tz_client *client, struct error *err)
+{
+	return save(client, true, err);
 }
 
 static int set_id(struct tz_client *client, const char *id, struct error *err)
@@ -88,7 +105,8 @@ static int begin(struct tz_client *client, const char *path, struct error *err)
 	return 0;
 }
 
-int tz_client_make(struct tz_client *client, const char *id, const char *path, struct error *err)
+int tz_client_make(struct tz_client *client, const char *id, const char *path, const char *identity,
+		   struct error *err)
 {
 	int rc = 0;
 
@@ -103,12 +121,22 @@ int tz_client_make(struct tz_client *client, const char *id, const char *path, s
 				"its way: remove the file if you mean it");
 		return -EEXIST;
 	}
-	if (RAND_bytes(client->key, sizeof(client->key)) != 1)
-		return error_set(err, -EIO, "OpenSSL has no random bytes");
-	return tz_client_save(client, err);
+	if (identity && !parse_hex(identity, client->identity, sizeof(client->identity))) {
+		error_set(err, -EINVAL, "'%s' is no enrolment key", identity);
+		error_hint(err, "`teemq identity` on the board prints it: 64 digits");
+		return -EINVAL;
+	}
+	client->is_agreed = client->has_identity = identity;
+	rc = random_bytes(client->key, sizeof(client->key), err);
+	if (!rc && identity)
+		rc = tz_agree(client->key, TZ_AGREE, id, client->identity, client->public,
+			      client->key, err);
+	if (!rc)
+		rc = save(client, true, err);
+	return rc || !identity ? rc : save(client, false, err);
 }
 
-int tz_client_load(struct tz_client *client, const char *path, struct error *err)
+static int load(struct tz_client *client, const char *path, bool secret, struct error *err)
 {
 	char line[512], name[32], value[300];
 	unsigned int found = 0;
@@ -133,17 +161,29 @@ int tz_client_load(struct tz_client *client, const char *path, struct error *err
 		else if (!strcmp(name, "epoch"))
 			client->epoch = (uint32_t)strtoul(value, NULL, 10);
 		else if (!strcmp(name, "identity"))
-			client->has_identity = parse_hex(value, client->identity, TZ_POINT_BYTES);
+			client->has_identity = parse_hex(value, client->identity, TZ_PUBLIC_BYTES);
+		else if (!strcmp(name, "public"))
+			client->is_agreed = parse_hex(value, client->public, TZ_PUBLIC_BYTES);
 	}
 	fclose(file);
 	OPENSSL_cleanse(line, sizeof(line));
 	OPENSSL_cleanse(value, sizeof(value));
-	if (found != 7) {
+	if (found != 7 && (secret || found != 3 || !client->is_agreed)) {
 		error_set(err, -EINVAL, "%s is no file of a client's key", path);
 		error_hint(err, "`teemq key ID FILE` makes one");
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int tz_client_load(struct tz_client *client, const char *path, struct error *err)
+{
+	return load(client, path, true, err);
+}
+
+int tz_client_load_public(struct tz_client *client, const char *path, struct error *err)
+{
+	return load(client, path, false, err);
 }
 
 void tz_client_wipe(struct tz_client *client)
@@ -196,6 +236,8 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, c
 /* A counter and a salt that this key never had, also after a crash. */
 static int next_counter(struct tz_client *client, struct error *err)
 {
+	int rc = 0;
+
 	if (client->counter && client->counter != UINT32_MAX) {
 		client->counter++;
 		return 0;
@@ -203,8 +245,9 @@ static int next_counter(struct tz_client *client, struct error *err)
 	if (client->epoch == UINT32_MAX)
 		return error_set(err, -EOVERFLOW, "%s has had all of its epochs: enrol it anew",
 				 client->id);
-	if (RAND_bytes(client->salt, sizeof(client->salt)) != 1)
-		return error_set(err, -EIO, "OpenSSL has no random bytes");
+	rc = random_bytes(client->salt, sizeof(client->salt), err);
+	if (rc)
+		return rc;
 	client->salt[0] &= 0x7f;
 	client->epoch++;
 	client->counter = 1;
@@ -320,54 +363,48 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const cha
 
 /* -- enrolment ------------------------------------------------------------ */
 
-/* X of the point that `ours` and the TA's key come to. */
-static bool agree(EVP_PKEY *ours, const uint8_t identity[TZ_POINT_BYTES], uint8_t x[32])
+int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char *id,
+	     const uint8_t identity[TZ_PUBLIC_BYTES], uint8_t public[TZ_PUBLIC_BYTES],
+	     uint8_t key[TZ_KEY_BYTES], struct error *err)
 {
-	uint8_t octets[1 + TZ_POINT_BYTES] = { 4 }; /* uncompressed */
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(ours, NULL);
-	EVP_PKEY *theirs = EVP_PKEY_new();
-	size_t len = 32;
-	bool ok = false;
+	EVP_PKEY *ours = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret, TZ_KEY_BYTES);
+	EVP_PKEY *ta =
+		EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, identity, TZ_PUBLIC_BYTES);
+	EVP_PKEY_CTX *x25519 = ours ? EVP_PKEY_CTX_new(ours, NULL) : NULL;
+	EVP_PKEY_CTX *hkdf = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, NULL);
+	uint8_t shared[32], info[TZ_INFO_MAX];
+	size_t len = TZ_PUBLIC_BYTES;
+	/* X25519 fails where it gives 0. */
+	bool ok = x25519 && ta && hkdf && EVP_PKEY_get_raw_public_key(ours, public, &len) == 1 &&
+		  EVP_PKEY_derive_init(x25519) == 1 && EVP_PKEY_derive_set_peer(x25519, ta) == 1 &&
+		  EVP_PKEY_derive(x25519, shared, &len) == 1 && EVP_PKEY_derive_init(hkdf) == 1 &&
+		  EVP_PKEY_CTX_set_hkdf_md(hkdf, EVP_sha256()) == 1 &&
+		  EVP_PKEY_CTX_set1_hkdf_key(hkdf, shared, sizeof(shared)) == 1 &&
+		  EVP_PKEY_CTX_add1_hkdf_info(hkdf, info,
+					      (int)tz_info(info, order, public, identity, id,
+							   strlen(id))) == 1 &&
+		  EVP_PKEY_derive(hkdf, key, &len) == 1;
 
-	memcpy(octets + 1, identity, TZ_POINT_BYTES);
-	ok = ctx && theirs && EVP_PKEY_copy_parameters(theirs, ours) == 1 &&
-	     EVP_PKEY_set1_encoded_public_key(theirs, octets, sizeof(octets)) == 1 &&
-	     EVP_PKEY_derive_init(ctx) == 1 && EVP_PKEY_derive_set_peer(ctx, theirs) == 1 &&
-	     EVP_PKEY_derive(ctx, x, &len) == 1 && len == 32;
-	EVP_PKEY_free(theirs);
-	EVP_PKEY_CTX_free(ctx);
-	return ok;
+	OPENSSL_cleanse(shared, sizeof(shared));
+	EVP_PKEY_CTX_free(hkdf);
+	EVP_PKEY_CTX_free(x25519);
+	EVP_PKEY_free(ta);
+	EVP_PKEY_free(ours);
+	return ok ? 0 : error_set(err, -EINVAL, "nothing can be agreed with this enrolment key");
 }
 
-int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTES],
+int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_PUBLIC_BYTES],
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err)
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
-	struct {
-		char label[sizeof(TZ_WRAP_LABEL) - 1];
-		uint8_t x[32], ours[TZ_POINT_BYTES], theirs[TZ_POINT_BYTES];
-	} secret;
-	uint8_t *point = NULL, kek[32];
-	EVP_PKEY *ours = EVP_EC_gen("P-256");
-	int rc = 0;
+	uint8_t wrapping[TZ_KEY_BYTES];
+	int rc = random_bytes(wrapping, sizeof(wrapping), err);
 
-	memcpy(secret.label, TZ_WRAP_LABEL, sizeof(secret.label));
-	memcpy(secret.theirs, identity, TZ_POINT_BYTES);
-	if (!ours || EVP_PKEY_get1_encoded_public_key(ours, &point) != 1 + TZ_POINT_BYTES) {
-		rc = error_set(err, -EIO, "OpenSSL could not make a key");
-	} else if (!agree(ours, identity, secret.x)) {
-		rc = error_set(err, -EINVAL, "the TA's enrolment key is no point of P-256");
-	} else {
-		memcpy(secret.ours, point + 1, TZ_POINT_BYTES);
-		memcpy(wrapped, secret.ours, TZ_POINT_BYTES);
-		if (EVP_Q_digest(NULL, "SHA256", NULL, &secret, sizeof(secret), kek, NULL) != 1 ||
-		    !gcm(true, kek, no_nonce, client->id, strlen(client->id), client->key,
-			 TZ_KEY_BYTES, wrapped + TZ_POINT_BYTES))
-			rc = error_set(err, -EIO, "OpenSSL could not wrap the key");
-	}
-	OPENSSL_cleanse(&secret, sizeof(secret));
-	OPENSSL_cleanse(kek, sizeof(kek));
-	OPENSSL_free(point);
-	EVP_PKEY_free(ours);
+	if (!rc)
+		rc = tz_agree(wrapping, TZ_ENROL, client->id, identity, wrapped, wrapping, err);
+	if (!rc && !gcm(true, wrapping, no_nonce, client->id, strlen(client->id), client->key,
+			TZ_KEY_BYTES, wrapped + TZ_PUBLIC_BYTES))
+		rc = error_set(err, -EIO, "OpenSSL could not encrypt");
+	OPENSSL_cleanse(wrapping, sizeof(wrapping));
 	return rc;
 }

@@ -28,9 +28,12 @@ struct tz_client {
 	uint32_t epoch;   /* of the last start that sealed something */
 	uint32_t counter; /* 0: nothing sealed since this start */
 	uint8_t salt[TZ_NONCE_BYTES - 4];
-	/* The TA that this key is for; the administrator's file has it. */
+	/* The TA that this key is for: the administrator's file has it, and an agreed key's. */
 	bool has_identity;
-	uint8_t identity[TZ_POINT_BYTES];
+	uint8_t identity[TZ_PUBLIC_BYTES];
+	/* Of an agreed key: the client's public half. */
+	bool is_agreed;
+	uint8_t public[TZ_PUBLIC_BYTES];
 	struct tz_seen {
 		char sender[TZ_ID_MAX + 1];
 		struct tz_last last;
@@ -42,9 +45,16 @@ struct tz_client {
 /* Callers who can't say sizeof, such as teemq.py, ask for the size here. */
 size_t tz_client_size(void);
 
-/* Makes a client with a random key, in a new file that only its owner reads. */
-int tz_client_make(struct tz_client *client, const char *id, const char *path, struct error *err);
+/*
+ * Makes a client in a new file that only its owner reads. Its key is random, and is wrapped to enrol
+ * it; or `identity`, 64 hexadecimal digits, is a TA's enrolment key, and the client's is agreed with
+ * it: then path.pub, which is no secret, enrols it, and nobody but that TA has the key, too.
+ */
+int tz_client_make(struct tz_client *client, const char *id, const char *path, const char *identity,
+		   struct error *err);
 int tz_client_load(struct tz_client *client, const char *path, struct error *err);
+/* Loads path.pub, too, which has no key: to enrol the client. */
+int tz_client_load_public(struct tz_client *client, const char *path, struct error *err);
 int tz_client_save(const struct tz_client *client, struct error *err);
 void tz_client_wipe(struct tz_client *client);
 
@@ -73,8 +83,16 @@ struct tz_opened {
 int tz_open(struct tz_client *client, const char *topic, const uint8_t *message, size_t len,
 	    uint8_t *out, struct tz_opened *opened, struct error *err);
 
+/*
+ * Computes what a TA and whoever has the key pair of `secret`, 32 random bytes, agree on, and its
+ * public half (ta_broker.h). TZ_AGREE: it is the client's key. It may take the secret's place.
+ */
+int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char *id,
+	     const uint8_t identity[TZ_PUBLIC_BYTES], uint8_t public[TZ_PUBLIC_BYTES],
+	     uint8_t key[TZ_KEY_BYTES], struct error *err);
+
 /* Wraps the client's key to a TA's enrolment key. */
-int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_POINT_BYTES],
+int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_PUBLIC_BYTES],
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
 
 /*

@@ -17,23 +17,20 @@
 struct job {
 	char **argv;             /* without --print; ends with NULL */
 	bool print;              /* --print was given */
+	int order;               /* of the row */
 	struct tz_client me;     /* KEY: of the file argv[0] */
 	struct tee_session *tee; /* TEE: a session with the TA */
-	uint8_t *in;             /* STDIN: all of standard input … */
-	size_t len;
-	uint8_t *out; /* … and room for what is made of it */
+	size_t len;              /* STDIN: of all of standard input … */
+	uint8_t in[TZ_MESSAGE_MAX + 1];
+	uint8_t out[TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX)]; /* … and room for what is made of it */
 };
 
-enum { KEY = 1, TEE = 2, STDIN = 4, PRINT = 8 };
+enum { KEY = 1, TEE = 2, STDIN = 4 };
 
 /* Reads stdin to its end; at most a message with all that it has besides. */
 static int read_all(struct job *job, struct error *err)
 {
-	job->in = malloc(TZ_MESSAGE_MAX + 1);
-	job->out = malloc(TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX));
-	if (!job->in || !job->out)
-		return error_memory(err);
-	job->len = fread(job->in, 1, TZ_MESSAGE_MAX + 1, stdin);
+	job->len = fread(job->in, 1, sizeof(job->in), stdin);
 	if (ferror(stdin) || job->len > TZ_MESSAGE_MAX)
 		return error_set(err, -EMSGSIZE,
 				 "can't read standard input, or it is longer than %u bytes",
@@ -68,7 +65,18 @@ static int call(struct job *job, uint32_t command, uint32_t type, const void *da
 
 static int do_key(struct job *job, struct error *err)
 {
-	return tz_client_make(&job->me, job->argv[0], job->argv[1], err);
+	return tz_client_make(&job->me, job->argv[0], job->argv[1], job->argv[2], err);
+}
+
+static int do_identity(struct job *job, struct error *err)
+{
+	uint8_t identity[TZ_PUBLIC_BYTES] = { 0 };
+	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, identity,
+		      sizeof(identity), "read the enrolment key", err);
+
+	for (size_t i = 0; !rc && i < sizeof(identity); i++)
+		printf("%02x", identity[i]);
+	return rc ? rc : write_all("\n", 1, err);
 }
 
 static int do_claim(struct job *job, struct error *err)
@@ -77,7 +85,7 @@ static int do_claim(struct job *job, struct error *err)
 	struct tz_client *admin = &job->me;
 	size_t len = strlen(admin->id);
 	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, admin->identity,
-		      TZ_POINT_BYTES, "read the enrolment key", err);
+		      TZ_PUBLIC_BYTES, "read the enrolment key", err);
 
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
@@ -98,21 +106,16 @@ static int do_claim(struct job *job, struct error *err)
 	return tz_client_save(admin, err);
 }
 
-static int submit(struct job *job, const uint8_t *order, size_t len, struct error *err)
+static int do_submit(struct job *job, struct error *err)
 {
-	int rc = call(job, TA_BROKER_CMD_ORDER, TEEC_MEMREF_TEMP_INPUT, order, len, "obey an order",
-		      err);
+	int rc = call(job, TA_BROKER_CMD_ORDER, TEEC_MEMREF_TEMP_INPUT, job->in, job->len,
+		      "obey an order", err);
 
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
 		error_hint(err, "the order, or a later one, came before");
 	if (rc && err->tee_result == TZ_RESULT_FORGED)
 		error_hint(err, "it isn't from this TA's administrator, or was changed");
 	return rc;
-}
-
-static int do_submit(struct job *job, struct error *err)
-{
-	return submit(job, job->in, job->len, err);
 }
 
 /* Adds the rules "r:FILTER" and "w:FILTER" as lines. */
@@ -138,27 +141,44 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 	return 0;
 }
 
+/* Adds the client's public half, or its key wrapped for the administrator's TA. */
+static int put_key(const struct tz_client *admin, const struct tz_client *client, uint8_t *out,
+		   size_t *len, struct error *err)
+{
+	if (!client->is_agreed) {
+		*len += TZ_WRAPPED_BYTES;
+		return tz_wrap(client, admin->identity, out, err);
+	}
+	if (memcmp(client->identity, admin->identity, TZ_PUBLIC_BYTES))
+		return error_set(err, -EINVAL, "%s agreed on its key with another TA than %s's",
+				 client->id, admin->id);
+	memcpy(out, client->public, TZ_PUBLIC_BYTES);
+	*len += TZ_PUBLIC_BYTES;
+	return 0;
+}
+
 /*
  * Gives an order to the TA, or writes it to stdout. It is about a client's id, or for TZ_ENROL the
  * file of its key, which goes along.
  */
-static int give(struct job *job, enum tz_order letter, struct error *err)
+static int do_order(struct job *job, struct error *err)
 {
-	uint8_t plain[ORDER_MAX] = { (uint8_t)letter };
-	uint8_t order[ORDER_MAX + TZ_OVERHEAD(TZ_ID_MAX)];
+	uint8_t plain[ORDER_MAX] = { (uint8_t)job->order };
 	const char *id = job->argv[1];
 	struct tz_client client = { 0 };
 	size_t len = 0;
 	int rc = 0;
 
-	if (letter == TZ_ENROL && !job->me.has_identity) {
+	if (job->order == TZ_ENROL && !job->me.has_identity) {
 		rc = error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
 		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
 		return rc;
 	}
-	if (letter == TZ_ENROL) {
-		rc = tz_client_load(&client, id, err);
+	if (job->order == TZ_ENROL) {
+		rc = tz_client_load_public(&client, id, err);
 		id = client.id;
+		if (client.is_agreed)
+			plain[0] = TZ_AGREE;
 	}
 	if (!rc && strlen(id) > TZ_ID_MAX)
 		rc = error_set(err, -EINVAL, "'%s' is no client id", id);
@@ -167,34 +187,17 @@ static int give(struct job *job, enum tz_order letter, struct error *err)
 	plain[1] = (uint8_t)strlen(id);
 	memcpy(plain + 2, id, strlen(id));
 	len = 2 + strlen(id);
-	if (letter == TZ_ENROL) {
-		rc = tz_wrap(&client, job->me.identity, plain + len, err);
-		len += TZ_WRAPPED_BYTES;
-	}
+	if (job->order == TZ_ENROL)
+		rc = put_key(&job->me, &client, plain + len, &len, err);
 	tz_client_wipe(&client);
 	if (!rc)
 		rc = put_rules(job->argv + 2, plain, &len, err);
 	if (!rc)
-		rc = tz_seal_order(&job->me, plain, len, order, err);
-	len += TZ_OVERHEAD(strlen(job->me.id));
+		rc = tz_seal_order(&job->me, plain, len, job->in, err);
+	job->len = len + TZ_OVERHEAD(strlen(job->me.id));
 	if (rc)
 		return rc;
-	return job->print ? write_all(order, len, err) : submit(job, order, len, err);
-}
-
-static int do_enrol(struct job *job, struct error *err)
-{
-	return give(job, TZ_ENROL, err);
-}
-
-static int do_policy(struct job *job, struct error *err)
-{
-	return give(job, TZ_POLICY, err);
-}
-
-static int do_revoke(struct job *job, struct error *err)
-{
-	return give(job, TZ_REVOKE, err);
+	return job->print ? write_all(job->in, job->len, err) : do_submit(job, err);
 }
 
 /* -- what the TA says ----------------------------------------------------- */
@@ -274,26 +277,29 @@ static const struct command {
 	const char *name;
 	int least, most; /* arguments, without --print */
 	int needs;
+	int order; /* 0, or the administrator's: there may be --print */
 	int (*run)(struct job *job, struct error *err);
 	const char *usage, *help;
 } commands[] = {
-	{ "key", 2, 2, 0, do_key, "ID FILE", "make a client's key" },
-	{ "claim", 1, 1, KEY | TEE, do_claim, "ADMIN-FILE",
+	{ "identity", 0, 0, TEE, 0, do_identity, "", "print the TA's enrolment key" },
+	{ "key", 2, 3, 0, 0, do_key, "ID FILE [IDENTITY]",
+	  "make a client's key; with the TA's enrolment key agree on it, and write FILE.pub" },
+	{ "claim", 1, 1, KEY | TEE, 0, do_claim, "ADMIN-FILE",
 	  "become the administrator of this board's TA, once" },
-	{ "enrol", 2, 64, KEY | TEE | PRINT, do_enrol, "[--print] ADMIN-FILE KEY-FILE [RULE]…",
-	  "make a client known; a rule is r:FILTER or w:FILTER" },
-	{ "policy", 2, 64, KEY | TEE | PRINT, do_policy, "[--print] ADMIN-FILE ID [RULE]…",
+	{ "enrol", 2, 64, KEY | TEE, TZ_ENROL, do_order, "[--print] ADMIN-FILE FILE [RULE]…",
+	  "make a client known, by its key's FILE or FILE.pub; a rule is r:FILTER or w:FILTER" },
+	{ "policy", 2, 64, KEY | TEE, TZ_POLICY, do_order, "[--print] ADMIN-FILE ID [RULE]…",
 	  "give a client other rules" },
-	{ "revoke", 2, 2, KEY | TEE | PRINT, do_revoke, "[--print] ADMIN-FILE ID",
+	{ "revoke", 2, 2, KEY | TEE, TZ_REVOKE, do_order, "[--print] ADMIN-FILE ID",
 	  "forget a client, from the next message on" },
-	{ "submit", 0, 0, TEE | STDIN, do_submit, "",
+	{ "submit", 0, 0, TEE | STDIN, 0, do_submit, "",
 	  "pass an order of --print from standard input to the TA" },
-	{ "list", 0, 0, TEE, do_list, "", "list the clients and their rules" },
-	{ "statistics", 0, 0, TEE, do_statistics, "",
+	{ "list", 0, 0, TEE, 0, do_list, "", "list the clients and their rules" },
+	{ "statistics", 0, 0, TEE, 0, do_statistics, "",
 	  "print what the TA opened, sealed and dropped" },
-	{ "seal", 2, 2, KEY | STDIN, do_seal, "KEY-FILE TOPIC",
+	{ "seal", 2, 2, KEY | STDIN, 0, do_seal, "KEY-FILE TOPIC",
 	  "seal standard input for the broker" },
-	{ "open", 2, 2, KEY | STDIN, do_open, "KEY-FILE TOPIC",
+	{ "open", 2, 2, KEY | STDIN, 0, do_open, "KEY-FILE TOPIC",
 	  "open a message of the broker's from standard input" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -310,6 +316,7 @@ static int run(const struct command *command, struct job *job, struct error *err
 {
 	int rc = 0;
 
+	job->order = command->order;
 	if (command->needs & KEY)
 		rc = tz_client_load(&job->me, job->argv[0], err);
 	if (!rc && command->needs & STDIN)
@@ -320,8 +327,6 @@ static int run(const struct command *command, struct job *job, struct error *err
 		rc = command->run(job, err);
 	if (job->tee)
 		tee_session_close(job->tee);
-	free(job->in);
-	free(job->out);
 	tz_client_wipe(&job->me);
 	return rc;
 }
@@ -329,10 +334,11 @@ static int run(const struct command *command, struct job *job, struct error *err
 int main(int argc, char **argv)
 {
 	const struct command *command = NULL;
-	struct job job = { .argv = argv + 2 };
+	static struct job job;
 	struct error err = { 0 };
 	int args = argc - 2;
 
+	job.argv = argv + 2;
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		usage(stdout);
 		return 0;
@@ -340,7 +346,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			command = &commands[i];
-	if (command && command->needs & PRINT && args > 0 && !strcmp(argv[2], "--print")) {
+	if (command && command->order && args > 0 && !strcmp(argv[2], "--print")) {
 		job.print = true;
 		job.argv++;
 		args--;

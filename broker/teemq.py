@@ -44,14 +44,21 @@ class _Opened(ctypes.Structure):
 
 
 class Client:
-    """The client whose key a file holds."""
+    """The client whose key a file holds. With a `name` the file is new: `identity`, the 64 digits
+    of `teemq identity`, is the TA with which the key is agreed; then FILE.pub enrols the client."""
 
-    def __init__(self, file: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, file: str | os.PathLike[str], name: str = "", identity: str | None = None
+    ) -> None:
         beside = Path(__file__).with_name("libteemq.so")
         self._library = ctypes.CDLL(os.environ.get("TEEMQ_LIBRARY", str(beside)))
         self._library.tz_client_size.restype = ctypes.c_size_t
         self._client = ctypes.create_string_buffer(self._library.tz_client_size())
-        self._call("tz_client_load", os.fsencode(file))
+        if name:
+            ta = identity and identity.encode()
+            self._call("tz_client_make", name.encode(), os.fsencode(file), ta)
+        else:
+            self._call("tz_client_load", os.fsencode(file))
 
     def _call(self, name: str, *arguments: object) -> None:
         error = _Error()

@@ -193,6 +193,66 @@ def test_a_new_file_of_the_ta_is_loaded_with_the_next_broker(running: Desk) -> N
     assert running.teemq("list").status == 0
 
 
+SMALL_ORDER = (
+    "00" * 32,
+    "01" + "00" * 31,
+    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+    "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+    "ec" + "ff" * 30 + "7f",
+    "ed" + "ff" * 31,
+)
+"""Points with which X25519 gives 0 (Wycheproof has them), one with the bit that doesn't count."""
+
+
+def opened_so_far(desk: Desk) -> int:
+    text = desk.teemq("statistics").text
+    return int(next(line.split()[-1] for line in text.splitlines() if "opened" in line))
+
+
+def test_a_client_that_agreed_on_its_key_with_the_ta(running: Desk) -> None:
+    """It sends to and gets from clients whose keys were wrapped, and may be revoked. With another's
+    public half it gets and sends nothing; the TA refuses points of small order, and lives on."""
+    running.board.script('cd "$1" && rm -f dora* eve*', PLACE)
+    identity = running.teemq("identity").text.strip()
+    for name in ("dora", "eve"):
+        running.teemq("key", name, name, identity)
+    running.teemq("enrol", "admin", "dora.pub", "r:tz/c", "w:tz/d")
+    bob = running.subscribe("bob", "tz/#", "-q", "1", count=3)
+    dora = running.subscribe("dora", TOPIC, "-q", "1")
+    send(running, b"from alice", "-q", "1")
+    running.publish("dora", "tz/d", running.seal("dora", "tz/d", b"from dora"), "-q", "1")
+    limit = time.monotonic() + 60
+    while len(running.received("bob")) < 2 and time.monotonic() < limit:
+        time.sleep(0.2)
+    before = opened_so_far(running)
+    assert before >= 2
+    lines = running.board.capture(["cat", f"{PLACE}/dora.pub"]).text.splitlines()
+    for point in SMALL_ORDER:
+        lines[2] = f"public {point}"
+        file = ("\n".join(lines) + "\n").encode()
+        running.board.script('cat >"$1"', f"{PLACE}/dora.small", stdin=file)
+        refused = running.teemq("enrol", "admin", "dora.small", "r:#", check=False)
+        assert "TEE_ERROR_BAD_FORMAT" in refused.complaint
+    assert opened_so_far(running) == before, "the TA ended"
+    script = 'cd "$1" && sed "s/^public.*/$(grep ^public eve.pub)/" dora.pub >dora.wrong'
+    running.board.script(script, PLACE)
+    running.teemq("enrol", "admin", "dora.wrong", "r:tz/c", "w:tz/d")
+    send(running, b"not for dora", "-q", "1")
+    running.publish("dora", "tz/d", running.seal("dora", "tz/d", b"forged"), "-q", "1")
+    bob.wait()
+    running.teemq("enrol", "admin", "dora.pub", "r:tz/c")
+    send(running, b"for dora again", "-q", "1")
+    running.teemq("revoke", "admin", "dora")
+    send(running, b"after", "-q", "1")
+    time.sleep(3)
+    running.end(dora)
+    topics = (TOPIC, "tz/d", TOPIC)
+    got = zip(topics, running.received("bob"), strict=True)
+    texts = [running.opened("bob", topic, payload) for topic, (_, _, payload) in got]
+    assert texts == [b"from alice", b"from dora", b"not for dora"]
+    assert opened(running, "dora") == [b"from alice", None, b"for dora again"]
+
+
 @contextmanager
 def bridged(desk: Desk, name: str, topic: str, *, tz: bool = False) -> Iterator[Desk]:
     """A second broker on the board, without the plugin unless `tz`, with a bridge to the first: it

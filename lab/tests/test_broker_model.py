@@ -4,16 +4,21 @@ gets no copy, no nonce comes twice under a key, a revoked reader stays revoked, 
 accepted once. The normal world calls whatever it likes, repeats what it recorded, ends the
 instance and cuts the power, also between two writes.
 
+Below it is the key agreement: whoever enrols gives any orders, and may tell the client any key for
+the TA's. An agreed key stays unknown to it.
+
 Each step of the TA that a property rests on can be left out: then the search has to find it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
 
 import pytest
 
-ORDERS = {1: ("enrol", "k1"), 2: ("revoke", ""), 3: ("enrol", "k2")}
-"""The administrator's orders about bob, by their counter; a key is another at each enrolment."""
+ORDERS = {1: ("enrol", "k1"), 2: ("revoke", ""), 3: ("enrol", "k2"), 4: ("alice again", "")}
+"""The administrator's orders, by their counter: about bob, whose key is another at each enrolment,
+and one that enrols alice once more with the key that she has."""
 
 MESSAGES = (1, 2)
 """Counters of alice's messages. Bob may read them, carol may not; nobody else is known."""
@@ -30,6 +35,8 @@ class Steps:
     """An order whose counter isn't larger than the last one's is refused."""
     counter_with_change: bool = True
     """The order's counter is stored by the same write as its change."""
+    keep_seen: bool = True
+    """Who is enrolled once more with the same key keeps what was seen of it."""
     drop_cached: bool = True
     """A change forgets the reader's cached key."""
     check_rule: bool = True
@@ -91,7 +98,11 @@ def _obey(state: State, number: int, steps: Steps, *, writes: int) -> State:
     if steps.order_once and number <= state.memory.ordered:
         return state
     kind, key = ORDERS[number]
-    changed = replace(state.memory, bob=key if kind == "enrol" else "")
+    forgets = kind == "alice again" and not steps.keep_seen
+    if kind == "alice again":
+        changed = replace(state.memory, seen=0) if forgets else state.memory
+    else:
+        changed = replace(state.memory, bob=key)
     last = max(number, changed.ordered)
     done = replace(changed, ordered=last)
     first = done if steps.counter_with_change else changed
@@ -101,7 +112,10 @@ def _obey(state: State, number: int, steps: Steps, *, writes: int) -> State:
         disk=disk,
         memory=done,
         cached="" if steps.drop_cached else state.cached,
+        window=frozenset() if forgets else state.window,
     )
+    if kind == "alice again":
+        return new
     if disk != state.disk and number not in state.obeyed:
         newer = number > max(state.obeyed, default=0)
         new = replace(
@@ -192,6 +206,7 @@ def test_no_sequence_of_calls_breaks_a_property() -> None:
     [
         ("order_once", "a copy for a reader who was revoked"),
         ("counter_with_change", "a copy for a reader who was revoked"),
+        ("keep_seen", "a message twice"),
         ("drop_cached", "a copy for a reader who was revoked"),
         ("check_rule", "a plaintext for carol"),
         ("remember", "a message twice"),
@@ -202,3 +217,89 @@ def test_no_sequence_of_calls_breaks_a_property() -> None:
 )
 def test_each_step_of_the_ta_is_missed(left_out: str, wrong: str) -> None:
     assert search(replace(Steps(), **{left_out: False}))[0] == wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Holds what client and TA do to agree on a key; each may be left out, too."""
+
+    client_checks_the_ta: bool = True
+    """The client compares the TA's key with what the board printed."""
+    refuse_small_order: bool = True
+    order_in_info: bool = True
+    """A key that wraps is another than one that is agreed on."""
+    points_in_info: bool = True
+    id_in_info: bool = True
+
+
+OWNERS = {"C": "client", "C'": "client", "T": "TA", "E": "enroller"}
+"""Whose secret a public half belongs to. C' is another encoding of C, and "0" nobody's: a point of
+small order."""
+
+Key = tuple[object, ...]
+
+
+def _key(steps: Agreement, order: str, name: str, own: str, points: tuple[str, str]) -> Key:
+    """The key that `own` derives. The first point is the client's half, the second the TA's."""
+    other = points[0] if own == "TA" else points[1]
+    secret = frozenset({own, OWNERS[other]}) if other in OWNERS else frozenset[str]()
+    seen = (order if steps.order_in_info else "", points if steps.points_in_info else ())
+    return (secret, *seen, name if steps.id_in_info else "")
+
+
+def _known(key: Key, *owners: str) -> bool:
+    """X25519 of a point of small order is 0, which everybody knows."""
+    secret = key[0]
+    assert isinstance(secret, frozenset)
+    return not secret or bool(secret & set(owners))
+
+
+def _broken(steps: Agreement, told: str, orders: tuple[tuple[str, str, str], ...]) -> str:
+    """The property that is broken where the client was told this key of the TA's, and the TA was
+    given these orders: letter, id, and the point in it."""
+    if steps.client_checks_the_ta and told != "T":
+        return ""  # it makes no key
+    own = _key(steps, "A", "client", "client", ("C", told))
+    if _known(own, "enroller"):
+        return "the client's key is known to whoever enrols"
+    held: dict[tuple[str, str], Key] = {}
+    for order, name, point in orders:
+        if point == "0" and steps.refuse_small_order:
+            continue
+        key = _key(steps, order, name, "TA", (point, "T"))
+        if order == "A" and _known(key):
+            return "a client's key is known to all"
+        if order == "E" and key == own:
+            return "the client's key wraps"
+        if order == "A":
+            held[name, point] = key
+    if held.get(("client", "C"), own) != own:
+        return "both ends have other keys"
+    twice = len(set(held.values())) < len(held)
+    return "a key of two clients, or of two points" if twice else ""
+
+
+def _agreements(steps: Agreement) -> tuple[set[str], int]:
+    """What is broken by any of all pairs of orders, with any key that the client is told."""
+    orders = list(product("AE", ("client", "other"), ("C", "C'", "E", "0")))
+    found = [_broken(steps, told, pair) for told in "TE0" for pair in product(orders, repeat=2)]
+    return {wrong for wrong in found if wrong}, len(found)
+
+
+def test_an_agreed_key_is_unknown_to_whoever_enrols() -> None:
+    assert _agreements(Agreement()) == (set(), 3 * 16 * 16)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "wrong"),
+    [
+        ("client_checks_the_ta", "the client's key is known to whoever enrols"),
+        ("refuse_small_order", "a client's key is known to all"),
+        ("order_in_info", "the client's key wraps"),
+        ("points_in_info", "a key of two clients, or of two points"),
+        ("id_in_info", "a key of two clients, or of two points"),
+    ],
+)
+def test_each_step_of_the_agreement_is_missed(left_out: str, wrong: str) -> None:
+    assert left_out in {one.name for one in fields(Agreement)}
+    assert _agreements(replace(Agreement(), **{left_out: False}))[0] == {wrong}

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""teemq and its Python module on this machine, without a TEE: key files, sealing, mistakes."""
+"""teemq and its Python module on this machine, without a TEE: key files, key agreement, sealing,
+mistakes."""
 
+import ctypes
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from teemark.base import paths
 
@@ -72,6 +79,85 @@ def test_python_counts_within_one_epoch(built: Path, module: ModuleType, tmp_pat
         module.Client(tmp_path / "nobody")
 
 
+def agreed(ta: X25519PrivateKey, public: bytes, letter: bytes, name: str) -> bytes:
+    """Returns what docs/broker.md says that the TA derives."""
+    info = b"teemark MQTT-TZ enrolment 2" + letter + public + ta.public_key().public_bytes_raw()
+    shared = ta.exchange(X25519PublicKey.from_public_bytes(public))
+    return HKDF(SHA256(), 32, None, info + name.encode()).derive(shared)
+
+
+def lines(file: Path) -> dict[str, str]:
+    rows = (line.split(" ") for line in file.read_text(encoding="utf-8").splitlines())
+    return {row[0]: row[1] for row in rows}
+
+
+def test_the_vectors_of_the_documentation(built: Path) -> None:
+    """The page's figures are those of the library and of another implementation."""
+    text = (paths.root() / "docs" / "broker.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^    ([a-zA-Z' ]+?) +([0-9a-f]{64})$", text, re.MULTILINE))
+    client, ta, public, identity, key, wrapping = map(bytes.fromhex, rows.values())
+    pair = X25519PrivateKey.from_private_bytes(ta)
+    assert X25519PrivateKey.from_private_bytes(client).public_key().public_bytes_raw() == public
+    assert pair.public_key().public_bytes_raw() == identity
+    library = ctypes.CDLL(str(built / "libteemq.so"))
+    for letter, expected in ((b"A", key), (b"E", wrapping)):
+        assert agreed(pair, public, letter, "sensor") == expected
+        half, derived = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
+        argv = (client, ord(letter), b"sensor", identity, half, derived, None)
+        assert library.tz_agree(*argv) == 0
+        assert (half.raw, derived.raw) == (public, expected)
+
+
+def test_a_key_agreement_tells_whoever_enrols_the_public_half(
+    built: Path, module: ModuleType, tmp_path: Path
+) -> None:
+    ta = X25519PrivateKey.generate()
+    identity = ta.public_key().public_bytes_raw()
+    admin, sensor, panel = (tmp_path / name for name in ("admin", "sensor", "panel"))
+    run(built, "key", "admin", str(admin))
+    with admin.open("a", encoding="utf-8") as opened:  # `teemq claim` does it
+        opened.write(f"identity {identity.hex()}\n")
+    assert run(built, "key", "sensor", str(sensor), identity.hex()).returncode == 0
+    module.Client(panel, "panel", identity.hex())
+    for number, file in enumerate((sensor, panel)):
+        secret, open_to_all = lines(file), lines(tmp_path / f"{file.name}.pub")
+        public, key = bytes.fromhex(secret["public"]), bytes.fromhex(secret["key"])
+        assert key == agreed(ta, public, b"A", file.name)
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert open_to_all == {name: secret[name] for name in ("teemq", "id", "public", "identity")}
+        done = run(built, "enrol", "--print", str(admin), f"{file}.pub", "r:tz/#")
+        order, at = done.stdout, HEAD + len("admin")
+        admins = AESGCM(bytes.fromhex(lines(admin)["key"]))
+        plain = admins.decrypt(order[12:24], order[at:], order[:at] + bytes(2))
+        name = file.name.encode()
+        assert plain == b"A" + bytes([len(name)]) + name + public + b"r tz/#\n"
+        assert int.from_bytes(order[4:8]) == number + 1
+    assert lines(sensor)["key"] != lines(panel)["key"]
+    # It opens and seals nothing, and another TA's administrator can't enrol it.
+    assert run(built, "seal", f"{sensor}.pub", "tz/a").returncode == 2
+    with admin.open("a", encoding="utf-8") as opened:
+        opened.write(f"identity {bytes(32).hex()}\n")
+    other = run(built, "enrol", "--print", str(admin), f"{sensor}.pub")
+    assert (other.returncode, other.stdout) == (2, b"")
+    assert b"sensor agreed on its key with another TA than admin's" in other.stderr
+
+
+def test_a_wrapped_key_opens_with_what_the_ta_agrees_on(built: Path, tmp_path: Path) -> None:
+    ta = X25519PrivateKey.generate()
+    for name in ("admin", "sensor"):
+        run(built, "key", name, str(tmp_path / name))
+    with (tmp_path / "admin").open("a", encoding="utf-8") as file:
+        file.write(f"identity {ta.public_key().public_bytes_raw().hex()}\n")
+    order = run(built, "enrol", "--print", str(tmp_path / "admin"), str(tmp_path / "sensor")).stdout
+    at = HEAD + len("admin")
+    key = bytes.fromhex(lines(tmp_path / "admin")["key"])
+    plain = AESGCM(key).decrypt(order[12:24], order[at:], order[:at] + bytes(2))
+    assert plain[:8] == b"E\6sensor"
+    wrapping = agreed(ta, plain[8:40], b"E", "sensor")
+    opened = AESGCM(wrapping).decrypt(bytes(12), plain[40:], b"sensor")
+    assert opened.hex() == lines(tmp_path / "sensor")["key"]
+
+
 @pytest.mark.parametrize(
     ("argv", "status", "said"),
     [
@@ -79,6 +165,8 @@ def test_python_counts_within_one_epoch(built: Path, module: ModuleType, tmp_pat
         (("seal",), 2, b"Usage: teemq seal KEY-FILE TOPIC"),
         (("key", "a/b", "FILE"), 2, b"is no client id"),
         (("key", "x" * 33, "FILE"), 2, b"is no client id"),
+        (("key", "x", "FILE", "00"), 2, b"'00' is no enrolment key"),
+        (("key", "x", "FILE", "00" * 32), 2, b"nothing can be agreed with this enrolment key"),
         (("seal", "/dev/null", "tz/a"), 2, b"is no file of a client's key"),
         (("open", "nowhere", "tz/a"), 1, b"can't read nowhere"),
     ],

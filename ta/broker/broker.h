@@ -109,16 +109,30 @@ void message_begin(struct gcm_message *gcm, const struct cached *key, const uint
 void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
 
 /* Takes as long for any two. */
-bool same_tag(const uint8_t *a, const uint8_t *b);
+bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len);
 
-/* -- identity.c: a key pair on P-256 that never leaves the TEE -------------- */
+/* -- identity.c: a key pair on X25519 that never leaves the TEE ------------- */
 
-/* Gives the public half, X and Y; makes the key pair if there is none. */
-TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES]);
+/* Gives the public half; makes the key pair if there is none. */
+TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES]);
+
+/*
+ * Computes HKDF-SHA-256 (RFC 5869) without a salt, its first 32 bytes; info[info_len] is
+ * overwritten.
+ */
+TEE_Result hkdf(const void *secret, size_t len, uint8_t *info, size_t info_len,
+		uint8_t key[TZ_KEY_BYTES]);
+
+/*
+ * Computes what the TA and that client agree on (ta_broker.h). TEE_ERROR_BAD_FORMAT: everybody
+ * would know it, as `theirs` is a point of small order.
+ */
+TEE_Result identity_agree(enum tz_order order, const struct text *id,
+			  const uint8_t theirs[TZ_PUBLIC_BYTES], uint8_t key[TZ_KEY_BYTES]);
 
 /*
  * Unwraps the key of that client (ta_broker.h says how it was wrapped). TEE_ERROR_MAC_INVALID: for
- * another client or another TA. A point that isn't on the curve ends the instance: OP-TEE panics.
+ * another client or another TA.
  */
 TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 			   const uint8_t wrapped[TZ_WRAPPED_BYTES], uint8_t key[TZ_KEY_BYTES]);

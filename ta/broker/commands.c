@@ -62,26 +62,29 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 
 static TEE_Result identity(struct session *session, TEE_Param *params)
 {
-	uint8_t point[TZ_POINT_BYTES];
-	TEE_Result res = check_output(&params[0], sizeof(point));
+	uint8_t public[TZ_PUBLIC_BYTES];
+	TEE_Result res = check_output(&params[0], sizeof(public));
 
 	(void)session;
 	if (!res)
-		res = identity_public(point);
+		res = identity_public(public);
 	if (!res)
-		put_output(&params[0], point, sizeof(point));
+		put_output(&params[0], public, sizeof(public));
 	return res;
 }
 
 /*
  * Parses a client as a claim or an order names it, in the TA's own memory: length of the id, id,
- * the wrapped key if there is one, rules.
+ * what its key comes from, rules.
  */
-static TEE_Result parse_client(struct session *session, struct text text, bool with_key,
+static TEE_Result parse_client(struct session *session, struct text text, enum tz_order order,
 			       struct record *record)
 {
 	size_t id_len = text.len ? text.at[0] : 0;
-	size_t before = 1 + id_len + (with_key ? TZ_WRAPPED_BYTES : 0);
+	size_t before = 1 + id_len +
+			(order == TZ_ENROL ? TZ_WRAPPED_BYTES :
+			 order == TZ_AGREE ? TZ_PUBLIC_BYTES :
+					     0);
 	const struct text id = { text.at + 1, id_len };
 
 	if (!id_len || id_len > TZ_ID_MAX || before > text.len || text.len - before > TZ_RULES_MAX)
@@ -92,8 +95,11 @@ static TEE_Result parse_client(struct session *session, struct text text, bool w
 	TEE_MemMove(record->rules, text.at + before, record->rules_len);
 	if (!policy_is_valid(record->rules, record->rules_len))
 		return TEE_ERROR_BAD_FORMAT;
-	return with_key ? identity_unwrap(session->class, &id, id.at + id_len, record->key) :
-			  TEE_SUCCESS;
+	if (order == TZ_ENROL)
+		return identity_unwrap(session->class, &id, id.at + id_len, record->key);
+	if (order == TZ_AGREE)
+		return identity_agree(order, &id, id.at + id_len, record->key);
+	return TEE_SUCCESS;
 }
 
 static TEE_Result claim(struct session *session, TEE_Param *params)
@@ -109,7 +115,7 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 		return TEE_ERROR_ACCESS_DENIED;
 	if (in.len)
 		TEE_MemMove(bytes, in.data, in.len);
-	res = parse_client(session, (struct text){ bytes, in.len }, true, &record);
+	res = parse_client(session, (struct text){ bytes, in.len }, TZ_ENROL, &record);
 	if (!res && record.rules_len)
 		res = TEE_ERROR_BAD_FORMAT;
 	if (!res)
@@ -136,17 +142,18 @@ static TEE_Result look_up(struct session *session, const struct record *who, uin
 static TEE_Result obey(struct session *session, uint8_t letter, struct text text)
 {
 	struct record new = { 0 }, old = { 0 };
+	bool enrols = letter == TZ_ENROL || letter == TZ_AGREE;
 	uint32_t row = TZ_CLIENTS_MAX;
 	TEE_Result res = TEE_ERROR_BAD_FORMAT;
 
-	if (letter == TZ_ENROL || letter == TZ_POLICY || letter == TZ_REVOKE)
-		res = parse_client(session, text, letter == TZ_ENROL, &new);
+	if (enrols || letter == TZ_POLICY || letter == TZ_REVOKE)
+		res = parse_client(session, text, letter, &new);
 	if (!res && letter == TZ_REVOKE && new.rules_len)
 		res = TEE_ERROR_BAD_FORMAT;
 	if (res)
 		goto out;
 	res = look_up(session, &new, &row, &old);
-	if (letter == TZ_ENROL && res == TEE_ERROR_ITEM_NOT_FOUND)
+	if (enrols && res == TEE_ERROR_ITEM_NOT_FOUND)
 		res = TEE_SUCCESS;
 	if (!res && old.admin)
 		res = TEE_ERROR_ACCESS_DENIED;
@@ -154,7 +161,12 @@ static TEE_Result obey(struct session *session, uint8_t letter, struct text text
 		goto out;
 	if (letter == TZ_POLICY)
 		TEE_MemMove(new.key, old.key, sizeof(new.key));
-	res = letter == TZ_REVOKE ? clients_drop(row) : clients_put(&new, row, letter == TZ_POLICY);
+	if (letter == TZ_REVOKE)
+		res = clients_drop(row);
+	else
+		res = clients_put(&new, row,
+				  row != TZ_CLIENTS_MAX &&
+					  same_bytes(new.key, old.key, sizeof(new.key)));
 out:
 	wipe(&new, sizeof(new));
 	wipe(&old, sizeof(old));
@@ -187,7 +199,7 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	message_begin(&gcm, admin, message.head, &no_topic, NULL);
 	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes, message.len);
 	admin->class->tag(&gcm, &admin->key, tag);
-	if (!same_tag(tag, message.tag)) {
+	if (!same_bytes(tag, message.tag, TZ_TAG_BYTES)) {
 		res = TEE_ERROR_MAC_INVALID;
 	} else if (tz_came_before(last, *window, &message.is)) {
 		res = TEE_ERROR_ACCESS_CONFLICT;

@@ -145,7 +145,7 @@ static TEE_Result open_and_seal(struct session *session, const struct message *m
 	message_begin(&gcm, sender, message->head, &names->topic, NULL);
 	pass_on(sender, &gcm, message, names->count, out, step);
 	sender->class->tag(&gcm, &sender->key, tag);
-	if (!same_tag(tag, message->tag))
+	if (!same_bytes(tag, message->tag, TZ_TAG_BYTES))
 		return drop(TZ_DROP_FORGED);
 	*done = finish_copies(message, names->count, out, step);
 	broker.statistics.messages++;

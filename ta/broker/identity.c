@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
-static char name[] = "identity";
+static char name[] = "enrolment key";
 
 #define BITS 256
 
@@ -11,13 +11,11 @@ static char name[] = "identity";
 static TEE_Result make(TEE_ObjectHandle *object)
 {
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_Attribute curve = { 0 };
-	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_ECDH_KEYPAIR, BITS, &pair);
+	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_X25519_KEYPAIR, BITS, &pair);
 
 	if (res)
 		return res;
-	TEE_InitValueAttribute(&curve, TEE_ATTR_ECC_CURVE, TEE_ECC_CURVE_NIST_P256, 0);
-	res = TEE_GenerateKey(pair, BITS, &curve, 1);
+	res = TEE_GenerateKey(pair, BITS, NULL, 0);
 	if (!res)
 		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
 						 pair, NULL, 0, object);
@@ -25,102 +23,137 @@ static TEE_Result make(TEE_ObjectHandle *object)
 	return res;
 }
 
-static TEE_Result get(TEE_ObjectHandle *object)
+/* Reads an attribute of 32 bytes. */
+static TEE_Result value(TEE_ObjectHandle object, uint32_t attribute, uint8_t out[32])
 {
-	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
-						  FLAGS, object);
+	tee_size len = 32;
+	TEE_Result res = TEE_GetObjectBufferAttribute(object, attribute, out, &len);
 
-	return res == TEE_ERROR_ITEM_NOT_FOUND ? make(object) : res;
+	return !res && len != 32 ? TEE_ERROR_CORRUPT_OBJECT : res;
 }
 
-/* Reads a coordinate, with the zeros in front that a short number lacks. */
-static TEE_Result coordinate(TEE_ObjectHandle object, uint32_t attribute,
-			     uint8_t out[TZ_POINT_BYTES / 2])
+/* Opens the key pair, for the caller to close also if this fails, and gives its public half. */
+static TEE_Result get(TEE_ObjectHandle *pair, uint8_t public[TZ_PUBLIC_BYTES])
 {
-	tee_size len = TZ_POINT_BYTES / 2;
-	uint8_t number[TZ_POINT_BYTES / 2];
-	TEE_Result res = TEE_GetObjectBufferAttribute(object, attribute, number, &len);
+	TEE_Result res =
+		TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS, pair);
 
-	if (res)
-		return res;
-	TEE_MemFill(out, 0, TZ_POINT_BYTES / 2);
-	TEE_MemMove(out + TZ_POINT_BYTES / 2 - len, number, len);
-	return TEE_SUCCESS;
+	if (res == TEE_ERROR_ITEM_NOT_FOUND)
+		res = make(pair);
+	return res ? res : value(*pair, TEE_ATTR_X25519_PUBLIC_VALUE, public);
 }
 
-static TEE_Result point_of(TEE_ObjectHandle pair, uint8_t point[TZ_POINT_BYTES])
-{
-	TEE_Result res = coordinate(pair, TEE_ATTR_ECC_PUBLIC_VALUE_X, point);
-
-	return res ? res :
-		     coordinate(pair, TEE_ATTR_ECC_PUBLIC_VALUE_Y, point + TZ_POINT_BYTES / 2);
-}
-
-TEE_Result identity_public(uint8_t point[TZ_POINT_BYTES])
+TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES])
 {
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_Result res = get(&pair);
+	TEE_Result res = get(&pair, public);
 
-	if (res)
-		return res;
-	res = point_of(pair, point);
 	TEE_CloseObject(pair);
 	return res;
 }
 
-/* Computes X of the point that both ends come to. */
-static TEE_Result agree(TEE_ObjectHandle pair, uint8_t theirs[TZ_POINT_BYTES],
-			uint8_t x[TZ_POINT_BYTES / 2])
+/*
+ * Returns whether X25519 of any key and this point is 0 (RFC 7748, 6.1): OP-TEE would panic. The
+ * highest bit doesn't count, and p to p + 1 are 0 and 1 once more.
+ */
+static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
 {
-	TEE_OperationHandle ecdh = TEE_HANDLE_NULL;
-	TEE_ObjectHandle secret = TEE_HANDLE_NULL;
-	TEE_Attribute point[2];
-	TEE_Result res = TEE_AllocateOperation(&ecdh, TEE_ALG_ECDH_DERIVE_SHARED_SECRET,
-					       TEE_MODE_DERIVE, BITS);
+	static const uint8_t points[][TZ_PUBLIC_BYTES] = {
+		{ 0 },
+		{ 1 },
+		{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
+		  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
+		  0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00 },
+		{ 0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1,
+		  0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c,
+		  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
+		{ 0xec, [1 ... 30] = 0xff, 0x7f },
+		{ 0xed, [1 ... 30] = 0xff, 0x7f },
+		{ 0xee, [1 ... 30] = 0xff, 0x7f },
+	};
 
-	if (res)
-		return res;
-	res = TEE_SetOperationKey(ecdh, pair);
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
+		if (!TEE_MemCompare(point, points[i], 31) && (point[31] & 0x7f) == points[i][31])
+			return true;
+	return false;
+}
+
+/* Computes X25519 of the key pair and another's public half. */
+static TEE_Result x25519(TEE_ObjectHandle pair, const uint8_t theirs[TZ_PUBLIC_BYTES],
+			 uint8_t secret[32])
+{
+	TEE_OperationHandle operation = TEE_HANDLE_NULL;
+	TEE_ObjectHandle object = TEE_HANDLE_NULL;
+	TEE_Attribute public;
+	TEE_Result res = TEE_AllocateOperation(&operation, TEE_ALG_X25519, TEE_MODE_DERIVE, BITS);
+
+	TEE_InitRefAttribute(&public, TEE_ATTR_X25519_PUBLIC_VALUE, (void *)theirs,
+			     TZ_PUBLIC_BYTES);
 	if (!res)
-		res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET, BITS, &secret);
+		res = TEE_SetOperationKey(operation, pair);
+	if (!res)
+		res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET, BITS, &object);
 	if (!res) {
-		TEE_InitRefAttribute(&point[0], TEE_ATTR_ECC_PUBLIC_VALUE_X, theirs,
-				     TZ_POINT_BYTES / 2);
-		TEE_InitRefAttribute(&point[1], TEE_ATTR_ECC_PUBLIC_VALUE_Y,
-				     theirs + TZ_POINT_BYTES / 2, TZ_POINT_BYTES / 2);
-		TEE_DeriveKey(ecdh, point, 2, secret);
-		res = coordinate(secret, TEE_ATTR_SECRET_VALUE, x);
-		TEE_FreeTransientObject(secret);
+		TEE_DeriveKey(operation, &public, 1, object);
+		res = value(object, TEE_ATTR_SECRET_VALUE, secret);
 	}
-	TEE_FreeOperation(ecdh);
+	TEE_FreeTransientObject(object);
+	operation_free(operation);
 	return res;
 }
 
-/* The key that wraps a client's: SHA-256, as ta_broker.h says, of `secret`. */
-struct secret {
-	char label[sizeof(TZ_WRAP_LABEL) - 1];
-	uint8_t x[TZ_POINT_BYTES / 2];
-	uint8_t theirs[TZ_POINT_BYTES], ours[TZ_POINT_BYTES];
-};
-
-static TEE_Result wrapping_key(struct secret *secret, uint8_t kek[32])
+static TEE_Result hmac(const uint8_t key[32], const void *data, size_t len, uint8_t mac[32])
 {
-	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_OperationHandle sha = TEE_HANDLE_NULL;
-	TEE_Result res = get(&pair);
+	TEE_OperationHandle operation = TEE_HANDLE_NULL;
+	TEE_ObjectHandle object = TEE_HANDLE_NULL;
+	TEE_Attribute secret;
+	tee_size mac_len = 32;
+	TEE_Result res = TEE_AllocateOperation(&operation, TEE_ALG_HMAC_SHA256, TEE_MODE_MAC, BITS);
 
-	if (res)
-		return res;
-	TEE_MemMove(secret->label, TZ_WRAP_LABEL, sizeof(secret->label));
-	res = point_of(pair, secret->ours);
+	TEE_InitRefAttribute(&secret, TEE_ATTR_SECRET_VALUE, (void *)key, 32);
 	if (!res)
-		res = agree(pair, secret->theirs, secret->x);
+		res = TEE_AllocateTransientObject(TEE_TYPE_HMAC_SHA256, BITS, &object);
+	if (!res)
+		res = TEE_PopulateTransientObject(object, &secret, 1);
+	if (!res)
+		res = TEE_SetOperationKey(operation, object);
+	if (!res) {
+		TEE_MACInit(operation, NULL, 0);
+		res = TEE_MACComputeFinal(operation, data, len, mac, &mac_len);
+	}
+	TEE_FreeTransientObject(object);
+	operation_free(operation);
+	return res;
+}
+
+TEE_Result hkdf(const void *secret, size_t len, uint8_t *info, size_t info_len,
+		uint8_t key[TZ_KEY_BYTES])
+{
+	static const uint8_t no_salt[32];
+	uint8_t extracted[32];
+	TEE_Result res = hmac(no_salt, secret, len, extracted);
+
+	info[info_len] = 1;
+	if (!res)
+		res = hmac(extracted, info, info_len + 1, key);
+	wipe(extracted, sizeof(extracted));
+	return res;
+}
+
+TEE_Result identity_agree(enum tz_order order, const struct text *id,
+			  const uint8_t theirs[TZ_PUBLIC_BYTES], uint8_t key[TZ_KEY_BYTES])
+{
+	uint8_t info[TZ_INFO_MAX + 1], ours[TZ_PUBLIC_BYTES], secret[32];
+	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
+	TEE_Result res = is_of_small_order(theirs) ? TEE_ERROR_BAD_FORMAT : get(&pair, ours);
+
+	if (!res)
+		res = x25519(pair, theirs, secret);
 	TEE_CloseObject(pair);
 	if (!res)
-		res = TEE_AllocateOperation(&sha, TEE_ALG_SHA256, TEE_MODE_DIGEST, 0);
-	if (!res)
-		res = operation_digest(sha, secret, sizeof(*secret), kek, 32);
-	operation_free(sha);
+		res = hkdf(secret, sizeof(secret), info,
+			   tz_info(info, order, theirs, ours, id->at, id->len), key);
+	wipe(secret, sizeof(secret));
 	return res;
 }
 
@@ -128,28 +161,23 @@ TEE_Result identity_unwrap(const struct gcm_class *class, const struct text *id,
 			   const uint8_t wrapped[TZ_WRAPPED_BYTES], uint8_t key[TZ_KEY_BYTES])
 {
 	static const uint8_t no_nonce[TZ_NONCE_BYTES];
-	uint8_t kek[32], tag[TZ_TAG_BYTES];
-	struct secret secret;
+	uint8_t wrapping[TZ_KEY_BYTES], tag[TZ_TAG_BYTES];
 	struct gcm_message gcm;
 	struct gcm_key expanded;
-	TEE_Result res = TEE_SUCCESS;
+	TEE_Result res = identity_agree(TZ_ENROL, id, wrapped, wrapping);
 
-	TEE_MemMove(secret.theirs, wrapped, sizeof(secret.theirs));
-	res = wrapping_key(&secret, kek);
 	if (res)
-		goto out;
-	class->set_key(&expanded, kek);
+		return res;
+	class->set_key(&expanded, wrapping);
 	gcm_begin(&gcm, no_nonce);
 	class->authenticate(&gcm, &expanded, id->at, id->len);
-	class->crypt(&gcm, &expanded, false, wrapped + TZ_POINT_BYTES, key, TZ_KEY_BYTES);
+	class->crypt(&gcm, &expanded, false, wrapped + TZ_PUBLIC_BYTES, key, TZ_KEY_BYTES);
 	class->tag(&gcm, &expanded, tag);
-	if (!same_tag(tag, wrapped + TZ_POINT_BYTES + TZ_KEY_BYTES)) {
+	if (!same_bytes(tag, wrapped + TZ_PUBLIC_BYTES + TZ_KEY_BYTES, TZ_TAG_BYTES)) {
 		wipe(key, TZ_KEY_BYTES);
 		res = TEE_ERROR_MAC_INVALID;
 	}
 	wipe(&expanded, sizeof(expanded));
-out:
-	wipe(&secret, sizeof(secret));
-	wipe(kek, sizeof(kek));
+	wipe(wrapping, sizeof(wrapping));
 	return res;
 }

@@ -46,11 +46,11 @@ void message_nonce(uint8_t nonce[TZ_NONCE_BYTES])
 	tz_put32(nonce + sizeof(broker.salt), broker.nonces);
 }
 
-bool same_tag(const uint8_t *a, const uint8_t *b)
+bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	uint8_t difference = 0;
 
-	for (size_t i = 0; i < TZ_TAG_BYTES; i++)
+	for (size_t i = 0; i < len; i++)
 		difference |= a[i] ^ b[i];
 	return !difference;
 }

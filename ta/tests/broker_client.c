@@ -35,13 +35,13 @@ void new_client(struct world *world, struct tz_client *client, const char *id)
 
 	snprintf(path, sizeof(path), "%s/%s", world->folder, id);
 	unlink(path);
-	must(tz_client_make(client, id, path, NULL) != 0, "make a client");
+	must(tz_client_make(client, id, path, NULL, NULL) != 0, "make a client");
 }
 
 static void claim(struct world *world)
 {
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES] = { 5, 'a', 'd', 'm', 'i', 'n' };
-	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { world->admin.identity, TZ_POINT_BYTES } } };
+	TEE_Param p[TEE_NUM_PARAMS] = { { .memref = { world->admin.identity, TZ_PUBLIC_BYTES } } };
 
 	must(call(world, TA_BROKER_CMD_IDENTITY, 0x0006, p), "identity");
 	must(tz_wrap(&world->admin, world->admin.identity, bytes + 6, NULL) != 0, "wrap");
@@ -92,7 +92,10 @@ size_t make_order(struct world *world, char letter, const struct tz_client *clie
 	size_t len = 2 + strlen(client->id);
 
 	memcpy(plain + 2, client->id, len - 2);
-	if (letter == TZ_ENROL) {
+	if (letter == TZ_AGREE) {
+		memcpy(plain + len, client->public, TZ_PUBLIC_BYTES);
+		len += TZ_PUBLIC_BYTES;
+	} else if (letter == TZ_ENROL) {
 		must(tz_wrap(client, world->admin.identity, plain + len, NULL) != 0, "wrap");
 		len += TZ_WRAPPED_BYTES;
 	}

@@ -125,14 +125,14 @@ static void any_order(struct world *w)
 	size_t len = next_bytes(plain, 300);
 	struct tz_client *who = next() & 1 ? &w->bob : &w->carol;
 
-	if (len && plain[0] != TZ_ENROL) { /* a point that isn't one panics */
+	if (next() & 1) {
 		tz_seal_order(&w->admin, plain, len, sealed, NULL);
 		give(w, sealed, len + TZ_OVERHEAD(5));
 		return;
 	}
-	plain[len < 399 ? len : 399] = 0;
-	call_order(w, next() & 1 ? TZ_ENROL : TZ_POLICY, who,
-		   next() & 1 ? (char *)plain + 1 : "r tz/c\n");
+	plain[len] = 0;
+	next_bytes(who->public, sizeof(who->public));
+	call_order(w, "EAPR"[next() % 4], who, next() & 1 ? (char *)plain : "r tz/c\n");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

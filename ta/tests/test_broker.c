@@ -7,8 +7,11 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../broker/broker.h"
 #include "broker_client.h"
@@ -199,7 +202,7 @@ static void test_only_the_administrator_orders(void **state)
 	assert_int_equal(call(w, TA_BROKER_CMD_CLAIM, 0x0005, p), TEE_ERROR_ACCESS_DENIED);
 	/* Alice is no administrator, whatever she calls herself. */
 	w->admin = w->alice;
-	memcpy(w->admin.identity, admin.identity, TZ_POINT_BYTES);
+	memcpy(w->admin.identity, admin.identity, TZ_PUBLIC_BYTES);
 	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"), TEE_ERROR_ACCESS_DENIED);
 	strcpy(w->admin.id, "admin");
 	assert_int_equal(call_order(w, TZ_POLICY, &w->alice, "r #\n"), TEE_ERROR_MAC_INVALID);
@@ -232,6 +235,143 @@ static void test_a_key_wrapped_for_another_client_is_refused(void **state)
 	assert_int_equal(tz_seal_order(&w->admin, plain, 5 + TZ_WRAPPED_BYTES, sealed, NULL), 0);
 	assert_int_equal(give(w, sealed, 5 + TZ_WRAPPED_BYTES + TZ_OVERHEAD(5)),
 			 TEE_ERROR_MAC_INVALID);
+}
+
+static void hex(const uint8_t *bytes, size_t n, char *out)
+{
+	for (size_t i = 0; i < n; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+}
+
+/* Makes a client whose key is agreed with that enrolment key. */
+static void agreed_client(struct world *w, struct tz_client *client, const char *id,
+			  const uint8_t identity[TZ_PUBLIC_BYTES])
+{
+	char path[128], digits[2 * TZ_PUBLIC_BYTES + 1];
+
+	hex(identity, TZ_PUBLIC_BYTES, digits);
+	snprintf(path, sizeof(path), "%s/%s", w->folder, id);
+	unlink(path);
+	assert_int_equal(tz_client_make(client, id, path, digits, NULL), 0);
+}
+
+/* Whoever enrols gets the public half alone; its rules hold, and it may be revoked. */
+static void test_a_key_that_is_agreed_on(void **state)
+{
+	struct world *w = *state;
+	struct tz_client dave, file;
+	char path[sizeof(dave.path) + 5];
+	uint32_t done = 0;
+	size_t len = 0;
+
+	agreed_client(w, &dave, "dave", w->admin.identity);
+	snprintf(path, sizeof(path), "%s.pub", dave.path);
+	assert_int_equal(tz_client_load(&file, path, NULL), -EINVAL);
+	assert_int_equal(tz_client_load_public(&file, path, NULL), 0);
+	assert_memory_equal(file.key, (uint8_t[TZ_KEY_BYTES]){ 0 }, TZ_KEY_BYTES);
+	assert_int_equal(call_order(w, TZ_AGREE, &file, "r tz/c\nw tz/d\n"), TEE_SUCCESS);
+	len = seal(&w->alice, "tz/c", text, LEN);
+	call_forward(w, "tz/c", "dave,bob", len, FRESH, &done);
+	assert_true(gets(&dave, "tz/c", len, 0));
+	len = seal(&dave, "tz/d", text, LEN);
+	assert_int_equal(call_forward(w, "tz/d", "bob,dave", len, FRESH, &done), TEE_SUCCESS);
+	assert_int_equal(done, 1);
+	assert_true(gets(&w->bob, "tz/d", len, 0));
+	/* Enrolled again with the same key: what it said isn't taken again. */
+	assert_int_equal(call_order(w, TZ_AGREE, &file, "w tz/d\n"), TEE_SUCCESS);
+	assert_int_equal(call_forward(w, "tz/d", "bob", len, FRESH, &done),
+			 TEE_ERROR_ACCESS_CONFLICT);
+	assert_int_equal(call_order(w, TZ_REVOKE, &dave, NULL), TEE_SUCCESS);
+	len = seal(&dave, "tz/d", text, LEN);
+	assert_int_equal(call_forward(w, "tz/d", "bob", len, FRESH, &done),
+			 TEE_ERROR_ITEM_NOT_FOUND);
+}
+
+/* With another id, another public half or another TA the key is another. */
+static void test_both_ends_agree_on_the_same_only(void **state)
+{
+	struct world *w = *state;
+	struct tz_client dave, other;
+	uint8_t identity[TZ_PUBLIC_BYTES];
+	uint32_t done = 0;
+	size_t len = 0;
+
+	agreed_client(w, &dave, "dave", w->admin.identity);
+	for (int i = 0; i < 3; i++) {
+		other = dave;
+		strcpy(other.id, i ? "dave" : "eve");
+		other.public[3] ^= i == 1;
+		assert_int_equal(call_order(w, TZ_AGREE, &other, "r tz/#\nw tz/#\n"), TEE_SUCCESS);
+		len = seal(&other, "tz/d", text, LEN);
+		assert_int_equal(call_forward(w, "tz/d", "bob", len, FRESH, &done),
+				 i == 2 ? TEE_SUCCESS : TEE_ERROR_MAC_INVALID);
+		len = seal(&w->alice, "tz/c", text, LEN);
+		call_forward(w, "tz/c", other.id, len, FRESH, &done);
+		assert_int_equal(gets(&other, "tz/c", len, 0), i == 2);
+	}
+	memcpy(identity, w->admin.identity, sizeof(identity));
+	identity[5] ^= 1;
+	agreed_client(w, &dave, "dave", identity);
+	assert_int_equal(call_order(w, TZ_AGREE, &dave, "w tz/#\n"), TEE_SUCCESS);
+	len = seal(&dave, "tz/d", text, LEN);
+	assert_int_equal(call_forward(w, "tz/d", "bob", len, FRESH, &done), TEE_ERROR_MAC_INVALID);
+}
+
+/* Wycheproof's points with which X25519 gives 0: no order takes one, and no client. */
+static void test_points_of_small_order(void **state)
+{
+	static const char *const points[] = {
+		"0000000000000000000000000000000000000000000000000000000000000000",
+		"0100000000000000000000000000000000000000000000000000000000000000",
+		"e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+		"5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+	};
+	struct world *w = *state;
+	struct tz_client dave = { .id = "dave" }, refused;
+	uint8_t plain[300] = "E\4dave", sealed[500];
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/dave", w->folder);
+	for (size_t i = 0; i < 14; i++) {
+		char digits[2 * TZ_PUBLIC_BYTES + 1];
+		unsigned int byte = 0;
+
+		for (int n = 0; n < 32; n++) {
+			assert_int_equal(sscanf(points[i / 2] + 2 * n, "%2x", &byte), 1);
+			dave.public[n] = (uint8_t)byte;
+		}
+		dave.public[31] |= i % 2 ? 0x80 : 0;
+		assert_int_equal(call_order(w, TZ_AGREE, &dave, "r #\n"), TEE_ERROR_BAD_FORMAT);
+		memcpy(plain + 6, dave.public, TZ_PUBLIC_BYTES);
+		tz_seal_order(&w->admin, plain, 6 + TZ_WRAPPED_BYTES, sealed, NULL);
+		assert_int_equal(give(w, sealed, 6 + TZ_WRAPPED_BYTES + TZ_OVERHEAD(5)),
+				 TEE_ERROR_BAD_FORMAT);
+		hex(dave.public, TZ_PUBLIC_BYTES, digits);
+		assert_int_equal(tz_client_make(&refused, "dave", path, digits, NULL), -EINVAL);
+		assert_int_equal(access(path, F_OK), -1);
+	}
+	/* A neighbour of one of them is as good as any other. */
+	dave.public[0] ^= 4;
+	assert_int_equal(call_order(w, TZ_AGREE, &dave, "r #\n"), TEE_SUCCESS);
+}
+
+/* RFC 5869, test case 3: no salt, no info; the first 32 of its 42 bytes. */
+static void test_hkdf(void **state)
+{
+	static const uint8_t expected[] = {
+		0x8d, 0xa4, 0xe7, 0x75, 0xa5, 0x63, 0xc1, 0x8f, 0x71, 0x5f, 0x80,
+		0x2a, 0x06, 0x3c, 0x5a, 0x31, 0xb8, 0xa1, 0x1f, 0x5c, 0x5e, 0xe1,
+		0x87, 0x9e, 0xc3, 0x45, 0x4e, 0x5f, 0x3c, 0x73, 0x8d, 0x2d,
+	};
+	uint8_t secret[22], info[1], key[32];
+
+	(void)state;
+	memset(secret, 0x0b, sizeof(secret));
+	assert_int_equal(hkdf(secret, sizeof(secret), info, 0, key), TEE_SUCCESS);
+	assert_memory_equal(key, expected, sizeof(key));
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -296,16 +436,19 @@ static void test_more_clients_than_keys_are_kept(void **state)
 static void test_no_secret_is_left_in_memory(void **state)
 {
 	struct world *w = *state;
-	uint8_t key[TZ_KEY_BYTES];
+	struct tz_client dave;
+	const uint8_t *secrets[] = { text, w->bob.key, dave.key };
 	uint32_t done = 0;
 
-	memcpy(key, w->bob.key, sizeof(key));
-	for (int i = 0; i < 2; i++) {
+	agreed_client(w, &dave, "dave", w->admin.identity);
+	for (int i = 0; i < 3; i++) {
 		size_t len = seal(&w->alice, "tz/c", text, LEN);
 
-		shim_secret = i ? key : text;
+		shim_secret = secrets[i];
 		shim_secret_len = 16;
-		call_forward(w, "tz/c", "bob,carol", len, FRESH, &done);
+		assert_int_equal(call_order(w, TZ_AGREE, &dave, "r tz/#\n"), TEE_SUCCESS);
+		call_forward(w, "tz/c", "bob,carol,dave", len, FRESH, &done);
+		assert_int_equal(done, 7);
 		assert_int_equal(call_order(w, TZ_ENROL, &w->bob, "r tz/#\n"), TEE_SUCCESS);
 		world_restart(w);
 		shim_secret_len = 0;
@@ -418,6 +561,10 @@ int main(void)
 		TEST(test_who_is_revoked_gets_nothing_more),
 		TEST(test_only_the_administrator_orders),
 		TEST(test_a_key_wrapped_for_another_client_is_refused),
+		TEST(test_a_key_that_is_agreed_on),
+		TEST(test_both_ends_agree_on_the_same_only),
+		TEST(test_points_of_small_order),
+		cmocka_unit_test(test_hkdf),
 		TEST(test_no_nonce_comes_twice),
 		TEST(test_more_clients_than_keys_are_kept),
 		TEST(test_no_secret_is_left_in_memory),

@@ -32,7 +32,7 @@
 	  { 0x91, 0x7e, 0xb2, 0x0c, 0x6a, 0xf4, 0x18, 0xd5 } }
 /* clang-format on */
 
-#define TA_BROKER_ABI 1
+#define TA_BROKER_ABI 2
 
 #define TZ_VERSION     1
 #define TZ_FIXED       25u /* bytes of a head before the id */
@@ -62,24 +62,26 @@ enum tz_direction {
 };
 
 /*
- * A client's key on its way to the TA: the public half of a key pair on P-256
- * that was made for this alone (X and Y), and the client's key and a tag by
- * AES-256-GCM with a nonce of zeros. That GCM's key is SHA-256 of
- * TZ_WRAP_LABEL, X of the Diffie-Hellman point, the public half and the TA's;
- * authenticated is the client's id.
+ * The TA and whoever enrols have a key pair on X25519 each, and agree on 32
+ * bytes: HKDF-SHA-256 (RFC 5869) of what X25519 gives, without a salt; tz_info()
+ * is its info. TZ_AGREE: these are the client's key. TZ_ENROL: they wrap it, by
+ * AES-256-GCM with a nonce of zeros and the client's id authenticated. Wrapped it
+ * is the public half of a key pair that was made for this alone, the ciphertext
+ * and a tag.
  */
-#define TZ_POINT_BYTES   64u
-#define TZ_WRAPPED_BYTES (TZ_POINT_BYTES + TZ_KEY_BYTES + TZ_TAG_BYTES)
-#define TZ_WRAP_LABEL    "teemark MQTT-TZ key 1"
+#define TZ_PUBLIC_BYTES  32u
+#define TZ_WRAPPED_BYTES (TZ_PUBLIC_BYTES + TZ_KEY_BYTES + TZ_TAG_BYTES)
+#define TZ_INFO_LABEL    "teemark MQTT-TZ enrolment 2"
 
 /*
  * An order's plaintext: its letter, the length of a client's id, the id, for
- * TZ_ENROL the wrapped key, for TZ_ENROL and TZ_POLICY the rules to the end. A
- * rule is "r FILTER\n" (may read) or "w FILTER\n" (may publish), with MQTT's
- * wildcards. Its topic is empty.
+ * TZ_ENROL the wrapped key, for TZ_AGREE the client's public half, and for all
+ * but TZ_REVOKE the rules to the end. A rule is "r FILTER\n" (may read) or
+ * "w FILTER\n" (may publish), with MQTT's wildcards. Its topic is empty.
  */
 enum tz_order {
 	TZ_ENROL = 'E',  /* a client, or a new key for one */
+	TZ_AGREE = 'A',  /* the same, by a key agreement */
 	TZ_POLICY = 'P', /* new rules for one that is enrolled */
 	TZ_REVOKE = 'R',
 };

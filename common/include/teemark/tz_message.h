@@ -53,6 +53,23 @@ static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX], const u
 	return len + topic_len + receiver_len;
 }
 
+#define TZ_INFO_MAX (sizeof(TZ_INFO_LABEL) + 2 * TZ_PUBLIC_BYTES + TZ_ID_MAX)
+
+/* Puts HKDF's info together: label, order's letter, public halves, id; returns its length. */
+static inline size_t tz_info(uint8_t out[TZ_INFO_MAX], enum tz_order order,
+			     const uint8_t client[TZ_PUBLIC_BYTES],
+			     const uint8_t ta[TZ_PUBLIC_BYTES], const void *id, size_t id_len)
+{
+	size_t len = sizeof(TZ_INFO_LABEL);
+
+	memcpy(out, TZ_INFO_LABEL, len);
+	out[len - 1] = (uint8_t)order;
+	memcpy(out + len, client, TZ_PUBLIC_BYTES);
+	memcpy(out + len + TZ_PUBLIC_BYTES, ta, TZ_PUBLIC_BYTES);
+	memcpy(out + len + 2 * TZ_PUBLIC_BYTES, id, id_len);
+	return len + 2 * TZ_PUBLIC_BYTES + id_len;
+}
+
 /* A sender's last message; all zeros: there was none. */
 struct tz_last {
 	uint32_t epoch, counter;

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Key pairs on P-256 whose private half is there, too: what agrees needs it. */
+/* Key pairs on X25519 whose private half is there, too: what agrees needs it. */
 #include "shim.h"
 
-#include <openssl/ec.h>
-#include <openssl/obj_mac.h>
+#include <openssl/evp.h>
 
 #include "asymmetric.h"
 
-/* X, Y and the secret number, 32 bytes each. */
-void shim_agreement_pair(uint8_t parts[96])
+/* The public and the private half, 32 bytes each. */
+void shim_agreement_pair(uint8_t parts[64])
 {
-	EC_KEY *pair = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
-	BIGNUM *x = BN_new(), *y = BN_new();
+	EVP_PKEY *pair = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
+	size_t len = 32;
 
-	if (EC_KEY_generate_key(pair) != 1 ||
-	    EC_POINT_get_affine_coordinates(EC_KEY_get0_group(pair), EC_KEY_get0_public_key(pair),
-					    x, y, NULL) != 1)
-		shim_panic("EC_KEY_generate_key");
-	BN_bn2binpad(x, parts, 32);
-	BN_bn2binpad(y, parts + 32, 32);
-	BN_bn2binpad(EC_KEY_get0_private_key(pair), parts + 64, 32);
-	BN_free(x);
-	BN_free(y);
-	EC_KEY_free(pair);
+	if (!pair || EVP_PKEY_get_raw_public_key(pair, parts, &len) != 1 ||
+	    EVP_PKEY_get_raw_private_key(pair, parts + 32, &len) != 1)
+		shim_panic("EVP_PKEY_Q_keygen");
+	EVP_PKEY_free(pair);
 }

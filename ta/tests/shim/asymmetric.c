@@ -190,9 +190,9 @@ TEE_Result TEE_GenerateKey(TEE_ObjectHandle o, uint32_t bits, const TEE_Attribut
 	must(openssl_asym_public_key(session_of(a), &a->job, o->parts, NULL), "public key");
 	o->parts_len = asym_public_bytes(o->asym);
 	shim_asym_free(a);
-	if (o->type == TEE_TYPE_ECDH_KEYPAIR && bits == 256) {
+	if (o->type == TEE_TYPE_X25519_KEYPAIR) {
 		shim_agreement_pair(o->parts);
-		o->parts_len = 96;
+		o->parts_len = 64;
 	}
 	return TEE_SUCCESS;
 }

@@ -21,4 +21,4 @@ TEE_Result shim_asym_populate(struct shim_object *object, const TEE_Attribute *a
 			      uint32_t count);
 
 /* agreement.c */
-void shim_agreement_pair(uint8_t parts[96]);
+void shim_agreement_pair(uint8_t parts[64]);

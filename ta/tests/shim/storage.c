@@ -93,7 +93,7 @@ TEE_Result TEE_CreatePersistentObject(uint32_t storage, const void *id, size_t i
 	TEE_Result res = TEE_SUCCESS;
 
 	check_id(id, id_len);
-	if ((attributes && attributes->type != TEE_TYPE_ECDH_KEYPAIR) || (len && !data) ||
+	if ((attributes && attributes->type != TEE_TYPE_X25519_KEYPAIR) || (len && !data) ||
 	    (flags & ~TEE_DATA_FLAG_OVERWRITE) != FLAGS)
 		shim_panic("TEE_CreatePersistentObject");
 	*object = NULL;

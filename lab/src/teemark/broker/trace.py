@@ -21,7 +21,7 @@ from teemark.trace.symbols import read_elf
 from teemark.trace.table import share
 
 _CRYPTO = re.compile(
-    r"aes_.*|mode_.*|crypt(_pieces)?|(same_)?tag|set_key|expand|sub_word|hash_block|extensions"
+    r"aes_.*|mode_.*|crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_word|hash_block|extensions"
 )
 """The functions of AES-GCM that the TA is linked with: common/src/aes*.c and gcm*.c."""
 
