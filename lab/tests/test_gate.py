@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -308,7 +309,7 @@ def test_what_waits_for_a_disk_is_not_judged(
     capsys.readouterr()
     Boards(monkeypatch, scattering(CASE))
     assert cli.run(["gate", "--baseline", str(file)]) == 0
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert f"not judged, as where calls wait for a disk, or each makes another key: {CASE}" in shown
     assert "not in the baseline" not in shown
 
@@ -355,8 +356,8 @@ def test_another_compiler_is_neither_red_nor_green(
     assert gated(file, capsys, "--skip-others")[0] == 0
     assert cli.run(["gate", "--baseline", str(file)]) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("UNKNOWN: ")
-    assert "gcc 12 in the baseline, gcc 14 here" in shown
+    assert shown.startswith("UNKNOWN:")
+    assert re.search("compiler +gcc 12 +gcc 14", shown)
     assert boards.plans == []
 
 
@@ -367,13 +368,13 @@ def test_text_and_markdown(
     assert cli.run(["gate", "--baseline", str(file)]) == 1
     shown = capsys.readouterr().out
     assert shown.startswith("FAIL: ")
-    assert f"in {CASE}: compress (S-EL0) +500" in shown
+    assert f"{CASE}: compress (S-EL0) +500" in " ".join(shown.split())
     assert "Smallest change that would have been seen" in shown
     Boards(monkeypatch, dearer(0.01), dearer(0.01))
     assert cli.run(["gate", "--baseline", str(file), "-f", "markdown"]) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("## FAIL: ")
-    assert shown.count("```") == 2
+    assert shown.startswith("**FAIL: ")
+    assert "| case | baseline | now | change |" in shown
 
 
 def test_update_writes_what_is_there_now(

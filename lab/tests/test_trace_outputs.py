@@ -172,7 +172,7 @@ def boxes(svg: str) -> dict[str, float]:
     root = ElementTree.fromstring(svg)
     space = {"s": "http://www.w3.org/2000/svg"}
     found = {}
-    for group in root.findall("s:g", space):
+    for group in root.findall("s:g/s:g", space):
         title, rect = group.find("s:title", space), group.find("s:rect", space)
         assert title is not None
         assert title.text is not None

@@ -2,13 +2,14 @@
 """`teemark gate`: has anything become dearer since the baseline was committed?"""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from teemark.base import fmt
-from teemark.base.console import json_text, table_row, terminal
+from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
@@ -20,7 +21,8 @@ from teemark.exact.gate import Gated
 from teemark.exact.record import Own
 from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
-from teemark.page import markdown
+from teemark.page import markdown, terminal
+from teemark.page.blocks import Block, Bullets, Paragraph, Strong, Table, left, right
 from teemark.report import comparing
 
 OF_TA = "--ta"
@@ -104,15 +106,13 @@ def command(
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)
-    if form == "json":
-        text = json_text(_json(gated, limit))
-    else:
-        text = _rendered(gated, before, place, limit, form)
-    if form == "text" and output is None:
-        for line in text.splitlines():
-            table_row(terminal(), line, indent="    ")
-    else:
-        common.put(text, output)
+    shown = [] if form == "json" else _blocks(gated, before, place, limit)
+    forms = {
+        "json": lambda: json_text(_json(gated, limit)),
+        "markdown": lambda: "\n\n".join(markdown.block(one, 2) for one in shown) + "\n",
+        "text": lambda: common.shown(partial(terminal.show, blocks=shown), plain=bool(output)),
+    }
+    common.put(forms[form](), output)
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0
@@ -124,66 +124,50 @@ def _failed(found: Comparison, limit: Limit) -> bool:
     return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
 
 
-def _rendered(gated: Gated, before: Baseline, place: Path, limit: Limit, form: str) -> str:
-    lines = _others(gated, place) if gated.found is None else _lines(gated, before, limit)
-    if form == "text":
-        return "\n".join(lines) + "\n"
-
-    first, *rest = lines
-    said = [f"## {markdown.escape(first)}", ""]
-    return "\n".join([*said, *(["```", *rest, "```"] if rest else [])]) + "\n"
-
-
-def _others(gated: Gated, place: Path) -> list[str]:
-    lines = [f"UNKNOWN: {place} was made with other versions, so nothing can be said."]
-    for name, (before, now) in (gated.other or {}).items():
-        lines += [f"  {name}: {before} in the baseline, {now} here"]
-    return [
-        *lines,
-        "Check out the code of the baseline (`git stash`, or its commit), and measure it",
-        "with what is here, by `--update`; then gate again.",
-    ]
-
-
-def _lines(gated: Gated, before: Baseline, limit: Limit) -> list[str]:
+def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
+    """Returns the answer, and what it stands on."""
     found = gated.found
-    assert found is not None
-    said = "FAIL" if _failed(found, limit) else "PASS"
-    gone = f" {len(found.lost)} gone." if found.lost else ""
-    lines = [f"{said}: {comparing.outcome(found)}{gone}"]
-    moved = [one for one in found.worst_first if one.moved]
-    width = max((len(one.name) for one in moved), default=0)
-    for change in changes(found):
-        case, why = gated.why(change)
-        lines.append(
-            f"  {comparing.SIGN['worse' if change.worse else 'better']} "
-            f"{comparing.subject(found.second, change)}: {comparing.amount(found.second, change)}"
+    if found is None:
+        answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."
+        rows = [(name, *versions) for name, versions in (gated.other or {}).items()]
+        again = (
+            "Check out the code of the baseline (`git stash`, or its commit), and measure it with "
         )
-        lines += [f"    in {case}: {why}"] if why else []
-        for one in sorted(change.cases, key=lambda one: -abs(one.change)):
-            lines.append(
-                f"    {one.name:{width}} {one.verdict:6} {comparing.change(one):>8} "
-                f"{fmt.count(round(one.first.value)):>11} → "
-                f"{fmt.count(round(one.second.value))} instructions"
+        again += "what is here, by `--update`; then gate again."
+        versions = Table(left("version of", "in the baseline", "here"), rows)
+        return [Paragraph((Strong(answer),)), versions, Paragraph((again,))]
+    gone = f" {len(found.lost)} gone." if found.lost else ""
+    head = f"{'FAIL' if _failed(found, limit) else 'PASS'}: {comparing.outcome(found)}{gone}"
+    made: list[Block] = [Paragraph((Strong(head),))]
+    if moved := [one for one in found.worst_first if one.moved]:
+        whys = [
+            (*comparing.change_cells(found.second, one), ": ".join(filter(None, gated.why(one))))
+            for one in changes(found)
+        ]
+        cases = [
+            (
+                one.name,
+                *(fmt.count(round(figure.value)) for figure in (one.first, one.second)),
+                f"{comparing.SIGN[one.verdict]} {comparing.change(one)}",
             )
-    lines += [f"  {case}: not measured any more" for case in found.lost]
-    if found.lost:
-        lines += [f"    {skip.case}: {skip.reason}" for skip in found.second.skips]
+            for one in moved
+        ]
+        made.append(Table((*left("what changed", "by"), *comparing.FUNCTIONS), whys))
+        made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
+    said = [f"{case}: not measured any more" for case in found.lost]
+    said += [f"{skip.case}: {skip.reason}" for skip in found.second.skips if found.lost]
     if any(map(limit.broken, moved)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
-        lines.append(f"  which functions isn't known: the baseline {why}")
+        said.append(f"which functions isn't known: the baseline {why}")
     if scattered := figures_of(found.second)[1]:
-        lines.append(
-            f"  not judged, as where calls wait for a disk, or each makes another key: "
-            f"{', '.join(scattered)}"
-        )
+        why = "not judged, as where calls wait for a disk, or each makes another key"
+        said.append(f"{why}: {', '.join(scattered)}")
     if found.new:
-        lines.append(f"  not in the baseline: {', '.join(found.new)}")
+        said.append(f"not in the baseline: {', '.join(found.new)}")
     if found.of("better") or found.new:
-        lines.append("  `--update` takes what is new or cheaper into the baseline.")
-    if seen := comparing.visible(found):
-        lines.append(f"  {seen}")
-    return lines
+        said.append("`--update` takes what is new or cheaper into the baseline.")
+    said += filter(None, (comparing.visible(found),))
+    return [*made, Bullets(tuple((one,) for one in said))]
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
 from teemark.base import fmt
+from teemark.page import bars
 from teemark.trace.profile import CaseTrace, Function
 
 _LEVELS = {
@@ -20,7 +21,6 @@ _LEVELS = {
 """Colour and words of each level."""
 
 _ROW = 18
-_HEAD = 26
 _LETTER = 6.3  # of the font below, on average
 _FONT = 11
 _THIN = 0.4  # Narrower frames are left out: nobody sees them
@@ -62,35 +62,20 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     _merge(root, case, before=False)
     root.total = case.instructions
     whole = case.instructions
-    legend, head = _legend(case, width, against is not None)
-    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None, head)
-    height = head + (drawing.draw(root, 0.0, 0) + 1) * _ROW
-    label = escape(f"Flame graph of {case.case}", {'"': "&quot;"})
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img" aria-label="{label}" '
-        f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
-        + "".join((legend, *drawing.parts, "</svg>"))
-    )
+    named, head = bars.legend(_colours(case, against is not None), width, 2)
+    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None, head + 6)
+    height = head + 6 + (drawing.draw(root, 0.0, 0) + 1) * _ROW
+    frames = f'<g font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
+    parts = [*named, frames, *drawing.parts, "</g>"]
+    return bars.picture(width, height, parts, f"Flame graph of {case.case}")
 
 
-def _legend(case: CaseTrace, width: int, differs: bool) -> tuple[str, int]:
-    """Returns the names of the colours, in as many lines as they take, and where these end."""
+def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
+    """Returns the colours that are there, with their names."""
     if differs:
-        entries = [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
-    else:
-        there = {*case.levels(), *("" for _ in case.others())}
-        entries = [entry for level, entry in _LEVELS.items() if level in there]
-    parts, x, y = [], 0.0, 2
-    for colour, text in entries:
-        if x and x + 30 + len(text) * _LETTER > width:
-            x, y = 0.0, y + _ROW
-        parts.append(
-            f'<rect x="{x:.1f}" y="{y}" width="12" height="12" fill="{colour}"/>'
-            f'<text x="{x + 16:.1f}" y="{y + 10}" fill="var(--ink,#222)">{escape(text)}</text>'
-        )
-        x += 30 + len(text) * _LETTER
-    return "".join(parts), y + _HEAD - 2
+        return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
+    there = {*case.levels(), *("" for _ in case.others())}
+    return [entry for level, entry in _LEVELS.items() if level in there]
 
 
 @dataclass(slots=True)
@@ -98,7 +83,7 @@ class _Drawing:
     whole: int  # instructions
     scale: float
     differs: bool
-    head: int  # where the first row begins
+    head: float  # where the first row begins
     parts: list[str] = field(default_factory=list)
 
     def draw(self, frame: _Frame, x: float, depth: int) -> int:
