@@ -38,19 +38,11 @@ class Subject:
         return tuple(one for one in said if one.status in ("found", "undecided"))
 
     @property
-    def emulated(self) -> bool:
-        return self.run.emulated
-
-    @property
-    def icount(self) -> bool:
-        return self.run.icount
-
-    @property
     def caveat(self) -> str:
         """Returns a caption's remark on an emulated board."""
-        if self.icount:
+        if self.run.icount:
             return "Emulated: instructions counted, 1 ns each"
-        return "Emulated timings" if self.emulated else ""
+        return "Emulated timings" if self.run.emulated else ""
 
     @property
     def remark(self) -> Text:

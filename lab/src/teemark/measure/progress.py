@@ -5,31 +5,34 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from teemark.measure.runner import Progress, Starts, Watcher
 from teemark.plan.plan import Plan
 from teemark.run.records import AnyRecord
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
-
 STEP = 0.1
 """A run prints a line after each such share of it, if there is no terminal."""
+
+Draw = Callable[[str, float | None, str], None]
+"""Shows what is done, the share of it that is done (None: nobody knows) and a note."""
 
 
 @contextlib.contextmanager
 def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator[Watcher]:
     progress = Progress.of(asked, starts)
-    if not sys.stderr.isatty():
-        lines = Lines(progress, title)
-        yield lines
-        lines.close()
-        return
+    with _bar(title) if sys.stderr.isatty() else _lines(title) as draw:
+        shown = Shown(progress, draw)
+        yield shown
+        shown.close()
+
+
+@contextlib.contextmanager
+def _bar(title: str) -> Iterator[Draw]:
+    """Draws a live bar."""
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bars
 
     columns = (
         SpinnerColumn(),
@@ -37,110 +40,81 @@ def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator[
         BarColumn(bar_width=30),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    from rich.progress import Progress as Bars
-
     with Bars(*columns, console=Console(stderr=True, emoji=False), transient=True) as bars:
-        yield Bar(progress, title, bars)
+        task, drawn = bars.add_task(f"{title}: starting", total=None, note=""), 0.0
+
+        def draw(what: str, share: float | None, note: str) -> None:
+            nonlocal drawn
+            if time.monotonic() - drawn >= 0.1:
+                drawn = time.monotonic()
+                done = {"total": None} if share is None else {"total": 1, "completed": share}
+                bars.update(task, description=f"{title}{what}", note=note, **done)
+
+        yield draw
 
 
-class Bar(Watcher):
-    """A live bar."""
+@contextlib.contextmanager
+def _lines(title: str) -> Iterator[Draw]:
+    """Writes a line when something else begins, and one at each STEP of it."""
+    last, steps = "", 0
 
-    def __init__(self, progress: Progress, title: str, bars: "Bars") -> None:
+    def draw(what: str, share: float | None, note: str) -> None:
+        nonlocal last, steps
+        step = math.floor((share or 0.0) / STEP + 1e-9)
+        if what == last and (step <= steps or share is None or share >= 1):
+            return
+        begun, last, steps = what != last, what, step
+        sys.stderr.write(f"{title}{what}\n" if begun else f"{title}: {share:.0%}, {note}\n")
+        sys.stderr.flush()
+
+    yield draw
+
+
+class Shown(Watcher):
+    """Tells what a run is at, and how far that is."""
+
+    def __init__(self, progress: Progress, draw: Draw) -> None:
         self._progress = progress
-        self._title = title
-        self._bars = bars
-        self._drawn = 0.0
-        self._task: TaskID = bars.add_task(f"{title}: starting", total=None, note="")
+        self._draw = draw
+        self._tell("starting")
+
+    def _tell(self, what: str, share: float | None = None, note: str = "") -> None:
+        seen = self._progress
+        start = f", start {seen.start} of {seen.starts}" if seen.starts > 1 else ""
+        self._draw(f"{start}: {what}", share, note)
 
     def record(self, record: AnyRecord) -> None:
         seen = self._progress
         seen.see(record)
-        now = time.monotonic()
-        if now - self._drawn < 0.1:
-            return
-        self._drawn = now
         if seen.hashed:
-            self._draw("hashing files", seen.hashed, seen.files_expected)
-        elif seen.samples == 0:
-            checked = seen.cases + seen.skipped + seen.failed
-            self._draw("checking", checked, checked + max(0, len(seen.asked) - seen.cases))
-        else:
-            known = seen.ahead(now)
-            note = f"{_left(known[1])}  {seen.current}" if known else seen.current
-            self._draw(f"measuring {seen.cases} cases", seen.samples, seen.expected, note)
+            self._tell("hashing files", seen.hashed / (seen.files_expected or 1), seen.current)
+        elif seen.samples or seen.quiet is not None:
+            self.waiting()
+        elif seen.current:
+            self._tell("checking", None, seen.current)
 
-    def _draw(self, what: str, done: float, total: float | None, note: str | None = None) -> None:
-        self._bars.update(
-            self._task,
-            description=f"{self._title}{which_start(self._progress)}: {what}",
-            total=total,
-            completed=done,
-            note=self._progress.current if note is None else note,
-        )
+    def waiting(self) -> None:
+        seen, known = self._progress, self._progress.ahead(time.monotonic())
+        quiet = seen.quiet is not None
+        what = f"measuring {seen.cases} cases; {seen.skipped} can't run here"
+        what = "measuring; nothing on the wire until it is done" if quiet else what
+        if known is None:
+            self._tell(what, None, seen.current)
+        else:
+            how = ", at a guess" if quiet else f"  {seen.current}"
+            self._tell(what, known[0], f"{_left(known[1])}{how}")
 
     def quiet(self) -> None:
         self._progress.quiet = time.monotonic()
-        self._draw("measuring", 0, None, "nothing on the wire until it is done")
+        self.waiting()
 
-    def waiting(self) -> None:
-        if self._progress.quiet is not None and (known := self._progress.ahead(time.monotonic())):
-            self._draw("measuring", known[0], 1, f"{_left(known[1])}, at a guess")
-
-
-def which_start(seen: Progress) -> str:
-    return f", start {seen.start} of {seen.starts}" if seen.starts > 1 else ""
+    def close(self) -> None:
+        seen = self._progress
+        files = f"; {seen.hashed} files hashed" if seen.hashed else ""
+        skipped = f"; {seen.skipped} can't run here" if seen.skipped else ""
+        self._tell(f"{seen.samples} samples of {seen.cases} cases{files}{skipped}")
 
 
 def _left(seconds: float) -> str:
     whole = round(seconds)
     return "nearly done" if not whole else f"{whole // 60}:{whole % 60:02d} left"
-
-
-class Lines(Watcher):
-    """A line at the beginning, one at each STEP, and one at the end."""
-
-    def __init__(self, progress: Progress, title: str) -> None:
-        self._progress = progress
-        self._title = title
-        self._quiet = False
-        self._steps = 0
-        self._say("starting")
-
-    def _say(self, what: str) -> None:
-        sys.stderr.write(f"{self._title}{which_start(self._progress)}: {what}\n")
-        sys.stderr.flush()
-
-    def record(self, record: AnyRecord) -> None:
-        seen = self._progress
-        before = seen.samples
-        seen.see(record)
-        if before == 0 and seen.samples == 1 and not self._quiet:
-            self._say(f"measuring {seen.cases} cases; {seen.skipped} can't run here")
-        elif seen.hashed:
-            if self._stepped(1 + seen.hashed / (seen.files_expected or 1)):
-                self._say(f"hashed {seen.hashed} of {seen.files_expected} files")
-        else:
-            self.waiting()
-
-    def waiting(self) -> None:
-        known = self._progress.ahead(time.monotonic())
-        if known is not None and self._stepped(known[0]) and known[0] < 1:
-            how = ", at a guess" if self._progress.quiet is not None else ""
-            self._say(f"{known[0]:.0%}, {_left(known[1])}{how}")
-
-    def _stepped(self, share: float) -> bool:
-        """Tells whether a line is due; `share` goes on beyond 1 while files are hashed."""
-        before, self._steps = self._steps, max(self._steps, math.floor(share / STEP + 1e-9))
-        return self._steps > before
-
-    def quiet(self) -> None:
-        self._quiet = True
-        self._progress.quiet = time.monotonic()
-        self._say("measuring; nothing on the wire until it is done")
-
-    def close(self) -> None:
-        seen = self._progress
-        files = f"; {seen.hashed} files hashed" if seen.hashed else ""
-        skipped = f"; {seen.skipped} can't run here" if self._quiet else ""
-        self._say(f"{seen.samples} samples of {seen.cases} cases{files}{skipped}")

@@ -17,7 +17,7 @@ def timed(*titles: str, unit: str = "") -> tuple[Column, ...]:
 
 def time_cells(subject: Subject, figure: Estimate) -> tuple[Cell, ...]:
     """Returns the cells of `timed`: a cost, and its interval."""
-    spread = "" if subject.icount else (Quiet(fmt.duration_interval(figure.interval)),)
+    spread = "" if subject.run.icount else (Quiet(fmt.duration_interval(figure.interval)),)
     return figures.cell(subject.run, figure), spread
 
 

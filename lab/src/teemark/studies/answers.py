@@ -129,15 +129,15 @@ def _answer(conclusion: Conclusion, outcome: Outcome, checked: Sequence[_Checked
 
 def _checked(check: Check, lookup: Lookup) -> _Checked:
     subject, run = lookup.subject, lookup.subject.run
-    timed = check.hardware or (check.figure.timed and not subject.icount)
-    if subject.emulated and timed:
-        return _Checked("not measured", COUNTED if subject.icount else EMULATOR)
+    timed = check.hardware or (check.figure.timed and not subject.run.icount)
+    if subject.run.emulated and timed:
+        return _Checked("not measured", COUNTED if subject.run.icount else EMULATOR)
     try:
         value = check.figure(lookup)
     except NotKnown as why:
         reason = f"{why}."
         return _Checked("not measured", reason[:1].upper() + reason[1:])
-    calls = re.findall(r"\btime\('([^']+)'\)", check.figure.text) if subject.icount else []
+    calls = re.findall(r"\btime\('([^']+)'\)", check.figure.text) if subject.run.icount else []
     if not all(lookup.time(key).known.exact for key in calls):
         return _Checked("not measured", COUNTED)
     here = _figure(run, value, check.unit)

@@ -194,7 +194,7 @@ class _Cells:
         if figure is None or figure.value is None or figure.base.mid <= 0 or column in deviations:
             return None
         timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
-        if timed and self.lookup.subject.emulated and not figure.document.emulated:
+        if timed and self.lookup.subject.run.emulated and not figure.document.emulated:
             return None
         value = self._value(row, column)
         if not isinstance(value, Value):

@@ -63,7 +63,7 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
     rows = []
     for subject in subjects:
         row, clock = data(subject, algorithm), ghz(subject.run)
-        unit = " (instructions)" if subject.icount else " (emulated)" * subject.emulated
+        unit = " (instructions)" if subject.run.icount else " (emulated)" * subject.run.emulated
         tee = (row["tee"] or "none").removeprefix("OP-TEE ")
         cells = []
         for name in FIGURES:
@@ -85,8 +85,8 @@ FAR = 2.0
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
     """Yields units with the boards that have figures in them, two or more, and the factor to it."""
-    yield "instructions", [(one, 1.0) for one in subjects if one.icount]
-    yield "time", [(one, 1.0) for one in subjects if not one.icount]
+    yield "instructions", [(one, 1.0) for one in subjects if one.run.icount]
+    yield "time", [(one, 1.0) for one in subjects if not one.run.icount]
     yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]
 
 

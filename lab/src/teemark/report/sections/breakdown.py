@@ -38,7 +38,7 @@ def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
 def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
     """Returns its parts, what two sources say of the same, and what can't be told."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
-    unit = "ns" if subject.icount and not one.total.exact else figures.unit(subject.run)
+    unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
     blocks: list[page.Block] = [_table(subject, one, unit)]
     if one.checks:
         blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in one.checks)))

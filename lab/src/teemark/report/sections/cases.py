@@ -18,7 +18,7 @@ def _intro(subjects: Sequence[Subject]) -> page.Paragraph:
     how = (
         "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
         "figure with a unit of its own is of a case that waited for something: it is a time."
-        if all(subject.icount for subject in subjects)
+        if all(subject.run.icount for subject in subjects)
         else f"The interval holds the median with {fmt.LEVEL}; below six samples there is none. Of "
         "one start it assumes nothing of the distribution; of several it takes their medians for a "
         "sample of all starts (Student's t), and can't know of slow starts that it never met."
@@ -139,7 +139,7 @@ def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
         "a file takes any time here."
     )
     once = "What happens once is kept apart from all that is repeated: no sample above contains it."
-    return page.Paragraph((once + (racing if any(one.icount for one in subjects) else ""),))
+    return page.Paragraph((once + (racing if any(one.run.icount for one in subjects) else ""),))
 
 
 def _first(subject: Subject) -> list[page.Block]:

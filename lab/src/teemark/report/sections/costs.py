@@ -88,7 +88,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
     """Tells whether nothing that was fitted waits, which is a time on each board."""
-    return subject.icount and all(one.measured.counted for fit in fits for one in fit.points)
+    return subject.run.icount and all(one.measured.counted for fit in fits for one in fit.points)
 
 
 def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:

@@ -68,7 +68,7 @@ def _what(subject: Subject) -> page.Text:
             f" Intervals hold what differs between its {starts} starts. What happens in fewer than "
             f"{fmt.percent(rarest(starts))} of all starts may not have happened in these {starts}."
         )
-    elif not subject.icount:
+    elif not subject.run.icount:
         text.append(
             " This is one start: what differs between starts can't be known from it, and is in no "
             "interval."

@@ -50,7 +50,7 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
             share = math.log(one.time.median / least) / math.log(most / least)
             colour = charts.colour(run.place(backend))
             line.append(Bar(figures.cell(run, one.estimate), share, colour))
-            line.append(fmt.NONE if subject.icount else fmt.digits(1e9 / one.time.median))
+            line.append(fmt.NONE if subject.run.icount else fmt.digits(1e9 / one.time.median))
         tee, openssl = (by.get(backend) for backend in BACKENDS)
         known = tee is not None and openssl is not None and openssl.estimate.value > 0
         ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
@@ -107,7 +107,7 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
 
 
 def _layers(subject: Subject) -> list[Block]:
-    shown = figures.instructions if subject.icount else fmt.duration
+    shown = figures.instructions if subject.run.icount else fmt.duration
     rows: list[tuple[Cell, ...]] = []
     note = f"{figures.unit(subject.run) or 'times'}; layers: means of calls before the samples"
     for case in subject.run.sound:

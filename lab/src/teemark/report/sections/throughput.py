@@ -57,7 +57,7 @@ def chart(
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
     caption = (
         f"{subject.run.title(algorithm)}: {unit} at the median",
-        "." if subject.icount else interval,
+        "." if subject.run.icount else interval,
         *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
     )
     wide, narrow = (
@@ -67,7 +67,7 @@ def chart(
 
 
 def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
-    if not subject.icount:
+    if not subject.run.icount:
         return "MiB/s"
     counted = all(one.estimate.counted for stats in group.values() for one in stats)
     return "instructions a byte" if counted else TIMED
@@ -76,7 +76,7 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
 def rate(subject: Subject, mib_a_second: float) -> float:
     """Returns a rate in the unit of `unit_of`: one instruction is one nanosecond on a board that
     counts."""
-    return 1e9 / (mib_a_second * (1 << 20)) if subject.icount else mib_a_second
+    return 1e9 / (mib_a_second * (1 << 20)) if subject.run.icount else mib_a_second
 
 
 def apart(sizes: Sequence[int]) -> set[int]:
@@ -95,7 +95,7 @@ def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> chart
     for one in stats:
         if one.throughput is not None and one.bytes in shown:
             points.append((float(one.bytes), rate(subject, one.throughput / (1 << 20))))
-            known = None if subject.icount else one.throughput_interval
+            known = None if subject.run.icount else one.throughput_interval
             bounds.append((known.low / (1 << 20), known.high / (1 << 20)) if known else None)
     who = subject.run.backend(backend)
     return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
@@ -106,7 +106,7 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
     by = {backend: {one.bytes: one for one in stats} for backend, stats in group.items()}
 
     def shown(one: CaseStats | None) -> str:
-        if one is None or one.throughput is None or not subject.icount:
+        if one is None or one.throughput is None or not subject.run.icount:
             return fmt.rate(one.throughput) if one is not None else fmt.NONE
         return fmt.digits(rate(subject, one.throughput / (1 << 20)))
 

@@ -41,14 +41,14 @@ def _one(record: Timeline, subject: Subject) -> Block:
     found = told(record)
     if not found.ns:
         return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
-    amount: Amount = fmt.count if subject.icount else fmt.duration
+    amount: Amount = fmt.count if subject.run.icount else fmt.duration
     wide, narrow = (render(found, record.case, width, amount) for width in (WIDE, NARROW))
     said = (_caption(record, found, subject, amount), *subject.remark)
     return Chart(record.case, said, wide, narrow, _table(found, subject, amount))
 
 
 def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) -> str:
-    unit = " instructions" if subject.icount else ""
+    unit = " instructions" if subject.run.icount else ""
     total = found.total()
     said = (
         f"A CPU for {amount(total.on)} of {amount(found.ns)}{unit} "
@@ -67,7 +67,7 @@ def _table(found: Told, subject: Subject, amount: Amount) -> Table:
     for name, cost in (*((STEPS[one.step][1], one) for one in found.costs), ("all", found.total())):
         spent = map(amount, (cost.ns, cost.on, cost.waited, cost.preempted, cost.gap))
         rows.append((name, fmt.count(cost.times), *spent, fmt.count(cost.switches)))
-    unit = "instructions" if subject.icount else ""
+    unit = "instructions" if subject.run.icount else ""
     spent_ = right("takes", "on a CPU", "waiting", "ready", "longest gap", unit=unit)
     return Table((*left("step"), *right("times"), *spent_, *right("switches")), rows)
 
