@@ -14,8 +14,9 @@ from teemark.run.records import AnyRecord
 STEP = 0.1
 """A run prints a line after each such share of it, if there is no terminal."""
 
-Draw = Callable[[str, float | None, str], None]
-"""Shows what is done, the share of it that is done (None: nobody knows) and a note."""
+Draw = Callable[[str, float | None, str, str], None]
+"""Shows what is done, the share of it that is done (None: nobody knows), the time that is left, and
+the case at hand."""
 
 
 @contextlib.contextmanager
@@ -43,12 +44,12 @@ def _bar(title: str) -> Iterator[Draw]:
     with Bars(*columns, console=Console(stderr=True, emoji=False), transient=True) as bars:
         task, drawn = bars.add_task(f"{title}: starting", total=None, note=""), 0.0
 
-        def draw(what: str, share: float | None, note: str) -> None:
+        def draw(what: str, share: float | None, left: str, case: str) -> None:
             nonlocal drawn
             if time.monotonic() - drawn >= 0.1:
                 drawn = time.monotonic()
                 done = {"total": None} if share is None else {"total": 1, "completed": share}
-                bars.update(task, description=f"{title}{what}", note=note, **done)
+                bars.update(task, description=f"{title}{what}", note=f"{left}  {case}", **done)
 
         yield draw
 
@@ -58,13 +59,13 @@ def _lines(title: str) -> Iterator[Draw]:
     """Writes a line when something else begins, and one at each STEP of it."""
     last, steps = "", 0
 
-    def draw(what: str, share: float | None, note: str) -> None:
+    def draw(what: str, share: float | None, left: str, _case: str) -> None:
         nonlocal last, steps
         step = math.floor((share or 0.0) / STEP + 1e-9)
         if what == last and (step <= steps or share is None or share >= 1):
             return
         begun, last, steps = what != last, what, step
-        sys.stderr.write(f"{title}{what}\n" if begun else f"{title}: {share:.0%}, {note}\n")
+        sys.stderr.write(f"{title}{what}\n" if begun else f"{title}: {share:.0%}, {left}\n")
         sys.stderr.flush()
 
     yield draw
@@ -78,31 +79,28 @@ class Shown(Watcher):
         self._draw = draw
         self._tell("starting")
 
-    def _tell(self, what: str, share: float | None = None, note: str = "") -> None:
+    def _tell(self, what: str, share: float | None = None, left: str = "") -> None:
         seen = self._progress
         start = f", start {seen.start} of {seen.starts}" if seen.starts > 1 else ""
-        self._draw(f"{start}: {what}", share, note)
+        self._draw(f"{start}: {what}", share, left, seen.current)
 
     def record(self, record: AnyRecord) -> None:
         seen = self._progress
         seen.see(record)
         if seen.hashed:
-            self._tell("hashing files", seen.hashed / (seen.files_expected or 1), seen.current)
+            self._tell("hashing files", seen.hashed / (seen.files_expected or 1))
         elif seen.samples or seen.quiet is not None:
             self.waiting()
         elif seen.current:
-            self._tell("checking", None, seen.current)
+            self._tell("checking")
 
     def waiting(self) -> None:
         seen, known = self._progress, self._progress.ahead(time.monotonic())
-        quiet = seen.quiet is not None
-        what = f"measuring {seen.cases} cases; {seen.skipped} can't run here"
-        what = "measuring; nothing on the wire until it is done" if quiet else what
-        if known is None:
-            self._tell(what, None, seen.current)
-        else:
-            how = ", at a guess" if quiet else f"  {seen.current}"
-            self._tell(what, known[0], f"{_left(known[1])}{how}")
+        what, how = f"measuring {seen.cases} cases", ""
+        if seen.quiet is not None:
+            what, how = "measuring; nothing on the wire until it is done", ", at a guess"
+        share, left = (known[0], _left(known[1]) + how) if known else (None, "")
+        self._tell(what, share, left)
 
     def quiet(self) -> None:
         self._progress.quiet = time.monotonic()
