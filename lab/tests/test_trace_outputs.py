@@ -100,7 +100,7 @@ def test_what_a_reader_must_know_is_said() -> None:
 
 
 def test_figures_in_doubt_are_marked_and_others_are_not(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A return was lost inside entry: what it takes with its calls isn't known, the rest is."""
     nodes = [
@@ -116,7 +116,8 @@ def test_figures_in_doubt_are_marked_and_others_are_not(
     assert rows["with all it calls"]["entry <std>"] == "85 ?"
     assert rows["with all it calls"]["memset"] == "60"
     assert rows["with all it calls"]["main"] == "105"
-    table.show(trace(one), function="entry <std>")
+    store.write(trace(one), tmp_path)
+    assert cli.run(["trace", "--read", str(tmp_path), "--function", "entry <std>"]) == 0
     assert "takes 85 ? instructions" in capsys.readouterr().out
 
 
@@ -437,8 +438,9 @@ def test_a_hostile_trace_neither_steers_a_terminal_nor_puts_markup_into_a_report
     store.write(trace(one), tmp_path)
     read = store.read(tmp_path)
     assert read.cases[0].functions[1] == Function("EL1", f"kernel: {TAME} driver", TAME)
-    table.show(read, against=trace(case(30)))
-    table.show(read)
+    store.write(trace(case(30)), tmp_path / "before")
+    for against in ([], ["--against", str(tmp_path / "before")]):
+        assert cli.run(["trace", "--read", str(tmp_path), *against]) == 0
     shown = capsys.readouterr().out
     assert "[bold]" in shown
     assert "\x1b" not in shown

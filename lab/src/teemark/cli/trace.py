@@ -18,9 +18,10 @@ from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.measure.watching import Program
 from teemark.model.compare import other_machines
-from teemark.page.blocks import Section
+from teemark.page.blocks import Block, Paragraph, Section
 from teemark.page.terminal import show
 from teemark.report import program_page, run_page
+from teemark.report.sections.trace import calls
 from teemark.run import reader
 from teemark.run.writer import directory_for, point_latest
 from teemark.trace import folded, store, table
@@ -130,11 +131,32 @@ def command(source: Path | None, against: Path | None, **words: object) -> int:
     if asked.output is not None:
         click.echo(_RENDER[asked.output](trace), nl=False)
         return status
-    table.show(trace, against=other, function=asked.function)
+    _show(trace, other, asked.function)
     if other is not None and against is not None:
         _say_what_else_differs(against, other, folder, trace)
     click.echo(f"report: {folder / 'report.html'}")
     return status
+
+
+TOP = 12  # Functions that a table on a terminal lists
+
+
+def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
+    """Shows the calls, of many the dearest alone; instead of them what differs from `against`, or
+    the callers and callees of a `function`."""
+    blocks: list[Block] = [table.overview(trace)] if len(trace.cases) > 1 else []
+    befores = {case.case: case for case in against.cases} if against is not None else {}
+    if function is not None:
+        blocks += [one for case in trace.cases for one in table.neighbours(case, function, TOP)]
+    elif pairs := [(befores[one.case], one) for one in trace.cases if one.case in befores]:
+        for before, case in pairs:
+            blocks.append(Paragraph((f"{case.case}: {table.moved(before, case)}",)))
+            blocks.append(table.differences(before, case, TOP))
+    else:
+        dearest = max(trace.cases, key=lambda case: case.instructions)
+        few = trace.cases if len(trace.cases) <= 3 else (dearest,)
+        blocks += calls(replace(trace, cases=few), None, TOP)
+    show(terminal(120), blocks)
 
 
 def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
@@ -169,7 +191,7 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
         for section in made:
             if section.key in ("answer", "calls", "advice", "subtests"):
                 show(console, section.blocks)
-        table.show(traced.trace, function=asked.function)
+        _show(traced.trace, None, asked.function)
         click.echo(f"report: {page}")
     status = traced.ran.status
     if status:

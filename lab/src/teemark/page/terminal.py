@@ -17,7 +17,7 @@ NARROWEST = 11  # Columns of a terminal for a column of words
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
-    """Shows blocks but charts: a command draws its own."""
+    """Shows blocks; of a chart the figures as a table, if it has one."""
     for block in blocks:
         match block:
             case kind.Table():
@@ -30,8 +30,10 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
                     paragraph(console, f"• {plain(item)}")
             case kind.Paragraph():
                 _paragraph(console, block.text)
+            case kind.Chart(data=kind.Table() as data):
+                _table(console, data)
             case kind.Fold():
-                paragraph(console, f"{block.title}:")
+                paragraph(console, f"{block.title}: {block.note}".rstrip())
                 show(console, block.blocks)
             case _:
                 pass
@@ -77,6 +79,8 @@ def _table(console: "Console", table: kind.Table) -> None:
     from rich import table as rich
     from rich.text import Text as Line
 
+    if table.caption:
+        paragraph(console, f"{table.caption}:")
     titles = [column.unit or column.title for column in table.columns]
     rows = [[_cell(cell) for cell in row] for row in table.rows]
     widths = _widths(table.columns, titles, rows, console.width)

@@ -9,13 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from teemark.base import fmt
 from teemark.base.files import write_whole
 from teemark.findings.program import Cost, advice
 from teemark.measure.watching import Leg, Ran
 from teemark.page import blocks as page
 from teemark.page import html, markdown
-from teemark.report.sections.trace import case_blocks
+from teemark.report.sections.trace import calls
 from teemark.trace.calls import Call, Kind, name_of
 from teemark.trace.names import Names
 from teemark.trace.profile import Trace, together
@@ -200,14 +202,9 @@ def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.
         rows = [(name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests]
         columns = (*page.left("subtest"), *page.right("calls", "instructions"))
         found.append(page.Section("subtests", "Subtests", (page.Table(columns, rows),)))
-    blocks: list[page.Block] = [page.Paragraph((f"Traced with {trace.optee}.",))]
-    cases = [together(trace.cases), *trace.cases] if len(trace.cases) > 1 else trace.cases
-    for case in cases:
-        note = f"{fmt.count(case.instructions)} instructions"
-        blocks.append(
-            page.Fold(case.case, note, tuple(case_blocks(case, None)), open=case is cases[0])
-        )
-    return [*found, page.Section("trace", "Instruction by instruction", tuple(blocks))]
+    cases = (together(trace.cases), *trace.cases) if len(trace.cases) > 1 else trace.cases
+    blocks = tuple(calls(replace(trace, cases=cases)))
+    return [*found, page.Section("trace", "Instruction by instruction", blocks)]
 
 
 def timeline(ran: Ran, names: Names) -> str:

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 from teemark.base import fmt
-from teemark.base.console import terminal
 from teemark.base.errors import UsageMistake
-from teemark.page.blocks import Block, Bullets, Cell, Column, Paragraph, Table
-from teemark.page.terminal import show as show_blocks
+from teemark.page.blocks import Block, Cell, Column, Paragraph, Table
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
 
@@ -17,8 +15,6 @@ HOW_TO_NAMES = (
     "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "
     "--optee FOLDER with a build of your own."
 )
-
-TOP = 12  # Functions that a table on a terminal lists
 
 Ranking = Literal["by itself", "with all it calls"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
@@ -217,29 +213,25 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
     return blocks
 
 
-def show(trace: Trace, *, against: Trace | None = None, function: str | None = None) -> None:
-    """Prints the trace; `function`: only that function's callers and callees."""
-    blocks: list[Block] = [Paragraph((trace.optee,))]
-    if len(trace.cases) > 1:
-        blocks.append(_overview(trace))
-    for case in trace.cases:
-        before = against.case(case.case) if against is not None else None
-        if function is not None:
-            blocks += neighbours(case, function, TOP)
-        elif before is not None:
-            more = case.instructions - before.instructions
-            said = (
-                f"{case.case}: {fmt.count(before.instructions)} before, "
-                f"{fmt.count(case.instructions)} now: {fmt.change(more)} instructions "
-                f"({fmt.signed(more / before.instructions, 3)})"
-            )
-            blocks += [Paragraph((said,)), differences(before, case, TOP)]
-        elif len(trace.cases) <= 3 or case is max(trace.cases, key=lambda one: one.instructions):
-            blocks += _one(case)
-    show_blocks(terminal(120), blocks)
+def size(case: CaseTrace) -> str:
+    """Says how many instructions a call took, and how long by the guest's clock."""
+    clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
+    clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
+    said = f"{fmt.count(case.instructions)} instructions"
+    return said + (f"; the guest's clock: {clock} ns" if clock else "")
 
 
-def _overview(trace: Trace) -> Table:
+def moved(before: CaseTrace, after: CaseTrace) -> str:
+    """Says how many instructions more or less a call takes."""
+    more = after.instructions - before.instructions
+    return (
+        f"{fmt.count(before.instructions)} before, {fmt.count(after.instructions)} now: "
+        f"{fmt.change(more)} instructions ({fmt.signed(more / before.instructions, 3)})."
+    )
+
+
+def overview(trace: Trace) -> Table:
+    """Returns a line a call."""
     rows: list[tuple[Cell, ...]] = []
     for case in trace.cases:
         levels = case.levels()
@@ -248,17 +240,3 @@ def _overview(trace: Trace) -> Table:
         counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
         rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts))
     return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
-
-
-def _one(case: CaseTrace) -> list[Block]:
-    clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
-    clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    said = f"{case.case}: {fmt.count(case.instructions)} instructions"
-    blocks: list[Block] = [
-        Paragraph((said + (f"; the guest's clock: {clock} ns" if clock else ""),)),
-        Bullets(tuple((remark,) for remark in remarks(case))),
-        components(case),
-    ]
-    for ranking in RANKINGS:
-        blocks += [Paragraph((f"Functions {ranking}:",)), functions(case, ranking, TOP)]
-    return blocks

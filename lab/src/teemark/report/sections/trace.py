@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traced calls: where every instruction went."""
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
+from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
 from teemark.trace import flame, table
-from teemark.trace.profile import CaseTrace
+from teemark.trace.profile import CaseTrace, Trace
 
-WIDE = 900
-NARROW = 350
 TOP = 20
 FIRST = 5
 
@@ -27,20 +25,18 @@ HOW_TO_COMPARE = (
 )
 
 
-def _cases_of(subject: Subject) -> list[Block]:
-    if subject.trace is None:
-        return []
-    blocks: list[Block] = [Paragraph((f"Traced with {subject.trace.optee}.",))]
-    for number, case in enumerate(subject.trace.cases):
-        before = subject.against.case(case.case) if subject.against is not None else None
-        blocks.append(
-            Fold(
-                case.case,
-                f"{fmt.count(case.instructions)} instructions",
-                tuple(case_blocks(case, before)),
-                open=number == 0,
-            )
-        )
+def _of(subject: Subject) -> list[Block]:
+    return calls(subject.trace, subject.against) if subject.trace is not None else []
+
+
+def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Block]:
+    """Returns what was traced, and each call: where its instructions went, and how it differs from
+    that of the trace `against`."""
+    blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
+    for number, case in enumerate(trace.cases):
+        before = against.case(case.case) if against is not None else None
+        inside = tuple(_call(case, before, top))
+        blocks.append(Fold(case.case, table.size(case), inside, open=number == 0))
     return blocks
 
 
@@ -55,25 +51,25 @@ def chart(case: CaseTrace) -> Chart:
     )
 
 
-def case_blocks(case: CaseTrace, before: CaseTrace | None) -> list[Block]:
-    """Shows a call, and how it differs from `before`."""
+def _call(case: CaseTrace, before: CaseTrace | None, top: int) -> list[Block]:
     blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
     blocks.append(chart(case))
     if before is not None:
+        blocks.append(Paragraph((table.moved(before, case),)))
         blocks.append(
             Chart(
                 title=f"{case.case}: the difference",
                 caption=(HOW_TO_COMPARE,),
                 wide=flame.render(case, WIDE, before),
                 narrow=flame.render(case, NARROW, before),
-                data=table.differences(before, case, 2 * TOP),
+                data=table.differences(before, case, 2 * top),
             )
         )
     blocks.append(table.functions(case, "by itself", FIRST))
     said = tuple((remark,) for remark in table.remarks(case))
     blocks += [Bullets(said)] if said else []
-    rankings = tuple(table.functions(case, ranking, TOP) for ranking in table.RANKINGS)
-    return [*blocks, Fold("More functions", f"the first {TOP} of each ranking", rankings)]
+    rankings = tuple(table.functions(case, ranking, top) for ranking in table.RANKINGS)
+    return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
 
-traced = Part("trace", "Instruction by instruction", _cases_of, INTRO)
+traced = Part("trace", "Instruction by instruction", _of, INTRO)
