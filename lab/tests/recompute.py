@@ -9,6 +9,7 @@ table that has a figure, computes the figure in a way of its own, and compares w
 that are printed. What it can't compute is counted by name. Exits with 1 if a figure is untrue."""
 
 import ast
+import csv
 import itertools
 import json
 import math
@@ -17,7 +18,7 @@ import statistics
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -1173,7 +1174,7 @@ def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             published = worth(cells[at - 1])
             ours = [one for one in map(worth, cells[1 : at - 1]) if one and published]
             ours = [one for one in ours if published and one[1] == published[1]]
-            if of is None or published is None or not ours:
+            if of is None or published is None or not published[0].value or not ours:
                 continue
             fits = [
                 Printed.of(of[1], 3).is_near(
@@ -1286,6 +1287,12 @@ def computed(  # noqa: PLR0911 (a formula's kinds)
             return [run.cases[key]["bytes"] or 0.0]
         case ast.Call(ast.Name("samples"), [ast.Constant(str(key))]):
             return [float(len(run.values(key)))]
+        case ast.Call(ast.Name("published"), [*words]):
+            one = typed(run.plan)[tuple(str(word.value) for word in words)]  # type: ignore[attr-defined]
+            if one["corrected_unit"] not in BASE:
+                raise Unheld
+            ends = [float(one[end]) for end in ("corrected", "corrected_upper") if one[end]]
+            return [statistics.fmean(ends) * BASE[one["corrected_unit"]]]
         case ast.Call(ast.Name("timeline"), [ast.Constant(str(key)), ast.Constant(str(what))]):
             told = states(run.timelines[f"{key}+timeline"]).items()
             total = sum((cell for name, cell in told if name not in {"open", "close"}), Counter())
@@ -1297,6 +1304,61 @@ def computed(  # noqa: PLR0911 (a formula's kinds)
         case ast.Call(ast.Name("teehash"), [ast.Constant(str(key)), figure]) if key in run.teehash:
             return sorted(computed(run, figure, one)[0] for one in run.teehash[key])
     raise Unheld
+
+
+def typed(plan: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """Returns a document's printed figures, as somebody typed them, by table, row and column."""
+    with (DOCUMENTS / f"{plan}.csv").open(newline="", encoding="utf-8") as lines:
+        return {(one["table"], one["row"], one["column"]): one for one in csv.DictReader(lines)}
+
+
+def plain(cell: str) -> str:
+    """Returns a cell without the marks of Markdown, and without blanks between thousands."""
+    return re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "", re.sub(r"\\(.)", r"\1", cell)).replace("`", "")
+
+
+def printed(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
+    """A document's own columns: each number, and each word, is the one that was typed."""
+    file = DOCUMENTS / f"{run.plan}.toml"
+    name = next(iter(rows[0]))
+    heads = [head for head in rows[0] if re.search(r"\bpublished\b", head)]
+    if not file.is_file() or not heads:
+        return False
+    figures, done = typed(run.plan), False
+    tables = [one for one in tomllib.loads(file.read_text())["tables"]
+              if plain(heading).startswith(one["title"])]  # fmt: skip
+    for table, row in itertools.product(tables, rows):
+        columns = [one["name"] if isinstance(one, dict) else one for one in table["columns"]]
+        before = ""
+        for head in row:
+            own = [
+                one for one in columns if re.match(re.escape(one) + r"($|: published| \()", head)
+            ]
+            before = own[0] if own else before
+            cell, said = plain(row[head]), plain(row[name])
+            if head not in heads or cell in {"", "–"}:
+                continue
+            near = [before] if before else columns if table.get("tall") else []
+            known = [
+                figures[key] for one in near if (key := (table["table"], said, one)) in figures
+            ]
+            if known:
+                good = any(cell_is(cell, one) for one in known)
+                out.hold(f"{heading[:30]}: {said}, {before or 'published'}", row[head], good)
+                done = True
+    return done
+
+
+def cell_is(cell: str, figure: dict[str, str]) -> bool:
+    """Tells whether a cell shows a figure put right, and as it was printed where that differs."""
+    right = [figure[key] for key in ("corrected", "corrected_upper", "value", "upper")]
+    if not right[0]:
+        return plain(re.sub(" +", " ", figure["value"])) in cell
+    told = re.findall(r"(?<![\w.])[−-]?\d+(?:\.\d+)?", cell)
+    wanted = [one for one in right[:2] if one]
+    if len(told) > len(wanted):
+        wanted += [one for one in right[2:] if one]
+    return [float(one.replace("−", "-")) for one in told] == [float(one) for one in wanted]
 
 
 def document(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
@@ -1339,7 +1401,8 @@ def document(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
                 out.open[f"a document's cell: {text}"] += 1
                 continue
             label = f"{column['name']}, {names[place]}"
-            told = Cells(run, out, label, values, str(rule.get("unit") or row.get("unit") or ""))
+            unit = "" if text.startswith("samples(") else rule.get("unit") or row.get("unit") or ""
+            told = Cells(run, out, label, values, str(unit))
             if table.get("tall"):
                 for head, kind in (("median", "median"), ("value", "median"), ("mean", "mean"),
                                    ("sd", "sd")):  # fmt: skip
@@ -1514,6 +1577,7 @@ def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
     declared = tomllib.loads(file.read_text())
     checks = {one["claim"]: one["checks"] for one in declared["answers"] if "checks" in one}
     for row in rows:
+        bounds(run, declared, checks.get(plain(row["the document says"]), ()), row, out)
         found = re.match(rf"({NUMBER})(×?)( %| points)?", row["here"])
         if found is None:
             continue
@@ -1531,9 +1595,36 @@ def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
     return True
 
 
+def bounds(
+    run: Run, declared: dict[str, Any], checks: Iterable[dict[str, Any]], row: Row, out: Verdict
+) -> None:
+    """The document's figure, or the limits, are those of one of the conclusion's checks."""
+    cell, every = plain(row["figure or limit"]), list[list[float]]()
+    for one in checks:
+        every.append([one[end] for end in ("low", "high") if end in one])
+        if "published" in one:
+            text = formula(
+                declared.get("let", {}), {}, {"name": ""}, {"measured": one["published"]}
+            )
+            try:
+                every.append(computed(run, ast.parse(text or "", mode="eval").body))
+            except (Unheld, KeyError):
+                out.open[f"a conclusion's published figure: {text}"] += 1
+    told = re.findall(rf"({NUMBER})(×?)( %| points)?", cell)
+    if not told or not any(every):
+        return
+    good = any(
+        len(told) == len(values) and all(
+            Printed.of(text, 3).is_near(value, 1.0 if times or not unit else 0.01)
+            for (text, times, unit), value in zip(told, values, strict=True))
+        for values in every
+    )  # fmt: skip
+    out.hold(f"{row['the document says']}, the document's", row["figure or limit"], good, every)
+
+
 TABLES = (
     by_size, all_cases, whole_calls, terms, parts, repeats, reasons, first_opens, first_calls,
-    floor, timeline, speeds, document, ratios, layered, keys, key_pairs, answered
+    floor, timeline, speeds, printed, document, ratios, layered, keys, key_pairs, answered
 )  # fmt: skip
 
 
