@@ -96,7 +96,10 @@ class _Asked:
 @common.option(
     "--function NAME", "Show who calls this function and what it calls, instead of all functions."
 )
-def command(source: Path | None, against: Path | None, **words: object) -> int:
+@common.option(
+    "--xtest N", "As -- xtest N: one of OP-TEE's own tests, such as 4001.", kind=click.STRING
+)
+def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
 
@@ -112,7 +115,7 @@ def command(source: Path | None, against: Path | None, **words: object) -> int:
     command line.
     """
     asked = _Asked(**words)  # type: ignore[arg-type]
-    program = click.get_current_context().meta["program"]
+    program = (*(("xtest", xtest) if xtest else ()), *click.get_current_context().meta["program"])
     if program:
         if asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake(
