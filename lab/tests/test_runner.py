@@ -667,12 +667,20 @@ def test_the_guess_knows_of_traced_calls() -> None:
         ("api-vs-custom", 65),
         ("mqtt-tz-blocks", 250),
         ("beaglebone-hw-crypto", 246),
+        ("gate", 17.6),
+        ("trace", 12.1),
     ],
 )
 def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:
     """CPU seconds of the exact board from its first case on, and 8 ms of waiting a sample."""
     guess = runner.seconds(plan.load(name), deterministic=True)
     assert took / 1.5 < guess < took * 1.5
+
+
+def test_the_guess_of_a_locked_tee_is_a_few_seconds() -> None:
+    """It took 8.4 s of CPU, and 18 s by the clock of a machine at a load of 11."""
+    guess = runner.seconds(plan.load("locked"), deterministic=False)
+    assert fmt.roughly_minutes(guess) == "a few seconds"
 
 
 def test_the_guess_traces_as_many_calls_as_teebench() -> None:

@@ -413,6 +413,8 @@ _TRACE_S = 0.015
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
+_HASHING_S = 1.1
+"""A run of teehash without its bytes: the program, the file, a session."""
 
 
 def bound_s(asked: Plan, *, deterministic: bool) -> float:
@@ -441,7 +443,7 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
             traced = min(max(_TRACED_S / (call + work), _TRACED_LEAST), _TRACED_MOST)
             total += traced * (call + work + _TRACE_S)
     for step in asked.teehash:
-        total += step.runs * (0.5 + rates.get(step.backend, rates[""]) * 1e-9 * step.bytes)
+        total += step.runs * (_HASHING_S + rates.get(step.backend, rates[""]) * 1e-9 * step.bytes)
     return total
 
 
