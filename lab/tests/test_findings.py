@@ -239,7 +239,7 @@ def test_against_openssl_at_both_ends() -> None:
     of = run_with(digests(80_000, 60, "tee") | digests(800, 2, "openssl"))
     found = said(of)["inside-and-outside"]
     assert plain(found.evidence) == (
-        "A whole message: at 56 B 83 times as much (87 680 against 1056 "
+        "A whole message: at 64 B 83 times as much (87 680 against 1056 "
         "instructions), at 1 MiB 30 times as much (62 998 400 against 2 098 080 "
         "instructions)."
     )

@@ -42,10 +42,11 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (inside, outside)
     )
     sizes = [size for size in ours if size and size in theirs and theirs[size].time.median > 0]
+    round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 before 55
     at = [
         f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
         f"({ground.against(ours[size], theirs[size])})"
-        for size in dict.fromkeys(sizes[:1] + sizes[-1:])
+        for size in dict.fromkeys(round_ones[:1] + sizes[-1:])
     ]
     return rates.finding(
         "inside-and-outside",

@@ -182,7 +182,7 @@ def console(ground: Ground) -> Finding:
     key = "console-traces"
     lines = ground.models.lines
     line = lines.terms.get("line") if lines is not None else None
-    price = f" ({written(ground.figure('a line would cost', line))})" if line else ""
+    price = f"; {written(ground.figure('a line would cost', line))}" if line else ""
     traced = [
         case
         for case in (ground.trace.cases if ground.trace is not None else ())

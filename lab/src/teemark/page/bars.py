@@ -60,7 +60,7 @@ def legend(entries: Sequence[tuple[str, str]], width: int, y: float) -> tuple[li
     """Draws fills with their names in as many lines as that takes; returns where they end."""
     made, x = [], 0.0
     for fill, name in entries:
-        room = 18 + len(name) * FONT * 0.56 + 12
+        room = 18 + len(name) * FONT * 0.6 + 12
         if x and x + room > width:
             x, y = 0.0, y + LINE
         made.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity="0.75"))
@@ -93,6 +93,8 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
         entries = [
             (f"var(--c-{p.colour})", f"{p.title} {fmt.percent(share)}") for p, share in parts
         ]
+        if (rest := 1 - sum(share for _, share in parts)) >= LEAST:
+            entries.append(("var(--paper)", f"rest {fmt.percent(rest)}"))
         named, y = legend(entries, width, y)
         made += named
         y += LINE

@@ -198,8 +198,8 @@ def _run_axis(
     distances."""
     yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
     yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
-    most = max(2, int((sides[1] - sides[0]) / (FONT * 7)))
-    for place in range(len(names) - 1, -1, -max(1, -(-(count - 1) // (most - 1)))):
+    stride = max(1, math.ceil(FONT * 5.5 * count / (sides[1] - sides[0])))
+    for place in range(len(names) - 1, -1, -stride):
         for line, text in enumerate(names[place].split("\n")):
             yield label(x(place), bottom + 6 + line * bars.LINE, text, "middle")
 

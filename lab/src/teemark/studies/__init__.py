@@ -15,12 +15,10 @@ from teemark.studies.measured import Lookup
 from teemark.studies.table import blocks, said
 
 _INTRO = (
-    "Each table has the rows and columns of the document. First stands what was measured in this "
-    "run: medians with their 95 % interval, with mean and standard deviation. A column "
-    "that the document has of means has the mean, and the median below it. The published figure is "
-    "beside it, its unit put right. "
-    "What the document says against itself is computed from its own figures and stands below "
-    "each table."
+    "Each table has the rows and columns of the document. A cell shows this run first: the median "
+    "with its 95 % interval, mean and standard deviation; where the document gives means, the mean "
+    "stands above the median. The published figure is beside it, in its right unit. Below each "
+    "table stand the contradictions among the document's own figures."
 )
 
 _reference = cache(load)

@@ -138,9 +138,8 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
     )
     note = "" if alone else "a tail call is below the function that jumped"
     columns = (*_columns(_PLACE[:1], _FIGURES), *_columns(_PLACE[1:], ()))
-    return Table(
-        columns, rows, caption=f"Functions {ranking.replace('itself', 'themselves')}", note=note
-    )
+    caption = f"Functions {ranking.replace('itself', 'themselves')}"
+    return Table(columns, rows, caption, note, stacked=True)
 
 
 def components(case: CaseTrace) -> Table:

@@ -64,7 +64,7 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
     for subject in subjects:
         row, clock = data(subject, algorithm), ghz(subject.run)
         unit = " (instructions)" if subject.run.icount else " (emulated)" * subject.run.emulated
-        tee = (row["tee"] or "none").removeprefix("OP-TEE ")
+        tee = (row["tee"] or "none").removeprefix("OP-TEE").strip() or "unknown"
         cells = []
         for name in FIGURES:
             value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))

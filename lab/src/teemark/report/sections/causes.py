@@ -11,11 +11,10 @@ from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, 
 
 
 def told(subject: Subject) -> list[Block]:
-    """Returns the causes of a run that calls into the TEE."""
-    if not subject.breakdowns and not subject.trace:
-        return []
+    """Returns the causes that were found; of a run that calls into the TEE, also the others."""
     causes = tuple(one for one in subject.findings if one.topic == "cause")
-    found, others = ranked(causes), tuple(_others(causes))
+    called = subject.breakdowns or subject.trace
+    found, others = ranked(causes), tuple(_others(causes)) if called else ()
     blocks: list[Block] = [Findings(found)] if found else []
     return [*blocks, Bullets(others)] if others else blocks
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from teemark.base import fmt
 from teemark.findings.subject import Subject
-from teemark.model.compare import Limit
+from teemark.model.compare import Limit, obstacles
 from teemark.page import blocks as page
 from teemark.page import html, markdown
 from teemark.report import comparing
@@ -20,7 +20,11 @@ def comparison(subjects: Sequence[Subject]) -> page.Section | None:
     blocks: list[page.Block] = []
     for other in subjects[1:]:
         blocks.append(page.Heading(f"{other.label} against {subjects[0].label}"))
-        blocks += _verdicts(compared(subjects[0], other))
+        words = "; ".join(obstacles(subjects[0].run, other.run))
+        for word, one in (("BASE", subjects[0]), ("NEW", other)):
+            words = words.replace(word, one.label)
+        not_compared = page.Paragraph((page.Strong("Not compared"), f": {words}."))
+        blocks += [not_compared] if words else _verdicts(compared(subjects[0], other))
     return page.Section("comparison", "Side by side", tuple(blocks)) if blocks else None
 
 

@@ -89,21 +89,20 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
         shown = figures.instructions if time.estimate.counted else fmt.duration
         rows.append(
             (
-                run.title(one.algorithm),
-                run.backend(one.backend).title,
+                f"{run.title(one.algorithm)}, {run.backend(one.backend).title}",
                 *(shown(value) for value in (time.median, time.min, time.max)),
                 figures.ends(run, interval) if interval else "too few samples",
                 fmt.count(time.count),
             )
         )
     columns = (
-        *left("key pair", "by"),
+        *left("key pair"),
         *right("median", "least", "most", unit=figures.unit(run)),
         *left(f"{fmt.LEVEL} of the median"),
         *right("samples"),
     )
     note = "each sample is one key pair: a distribution, not a cost to hold others against"
-    return Table(columns, rows, caption="New key pairs", note=note)
+    return Table(columns, rows, caption="New key pairs", note=note, stacked=True)
 
 
 def _layers(subject: Subject) -> list[Block]:
@@ -117,6 +116,8 @@ def _layers(subject: Subject) -> list[Block]:
         if not rows and case.case.initialize_ns is not None and case.case.login_ns is not None:
             begun = (shown(case.case.initialize_ns), shown(case.case.login_ns))
             note += "; once, before all calls: C_Initialize {}, C_Login {}".format(*begun)
+        if subject.run.icount and not stats.estimate.counted and not note.endswith("wait"):
+            note += "; a median that is a time is of calls that make new keys, or wait"
         rest = layers.total_ns - layers.invoke_ns - layers.memory_ns
         parts = (layers.invoke_ns, layers.memory_ns, rest)
         rows.append(

@@ -12,6 +12,7 @@ from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, ri
 
 ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
 
+CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # Of the plan `broker`
 TIMED = "ns a byte"
 NEAR = 1.2
 
@@ -56,7 +57,7 @@ def chart(
     unit = unit_of(subject, group)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
     caption = (
-        f"{subject.run.title(algorithm)}: {unit} at the median",
+        f"{unit[0].upper()}{unit[1:]} at the median",
         "." if subject.run.icount else interval,
         *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
     )
@@ -69,7 +70,9 @@ def chart(
 def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     if not subject.run.icount:
         return "MiB/s"
-    counted = all(one.estimate.counted for stats in group.values() for one in stats)
+    cases = [one for stats in group.values() for one in stats]
+    # The CPU time of a broker's process leaves out what it waits: it is instructions, if spread.
+    counted = all(one.estimate.counted or one.algorithm.startswith(CPU_TIME) for one in cases)
     return "instructions a byte" if counted else TIMED
 
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a newcomer stumbled over on the pages of one kind or another."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from synthetic import TRUTH, Synthetic, run_of, run_with
+from teemark.findings.subject import subjects
+from teemark.model.stats import exactly
+from teemark.page import charts
+from teemark.page.blocks import Findings
+from teemark.report import run_page
+from teemark.report.sections import causes
+from teemark.report.sections.boards import table
+from teemark.report.sections.comparison import comparison
+from teemark.report.sections.throughput import TIMED, unit_of
+from teemark.run.reader import RunData
+
+EMPTY, HARNESS = "invoke/none/tee/none", "invoke/none/empty/none"
+
+
+def markdown(*runs: RunData) -> str:
+    return re.sub("[ \u00a0\u202f]", " ", run_page.make(runs).markdown)
+
+
+def test_a_label_of_a_chart_keeps_its_digits() -> None:
+    """A change of 0.77 % stood as 0.7 %: places are cut, not words."""
+    course = charts.Course("a", ((0, 1000.0), (1, 1007.7)), ((0, 1, 1000.0), (1, 2, 1007.7)))
+    drawn = charts.history([course], ["01-01\n", "01-02\n"], "instructions", charts.NARROW)
+    assert re.search(r">▲ \+0\.77.%<", drawn)
+
+
+@pytest.mark.parametrize("runs", [3, 4, 6, 9, 40])
+def test_an_axis_of_runs_names_three_on_a_phone(runs: int) -> None:
+    names = [f"11-{number:02}\n3f2c1a9+" for number in range(1, runs + 1)]
+    points = tuple((number, 1000.0) for number in range(runs))
+    course = charts.Course("a", points, ((0, runs, 1000.0),))
+    drawn = charts.history([course], names, "instructions", charts.NARROW)
+    named = sorted(re.findall(r"11-\d\d(?=<)", drawn))
+    room = (charts.NARROW.width - 6.8 * charts.FONT) / runs
+    apart = [int(two[3:]) - int(one[3:]) for one, two in pairwise(named)]
+    assert len(named) >= 3
+    assert min(apart) * room >= 8 * 0.6 * charts.FONT  # as wide as a commit
+
+
+def test_the_harness_is_no_case_that_waited() -> None:
+    """A trace of one call warned of a case of 112 instructions that nobody had asked for."""
+    own = {HARNESS: [96.0, 112.0, 128.0] * 3}
+    assert "timed, not counted" not in markdown(run_of({EMPTY: [57_200.0] * 9, **own}, icount=True))
+    read = {"storage/read/tee-ree-fs/64": [1e6, 2e6, 3e6] * 3}
+    assert "1 case of 3 is timed" in markdown(
+        run_of({EMPTY: [57_200.0] * 9, **own, **read}, icount=True)
+    )
+
+
+def test_instructions_are_not_compared_with_times() -> None:
+    """Boards beside each other said UNDECIDED of a ratio of instructions to nanoseconds."""
+    runs = (Synthetic(identical=True, board="a").run(), Synthetic(board="b").run())
+    text = str(comparison(subjects(runs)))
+    assert "UNDECIDED" not in text
+    assert "a is measured in instructions and b in time: their ratio has no meaning" in text
+    alike = (Synthetic(board="a").run(), Synthetic(board="b", seed=2).run())
+    assert "Not compared" not in str(comparison(subjects(alike)))
+
+
+def test_an_optee_without_a_version_is_unknown() -> None:
+    runs = [Synthetic(board=name).run() for name in "ab"]
+    tee = msgspec.structs.replace(
+        runs[0].machine.tee, implementation="OP-TEE", device="/dev/tee0", revision=None
+    )
+    runs[0] = replace(runs[0], machine=msgspec.structs.replace(runs[0].machine, tee=tee))
+    assert table(subjects(runs)).rows[0][2] == "unknown"
+
+
+def test_a_found_cause_stands_on_a_page_without_a_call() -> None:
+    """The terminal said that other processes took the CPU; the page of a locked TEE was silent."""
+    subject = subjects([run_with({"oneshot/sha256/c/64": 1000.0}, 0.01)])[0]
+    assert subject.breakdowns == ()
+    found = replace(
+        next(one for one in subject.findings if one.topic == "cause"),
+        status="found", claim="Other processes took the CPU.",
+    )  # fmt: skip
+    (shown,) = causes.told(replace(subject, findings=(found,)))
+    assert isinstance(shown, Findings)
+    assert causes.told(replace(subject, findings=(replace(found, status="ruled out"),))) == []
+
+
+def test_a_bar_that_ends_early_says_what_the_rest_is() -> None:
+    text = run_page.make([Synthetic(identical=True).run()]).html
+    for bar in re.findall(r"<svg[^>]*aria-label.*?</svg>", text, re.S):
+        shares = [float(one) for one in re.findall(r">[^<>]* ([\d.]+)\u202f?%</text>", bar)]
+        assert not shares or sum(shares) > 98
+
+
+def test_a_whole_message_is_told_at_a_round_size() -> None:
+    """The first screen of `quick` spoke of 55 bytes, which its chart doesn't have."""
+    sizes = (0, 55, 56, 64, 1024, 65536)
+    cases = {
+        f"oneshot/sha256/{by}/{size}": TRUTH["sha256", by][0] + TRUTH["sha256", by][1] * size
+        for by in ("tee", "openssl")
+        for size in sizes
+    }
+    text = markdown(run_with({EMPTY: 387_000.0, **cases}, 0.001))
+    assert "A whole message: at 64 B " in text
+
+
+def test_cpu_time_is_instructions_on_a_board_that_counts_them() -> None:
+    """The broker's chart was in ns, below a sentence in instructions, and blamed a disk."""
+    subject = subjects([Synthetic(identical=True).run()])[0]
+    some = next(one for one in subject.models.stats if one.throughput)
+    waits = replace(some.time, estimate=replace(exactly(1.0), counted=False))
+    spread = replace(some, time=waits)
+    for key, unit in (("cpu-1", "instructions a byte"), ("latency-1", TIMED)):
+        work = replace(some.work, workload="broker", algorithm=key)
+        assert unit_of(subject, {"tee": [replace(spread, work=work)]}) == unit
