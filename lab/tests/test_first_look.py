@@ -12,6 +12,7 @@ from synthetic import TRUTH, Synthetic, run_of, run_with
 from teemark.findings.subject import subjects
 from teemark.model.stats import exactly
 from teemark.page import charts
+from teemark.page.bars import FONT
 from teemark.page.blocks import Findings
 from teemark.report import run_page
 from teemark.report.sections import causes
@@ -41,10 +42,10 @@ def test_an_axis_of_runs_names_three_on_a_phone(runs: int) -> None:
     course = charts.Course("a", points, ((0, runs, 1000.0),))
     drawn = charts.history([course], names, "instructions", charts.NARROW)
     named = sorted(re.findall(r"11-\d\d(?=<)", drawn))
-    room = (charts.NARROW.width - 6.8 * charts.FONT) / runs
+    room = (charts.NARROW.width - 6.8 * FONT) / runs
     apart = [int(two[3:]) - int(one[3:]) for one, two in pairwise(named)]
     assert len(named) >= 3
-    assert min(apart) * room >= 8 * 0.6 * charts.FONT  # as wide as a commit
+    assert min(apart) * room >= 8 * 0.6 * FONT  # as wide as a commit
 
 
 def test_the_harness_is_no_case_that_waited() -> None:
