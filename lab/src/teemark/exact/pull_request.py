@@ -13,6 +13,7 @@ from teemark.exact import record, whatif
 from teemark.exact.record import Traced
 from teemark.exact.whatif import Cell
 from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
+from teemark.trace.difference import in_words
 
 CASES = (
     "invoke/none/tee/none",
@@ -93,7 +94,7 @@ def blocks(found: Compared, limit: float, again: str) -> list[Block]:
     )
     heads = (Column("call", "left"), Column(found.base), Column(found.head), Column("change"))
     made.append(Table(heads, rows))
-    said = [(f"{case}: {whatif.functions(cell, FUNCTIONS)}",) for case, cell in moved]
+    said = [(f"{case}: {in_words(cell.changed, FUNCTIONS)}",) for case, cell in moved]
     if said:
         made.append(Bullets(tuple(said)))
     if found.gone:

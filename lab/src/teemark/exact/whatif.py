@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from teemark.base import fmt
 from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, right
-from teemark.trace.difference import Change, changes
+from teemark.trace.difference import Change, changes, in_words
 from teemark.trace.profile import Trace
 
 FUNCTIONS = 4  # Shown for a variant and case
@@ -76,13 +76,6 @@ def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
     return Cell(before.instructions, after.instructions, tuple(changes(before, after)))
 
 
-def functions(cell: Cell, most: int) -> str:
-    """Returns the functions that make a difference, the largest first, and what is left of it."""
-    said = ", ".join(f"{c.function.name} {fmt.change(c.more)}" for c in cell.changed[:most])
-    rest = sum(c.more for c in cell.changed[most:])
-    return said + (f"; the rest {fmt.change(rest)}" if rest else "")
-
-
 def blocks(variants: Sequence[Variant]) -> list[Block]:
     """Returns a row for each variant, of which the first is the baseline, and the functions that
     make each difference."""
@@ -99,7 +92,7 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
                 continue
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
-                said.append((f"{variant.name}, {case}: {functions(cell, FUNCTIONS)}",))
+                said.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
         lost = "; ".join(filter(None, map(weakens, variant.options)))
         rows.append((*row, lost))
     heads = (*left("OP-TEE"), *right(*cases), *left("weakens security", optional=True))

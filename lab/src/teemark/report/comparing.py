@@ -30,8 +30,8 @@ from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.page import bars, dots, figures
 from teemark.page import blocks as page
 from teemark.run.reader import RunData
-from teemark.trace.difference import Change as FunctionChange
 from teemark.trace.difference import changes as function_changes
+from teemark.trace.difference import in_words
 
 NAMED = 3  # Functions that are named for a case
 SHOWN = 10  # Cases in a table, unless all are asked for
@@ -58,7 +58,7 @@ def compared(base: Subject, other: Subject) -> Compared:
     for case in other.trace.cases if other.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
-            functions[case.case] = said_of(differing)
+            functions[case.case] = in_words(differing, NAMED)
     return Compared(base, other, found, changes(found), functions)
 
 
@@ -458,18 +458,3 @@ def change_data(run: RunData, change: Change) -> dict[str, object]:
     cases = [one.name for one in change.cases]
     words = {"what": subject(run, change), "by": amount(run, change)}
     return {**words, "worse": change.worse, "cases": cases}
-
-
-# -- functions -----------------------------------------------------------------------------------
-
-
-def said_of(found: Sequence[FunctionChange]) -> str:
-    """Names the functions that changed most, and what the others changed together."""
-    shown = [
-        f"{one.function.name} ({one.function.level}) {fmt.change(one.more)}"
-        for one in found[:NAMED]
-    ]
-    if rest := found[NAMED:]:
-        total = fmt.change(sum(one.more for one in rest))
-        shown.append(f"{fmt.plural(len(rest), 'function')} more {total}")
-    return ", ".join(shown)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two traces of the same case: which functions make the difference. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teemark.base import fmt
 from teemark.trace.profile import CaseTrace, Function, Trace
 
 
@@ -43,3 +45,12 @@ def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:
         if before.own.get(key, 0) != after.own.get(key, 0)
     ]
     return sorted(found, key=lambda c: (-abs(c.more), c.function.level, c.function.name))
+
+
+def in_words(found: Sequence[Change], most: int) -> str:
+    """Names the functions that changed most, and what the others changed together."""
+    said = [f"{c.function.name} ({c.function.level}) {fmt.change(c.more)}" for c in found[:most]]
+    if rest := found[most:]:
+        total = fmt.change(sum(change.more for change in rest))
+        said.append(f"{fmt.plural(len(rest), 'function')} more {total}")
+    return ", ".join(said)
