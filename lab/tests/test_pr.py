@@ -156,7 +156,7 @@ def test_the_comment_says_first_what_changed_and_by_which_functions() -> None:
     first, *_ = text.splitlines()
     assert "1 of 1 calls take fewer instructions, 0 more; most of all" in first
     assert f"{fmt.MINUS}39 %" in first
-    assert f"memset {fmt.MINUS}780" in text
+    assert f"memset (S-EL1) {fmt.MINUS}780" in text
     assert "`teemark pr …`" in text
     assert "configurations differ" not in text
     assert dearer == ()

@@ -23,7 +23,7 @@ from teemark.exact.record import Traced
 from teemark.measure import runner, watching
 from teemark.plan import plan
 from teemark.run import reader
-from teemark.trace import calls, folded, store
+from teemark.trace import folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]
@@ -102,7 +102,7 @@ COPIES = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Traced]:
     """The folder and the outcome of one boot that traces the plan `trace`, loops and copies."""
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    return folder, traced(folder, *record.keys_of(plan.load("trace")), *LOOPS, *COPIES)
+    return folder, traced(folder, *plan.load("trace").keys, *LOOPS, *COPIES)
 
 
 def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
@@ -315,7 +315,7 @@ def test_xtest_as_it_is_to_the_instruction(tmp_path: Path) -> None:
     tests = list(programs.subtests(traced.ran))
     assert [name for name, _, _ in tests] == [f"regression_4001.{n}" for n in range(1, 22)]
     assert sum(count for _, count, _ in tests) == len(watched.calls)
-    by_window = calls.windows_of(watched.calls)
+    by_window = {call.window: call for call in watched.calls if call.window is not None}
     assert len(by_window) == len(traced.trace.cases) >= 2 * 7
     for call, case in zip(by_window.values(), traced.trace.cases, strict=True):
         assert sum(node.self for node in case.nodes) == case.instructions

@@ -272,7 +272,7 @@ def test_what_if_takes_a_ta_of_ones_own(
     cli.run([*words, "-o", str(tmp_path / "runs")])
     assert asked == [((), (key,), "my_ta", uuid), (("CFG_X=y",), (key,), "my_ta", uuid)]
     said = capsys.readouterr().out
-    assert f"CFG_X=y, call/increment/tee/none: memset {fmt.MINUS}30" in said
+    assert f"CFG_X=y, call/increment/tee/none: memset (S-EL1) {fmt.MINUS}30" in said
     assert cli.run([*words[:1], "call/nothing/tee/none", *words[2:]]) == 2
     assert "there are: call/increment/tee/none, call/copy/tee/0" in capsys.readouterr().err
 
@@ -354,7 +354,7 @@ def test_without_a_compiler_the_plugin_is_not_built_and_that_is_said(tmp_path: P
 
 def test_the_calibration_comes_first_and_once() -> None:
     asked = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
-    assert record.keys_of(asked) == ["invoke/none/empty/none", "oneshot/sha256/tee/64"]
+    assert asked.keys == ("invoke/none/empty/none", "oneshot/sha256/tee/64")
     with pytest.raises(UsageMistake):
         record.plan_of(["oneshot//tee/64"], 3)
 

@@ -31,7 +31,7 @@ def digits(value: float, significant: int = 3) -> str:
     value = abs(value)
     if value < _SMALL:
         mantissa, _, power = f"{value:.{significant - 1}e}".partition("e")
-        return f"{sign}{mantissa}{THIN}{TIMES}{THIN}10{power_of_ten(int(power))}"
+        return f"{sign}{mantissa}{THIN}{TIMES}{THIN}10{str(int(power)).translate(_SUPERSCRIPT)}"
     decimals = significant - 1 - math.floor(math.log10(value))
     value = round(value, decimals)
     decimals = significant - 1 - math.floor(math.log10(value))  # 9.996 has become 10.00
@@ -44,11 +44,6 @@ def grouped(text: str) -> str:
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", THIN)
     return whole + point + rest
-
-
-def power_of_ten(power: int) -> str:
-    """Returns the exponent, set high."""
-    return str(power).translate(_SUPERSCRIPT)
 
 
 def count(value: int) -> str:

@@ -13,7 +13,6 @@ A command runs as
   found again and sent a signal over a second channel: without a terminal ssh passes on none.
 """
 
-import secrets
 import shlex
 from collections.abc import Sequence
 
@@ -22,7 +21,8 @@ from teemark.base.errors import BoardError
 LONGEST = 8000
 """dropbear refuses a command of more than 9000 bytes."""
 
-_SIGNAL_SCRIPT = """\
+# Sends signal $2 (INT, TERM, KILL, …) to every process of job $1.
+SIGNAL = """\
 for try in 1 2 3 4 5; do
   found=
   for file in $(grep -ls "TEEMARK_JOB=$1" /proc/[0-9]*/environ 2>/dev/null); do
@@ -34,10 +34,6 @@ for try in 1 2 3 4 5; do
 done
 exit 1
 """
-
-
-def new_job() -> str:
-    return secrets.token_hex(8)
 
 
 def marks(job: str) -> tuple[bytes, bytes]:
@@ -107,11 +103,6 @@ def script(text: str, *args: str) -> list[str]:
 
 def is_script(argv: Sequence[str]) -> bool:
     return tuple(argv[:2]) == ("sh", "-c") and tuple(argv[3:4]) == ("sh",)
-
-
-def signal_argv(job: str, signal: str) -> list[str]:
-    """Returns the argv that sends a signal (INT, TERM, KILL, …) to every process of a job."""
-    return script(_SIGNAL_SCRIPT, job, signal)
 
 
 _QUIETLY = """\

@@ -7,6 +7,7 @@ own, 128+n when signal n killed it.
 
 import contextlib
 import os
+import secrets
 import select
 import signal
 import subprocess
@@ -210,7 +211,7 @@ class Process:
 
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
-        argv = command_lines.signal_argv(self._job, name)
+        argv = command_lines.script(command_lines.SIGNAL, self._job, name)
         none = subprocess.DEVNULL
         with contextlib.suppress(BoardError, OSError):
             told = self._shell.start(argv, stdout=none, stderr=none, marked=False)
@@ -334,7 +335,7 @@ class Shell:
     ) -> Process:
         """Starts a command; the caller reads it and waits for it. None streams are this process's
         own; `marked` takes what it writes to stdout from between marks."""
-        job = command_lines.new_job()
+        job = secrets.token_hex(8)
         line = command_lines.command_line(
             argv,
             job=job,

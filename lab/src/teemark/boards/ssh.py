@@ -22,7 +22,7 @@ from teemark.base.console import detail
 from teemark.base.errors import MissingOutput, TeemarkError
 from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh_messages import channel_error, connect_error, lost_error
+from teemark.boards.ssh_messages import connect_error, lost_error, told
 
 Stream: TypeAlias = IO[bytes] | int | None
 
@@ -153,7 +153,7 @@ class Channel:
         it."""
         board, to = self._ssh.board, str(self._ssh.endpoint)
         said = _text(self._log)
-        refusal = channel_error(board, to, said)
+        refusal = told("channel", board, said, to=to)
         if refusal is not None:
             return refusal
         if not said and self._ssh.answers():

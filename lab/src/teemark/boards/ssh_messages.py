@@ -91,20 +91,15 @@ def lost_error(board: str, to: str, where: str | None = None) -> errors.Connecti
     )
 
 
-def channel_error(board: str, to: str, said: str) -> errors.TeemarkError | None:
-    """Returns a refusal of one command on a connection that lives, from what ssh wrote."""
-    return _told("channel", board, said, to=to)
-
-
 def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
     """Returns why a program of ours that was put on the board doesn't run there."""
     last = said.strip().splitlines()[-1] if said.strip() else f"status {status}"
-    error = _told("program", board, f"{status} {last}", path=path, said=last)
+    error = told("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
     return error
 
 
-def _told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
+def told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
     """Returns the error of the first row of a table that fits."""
     for (pattern,), kind, what, hint in _rows(table):
         if re.search(pattern, text.lower()):
@@ -123,10 +118,10 @@ def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
     last = (said.strip().splitlines() or ["no reason given"])[-1]
     gone = re.search("no such file or directory|not found", said.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last}"
-    known = root_error(board, said) or _told("transfer", board, said, path=path)
+    known = root_error(board, said) or told("transfer", board, said, path=path)
     return known or errors.TransferError(otherwise)
 
 
 def root_error(board: str, said: str) -> errors.TeemarkError | None:
     """Why sudo or su ran nothing, from what it wrote."""
-    return _told("root", board, said, said=(said.strip().splitlines() or [""])[-1])
+    return told("root", board, said, said=(said.strip().splitlines() or [""])[-1])

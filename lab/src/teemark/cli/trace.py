@@ -237,7 +237,7 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
     if asked.plan is not None or asked.ta_path is not None:
         own = record.Own(*common.load(asked.ta_path, asked.plan))
         if not keys or (asked.plan is not None and own.plan.ta is None):
-            keys += record.keys_of(own.plan)
+            keys += own.plan.keys
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"

@@ -79,7 +79,8 @@ def _cases(
     ran: Ran, known: Names, named_by: Sources, folder: Path
 ) -> tuple[dict[int, CaseTrace], list[str]]:
     cases, unread = {}, []
-    for number, call in sorted(calls.windows_of(ran.watched.calls).items()):
+    windows = {call.window: call for call in ran.watched.calls if call.window is not None}
+    for number, call in sorted(windows.items()):
         key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")

@@ -91,10 +91,6 @@ def _as_recorded(key: str) -> str:
     return step_of(step, 1).key + part if key.startswith(f"{PROGRAM}/") else key
 
 
-def keys_of(asked: Plan) -> list[str]:
-    return [case.key for case in asked.cases] + [step.key for step in asked.teehash]
-
-
 def with_optee(
     file: BoardFile, optee: str | None, options: Sequence[str], patches: Sequence[Path] = ()
 ) -> BoardFile:

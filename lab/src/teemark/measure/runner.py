@@ -105,7 +105,7 @@ def header(
         icount=board.deterministic,
         cases=len(asked.cases),
         starts=starts,
-        asked=_keys(asked),
+        asked=asked.keys,
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
@@ -113,10 +113,6 @@ def header(
         labels=dict(origin.labels),
         firmware=board.firmware,
     )
-
-
-def _keys(asked: Plan) -> tuple[str, ...]:
-    return (*(case.key for case in asked.cases), *(step.key for step in asked.teehash))
 
 
 def measure(
@@ -451,12 +447,11 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: boo
     """Returns the seconds from the beginning to the end of the last whole run of the same cases on
     the same board, started as often, with events or without; None if none is kept in the folder
     `runs`."""
-    wanted = _keys(asked)
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
             first, whole = ends(file)
             began = datetime.fromisoformat(first.started).timestamp()
-            same = whole and first.asked == wanted and first.starts == starts
+            same = whole and first.asked == asked.keys and first.starts == starts
             if not same or events != (b'"trace_events":true' in file.read_bytes()):
                 continue
         except (OSError, ValueError, errors.DataError):

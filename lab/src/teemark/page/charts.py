@@ -245,11 +245,8 @@ def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> lis
     def half(index: int) -> float:
         return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
 
-    def roundness(size: float) -> int:
-        whole = round(size)
-        return whole & -whole
-
-    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -roundness(sizes[i]))
+    whole = [round(size) for size in sizes]
+    inner = sorted(range(1, len(sizes) - 1), key=lambda i: -(whole[i] & -whole[i]))
     kept: list[int] = []
     for index in dict.fromkeys((len(sizes) - 1, 0, *inner)):
         if all(abs(places[index] - places[k]) >= half(index) + half(k) for k in kept):

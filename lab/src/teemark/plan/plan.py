@@ -113,6 +113,10 @@ class Plan:
     teehash: tuple[Step, ...] = ()
     ta: str | None = None  # UUID of the TA that its calls are of
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*(case.key for case in self.cases), *(step.key for step in self.teehash))
+
     def place(self, key: str) -> str:
         """Returns FILE:LINE of the block that a case is of."""
         own = next((case.place for case in self.cases if case.key == key), "")
@@ -122,7 +126,7 @@ class Plan:
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
     """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
     too). UsageMistake for one that none matches."""
-    keys = [*(case.key for case in asked.cases), *(step.key for step in asked.teehash)]
+    keys = asked.keys
     for pattern in patterns:
         if not any(fnmatchcase(key, pattern) for key in keys):
             close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]

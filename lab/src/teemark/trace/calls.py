@@ -5,7 +5,7 @@
 import statistics
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -214,7 +214,3 @@ class Maps:
             if first <= address < end:
                 return file, address - first + offset
         return None
-
-
-def windows_of(calls: Sequence[Call]) -> dict[int, Call]:
-    return {call.window: call for call in calls if call.window is not None}

@@ -90,7 +90,9 @@ class _Drawing:
         """Draws a frame and all below; returns how deep that goes."""
         self._box(frame, x, depth)
         deepest = depth
-        for child in sorted(frame.below.values(), key=_order):
+        for child in sorted(
+            frame.below.values(), key=lambda f: (-f.total, f.function.level, f.function.name)
+        ):
             if child.total * self.scale >= _THIN:
                 deepest = max(deepest, self.draw(child, x, depth + 1))
             x += child.total * self.scale
@@ -108,10 +110,6 @@ class _Drawing:
             f'<rect x="{x:.2f}" y="{y}" width="{max(width - 0.3, 0.3):.2f}" '
             f'height="{_ROW - 1}" fill="{colour}"/>{text if room >= 3 else ""}</g>'
         )
-
-
-def _order(frame: _Frame) -> tuple[int, str, str]:
-    return -frame.total, frame.function.level, frame.function.name
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
