@@ -718,7 +718,7 @@ SENTENCES: list[tuple[str, Rule]] = [
     (rf"RPCs a block, (\S+): ({NUMBER})", rpcs_a_block),
     (rf"RPCs, of (\S+): ({NUMBER}) % \(({NUMBER}) % … ({NUMBER}) %\); "
      rf"costs ({NUMBER}) % of a call with", rpcs_share),
-    (rf"grows by, of .*?; a byte: {COST}",
+    (rf"copying, of .*?; a byte: {COST}",
      of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
     (rf"a page: {COST}", of_run(
         lambda run: (run.median(SHM("allocated", MIB)) - run.median(SHM("allocated", 64))) / 255,
@@ -747,9 +747,9 @@ SENTENCES: list[tuple[str, Rule]] = [
      of_run(saved(SHM("allocated", MIB), SHM("registered-ro", MIB)))),
     (rf"costs ({NUMBER}){SPACE}% of a call that only carries 1{SPACE}MiB",
      of_run(saved(SHM("allocated", 64), SHM("allocated", MIB)))),
-    (rf"grows by, of shm/allocated/tee/in/1048576: ({NUMBER}){SPACE}%",
+    (rf"copying, of shm/allocated/tee/in/1048576: ({NUMBER}){SPACE}%",
      of_run(lambda run: 100 * copied(run) / run.median(SHM("allocated", MIB)))),
-    (rf"grows by, of [^:]*: {NUMBER}{SPACE}%; a byte: {COST}",
+    (rf"copying, of [^:]*: {NUMBER}{SPACE}%; a byte: {COST}",
      of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
     (rf"takes as long as ({NUMBER}) empty calls",
      of_run(ratio("session/first-open/tee/none", "invoke/none/tee/none"), digits=3)),

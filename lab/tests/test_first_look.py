@@ -12,7 +12,7 @@ from synthetic import TRUTH, Synthetic, run_of, run_with
 from teemark.findings.subject import subjects
 from teemark.model.stats import exactly
 from teemark.page import charts
-from teemark.page.bars import FONT
+from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings
 from teemark.report import run_page
 from teemark.report.sections import causes
@@ -118,3 +118,22 @@ def test_cpu_time_is_instructions_on_a_board_that_counts_them() -> None:
     for key, unit in (("cpu-1", "instructions a byte"), ("latency-1", TIMED)):
         work = replace(some.work, workload="broker", algorithm=key)
         assert unit_of(subject, {"tee": [replace(spread, work=work)]}) == unit
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(30.1e6, 31.6e6), (56_500, 57_300), (1.0, 9.9), (3e-3, 4e-3)]
+)
+def test_an_axis_has_three_ticks_at_least(low: float, high: float) -> None:
+    for least in (3, 4):
+        ticks = charts.even_ticks(low, high, least)
+        assert least <= len(ticks) <= 10
+        assert all(low <= tick <= high for tick in ticks)
+
+
+def test_a_flame_graphs_legend_has_the_colours_of_its_frames() -> None:
+    """In the dark theme a fill of three quarters was another colour than the frames."""
+    drawn, _ = legend([("var(--f-el1)", "EL1 kernel")], 350, 0)
+    assert 'fill-opacity="1"' in drawn[0]
+    parts = run_page.make([Synthetic(identical=True).run()]).html
+    assert set(re.findall(r'fill-opacity="([\d.]+)" stroke="var\(--paper\)"', parts)) == {OPACITY}
+    assert set(re.findall(r'stroke="var\(--muted\)" fill-opacity="([\d.]+)"', parts)) == {OPACITY}

@@ -19,6 +19,7 @@ LINE = 18  # Of a legend's and a title's
 LEAST = 0.005
 """A part with a smaller share of the call has no place of its own in a bar."""
 
+OPACITY = "0.75"  # Of a call's parts
 _FILLS = "█▓▒░"
 
 
@@ -56,14 +57,17 @@ def picture(width: int, height: float, parts: Sequence[str], spoken: str = "") -
     return f"{head}{''.join(parts)}</svg>"
 
 
-def legend(entries: Sequence[tuple[str, str]], width: int, y: float) -> tuple[list[str], float]:
-    """Draws fills with their names in as many lines as that takes; returns where they end."""
+def legend(
+    entries: Sequence[tuple[str, str]], width: int, y: float, opacity: str = "1"
+) -> tuple[list[str], float]:
+    """Draws fills with their names in as many lines as that takes; returns where they end. The
+    `opacity` is that of what is drawn."""
     made, x = [], 0.0
     for fill, name in entries:
         room = 18 + len(name) * FONT * 0.6 + 12
         if x and x + room > width:
             x, y = 0.0, y + LINE
-        made.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity="0.75"))
+        made.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity=opacity))
         made.append(label(x + 18, y, name, ink="ink"))
         x += room
     return made, y + LINE
@@ -84,7 +88,7 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
         at = 0.0
         for part, share in parts if len(parts) > 1 else ():
             name = f"{part.title}: {fmt.percent(share)}"
-            drawn = {"fill_opacity": "0.75", "stroke": "var(--paper)"}
+            drawn = {"fill_opacity": OPACITY, "stroke": "var(--paper)"}
             made.append(
                 box(at, y, share * width, HEIGHT, f"var(--c-{part.colour})", name=name, **drawn)
             )
@@ -95,7 +99,7 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
         ]
         if (rest := 1 - sum(share for _, share in parts)) >= LEAST:
             entries.append(("var(--paper)", f"rest {fmt.percent(rest)}"))
-        named, y = legend(entries, width, y)
+        named, y = legend(entries, width, y, OPACITY)
         made += named
         y += LINE
     return picture(width, y, made, "; ".join(f"{title}: {cost}" for title, cost, _ in calls))

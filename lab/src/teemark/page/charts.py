@@ -93,11 +93,13 @@ def levels(low: float, high: float) -> list[float]:
     return near if len(near) >= 3 else ticks
 
 
-def even_ticks(low: float, high: float, most: int) -> list[float]:
-    """Returns up to `most` + 1 round values from `low` to `high`, as far from each other."""
+def even_ticks(low: float, high: float, least: int) -> list[float]:
+    """Returns round values from `low` to `high`, as far from each other: three to five of them lie
+    there as a rule, and never fewer than `least`."""
     power = 10.0 ** math.floor(math.log10(high - low))
-    step = next(n * power for n in (0.1, 0.2, 0.25, 0.5, 1, 2, 5) if high - low <= most * n * power)
-    return [step * n for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    steps = (n * power for n in (5, 2, 1, 0.5, 0.25, 0.2, 0.1))
+    rows = ([s * n for n in range(math.ceil(low / s), math.floor(high / s) + 1)] for s in steps)
+    return next(row for row in rows if len(row) >= least)
 
 
 Place = Callable[[float], float]
@@ -175,7 +177,7 @@ def _course(
     low, high = min(values), max(values)
     more = max(high - low, 0.01 * high) * 0.45
     y = axis((low - more, high + more), room)
-    yield from _levels(even_ticks(low - more, high + more, 3 if small else 5), y, *sides)
+    yield from _levels(even_ticks(low - more, high + more, 3 if small else 4), y, *sides)
     before = None
     for begin, end, level in course.levels:
         first, last = (x(course.points[place][0]) for place in (begin, end - 1))

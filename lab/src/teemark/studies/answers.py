@@ -71,6 +71,8 @@ def table(subject: Subject) -> Table:
         known = [check for check in checked if check.outcome != "not measured"]
         shown = min(known, key=lambda check: check.outcome != outcome)
         value = shown.here.partition(" [")[0]  # its interval is in the sentence
+        if outcome == "undecided" and known != checked:
+            value += f"; {fmt.plural(len(checked) - len(known), 'figure')} not measured"
         figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, value))
         rows.append((one.claim, figure, here, (_MARKS[outcome],)))
     columns = left("the document says", "figure or limit", "here", "holds?")

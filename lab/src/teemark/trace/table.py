@@ -132,7 +132,7 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
             share(count, case.instructions),
             fmt.count(cost.calls),
             cost.function.level,
-            cost.function.component.replace(" ", "\N{NO-BREAK SPACE}"),
+            cost.function.component,
         )
         for cost, count in costs[:top]
     )

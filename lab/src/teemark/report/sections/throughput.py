@@ -44,7 +44,7 @@ def _of(subject: Subject) -> list[Block]:
     others = [key for key in found if key != first]
     blocks: list[Block] = [chart(subject, *first, found[first])]
     if others:
-        names = ", ".join(subject.curve(*key) for key in others)
+        names = "; ".join(subject.curve(*key) for key in others)
         drawn = tuple(chart(subject, *key, found[key]) for key in others)
         blocks.append(Fold("Others", names, drawn))
     return blocks

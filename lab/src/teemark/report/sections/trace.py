@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traced calls: where every instruction went."""
 
+from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
@@ -35,8 +36,8 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
     blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
     for number, case in enumerate(trace.cases):
         before = against.case(case.case) if against is not None else None
-        inside = tuple(_call(case, before, top))
-        blocks.append(Fold(case.case, table.size(case), inside, open=number == 0))
+        taken, inside = f"{fmt.count(case.instructions)} instructions", _call(case, before, top)
+        blocks.append(Fold(case.case, taken, tuple(inside), open=number == 0))
     return blocks
 
 
