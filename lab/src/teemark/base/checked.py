@@ -69,30 +69,24 @@ def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
 
 
 def line_of(text: str, place: str) -> int | None:
-    """Returns the line of valid TOML where a place such as `call[2].p0` begins, or what is around
-    it if that isn't there; None for the whole file."""
-    while place:
-        lines, before = text.splitlines(), 0
-        for number in range(1, len(lines) + 1):
-            try:
-                data = tomllib.loads("\n".join(lines[:number]))
-            except tomllib.TOMLDecodeError:
-                continue  # in the midst of a list or a text
-            if _there(data, place):
-                begins = re.compile(r"\s*[^\s#]").match
-                return next(n for n in range(before, number) if begins(lines[n])) + 1
-            before = number
-        place = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", place)
-    return None
-
-
-def _there(data: Any, place: str) -> bool:
-    for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
-        try:
-            data = data[int(index) - 1 if index else key]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return True
+    """Returns the line of a place in TOML, such as `call[2].p0`, or of the block around it if its
+    key isn't there; None for the whole file. A value in a list is in the list's line."""
+    lines = text.splitlines()
+    found, first, last = None, 0, len(lines)
+    for key, number in re.findall(r"([\w-]+)(?:\[(\d+)\])?", place):
+        within = r"\s*(?:[\w-]+\s*\.\s*)*"
+        begins = re.compile(rf"\s*(?:\[+{within}{key}\s*\]|{key}\s*[=.])")
+        heads = [n for n in range(first, last) if begins.match(lines[n])]
+        if not heads:
+            break
+        first = heads[min(int(number or 1), len(heads)) - 1]
+        block = re.compile(rf"\s*\[+(?!\[)(?!{within}{key}\s*\.)")
+        after = first + 1
+        if lines[first].lstrip().startswith("["):  # else an inline value has all of it
+            after = next((n for n in range(after, last) if block.match(lines[n])), last)
+        last = after
+        found = first + 1
+    return found
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:

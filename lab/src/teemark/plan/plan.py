@@ -4,18 +4,17 @@ docs/own-ta.md its `[ta]` and `[[call]]`. A block stands for every combination o
 that comes out twice is a mistake, as its samples could not be told apart."""
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import product, repeat
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Struct
 
 from teemark.base import paths
-from teemark.base.checked import Wrong, convert, once, parse_toml, read_text
+from teemark.base.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.base.errors import UsageMistake, meant
 from teemark.base.work import CALL, TEE, Work
 from teemark.plan.calls import Call, Ta
@@ -250,25 +249,18 @@ def parse(text: str, *, name: str, file: str) -> Plan:
     """Returns a plan from its TOML text; ConfigError names the file and the key."""
     read: _File = parse_toml(text, _File, file, lines=True)
     cases = []
-    for place, block in zip(_places(text, file, "cases"), read.cases or (), strict=False):
+    for number, block in enumerate(read.cases or (), 1):
+        place = f"{file}:{line_of(text, f'cases[{number}]') or 1}"
         cases += [replace(case, place=place) for case in block.expanded()]
     uuid = read.ta.uuid if read.ta is not None else None
-    for place, call in zip(_places(text, file, "call"), read.call or (), strict=False):
+    for number, call in enumerate(read.call or (), 1):
+        place = f"{file}:{line_of(text, f'call[{number}]') or 1}"
         for size in call.sizes or (None,):
             work = CALL.work(call.name, TEE, NONE if size is None else size)
             steps = f"{uuid};{call.steps(size)}"
             cases.append(CaseLine(work, call.samples, call.min_us, call=steps, place=place))
     hashing = tuple(step for block in read.teehash for step in block.expanded())
     return Plan(name, read.summary, tuple(cases), hashing, uuid)
-
-
-def _places(text: str, file: str, table: str) -> Iterator[str]:
-    """Yields FILE:LINE of each `[[table]]` block, then FILE for blocks that are written in another
-    way."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*\[\[\s*{table}\s*\]\]", line):
-            yield f"{file}:{number}"
-    yield from repeat(file)
 
 
 def available() -> tuple[str, ...]:
