@@ -373,7 +373,7 @@ def test_text_and_markdown(
     Boards(monkeypatch, dearer(0.01), dearer(0.01))
     assert cli.run(["gate", "--baseline", str(file), "-f", "markdown"]) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("**FAIL: ")
+    assert shown.startswith("## FAIL: ")
     assert "| case | baseline | now | change |" in shown
 
 

@@ -22,7 +22,7 @@ from teemark.exact.record import Own
 from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
 from teemark.page import markdown, terminal
-from teemark.page.blocks import Block, Bullets, Paragraph, Strong, Table, left, right
+from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
 from teemark.report import comparing
 
 OF_TA = "--ta"
@@ -109,7 +109,7 @@ def command(
     shown = [] if form == "json" else _blocks(gated, before, place, limit)
     forms = {
         "json": lambda: json_text(_json(gated, limit)),
-        "markdown": lambda: "\n\n".join(markdown.block(one, 2) for one in shown) + "\n",
+        "markdown": lambda: "\n\n".join(markdown.block(one, 1) for one in shown) + "\n",
         "text": lambda: common.shown(partial(terminal.show, blocks=shown), plain=bool(output)),
     }
     common.put(forms[form](), output)
@@ -135,10 +135,10 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
         )
         again += "what is here, by `--update`; then gate again."
         versions = Table(left("version of", "in the baseline", "here"), rows)
-        return [Paragraph((Strong(answer),)), versions, Paragraph((again,))]
+        return [Heading(answer), versions, Paragraph((again,))]
     gone = f" {len(found.lost)} gone." if found.lost else ""
     head = f"{'FAIL' if _failed(found, limit) else 'PASS'}: {comparing.outcome(found)}{gone}"
-    made: list[Block] = [Paragraph((Strong(head),))]
+    made: list[Block] = [Heading(head)]
     if moved := [one for one in found.worst_first if one.moved]:
         whys = [
             (*comparing.change_cells(found.second, one), ": ".join(filter(None, gated.why(one))))

@@ -28,6 +28,8 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
             case kind.Bullets():
                 for item in block.items:
                     paragraph(console, f"• {plain(item)}")
+            case kind.Heading():
+                paragraph(console, block.text, "bold")
             case kind.Paragraph():
                 _paragraph(console, block.text)
             case kind.Chart(data=kind.Table() as data):
