@@ -1552,8 +1552,9 @@ def key_pairs(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
     if "key pair" not in rows[0]:
         return False
     for row in rows:
-        by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(row["by"], "")
-        found = [key for key in keys_named(run, row["key pair"], "keygen") if f"/{by}/" in key]
+        name, _, title = row["key pair"].rpartition(", ")
+        by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(title, "")
+        found = [key for key in keys_named(run, name, "keygen") if f"/{by}/" in key]
         if len(found) != 1:
             out.open["a key pair whose case this program can't tell"] += 1
             continue

@@ -27,7 +27,7 @@ from teemark.boards import own_ta
 from teemark.boards.shell import Process
 from teemark.cli import main as cli
 from teemark.cli import run as run_command
-from teemark.measure import runner, teehash_steps
+from teemark.measure import progress, runner, teehash_steps
 from teemark.measure.progress import watching
 from teemark.measure.runner import Starts
 from teemark.plan import plan
@@ -714,3 +714,19 @@ def test_a_signal_beside_the_file_leaves_no_partial_run(
         signal.setitimer(signal.ITIMER_REAL, 0)
     assert file.read_bytes() == b"{}\n"
     assert leaving.signalled() == signal.SIGINT
+
+
+def test_a_bar_has_room_for_the_time_that_is_left(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On 80 columns “nothing on the wire until i… 0:53 left, at …” left no bar at all."""
+    for name, value in (("COLUMNS", "80"), ("TERM", "xterm"), ("TTY_COMPATIBLE", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    title = "beaglebone-hw-crypto on qemu-v8-icount"
+    with progress._bar(title) as draw:
+        what = ": measuring; nothing on the wire until it is done"
+        draw(what, 0.1, "4:10 left, at a guess", "")
+    lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capfd.readouterr().err))
+    last = next(line.rstrip() for line in reversed(lines) if "left" in line)
+    assert re.fullmatch(rf"\S {title}: measuring [━╺╸]{{12}} 4:10 left", last)

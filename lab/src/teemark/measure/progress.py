@@ -34,14 +34,17 @@ def _bar(title: str) -> Iterator[Draw]:
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # so that nothing else is cut
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[note]}", markup=False),
+        BarColumn(bar_width=12),
+        TextColumn("{task.fields[note]}", markup=False, table_column=rest),
     )
-    with Bars(*columns, console=Console(stderr=True, emoji=False), transient=True) as bars:
+    console = Console(stderr=True, emoji=False)
+    with Bars(*columns, console=console, transient=True, expand=True) as bars:
         task, drawn = bars.add_task(f"{title}: starting", total=None, note=""), 0.0
 
         def draw(what: str, share: float | None, left: str, case: str) -> None:
@@ -49,7 +52,8 @@ def _bar(title: str) -> Iterator[Draw]:
             if time.monotonic() - drawn >= 0.1:
                 drawn = time.monotonic()
                 done = {"total": None} if share is None else {"total": 1, "completed": share}
-                bars.update(task, description=f"{title}{what}", note=f"{left}  {case}", **done)
+                said, left = f"{title}{what}".partition(";")[0], left.partition(",")[0]
+                bars.update(task, description=said, note=f"{left}  {case}", **done)
 
         yield draw
 

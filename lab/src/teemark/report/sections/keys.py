@@ -91,15 +91,15 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
             (
                 f"{run.title(one.algorithm)}, {run.backend(one.backend).title}",
                 *(shown(value) for value in (time.median, time.min, time.max)),
-                figures.ends(run, interval) if interval else "too few samples",
                 fmt.count(time.count),
+                figures.ends(run, interval) if interval else "too few samples",
             )
         )
     columns = (
         *left("key pair"),
         *right("median", "least", "most", unit=figures.unit(run)),
-        *left(f"{fmt.LEVEL} of the median"),
         *right("samples"),
+        *left(f"{fmt.LEVEL} of the median"),
     )
     note = "each sample is one key pair: a distribution, not a cost to hold others against"
     return Table(columns, rows, caption="New key pairs", note=note, stacked=True)
