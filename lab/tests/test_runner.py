@@ -667,8 +667,8 @@ def test_the_guess_knows_of_traced_calls() -> None:
         ("api-vs-custom", 65),
         ("mqtt-tz-blocks", 250),
         ("beaglebone-hw-crypto", 246),
-        ("gate", 17.6),
-        ("trace", 12.1),
+        ("gate", 16),
+        ("trace", 10.7),
     ],
 )
 def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:

@@ -409,7 +409,7 @@ _TRACE_S = 0.015
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
-_HASHING_S = 1.1
+_HASHING_S = 0.9
 """A run of teehash without its bytes: the program, the file, a session."""
 
 
