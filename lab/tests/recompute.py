@@ -751,7 +751,7 @@ SENTENCES: list[tuple[str, Rule]] = [
      of_run(lambda run: 100 * copied(run) / run.median(SHM("allocated", MIB)))),
     (rf"copying, of [^:]*: {NUMBER}{SPACE}%; a byte: {COST}",
      of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
-    (rf"takes as long as ({NUMBER}) empty calls",
+    (rf"costs as much as ({NUMBER}) empty calls",
      of_run(ratio("session/first-open/tee/none", "invoke/none/tee/none"), digits=3)),
     (rf"opening the first session: {COST}",
      of_run(lambda run: run.median("session/first-open/tee/none"))),

@@ -9,8 +9,10 @@ import msgspec
 import pytest
 
 from synthetic import TRUTH, Synthetic, run_of, run_with
+from teemark.findings import storage
+from teemark.findings.ground import Ground
 from teemark.findings.subject import subjects
-from teemark.model.stats import exactly
+from teemark.model.stats import estimate, exactly
 from teemark.page import charts
 from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings
@@ -137,3 +139,14 @@ def test_a_flame_graphs_legend_has_the_colours_of_its_frames() -> None:
     parts = run_page.make([Synthetic(identical=True).run()]).html
     assert set(re.findall(r'fill-opacity="([\d.]+)" stroke="var\(--paper\)"', parts)) == {OPACITY}
     assert set(re.findall(r'stroke="var\(--muted\)" fill-opacity="([\d.]+)"', parts)) == {OPACITY}
+
+
+def test_a_part_of_a_call_is_no_more_than_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said of RPCs that they are 70 % of a call (17 % to 111 %)."""
+    key = "storage/write/tee-ree-fs/65536"
+    wide = estimate([[0.2, 0.5, 0.7, 0.9, 1.2, 1.3, 1.4, 0.4, 0.6]], key)
+    assert wide.interval is not None and wide.interval.high > 1  # noqa: PT018
+    monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 50.0, 65536)]))
+    monkeypatch.setattr(storage, "_served", lambda *_: wide)
+    found = storage.rpcs(Ground.of(run_of({EMPTY: [57_200.0] * 9}, icount=True)))
+    assert re.search(r"RPCs, of \S+: 70.% \(40.%.….100.%\)", found.evidence)

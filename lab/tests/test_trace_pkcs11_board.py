@@ -83,7 +83,7 @@ def test_what_takes_the_time_of_a_signature_and_what_another_build_saves(tmp_pat
             pytest.skip(error.message)
         raise
     before, own_before = signed((), tmp_path / "before")
-    made = program_page.sections(before.ran, before.names, exact=True, title="it")
+    made = program_page.sections(before.ran, before.names, exact=True)
     made += program_page.traced(before.trace, tuple(programs.subtests(before.ran)))
     page = markdown.render("it", "", made, "").replace("\\", "")
     assert f"of that is {SIGN}." in page

@@ -330,14 +330,14 @@ def test_the_kernels_tracepoints_are_held_against_the_calls(
     with_events = ran(one, events=EVENTS)
     assert with_events.legs is not None
     assert [leg.rpc for leg in with_events.legs] == ["commands", "", ""]
-    made = program_page.sections(with_events, Names(), exact=False, title="it")
+    made = program_page.sections(with_events, Names(), exact=False)
     terminal.show(console(120), [block for section in made for block in section.blocks])
     shown = " ".join(capsys.readouterr().out.split())
     assert "count 1 complete call within the 1 calls of sessions, as many; 1 more" in shown
     assert "1 commands" in shown
     assert "100 % 10.0 µs 10.0 µs 10.0 µs 6.00 µs 1 commands" in shown
     assert "it+0x" in shown
-    without = program_page.sections(ran(one), Names(), exact=False, title="it")
+    without = program_page.sections(ran(one), Names(), exact=False)
     terminal.show(console(120), without[0].blocks)
     assert "nothing to hold the counts against" in " ".join(capsys.readouterr().out.split())
 
@@ -375,7 +375,7 @@ def test_a_process_that_runs_already_is_shown_as_the_kernel_saw_it(
     assert [(c.begin - 10**9, c.ns, c.thread) for c in seen.watched.calls] == [
         (10_000, 9000, 11), (30_000, 3000, 11),
     ]  # fmt: skip
-    made = program_page.sections(seen, Names(), exact=False, title="it")
+    made = program_page.sections(seen, Names(), exact=False)
     assert [section.key for section in made] == ["answer", "calls", "spread"]
     terminal.show(console(120), [block for section in made for block in section.blocks])
     shown = " ".join(capsys.readouterr().out.split())
@@ -421,8 +421,15 @@ def test_the_timeline_is_one_that_chrome_reads() -> None:
     assert {event["pid"] for event in events} == {1}
 
 
+def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:
+    made = program_page.sections(ran(call("invoke", 10, 10_000)), Names(), exact=True)
+    text = program_page.write(made, "it on a board", "", tmp_path).with_suffix(".md").read_text()
+    assert text.count("it on a board") == 1
+    assert "| a call takes (instructions) | calls |" in text
+
+
 def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:
-    made = program_page.sections(ran(), Names(), exact=False, title="it")
+    made = program_page.sections(ran(), Names(), exact=False)
     assert [section.key for section in made] == ["answer"]
     page = program_page.write(made, "it", "", tmp_path)
     assert "It called nothing in the TEE." in page.read_text()

@@ -184,7 +184,7 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
         point_latest(directory)
     programs.say_unread(traced)
     title = f"{' '.join(argv)} on {file.name}"
-    made = program_page.sections(traced.ran, traced.names, exact=True, title=title)
+    made = program_page.sections(traced.ran, traced.names, exact=True)
     made += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
     page = program_page.write(made, title, traced.trace.optee, directory)
     if asked.output is not None:

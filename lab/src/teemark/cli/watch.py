@@ -67,12 +67,12 @@ def command(
     if out is None:
         point_latest(directory)
     title = f"{what} on {target.name}"
-    made = program_page.sections(ran, listed, exact=target.deterministic, title=title)
+    made = program_page.sections(ran, listed, exact=target.deterministic)
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
     page = program_page.write(made, title, "", directory)
     console = terminal(120)
     for section in made:
-        console.print(f"\n{section.title}", markup=False)
+        console.print(f"\n{title if section is made[0] else section.title}", markup=False)
         show(console, section.blocks)
     click.echo(f"report: {page}")
     if ran.status:

@@ -126,7 +126,7 @@ def loading_the_ta(ground: Ground) -> Finding:
     calls = ""
     if empty is not None and empty.time.median > 0 and not waits:
         count = fmt.digits((first.estimate / empty.estimate).value)
-        calls = f", and takes as long as {count} empty calls"
+        calls = f", and costs as much as {count} empty calls"
     return signature(
         key,
         (ratio, SAME),

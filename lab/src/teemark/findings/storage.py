@@ -2,6 +2,7 @@
 """The TEE's storage: against a file, and what its calls to the normal world cost."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from teemark.base import fmt
 from teemark.base.finding import Finding, Share
@@ -104,10 +105,13 @@ def rpcs(ground: Ground) -> Finding:
         lacks = "what an RPC of the storage takes"
         return not_checked(key, lacks, EXPLAIN)
     share, case = max(known, key=lambda pair: pair[0].value)
+    part = ground.figure(f"RPCs, of {case}", share, "share")
+    if part.interval is not None:  # a part of a call is no more than the call
+        part = replace(part, interval=replace(part.interval, high=min(part.interval.high, 1.0)))
     return signature(
         key,
         (share, SAME - 1),
-        (each, ground.figure(f"RPCs, of {case}", share, "share")),
+        (each, part),
         claim="The TEE's storage calls the normal world for each block.",
         remedy="Keep objects small, and read or write them whole.",
         costs=Share(min(share.value, 1.0), f"a call with {fmt.size(size)}: {case}"),

@@ -26,7 +26,7 @@ from teemark.version import __version__
 TIMELINE = "timeline.json"
 
 
-def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Section]:
+def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
     """Returns the answer first, then what supports it; `exact`: times are instructions."""
     kinds, legs = ran.watched.kinds(names), _by_call(ran)
 
@@ -36,11 +36,11 @@ def sections(ran: Ran, names: Names, *, exact: bool, title: str) -> list[page.Se
     said = advice(ran.watched, names, exact=exact)
     answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
     found = (
-        ("answer", title, tuple(answer)),
+        ("answer", "In short", tuple(answer)),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
         ("advice", "What to change", (page.Findings(said),) if said else ()),
         ("sizes", "What crosses", (_params(kinds),)),
-        ("spread", "How long calls take", (_histogram(ran, cost),)),
+        ("spread", "How long calls take", (_histogram(ran, cost, exact=exact),)),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
     shown = found if kinds else found[:1]
@@ -167,10 +167,11 @@ def _params(kinds: Sequence[Kind]) -> page.Table:
         ends = sorted({size for size in sizes if size is not None})
         span = fmt.TO.join(map(fmt.size, dict.fromkeys((ends[0], ends[-1])))) if ends else ""
         rows.append((name, what, fmt.count(len(sizes)), span))
-    return page.Table((*page.left("call", "parameter"), *page.right("times", "size")), rows)
+    columns = (*page.left("call", "parameter"), *page.right("times", "size"))
+    return page.Table(columns, rows, stacked=True)
 
 
-def _histogram(ran: Ran, cost: Cost) -> page.Table:
+def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
     """Counts calls by powers of two."""
     found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
     rows = [
@@ -180,7 +181,8 @@ def _histogram(ran: Ran, cost: Cost) -> page.Table:
         )
         for power in range(min(found, default=0), max(found, default=-1) + 1)
     ]
-    return page.Table((*page.right("a call takes"), *page.left("calls")), rows)
+    unit = "instructions" if exact else ""
+    return page.Table((*page.right("a call takes", unit=unit), *page.left("calls")), rows)
 
 
 def _callers(ran: Ran, names: Names) -> page.Table:
