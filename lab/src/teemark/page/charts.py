@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teemark.base import fmt
+from teemark.model.history import Line
 from teemark.page import bars
 from teemark.page.bars import FONT, box, label, picture
 from teemark.run.records import Backend
@@ -134,62 +135,51 @@ def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iter
         yield label(left - 6, y(tick) - FONT * 0.65, _tick(tick), "end")
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """The values of a case, by the number of their run, and its levels: the first point of each,
-    where it ends, and how high it is."""
-
-    title: str
-    points: tuple[tuple[int, float], ...]
-    levels: tuple[tuple[int, int, float], ...]
-
-
 SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
 
 
-def history(courses: Sequence[Course], runs: Sequence[str], unit: str, shape: Shape) -> str:
+def history(lines: Sequence[Line], runs: Sequence[str], unit: str, shape: Shape) -> str:
     """Draws one chart of a case, or several small ones over the same axis. `runs` names each run in
     two lines: its day and its commit."""
-    single = len(courses) == 1
+    single = len(lines) == 1
     columns = 1 if single or shape is NARROW else 2
-    rows, gap = -(-len(courses) // columns), FONT * 6
+    rows, gap = -(-len(lines) // columns), FONT * 6
     height = shape.height if single else SMALL_HEIGHT * rows + 60
     wide = (shape.width - LEFT - FONT * 2 - gap * (columns - 1)) / columns
     tall = (height - 74) / rows
     made: list[str] = []
-    for number, course in enumerate(courses):
+    for number, line in enumerate(lines):
         row, column = divmod(number, columns)
         left, top = LEFT + column * (wide + gap), 26 + row * tall
         bottom = top + tall - (30 if rows > 1 else 0)
         x = axis((-0.4, len(runs) - 0.6), (left, left + wide))
-        made.append(label(left, top - FONT - 8, unit if single else course.title))
-        made += _course(course, x, (left, left + wide), (bottom, top), small=not single)
-        named = runs if number + columns >= len(courses) else ()
+        made.append(label(left, top - FONT - 8, unit if single else line.case))
+        made += _course(line, x, (left, left + wide), (bottom, top), small=not single)
+        named = runs if number + columns >= len(lines) else ()
         made += _run_axis(len(runs), named, x, (left, left + wide), bottom)
     return picture(shape.width, height, made)
 
 
 def _course(
-    course: Course, x: Place, sides: tuple[float, float], room: tuple[float, float], *, small: bool
+    line: Line, x: Place, sides: tuple[float, float], room: tuple[float, float], *, small: bool
 ) -> Iterator[str]:
     """Draws values as points, levels as lines, and beside each new level its change."""
-    values = [value for _, value in course.points]
-    low, high = min(values), max(values)
+    low, high = min(line.values), max(line.values)
     more = max(high - low, 0.01 * high) * 0.45
     y = axis((low - more, high + more), room)
     yield from _levels(even_ticks(low - more, high + more, 3 if small else 4), y, *sides)
     before = None
-    for begin, end, level in course.levels:
-        first, last = (x(course.points[place][0]) for place in (begin, end - 1))
+    for begin, end, level in line.levels():
+        first, last = (x(line.runs[place]) for place in (begin, end - 1))
         yield _path([(first, y(level)), (last, y(level))], "ink", 2)
         if before:
             ink = "c-worse" if level > before else "c-better"
             sign = f"▲ +{fmt.percent(level / before - 1)}" if level > before else ""
             said = sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}"
-            anchor = "start" if begin < len(course.points) * 0.7 else "end"
+            anchor = "start" if begin < len(line.runs) * 0.7 else "end"
             yield label(first, y(level) - FONT - 5, said, anchor, ink)
         before = level
-    for number, value in course.points:
+    for number, value in zip(line.runs, line.values, strict=True):
         yield _marker(DOT, x(number), y(value), "c-3")
 
 

@@ -75,18 +75,12 @@ def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
 
 def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
-    courses = [
-        charts.Course(
-            line.case, tuple(zip(line.runs, line.values, strict=True)), tuple(line.levels())
-        )
-        for line in lines
-    ]
     names = [_axis_name(run) for run in runs]
     return page.Chart(
         title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
         caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
-        wide=charts.history(courses, names, unit, charts.WIDE),
-        narrow=charts.history(courses, names, unit, charts.NARROW),
+        wide=charts.history(lines, names, unit, charts.WIDE),
+        narrow=charts.history(lines, names, unit, charts.NARROW),
         data=page.Table(
             (*page.left("case", "run"), *page.right(unit)),
             [
