@@ -23,6 +23,7 @@ from teemark.report.sections.boards import table
 from teemark.report.sections.comparison import comparison
 from teemark.report.sections.throughput import TIMED, unit_of
 from teemark.run.reader import RunData
+from teemark.run.records import Backend
 
 EMPTY, HARNESS = "invoke/none/tee/none", "invoke/none/empty/none"
 
@@ -150,3 +151,19 @@ def test_a_part_of_a_call_is_no_more_than_the_call(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(storage, "_served", lambda *_: wide)
     found = storage.rpcs(Ground.of(run_of({EMPTY: [57_200.0] * 9}, icount=True)))
     assert re.search(r"RPCs, of \S+: 70.% \(40.%.….100.%\)", found.evidence)
+
+
+@pytest.mark.parametrize("shape", [charts.WIDE, charts.NARROW])
+def test_the_name_of_a_driver_stays_in_the_picture(shape: charts.Shape) -> None:
+    """On a wide page `afalg:sha256-arm64-neon · kernel (AF_ALG), …` ended 200 pixels outside."""
+    names = ["afalg:sha256-arm64-neon", "afalg:sha256-ce", "tee-each", "getrandom"]
+    titles = ["kernel (AF_ALG), sha256-arm64-neon", "kernel", "a call for each reader", "x"]
+    series = [
+        charts.Series(Backend(name=name, title=title, secure=False), ((64, 1.0), (1024, 2.0 + n)))
+        for n, (name, title) in enumerate(zip(names, titles, strict=True))
+    ]
+    drawn = re.findall(r">([^<>]*)</text>", charts.throughput(series, shape))[-4:]
+    em = 0.52 if shape is charts.WIDE else 0.6
+    assert all(len(name) * em * FONT <= shape.label - 10 for name in drawn)
+    assert drawn[0].endswith("-neon")
+    assert [name.partition(" · ")[0] for name in drawn[2:]] == names[2:]

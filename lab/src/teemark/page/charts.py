@@ -41,8 +41,8 @@ class Shape:
     label: int
 
 
-WIDE = Shape(bars.WIDE, 430, 200)
-NARROW = Shape(bars.NARROW, 360, 66)
+WIDE = Shape(bars.WIDE, 430, 216)
+NARROW = Shape(bars.NARROW, 360, 76)
 LEFT = 4.8 * FONT  # Room for the ticks of the vertical axis
 
 
@@ -255,10 +255,14 @@ def _names(
     floor = shape.height - 50 - FONT / 2
     lift = max(0.0, max(places) - floor) - max(0.0, FONT - min(places))
     at = shape.width - shape.label + 10
+    em = 0.52 if shape is WIDE else 0.6  # of a letter on average: few of them may all be wide
+    letters = int((shape.label - 10) / (FONT * em))
     for one, (x, y), place in zip(series, ends, places, strict=True):
         name = one.backend.name
-        if shape is WIDE and one.backend.title.lower() != name:
+        if one.backend.title.lower() != name and len(name) + len(one.backend.title) + 3 <= letters:
             name = f"{name} · {one.backend.title}"
+        if len(name) > letters:  # drivers differ at their ends
+            name = f"…{name[2 - letters :]}"
         if abs(place - lift - y) > 2:
             yield _path([(x, y), (at - 2, place - lift)], one.ink, 0.8)
         yield label(at, place - lift - FONT * 0.65, name, ink=one.ink)

@@ -21,7 +21,7 @@ _LEVELS = {
 """Colour and words of each level."""
 
 _ROW = 18
-_LETTER = 6.3  # of the font below, on average
+_LETTER = 6.65  # of the widest of the fonts below
 _FONT = 11
 _THIN = 0.4  # Narrower frames are left out: nobody sees them
 
