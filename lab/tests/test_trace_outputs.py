@@ -121,6 +121,11 @@ def test_figures_in_doubt_are_marked_and_others_are_not(
     assert "takes 85 ? instructions" in capsys.readouterr().out
 
 
+def test_a_trace_without_a_case_is_shown(tmp_path: Path) -> None:
+    store.write(msgspec.structs.replace(trace(), cases=()), tmp_path)
+    assert cli.run(["trace", "--read", str(tmp_path)]) == 0
+
+
 def test_a_functions_callers_and_callees_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

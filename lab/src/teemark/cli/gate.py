@@ -130,10 +130,8 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
     if found is None:
         answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."
         rows = [(name, *versions) for name, versions in (gated.other or {}).items()]
-        again = (
-            "Check out the code of the baseline (`git stash`, or its commit), and measure it with "
-        )
-        again += "what is here, by `--update`; then gate again."
+        again = "Check out the code of the baseline (`git stash`, or its commit), measure it with "
+        again += "what is here, by `--update`, and gate again."
         versions = Table(left("version of", "in the baseline", "here"), rows)
         return [Heading(answer), versions, Paragraph((again,))]
     gone = f" {len(found.lost)} gone." if found.lost else ""

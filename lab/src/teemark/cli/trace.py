@@ -156,8 +156,8 @@ def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
             blocks.append(Paragraph((f"{case.case}: {table.moved(before, case)}",)))
             blocks.append(table.differences(before, case, TOP))
     else:
-        dearest = max(trace.cases, key=lambda case: case.instructions)
-        few = trace.cases if len(trace.cases) <= 3 else (dearest,)
+        ranked = sorted(trace.cases, key=lambda case: -case.instructions)
+        few = trace.cases if len(ranked) <= 3 else tuple(ranked[:1])
         blocks += calls(replace(trace, cases=few), None, TOP)
     show(terminal(120), blocks)
 
