@@ -235,7 +235,7 @@ def test_board_list_shows_what_is_wrong(tmp_path: Path) -> None:
     [
         ("teemark pla", {"plan"}),
         ("teemark run --on", {"--only"}),
-        ("teemark run --board qemu-v", {"qemu-v8", "qemu-v8-32", "qemu-v8-icount"}),
+        ("teemark run --board qemu-v8", {"qemu-v8", "qemu-v8-32", "qemu-v8-icount"}),
         ("teemark run --plan qui", {"quick"}),
         ("teemark setup qemu-v8-i", {"qemu-v8-icount"}),
         ("teemark plan show full", {"full"}),
