@@ -14,9 +14,9 @@ from teemark.findings.ground import Ground
 from teemark.findings.subject import subjects
 from teemark.model.history import Line
 from teemark.model.stats import estimate, exactly
-from teemark.page import charts
+from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
-from teemark.page.blocks import Findings
+from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
 from teemark.report import run_page
 from teemark.report.sections import causes
 from teemark.report.sections.boards import table
@@ -167,3 +167,18 @@ def test_the_name_of_a_driver_stays_in_the_picture(shape: charts.Shape) -> None:
     assert all(len(name) * em * FONT <= shape.label - 10 for name in drawn)
     assert drawn[0].endswith("-neon")
     assert [name.partition(" · ")[0] for name in drawn[2:]] == names[2:]
+
+
+def test_a_card_on_a_phone_has_its_units() -> None:
+    """Heads, which have them, don't stand above cards: 17,960 were no kB/s."""
+    columns = (
+        *left("algorithm"),
+        *right("16 bytes", unit="kB/s"),
+        *right("x", unit="instructions"),
+    )
+    table_of = Table(columns, [("SHA-256", "17960", (Quiet(""),))], stacked=True)
+    text = html.render("", "", [Section("a", "A", (table_of,))], "")
+    assert 'data-title="16 bytes, kB/s"' in text
+    assert 'data-title="x"' in text
+    assert re.search(r"\.stacked td:has\(> \.quiet:empty\) \{ display: none", text)
+    assert '<span class="quiet"></span>' in text

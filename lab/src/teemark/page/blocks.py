@@ -80,6 +80,11 @@ class Column:
     optional: bool = field(default=False, repr=False)
     """A table whose rows say nothing in this column is shown without it."""
 
+    @property
+    def on_a_card(self) -> str:
+        """Returns the title with its unit; a page of counts says once what it counts."""
+        return self.title if self.unit in ("", "instructions") else f"{self.title}, {self.unit}"
+
 
 def left(*titles: str, optional: bool = False) -> tuple[Column, ...]:
     """Returns columns of words."""

@@ -119,7 +119,7 @@ class _Cells:
             for line in rows(row):
                 unit = units.get(row, "") if line[0] == row else ""
                 lines.append((line[0], *[unit][:with_unit], *line[1:]))
-        return Table(tuple(titles), tuple(lines), caption)
+        return Table(tuple(titles), tuple(lines), caption, stacked=True)
 
     def _columns(self, name: str, measured: bool) -> dict[str, Callable[[str, str], list[Cell]]]:
         """Returns the columns beside a measured one: the published figures, and the ratio."""
