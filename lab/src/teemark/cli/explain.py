@@ -11,10 +11,9 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
 from teemark.cli import common
-from teemark.cli.reading import low_high, warn
+from teemark.cli.reading import figure, warn
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown
-from teemark.model.stats import Estimate
 from teemark.page import bars, figures, terminal
 from teemark.page.blocks import Findings
 from teemark.report.sections import causes
@@ -135,21 +134,15 @@ def _breakdown(one: Breakdown) -> dict[str, object]:
     return {
         "case": one.key,
         "kind": one.kind,
-        "total": _figure(one.total),
-        "parts": [common.picked(part, *parts) | _figure(part.value) for part in one.parts],
+        "total": figure(one.total),
+        "parts": [common.picked(part, *parts) | figure(part.value) for part in one.parts],
         "checks": [
             {
                 "what": check.what,
-                "one": {**_figure(check.one), "source": check.one_source},
-                "other": {**_figure(check.other), "source": check.other_source},
+                "one": {**figure(check.one), "source": check.one_source},
+                "other": {**figure(check.other), "source": check.other_source},
                 "agree": check.answer,
             }
             for check in one.checks
         ],
     }
-
-
-def _figure(value: Estimate | None) -> dict[str, float | None]:
-    if value is None:
-        return {"value": None, **low_high(None)}
-    return {"value": value.value, **low_high(value.interval)}

@@ -13,7 +13,7 @@ from teemark.base.errors import UsageMistake
 from teemark.base.interval import Interval
 from teemark.base.work import STREAM, Work
 from teemark.cli.common import json_option, picked, put_json, run_argument
-from teemark.cli.reading import low_high, read
+from teemark.cli.reading import figure, low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
 from teemark.page import figures, terminal
@@ -127,10 +127,7 @@ def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
         "to": high,
         "off": off,
         "misfit": cost.fit.misfit,
-        "terms": {
-            name: {"value": term.value, **low_high(term.interval)}
-            for name, term in cost.fit.terms.items()
-        },
+        "terms": {name: figure(term) for name, term in cost.fit.terms.items()},
     }
 
 

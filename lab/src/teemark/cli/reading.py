@@ -6,6 +6,7 @@ from pathlib import Path
 from teemark.base.console import say
 from teemark.base.interval import Interval
 from teemark.findings.notices import notices
+from teemark.model.stats import Estimate
 from teemark.run import reader
 from teemark.run.reader import RunData
 
@@ -23,6 +24,10 @@ def warn(run: RunData) -> None:
         say(f"teemark: {run.file}: {notice.plain}")
     for fail in run.fails:
         say(f"teemark: {run.file}: failed: {fail.case}: {fail.reason}")
+
+
+def figure(value: Estimate | None) -> dict[str, float | None]:
+    return {"value": value.value if value else None, **low_high(value.interval if value else None)}
 
 
 def low_high(interval: Interval | None) -> dict[str, float | None]:
