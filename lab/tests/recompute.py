@@ -464,20 +464,24 @@ def ends(run: Run, found: Found, out: Verdict) -> None:
     out.figure(f"{found[1]} took, to", found[4], values[-1], UNITS[found[5]], 0.0, 3)
 
 
-def wide(run: Run, key: str) -> float:
-    """Returns how wide the interval of a median is, over the median; 0 for a steady case."""
+def wide(run: Run, key: str, inner: int = 0) -> float:
+    """Returns how wide the interval of a median is, over the median; 0 for a steady case. `inner`:
+    of the interval whose ends are so many samples nearer to the middle."""
     values = run.values(key, min(times for times, _ in run.samples[key]))
     if len(values) < 2 or values[-1] - values[0] <= 0.01 * statistics.median(values):
         return 0.0
     ranks = sign_test_ranks(len(values))
     if not ranks:
         return math.inf
+    ranks = min(ranks + inner, (len(values) + 1) // 2)
     return (values[-ranks] - values[ranks - 1]) / statistics.median(values)
 
 
 def badly_known(run: Run, found: Found, out: Verdict) -> None:
     bound = 2 * Printed.of(found[3]).value / 100
-    out.figure("medians badly known", found[1], sum(wide(run, key) > bound for key in run.samples))
+    # An end may be interpolated between the sample of the sign test and the next one inwards.
+    most, least = (sum(wide(run, key, inner) > bound for key in run.samples) for inner in (0, 1))
+    out.hold("medians badly known", found[1], least <= Printed.of(found[1]).value <= most, most)
     out.figure("medians in all", found[2], len(run.samples))
 
 
@@ -1458,7 +1462,10 @@ class Cells:
             value = statistics.fmean(self.values)
         else:
             value = statistics.stdev(self.values) if len(self.values) > 1 else 0.0
-        self.out.figure(f"{self.label}, {kind}", cell, value, BASE[unit], self.run.loose, 3)
+        loose = self.run.loose
+        if kind == "median" and unit in {"s", "ms", "us", "µs", "ns"} and value:  # a clock's step
+            loose = max(loose, self.run.resolution / 2 * 1e-9 / value)
+        self.out.figure(f"{self.label}, {kind}", cell, value, BASE[unit], loose, 3)
 
 
 ROWS = {"SHA-1": "oneshot/sha1/{}/{}", "SHA-256": "oneshot/sha256/{}/{}",
