@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import browser
-from synthetic import Synthetic
+from synthetic import Synthetic, run_from
 from teemark.base import paths
 from teemark.report import run_page
 
@@ -40,3 +40,36 @@ def test_readme_has_600_words() -> None:
     text = (paths.root() / "README.md").read_text(encoding="utf-8")
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     assert sum(bool(re.search("[A-Za-z]", word)) for word in text.split()) <= 600
+
+
+LEAVES = """(() => {
+  document.querySelectorAll('details').forEach(fold => fold.open = true);
+  const found = [];
+  for (const drawing of document.querySelectorAll('svg')) {
+    const room = drawing.getBoundingClientRect();
+    for (const text of room.width ? drawing.querySelectorAll('text') : []) {
+      const box = text.getBoundingClientRect();
+      if (box.right > room.right + 1 || box.left < room.left - 1) found.push(text.textContent);
+    }
+  }
+  return found;
+})()"""
+"""Says which words of charts stand outside of their picture, where nobody sees them."""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_word_of_a_chart_leaves_its_picture(
+    chromium: browser.Browser, tmp_path: Path, width: int
+) -> None:
+    """Drivers' names did, in a fold that nobody opened."""
+    records = Synthetic(identical=True, algorithms=("sha256",)).records()
+    long = "afalg:sha256-arm64-neon"
+    for record in records:
+        if str(record.get("case", "")).startswith("oneshot/sha256/ce/"):
+            record["case"] = str(record["case"]).replace("/ce/", f"/{long}/")
+    page = run_page.write(run_page.make([run_from(records)]), tmp_path)
+    chromium.show(page, width=width)
+    assert long[-4:] in chromium.evaluate("document.body.textContent")
+    assert chromium.evaluate(LEAVES) == []
