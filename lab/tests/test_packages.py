@@ -2,6 +2,7 @@
 """The release of `make dist` works where there is no checkout (`make test-packages`)."""
 
 import hashlib
+import json
 import os
 import pwd
 import re
@@ -150,6 +151,20 @@ def test_the_wheel_measures_a_board_over_ssh(stranger: Stranger, qemu_v8: Virtua
     report = home / "runs/latest/report.html"
     assert report.is_file()
     assert "oneshot/sha256/tee/4096" in report.with_name("run.ndjson").read_text()
+    same = stranger("compare", "runs/latest", "runs/latest")
+    assert same.returncode == 0, same.stderr
+    assert stranger("report", "runs/latest").returncode == 0
+    assert json.loads(stranger("doctor", "./desk.toml", "--json").stdout)["meaningful"] in (
+        True,
+        False,
+    )
+    asked = stranger("doctor", "./desk.toml", "--accelerators")
+    assert "virtio_crypto_aes_cbc" in asked.stdout, asked.stderr
+    watched = stranger(
+        "watch", "--board", "./desk.toml", "--", "/tmp/ours/teehash", "/etc/hostname"
+    )
+    assert watched.returncode == 0, watched.stderr
+    assert "report: " in watched.stdout
     assert stranger("setup", "--remove", "./desk.toml").returncode == 0
 
 

@@ -73,7 +73,7 @@ ZOO = (
     Animal(
         "qemu-v7",
         "32-bit OP-TEE, kernel, programs and TAs (Cortex-A15)",
-        skips=frozenset({"no-ta-impl"}),
+        skips=frozenset({"no-ta-impl", "no-ce"}),
         proof='[ "$(uname -m)" = armv7l ]',
     ),
     Animal(

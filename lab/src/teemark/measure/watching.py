@@ -77,9 +77,11 @@ def run(
     """Runs the program to its end. `windows`: with marks for QEMU's plugin; of each kind of call
     each `every`-th window is kept beside the first two and the dearest. BoardError if none of
     its processes can be watched."""
-    library = paths.built_programs(board.architecture()) / LIBRARY
-    if not library.is_file():
-        raise MissingOutput(f"there is no {library}", hint="run `make build` first")
+    kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second
+    libraries = [paths.built_programs(kind) / LIBRARY for kind in kinds]
+    library = next((file for file in libraries if file.is_file()), None)
+    if library is None:
+        raise MissingOutput(f"there is no {libraries[0]}", hint="run `make build` first")
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         place = stack.enter_context(board.folder("/tmp"))
