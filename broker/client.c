@@ -375,7 +375,8 @@ int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char
 	uint8_t shared[32], info[TZ_INFO_MAX];
 	size_t len = TZ_PUBLIC_BYTES;
 	/* X25519 fails where it gives 0. */
-	bool ok = x25519 && ta && hkdf && EVP_PKEY_get_raw_public_key(ours, public, &len) == 1 &&
+	bool ok = strlen(id) <= TZ_ID_MAX && x25519 && ta && hkdf &&
+		  EVP_PKEY_get_raw_public_key(ours, public, &len) == 1 &&
 		  EVP_PKEY_derive_init(x25519) == 1 && EVP_PKEY_derive_set_peer(x25519, ta) == 1 &&
 		  EVP_PKEY_derive(x25519, shared, &len) == 1 && EVP_PKEY_derive_init(hkdf) == 1 &&
 		  EVP_PKEY_CTX_set_hkdf_md(hkdf, EVP_sha256()) == 1 &&

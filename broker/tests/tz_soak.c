@@ -11,14 +11,14 @@
  * The program ends with an error when a copy comes to who may not read it, can't be opened by its
  * reader, opens with another reader's key, or holds what was not sent; when a message comes twice
  * and tz_open() doesn't say so; when it comes twice at all with QoS 0, with which pub0 publishes some
- * payloads again, or with QoS 2 while no connection broke; and when one with QoS 1 or 2 is lost
- * although none broke.
+ * payloads again, or with QoS 2, while no connection broke; and when one with QoS 1 or 2 is lost
+ * although none broke. After a kill QoS 0 may come twice: the TA may have lost what it had seen.
  *
  * After a kill libmosquitto takes the new broker's message for one of the old broker's with the same
  * number, of which it kept an unfinished handshake, and hands out that one: a second time, or so late
  * that tz_open() takes it for repeated. A broker that keeps its sessions (PERSISTENT) may hand out
- * again what its file still held. Those are counted. Counts are printed after each tenth of the
- * messages, and at the end.
+ * again what its file still held; what is under way when a run ends may come in the next. Those are
+ * counted. Counts are printed after each tenth of the messages, and at the end.
  *
  * One thread serves all connections by poll().
  */
@@ -165,7 +165,7 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	last_came = now_ms();
 	n.opened++;
 	if (p.run != run) {
-		if (!persistent)
+		if (!persistent && p.run + 1 < run)
 			errx(1, "%s got a message of run %u in run %u", me->id, p.run, run);
 		n.old++;
 		return;
@@ -176,7 +176,7 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	if (again_here && !opened.repeated)
 		errx(1, "%s got message %u of %s twice, and tz_open doesn't say so", me->id,
 		     p.number, m->topic);
-	if (again_here && (!me->qos || (me->qos == 2 && !n.broken)))
+	if (again_here && me->qos != 1 && !n.broken)
 		errx(1, "%s got a message of QoS %u twice", me->id, me->qos);
 	if (!again_here && opened.repeated && !n.broken)
 		errx(1, "%s got message %u of %s once, and tz_open says twice", me->id, p.number,
@@ -388,7 +388,8 @@ int main(int argc, char **argv)
 		if (n.sent == before)
 			continue;
 		change();
-		if (n.sent / (messages / 10) > before / (messages / 10))
+		/* A burst of a short round may be more than a tenth. */
+		for (before /= messages / 10; before < n.sent / (messages / 10); before++)
 			say();
 	}
 	for (unsigned int i = PUBLISHERS; i < PUBLISHERS + readers; i++)

@@ -6,7 +6,9 @@ prints what one waits for in the kernel that takes longer than a second.
 
 With up to 64 readers the keys are in the TA's memory: a call asks nothing of the normal world. With
 more of them each call reads keys from secure storage, by way of tee-supplicant. `both`: that is
-killed, too, right before. Who isn't gone after 20 s gets a new tee-supplicant.
+killed, too, right before. Who isn't gone after 20 s gets a new tee-supplicant. A TA that panicked
+(TEE_ReadObjectData(), whose request ended with the process) forgot what it had seen: then a message
+from before is published again, and whether the TA opens it is printed.
 """
 
 from __future__ import annotations
@@ -47,14 +49,20 @@ LIVES = "pidof tee-supplicant || echo none"
 
 
 def main(kills: int, readers: int, both: bool) -> None:
-    chance, took, lost, waited, hung = random.Random(1), list[int](), 0, list[int](), 0
+    chance, took, lost, waited, hung = random.Random(), list[int](), 0, list[int](), 0
+    panics, again = 0, 0
     with VirtualBoard(config.find("qemu-v8")) as board:
         ensure_installed(board)
         desk = Desk(board)
         desk.install()
         measure.enrol(desk, readers)
+        desk.enrol({"alice": ["w:tz/#"]})
         for number in range(kills):
             desk.start(lines=["persistence false"])
+            console = board.consoles()[1]
+            said = len(console.read_bytes())
+            old = desk.seal("alice", "tz/old", b"old")
+            desk.publish("alice", "tz/old", old, "-q", "1")
             argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
             argv += [str(readers), "100000", "64", "0", "0", PLACE, "tz/bench"]
             clients = board.start(argv, marked=False)
@@ -63,9 +71,11 @@ def main(kills: int, readers: int, both: bool) -> None:
             done = board.script(KILL, *argv, timeout=120)
             took.append(int(done.text))
             clients.abandon()
+            panicked = b"TA panicked" in console.read_bytes()[said:]
+            panics += panicked
             lives = board.script(LIVES).text.strip() != "none"
             lost += not lives
-            print(number, f"{took[-1]} ms; supplicant lives: {lives}", done.complaint, flush=True)
+            print(number, f"{took[-1]} ms; supplicant lives: {lives}; {panicked=}", done.complaint)
             try:
                 if took[-1] >= WAIT_S * 1000:
                     new = board.capture(SUPPLICANT, check=False)
@@ -74,6 +84,12 @@ def main(kills: int, readers: int, both: bool) -> None:
                     hung += waited[-1] >= WAIT_S * 1000
                     print("  a new supplicant:", new, more, flush=True)
                 renew_supplicant(board)
+                desk.start(lines=["persistence false"])
+                desk.publish("alice", "tz/old", old, "-q", "1")
+                opened = desk.teemq("statistics").text.split("\n")[0].endswith(" 1")
+                print("  published again:", "opened" if opened else "refused", flush=True)
+                again += opened
+                desk.stop()
             except (AssertionError, BoardError) as error:
                 print("  power cut:", error, flush=True)
                 reboot(board)
@@ -81,7 +97,8 @@ def main(kills: int, readers: int, both: bool) -> None:
     print(
         f"{kills} killed, {readers} readers: gone after {statistics.median(took):.0f} ms in the "
         f"median, {max(took)} at most; {lost} times tee-supplicant was gone, too; {len(waited)} "
-        f"waited for a new one, after which they took {waited} ms; {hung} of these hung"
+        f"waited for a new one, after which they took {waited} ms; {hung} of these hung; {panics} "
+        f"TAs panicked, and {again} took a message once more"
     )
 
 

@@ -109,6 +109,7 @@ def _round(
             ensure_installed(board)  # only /data outlives a boot
             break
     tally.counts.update(counts)
+    assert event == "kill" or not counts.get("again0"), "a message was accepted twice"
     if event == "cut":
         clients.abandon()
     else:
@@ -131,9 +132,9 @@ def _report(tally: Tally, statistics: str, began: datetime) -> str:
     text += f"messages were under way; {n['broken']} connections broke; {tally.hangs} of the cuts, "
     text += "as the TEE hung after a kill\n"
     text += f"for another client 0; not as sent 0; with another's key {n['tried']} copies tried, 0 "
-    text += f"opened; payloads published again {n['replayed']}, 0 came; twice, and said to be so: "
-    text += f"QoS 0 0, QoS 1 {n['again1']}, QoS 2 {n['again2']}; so late after a kill that they "
-    text += f"were taken for repeated {n['late']}; of a round before {n['old']}; "
+    text += f"opened; payloads published again {n['replayed']}; twice, and said to be so: QoS 0 "
+    text += f"{n['again0']}, QoS 1 {n['again1']}, QoS 2 {n['again2']}; so late after a kill that "
+    text += f"they were taken for repeated {n['late']}; of a round before {n['old']}; "
     text += f"lost when a broker died {n['lost']}, otherwise 0\n"
     text += f"the last broker's KiB after each of its rounds: {kib}\n"
     return text + f"the last TA's statistics:\n{statistics}"
