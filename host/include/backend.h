@@ -195,7 +195,8 @@ struct backend {
 
 	/*
 	 * Asymmetric keys, in a session of USE_ASYM: one key at a time. generate() takes
-	 * the place of ASYM_IMPORT; public_key() writes its public part.
+	 * the place of ASYM_IMPORT; public_key() writes its public part. Without generate() it is
+	 * asked for whole operations alone, and checks no other backend.
 	 */
 	int (*asym_step)(struct session *session, struct asym_job *job, enum asym_step step,
 			 struct error *err);

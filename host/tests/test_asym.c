@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cases with asymmetric keys by libcrypto: right ones pass, and wrong
- * implementations, planted below the backend, fail before they are timed.
+ * Cases with asymmetric keys by libcrypto, and by a kernel of the test's own: right ones pass, and
+ * wrong implementations, planted below the backend, fail before they are timed.
  */
 #include "harness.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/keyctl.h>
 
 #include "asym_case.h"
 #include "cases.h"
@@ -49,6 +55,82 @@ int __wrap_openssl_asym_step(void *asym, struct asym_job *job, enum asym_step st
 		job->out->data[job->out_len / 2] ^= 4;
 	}
 	return ret;
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* A kernel of the test's own: openssl(1) computes with the key, as it was sent. */
+static struct {
+	char folder[32];
+	int no_key, refuses; /* errno; 0: none */
+	bool accepts_all, wrong_signature;
+} kernel = { .folder = "/tmp/keyctl-XXXXXX" };
+
+static size_t file(const char *name, const char *mode, void *data, size_t len)
+{
+	char path[64];
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "%s/%s", kernel.folder, name);
+	stream = fopen(path, mode);
+	assert_non_null(stream);
+	len = *mode == 'w' ? fwrite(data, 1, len, stream) : fread(data, 1, len, stream);
+	fclose(stream);
+	return len;
+}
+
+static bool openssl(const char *command)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "cd %s && { %s; } >/dev/null 2>&1", kernel.folder, command);
+	return !system(line);
+}
+
+static long operate(long operation, const struct keyctl_pkey_params *params, const char *words,
+		    void *in, void *signature)
+{
+	assert_string_equal(words, "enc=pkcs1 hash=sha256");
+	assert_int_equal(params->key_id, 42);
+	file("digest", "w", in, params->in_len);
+	if (operation == KEYCTL_PKEY_SIGN) {
+		assert_true(openssl("openssl pkeyutl -sign -keyform DER -inkey key -in digest "
+				    "-pkeyopt digest:sha256 -out signature"));
+		assert_int_equal(file("signature", "r", signature, params->out_len),
+				 params->out_len);
+		((uint8_t *)signature)[9] ^= kernel.wrong_signature;
+		return params->out_len;
+	}
+	assert_int_equal(operation, KEYCTL_PKEY_VERIFY);
+	file("signature", "w", signature, params->in2_len);
+	assert_true(openssl("openssl x509 -inform DER -in key -noout -pubkey >public"));
+	if (kernel.accepts_all ||
+	    (!kernel.refuses && openssl("openssl pkeyutl -verify -pubin -inkey public -in digest "
+					"-pkeyopt digest:sha256 -sigfile signature")))
+		return 0;
+	errno = kernel.refuses ? kernel.refuses : EKEYREJECTED;
+	return -1;
+}
+
+long __wrap_syscall(long number, ...)
+{
+	va_list args;
+	long a[6];
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_add_key) {
+		errno = kernel.no_key;
+		return kernel.no_key ? -1 : file("key", "w", (void *)a[2], (size_t)a[3]) ? 42 : 0;
+	}
+	if (number != SYS_keyctl)
+		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return a[0] == KEYCTL_UNLINK ?
+		       0 :
+		       operate(a[0], (void *)a[1], (void *)a[2], (void *)a[3], (void *)a[4]);
 }
 
 /* Goes through a case as bench.c does: returns 0, or what the case ends with; *why says why. */
@@ -185,6 +267,63 @@ static void test_wrong_implementations(void **state)
 	fault = RIGHT;
 }
 
+static void test_the_kernel(void **state)
+{
+	static const char sign[] = "sign/rsa-2048/keyctl/crt";
+	static const char verify[] = "verify/rsa-2048/keyctl/none";
+	static const char *const lacks[] = {
+		"sign/rsa-2048/keyctl/plain",
+		"sign/rsa-2048-pss/keyctl/crt",
+		"sign/ecdsa-p256/keyctl/none",
+		"verify/ed25519/keyctl/none",
+		"verify/sm2/keyctl/none",
+		"derive/ecdh-p256/keyctl/none",
+		"encrypt/rsa-2048-oaep/keyctl/none",
+		NULL,
+	};
+	struct error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(kernel.folder));
+	if (!openssl("openssl version"))
+		skip();
+	for (const char *const *key = lacks; *key; key++) {
+		assert_int_equal(run_case(*key, &err), -EOPNOTSUPP);
+		assert_string_equal(err.skip, "unsupported-algorithm");
+	}
+	assert_int_equal(run_case("keygen/rsa-2048/keyctl/none", &err), -EOPNOTSUPP);
+	assert_string_equal(err.skip, "no-step");
+	kernel.no_key = EBADMSG;
+	assert_int_equal(run_case(sign, &err), -EBADMSG);
+	assert_string_equal(err.skip, "no-keyctl");
+	assert_non_null(strstr(err.hint, "modprobe pkcs8_key_parser"));
+	assert_int_equal(run_case(verify, &err), -EBADMSG);
+	assert_non_null(strstr(err.hint, "modprobe x509_key_parser"));
+	kernel.no_key = ENOPKG;
+	assert_int_equal(run_case(verify, &err), -EOPNOTSUPP);
+	kernel.no_key = 0;
+	for (unsigned bits = 2048; bits <= 4096; bits += 1024) {
+		char key[CASE_KEY_MAX];
+
+		snprintf(key, sizeof(key), "sign/rsa-%u/keyctl/crt", bits);
+		assert_int_equal(run_case(key, &err), 0);
+		snprintf(key, sizeof(key), "verify/rsa-%u/keyctl/none", bits);
+		assert_int_equal(run_case(key, &err), 0);
+	}
+	kernel.wrong_signature = kernel.accepts_all = true;
+	assert_int_equal(run_case(sign, &err), -EBADMSG);
+	assert_null(err.skip);
+	assert_int_equal(run_case(verify, &err), -EBADMSG);
+	assert_non_null(strstr(err.what, "flipped bit"));
+	kernel.accepts_all = false;
+	for (const int *code = (const int[]){ EKEYREJECTED, EBADMSG, EINVAL, 0 }; *code; code++) {
+		kernel.refuses = *code;
+		assert_int_equal(run_case(verify, &err), -EBADMSG);
+		assert_null(err.skip);
+	}
+	openssl("rm -r $PWD");
+}
+
 static void bad(const char *key, const char *says)
 {
 	const struct case_options defaults = { .samples = 1 };
@@ -220,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_algorithm),
 		cmocka_unit_test(test_wrong_implementations),
+		cmocka_unit_test(test_the_kernel),
 		cmocka_unit_test(test_mistakes),
 	};
 

@@ -209,7 +209,7 @@ def test_list() -> None:
     listed, _, rest = text.removeprefix("Backends\n").partition("\n\n")
     backends = [line for line in listed.split("\n") if line[2] != " "]
     assert [line.split()[0] for line in backends] == [
-        *("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg"),
+        *("tee", "ta-c", "ta-ce", "c", "ce", "openssl", "afalg", "keyctl"),
         *("getrandom", "urandom", "hwrng", "pkcs11", "empty"),
     ]
     assert "  c         not here" not in listed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -138,6 +139,22 @@ def test_a_planted_fault_is_found(
     assert {one.algorithm for one in found} >= {
         one.algorithm for one in asked if fault != "high-bit" or one.algorithm == "ecdsa-p256"
     }
+
+
+@pytest.mark.board
+def test_the_kernel_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answer]) -> None:
+    """RSA and the verifying of ECDSA; private keys have their primes."""
+    has = re.compile(r"rsa-\d+|ecdsa-.*")
+    asked = [
+        one
+        for one in sample([one for one in answers if has.fullmatch(one.algorithm)], often(10, 1000))
+        if one.use == VERIFY or len(one.key) > 4 * len(one.want)
+    ]
+    assert {one.use for one in asked} == {SIGN, VERIFY}
+    qemu_v8.push(make("answers-aarch64"), "/tmp/answers", mode=0o755)
+    lines = "".join(one.line() + "\n" for one in asked)
+    done = qemu_v8.capture(["/tmp/answers", "keyctl"], stdin=lines.encode(), timeout=600)
+    assert unlike(asked, done.text) == {}
 
 
 QUICK = {("ed25519", SIGN), ("ed25519", VERIFY), ("x25519", DERIVE), ("ecdsa-p256", VERIFY),

@@ -286,6 +286,18 @@ def test_signatures_are_checked_by_the_other_side(ran: dict[str, Records]) -> No
     assert cases["sign/ed25519/tee/none"]["tee_says"] is True
 
 
+def test_the_kernel_signs_and_verifies(qemu_v8: VirtualBoard) -> None:
+    """Without its parser of private keys the case is skipped, and what the skip says mends it."""
+    sign = "sign/rsa-2048/keyctl/crt"
+    keys = [sign, *(f"verify/{a}/keyctl/none" for a in ("rsa-4096", "ecdsa-p256", "ecdsa-p521"))]
+    assert set(by_key(bench(qemu_v8, *keys), "case")) == set(keys)
+    qemu_v8.capture(["modprobe", "-r", "pkcs8_key_parser"])
+    skip = by_key(bench(qemu_v8, *keys), "skip")[sign]
+    assert skip["code"] == "no-keyctl"
+    qemu_v8.capture(skip["hint"].partition(",")[0].split())
+    assert sign in by_key(bench(qemu_v8, sign), "case")
+
+
 def test_calls_of_the_tee_to_its_storage_are_counted(ran: dict[str, Records]) -> None:
     cases = by_key(ran["small storage"], "case") | by_key(ran["storage"], "case")
     counts = {op: cases[f"storage/{op}/tee-ree-fs/7000"]["rpcs_per_call"] for op in STORAGE}

@@ -11,7 +11,7 @@
 /* clang-format off */
 #define BACKENDS(X) \
 	X(tee) X(ta_c) X(ta_ce) \
-	X(c) X(ce) X(openssl) X(afalg) \
+	X(c) X(ce) X(openssl) X(afalg) X(keyctl) \
 	X(getrandom) X(urandom) X(hwrng) \
 	X(pkcs11) X(empty)
 /* clang-format on */

@@ -105,6 +105,9 @@ int asym_case_open(struct bench_case *c, enum asym_use use, struct error *err)
 	if (!c->backend->asym_step)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "backend %s has no asymmetric algorithms", c->backend->name);
+	if (!c->backend->generate && k->step != ASYM_OPERATE)
+		return error_skip(err, -EOPNOTSUPP, "no-step",
+				  "backend %s makes no keys, and has no steps", c->backend->name);
 	if (c->backend->crosses && !c->asym->tee)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "GlobalPlatform's API for TAs has no %s", c->asym->title);

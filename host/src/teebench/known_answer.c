@@ -137,8 +137,8 @@ const struct backend *known_answer_referee(const struct backend *backend, enum d
 		bool local = *next < n;
 
 		if (b == backend || b->local != local || (use == DESK_DIGEST && !b->digest) ||
-		    (use == DESK_KEYED && !b->message) || (use == DESK_ASYM && !b->asym_step))
-			continue;
+		    (use == DESK_KEYED && !b->message) || (use == DESK_ASYM && !b->generate))
+			continue; /* who makes no keys has but few of the uses */
 		++*next;
 		return b;
 	}

@@ -46,11 +46,12 @@ static void add(struct listing *listing, const struct row *row)
 /* Returns 0 if this machine can run the backend, by opening what it is listed for. */
 static int available(struct pool *pool, const struct backend *backend, struct error *why)
 {
+	enum desk_use use = backend->uses & 1u << USE_DIGESTS ? DESK_DIGEST :
+			    backend->uses & 1u << USE_ASYM    ? DESK_ASYM :
+								DESK_RANDOM;
 	struct desk *desk;
 
-	return pool_desk(pool, backend,
-			 backend->uses & 1u << USE_DIGESTS ? DESK_DIGEST : DESK_RANDOM, 0, &desk,
-			 why);
+	return pool_desk(pool, backend, use, 0, &desk, why);
 }
 
 /* Lists the alternatives of a part of the parameters, which it cuts; returns how many. */

@@ -113,7 +113,9 @@ static int asym_probe(struct bench_case *c, struct error *err)
 {
 	int use = case_choice(c->workload_name, use_names, "", NULL), ret;
 
-	((struct asym_case *)c->state)->step = ASYM_OPERATE;
+	/* A backend without keys of its own has no steps, either. */
+	((struct asym_case *)c->state)->step = use < 0 && !c->backend->generate ? ASYM_STEPS :
+										  ASYM_OPERATE;
 	ret = asym_case_open(c, use < 0 ? private_use(c->asym) : (enum asym_use)use, err);
 	return ret ? ret : asym_case_ready(c->state, 1, err);
 }
