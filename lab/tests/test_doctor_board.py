@@ -150,6 +150,9 @@ def test_accelerators_that_the_cpu_outbids(
     assert "tcrypt: 0 tests of 12 operations by it; 0 interrupts" in mine
     assert "AF_ALG: reaches it" in mine
     assert "  cbc(aes): cbc-aes-ce\n" in said
+    assert re.search(r"^dm-crypt, aes-cbc: cbc-aes-ce, 16 MiB in .* no device raised", said, re.M)
+    assert re.search(r"^OpenSSL's engine afalg, .* 16 MiB in .* no device raised", said, re.M)
+    assert "OpenSSL's engine devcrypto: not there\n" in said
     crypto = "cd /lib/modules/$(uname -r)/kernel/crypto && "
     qemu_v8.script(crypto + "mv algif_skcipher.ko* /tmp/; rmmod algif_skcipher")
     try:
@@ -162,7 +165,8 @@ def test_accelerators_that_the_cpu_outbids(
 
 @pytest.mark.exhaustive
 def test_an_accelerator_that_comes_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Without the CPU's drivers tcrypt takes the device's: its interrupts show that."""
+    """Without the CPU's drivers tcrypt takes the device's, and so does OpenSSL's engine: interrupts
+    show that. dm-crypt doesn't, for that driver allocates memory."""
     board = tmp_path / "first.toml"
     text = (paths.boards() / "qemu-v8.toml").read_text()
     board.write_text(text.replace('["nokaslr"]', f'["nokaslr", "module_blacklist={BY_CPU}"]'))
@@ -174,3 +178,7 @@ def test_an_accelerator_that_comes_first(tmp_path: Path, capfd: pytest.CaptureFi
     assert tests >= 10
     assert interrupts >= 12 * tests
     assert "AF_ALG: reaches it" in mine
+    assert re.search(r"^OpenSSL's engine afalg, .* 16 MiB in .*; a device raised", said, re.M)
+    dm_crypt = re.search(r"^dm-crypt, aes-cbc: (.*), 16 MiB in .* no device raised", said, re.M)
+    assert dm_crypt
+    assert dm_crypt[1] == "cbc(ecb(aes-generic))"

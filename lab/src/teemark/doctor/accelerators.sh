@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Asks the kernel's crypto devices in two ways, and says who worked: AF_ALG by a driver's name, and
-# tcrypt, the kernel's own test, which computes in the kernel as dm-crypt and IPsec do. Needs root.
+# Asks the kernel's crypto devices, and says who worked: AF_ALG by a driver's name; tcrypt, the kernel's
+# own test, which computes in the kernel as IPsec does; dm-crypt; OpenSSL's engines. Needs root.
 # tcrypt never stays loaded. POSIX shell, no awk: toybox and busybox will do.
 set -f
 mark="teemark accelerators $$"
@@ -72,6 +72,65 @@ tcrypt() {
 	}
 }
 
+# The interrupts of all devices in $found.
+all_interrupts() {
+	echo "$found" | while read -r _ _ device; do echo "$device $(interrupts "$device")"; done | sort -u
+}
+
+# Runs a command and says how long it took, and which devices raised interrupts meanwhile.
+asked_by() { # words
+	before=$(all_interrupts)
+	read -r begin _ </proc/uptime
+	"$@" >/dev/null 2>&1 || { echo "failed"; return; }
+	read -r end _ </proc/uptime
+	took=$((${end%.*}${end#*.} - ${begin%.*}${begin#*.}))
+	echo "16 MiB in $((took / 100)).$(printf %02d $((took % 100))) s; $(
+		[ "$(all_interrupts)" = "$before" ] && echo "no device raised" || echo "a device raised") interrupts meanwhile"
+}
+
+# dm-crypt over a file in memory; it names the drivers that it takes in the kernel's debug messages.
+by_dm_crypt() {
+	command -v cryptsetup >/dev/null || { echo "not asked: there is no cryptsetup"; return; }
+	folder=$(mktemp -d) name=teemark-accelerators control=/sys/kernel/debug/dynamic_debug/control
+	modprobe -a dm-crypt loop 2>/dev/null
+	echo 'module dm_crypt +p' 2>/dev/null >"$control"
+	echo "$mark dm-crypt" >/dev/kmsg
+	[ -e /run/udev/control ] || export DM_DISABLE_UDEV=1
+	mount -t tmpfs -o size=20m teemark "$folder" && dd if=/dev/zero of="$folder/disk" bs=1M count=16 2>/dev/null
+	if said=$(head -c 16 /dev/zero | cryptsetup open --type plain --cipher aes-cbc-plain64 --key-size 128 \
+		--key-file - "$folder/disk" $name 2>&1); then
+		told=$(asked_by dd if=/dev/zero of=/dev/mapper/$name bs=1M count=16 conv=fsync)
+		driver=$(dmesg | sed -n "/$mark dm-crypt/,\$ s/.*using implementation \"\(.*\)\".*/\1/p")
+		echo "${driver:-a driver that it does not name}, $told; since Linux 5.9 it refuses drivers that allocate memory"
+		cryptsetup close $name
+	else
+		echo "not asked: $said"
+	fi
+	umount "$folder" && rmdir "$folder"
+	echo 'module dm_crypt -p' 2>/dev/null >"$control"
+}
+
+# Which of OpenSSL's engines for the kernel's crypto can be used.
+engines() {
+	command -v openssl >/dev/null || { echo "no openssl"; return; }
+	for engine in afalg devcrypto; do
+		case $(openssl engine -t $engine 2>/dev/null) in
+		*"[ available ]"*)
+			if [ "$(by_engine $engine | sha256sum)" = "$(by_engine | sha256sum)" ]; then
+				echo "$engine, aes-128-cbc: $(asked_by by_engine $engine)"
+			else
+				echo "$engine: its result is wrong"
+			fi
+			;;
+		*) echo "$engine: not there" ;;
+		esac
+	done
+}
+by_engine() { # without a name: without an engine
+	head -c 16777216 /dev/zero | openssl enc ${1:+-engine "$1"} -aes-128-cbc -nosalt \
+		-K 00112233445566778899aabbccddeeff -iv 00112233445566778899aabbccddeeff 2>/dev/null
+}
+
 # A line "TESTS NAME DRIVER" for each table of tcrypt's: the driver that it took. A test is 4 operations, or
 # more, and 8 that are timed.
 taken() {
@@ -115,3 +174,6 @@ if [ "$asked" ]; then
 else
 	echo "tcrypt said nothing: is it there (CONFIG_CRYPTO_TEST=m), and the kernel's log long enough for it?"
 fi
+echo "dm-crypt, aes-cbc: $(by_dm_crypt)"
+engines | while read -r told; do echo "OpenSSL's engine $told"; done
+[ -e /dev/crypto ] && echo "cryptodev: /dev/crypto is there" || echo "cryptodev: no /dev/crypto"
