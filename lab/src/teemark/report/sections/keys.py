@@ -13,7 +13,7 @@ from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
 from teemark.page.dots import Dot, Row, render
 
-BACKENDS = ("tee", "openssl")
+BACKENDS = ("tee", "openssl", "keyctl")
 ONE_DOT = 1.02
 """Key pairs of a case aren't drawn if the dearest takes less than so many times the cheapest."""
 
@@ -31,7 +31,7 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
-    """Returns both sides, with bars on a logarithmic scale; operations a second only where the
+    """Returns all sides, with bars on a logarithmic scale; operations a second only where the
     board has a clock."""
     run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
@@ -51,13 +51,13 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
             colour = charts.colour(run.place(backend))
             line.append(Bar(figures.cell(run, one.estimate), share, colour))
             line.append(fmt.NONE if subject.run.icount else fmt.digits(1e9 / one.time.median))
-        tee, openssl = (by.get(backend) for backend in BACKENDS)
+        tee, openssl = by.get("tee"), by.get("openssl")
         known = tee is not None and openssl is not None and openssl.estimate.value > 0
         ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
         line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
     caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
-    return Table((*columns, *right("ratio")), cells, caption, note, stacked=True)
+    return Table((*columns, *right("TEE over OpenSSL")), cells, caption, note, stacked=True)
 
 
 def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
@@ -140,7 +140,7 @@ keys = Part(
     "keys",
     "Signatures, key agreements and key pairs",
     _of,
-    "One operation with a key that is kept, in the TEE and by OpenSSL on the same board. Every "
+    "One operation with a key that is kept, in the TEE and outside, on the same board. Every "
     "result was checked by the other side, or against a published one.",
     "one operation with a key, in the TEE and outside",
 )
