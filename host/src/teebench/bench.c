@@ -140,34 +140,18 @@ static int no_room(int code, struct error *why)
 	return code;
 }
 
-/* Returns the length of what comes before the size: of "enc/" in "enc/4096". */
-static size_t before_size(const char *parameters)
-{
-	const char *slash = strrchr(parameters, '/');
-
-	return slash ? (size_t)(slash - parameters) + 1 : 0;
-}
-
 /*
- * Returns whether the case has the longest message of its kind: there the way in hides the rest
- * least.
+ * Returns whether no other case has a longer message of its algorithm and backend: there the way in
+ * hides the rest least.
  */
 static bool is_longest(const struct cases *cases, const struct bench_case *c)
 {
-	if (c->bytes <= 0)
-		return false;
-	for (size_t i = 0; i < cases->count; i++) {
-		const struct bench_case *other = &cases->list[i];
-		size_t len = before_size(other->parameters);
+	size_t kind = (size_t)(c->parameters - c->parts);
 
-		if (!strcmp(other->workload_name, c->workload_name) &&
-		    !strcmp(other->algorithm_name, c->algorithm_name) &&
-		    !strcmp(other->backend_name, c->backend_name) &&
-		    len == before_size(c->parameters) &&
-		    !strncmp(other->parameters, c->parameters, len) && other->bytes > c->bytes)
+	for (size_t i = 0; i < cases->count; i++)
+		if (cases->list[i].bytes > c->bytes && !strncmp(cases->list[i].key, c->key, kind))
 			return false;
-	}
-	return true;
+	return c->bytes > 0;
 }
 
 static void compare_masks(struct run *run, size_t i)
@@ -410,6 +394,14 @@ static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struc
 	return ret;
 }
 
+static int untraced(struct run *run, const struct bench_case *c, const struct error *why,
+		    struct error *err)
+{
+	const struct calls calls = { c, 0, c->options.repeats[0], 1 };
+
+	return record_legs(&run->records, &calls, 0, NULL, why, err);
+}
+
 static int trace_case(struct run *run, size_t i, struct trace *trace, struct trace_legs *legs,
 		      struct error *err)
 {
@@ -427,10 +419,8 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 		if (stop_asked())
 			break; /* the signal may have cut into it */
 		spent += ns;
-		if (code) {
-			calls.seq = 0;
-			return record_legs(&run->records, &calls, 0, NULL, &why, err);
-		}
+		if (code)
+			return untraced(run, c, &why, err);
 		/* The first comes after other cases: it is another call. */
 		if (warm) {
 			ret = record_legs(&run->records, &calls, ns, legs, NULL, err);
@@ -449,7 +439,6 @@ static int trace_all(struct run *run, struct error *err)
 	};
 	struct trace *trace = NULL;
 	struct error why = { 0 };
-	struct calls calls;
 	int ret = 0, code;
 
 	code = legs.list ? trace_legs_open(&trace, &why) : error_memory(&why);
@@ -458,9 +447,7 @@ static int trace_all(struct run *run, struct error *err)
 
 		if (!run->plans[i].live || !case_calls_tee(c))
 			continue;
-		calls = (struct calls){ c, 0, c->options.repeats[0], 1 };
-		ret = code ? record_legs(&run->records, &calls, 0, NULL, &why, err) :
-			     trace_case(run, i, trace, &legs, err);
+		ret = code ? untraced(run, c, &why, err) : trace_case(run, i, trace, &legs, err);
 	}
 	trace_legs_close(trace);
 	free(legs.list);

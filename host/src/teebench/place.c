@@ -42,17 +42,19 @@ int place_failed(struct error *err, const char *what)
 	return error_errno(err, "cannot %s a file in %s", what, place_directory());
 }
 
-ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err)
+/* Reads or writes in pieces; returns how many bytes, which are fewer only at a file's end. */
+static ssize_t transfer(int fd, uint8_t *data, size_t len, off_t at, bool writes, struct error *err)
 {
 	size_t done = 0;
 
 	while (done < len) {
 		size_t want = len - done < PIECE ? len - done : PIECE;
-		ssize_t n = pread(fd, data + done, want, at + (off_t)done);
+		ssize_t n = writes ? pwrite(fd, data + done, want, at + (off_t)done) :
+				     pread(fd, data + done, want, at + (off_t)done);
 
 		if (n < 0 && errno != EINTR)
-			return place_failed(err, "read");
-		if (!n)
+			return place_failed(err, writes ? "write" : "read");
+		if (!n && !writes)
 			break;
 		done += n > 0 ? (size_t)n : 0;
 		if (done < len && stop_check(err))
@@ -61,17 +63,14 @@ ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *er
 	return (ssize_t)done;
 }
 
+ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err)
+{
+	return transfer(fd, data, len, at, false, err);
+}
+
 int place_write(int fd, const uint8_t *data, size_t len, off_t at, struct error *err)
 {
-	for (size_t done = 0; done < len;) {
-		size_t want = len - done < PIECE ? len - done : PIECE;
-		ssize_t n = pwrite(fd, data + done, want, at + (off_t)done);
+	ssize_t n = transfer(fd, (uint8_t *)data, len, at, true, err);
 
-		if (n < 0 && errno != EINTR)
-			return place_failed(err, "write");
-		done += n > 0 ? (size_t)n : 0;
-		if (done < len && stop_check(err))
-			return -ECANCELED;
-	}
-	return 0;
+	return n < 0 ? (int)n : 0;
 }

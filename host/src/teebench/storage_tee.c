@@ -158,20 +158,16 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, 
 		uint32_t command;
 		const char *doing;
 	} calls[] = {
-		[STORAGE_CREATE] = { TA_BENCH_CMD_STORAGE_CREATE,
-				     "create an object of the bench TA" },
-		[STORAGE_OPEN] = { TA_BENCH_CMD_STORAGE_OPEN, "open an object of the bench TA" },
-		[STORAGE_READ] = { TA_BENCH_CMD_STORAGE_READ, "read an object of the bench TA" },
-		[STORAGE_WRITE] = { TA_BENCH_CMD_STORAGE_WRITE, "write an object of the bench TA" },
-		[STORAGE_RENAME] = { TA_BENCH_CMD_STORAGE_RENAME,
-				     "rename an object of the bench TA" },
-		[STORAGE_TRUNCATE] = { TA_BENCH_CMD_STORAGE_TRUNCATE,
-				       "truncate an object of the bench TA" },
-		[STORAGE_DELETE] = { TA_BENCH_CMD_STORAGE_DELETE,
-				     "delete an object of the bench TA" },
-		[STORAGE_OPEN_READ_CLOSE] = { TA_BENCH_CMD_STORAGE_FETCH,
-					      "open, read and close an object of the bench TA" },
-		[STORAGE_OPS] = { TA_BENCH_CMD_STORAGE_CLOSE, "close an object of the bench TA" },
+#define CALL(name, does) { TA_BENCH_CMD_STORAGE_##name, does " an object of the bench TA" }
+		[STORAGE_CREATE] = CALL(CREATE, "create"),
+		[STORAGE_OPEN] = CALL(OPEN, "open"),
+		[STORAGE_READ] = CALL(READ, "read"),
+		[STORAGE_WRITE] = CALL(WRITE, "write"),
+		[STORAGE_RENAME] = CALL(RENAME, "rename"),
+		[STORAGE_TRUNCATE] = CALL(TRUNCATE, "truncate"),
+		[STORAGE_DELETE] = CALL(DELETE, "delete"),
+		[STORAGE_OPEN_READ_CLOSE] = CALL(FETCH, "open, read and close"),
+		[STORAGE_OPS] = CALL(CLOSE, "close"),
 	};
 	int ret;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,25 +73,20 @@ int64_t watch_others_ns(const char *folder)
 {
 	DIR *proc = opendir(folder);
 	struct dirent *entry;
-	int64_t sum = 0;
-	char path[300], text[64];
+	long long ns, sum = 0;
+	char path[300];
 
 	while (proc && (entry = readdir(proc))) {
-		ssize_t len;
-		int fd;
+		FILE *file;
 
 		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/schedstat", folder, entry->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		len = read(fd, text, sizeof(text) - 1);
-		close(fd);
-		if (len <= 0)
-			continue;
-		text[len] = '\0';
-		sum += strtoll(text, NULL, 10);
+		file = fopen(path, "re");
+		if (file && fscanf(file, "%lld", &ns) == 1)
+			sum += ns;
+		if (file)
+			fclose(file);
 	}
 	if (proc)
 		closedir(proc);
