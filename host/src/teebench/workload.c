@@ -268,6 +268,13 @@ int case_probe(struct bench_case *c, struct pool *pool, struct error *err)
 	return begin(c, pool, w->probe ? w->probe : w->prepare, err);
 }
 
+int case_probe_backend(struct bench_case *c, struct error *err)
+{
+	(void)c;
+	(void)err;
+	return 0;
+}
+
 void case_teardown(struct bench_case *c)
 {
 	if (c->state && c->workload->teardown)

@@ -142,7 +142,8 @@ struct workload {
 	int (*prepare)(struct bench_case *c, struct error *err);
 	/*
 	 * Says for --list, in the place of prepare(), whether this machine can run it, and stores
-	 * nothing anywhere. NULL: prepare() stores nothing.
+	 * nothing anywhere: no TA is loaded that the backend doesn't need, for OP-TEE stores the
+	 * version of each. NULL: prepare() stores nothing.
 	 */
 	int (*probe)(struct bench_case *c, struct error *err);
 
@@ -202,6 +203,9 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 bool case_in_ta(const struct bench_case *c);
 /* Returns whether it calls the TEE, to compute or to store. */
 bool case_calls_tee(const struct bench_case *c);
+
+/* A probe() that asks no more than whether the backend is there, which the caller knows. */
+int case_probe_backend(struct bench_case *c, struct error *err);
 
 /* Opens c->desk, makes c->state and prepares it, or probes; ends and frees it. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);

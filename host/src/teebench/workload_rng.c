@@ -189,14 +189,6 @@ static void rng_teardown(void *state)
 	free(((struct rng *)state)->before);
 }
 
-/* The desk is open: what its source gives isn't looked at. */
-static int rng_probe(struct bench_case *c, struct error *err)
-{
-	(void)c;
-	(void)err;
-	return 0;
-}
-
 const struct workload workload_rng = {
 	.name = "rng",
 	.summary = "random bytes",
@@ -211,7 +203,7 @@ const struct workload workload_rng = {
 	.draws = true,
 	.state_size = sizeof(struct rng),
 	.prepare = rng_prepare,
-	.probe = rng_probe,
+	.probe = case_probe_backend,
 	.ready = rng_ready,
 	.run = rng_run,
 	.verify = rng_verify,

@@ -190,6 +190,7 @@ const struct workload workload_session = {
 	.state_size = sizeof(struct steps),
 	.parse = session_parse,
 	.prepare = session_prepare,
+	.probe = case_probe_backend,
 	.ready = session_ready,
 	.once = session_once,
 	.verify = session_check,

@@ -67,6 +67,7 @@ const struct workload workload_ta_size = {
 	.backend = "tee",
 	.state_size = sizeof(struct tee_call),
 	.prepare = size_prepare,
+	.probe = case_probe_backend,
 	.run = tee_call_run,
 	.verify = size_verify,
 	.teardown = size_teardown,
