@@ -141,9 +141,13 @@ def test_a_planted_fault_is_found(
     }
 
 
+KERNEL_REFUSES = re.compile("Edge case for Shamir multiplication|extreme value for k")
+"""Names of right signatures by ECDSA of which Linux 6.12 refuses ten (docs/findings.md)."""
+
+
 @pytest.mark.board
 def test_the_kernel_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answer]) -> None:
-    """RSA and the verifying of ECDSA; private keys have their primes."""
+    """RSA and the verifying of ECDSA; private keys have their primes. It accepts no wrong one."""
     has = re.compile(r"rsa-\d+|ecdsa-.*")
     asked = [
         one
@@ -154,7 +158,9 @@ def test_the_kernel_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answe
     qemu_v8.push(make("answers-aarch64"), "/tmp/answers", mode=0o755)
     lines = "".join(one.line() + "\n" for one in asked)
     done = qemu_v8.capture(["/tmp/answers", "keyctl"], stdin=lines.encode(), timeout=600)
-    assert unlike(asked, done.text) == {}
+    wrong = unlike(asked, done.text)
+    known = {one for one in wrong if one.want == "right" and KERNEL_REFUSES.search(one.name)}
+    assert wrong.keys() == known
 
 
 QUICK = {("ed25519", SIGN), ("ed25519", VERIFY), ("x25519", DERIVE), ("ecdsa-p256", VERIFY),
