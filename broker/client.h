@@ -31,7 +31,7 @@ struct tz_client {
 	/* The TA that this key is for: the administrator's file has it, and an agreed key's. */
 	bool has_identity;
 	uint8_t identity[TZ_PUBLIC_BYTES];
-	/* Of an agreed key: the client's public half. */
+	/* The key was agreed with the TA; `public` is then the client's public half. */
 	bool is_agreed;
 	uint8_t public[TZ_PUBLIC_BYTES];
 	struct tz_seen {

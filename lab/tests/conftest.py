@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,8 +22,19 @@ import sshserver
 from teemark import boards
 from teemark.base import leaving, paths
 from teemark.base.errors import BoardError
-from teemark.boards import Board, BoardFile, SshConfig, VirtualBoard, ensure_installed, open_board
+from teemark.boards import (
+    Board,
+    BoardFile,
+    SshConfig,
+    VirtualBoard,
+    config,
+    ensure_installed,
+    open_board,
+    optee,
+)
+from teemark.boards.config import VirtualConfig
 from teemark.boards.endpoint import Endpoint
+from teemark.boards.optee import Optee
 from teemark.reference.data import Reference, load
 
 HOST = "test-host"
@@ -50,6 +62,20 @@ def reboot(board: VirtualBoard) -> None:
     board._power_off()
     board.keep = board.keep or board._attached
     board._power_on()
+
+
+@pytest.fixture(scope="module")
+def optee_source() -> Optee:
+    """An OP-TEE built from source; an index that apt calls expired may be used for it."""
+    os.environ["TEEMARK_APT_OPTIONS"] = "Acquire::Check-Valid-Until=false"
+    recipe = config.find("qemu-v8-icount").config
+    assert isinstance(recipe, VirtualConfig)
+    try:
+        return optee.resolve(msgspec.structs.replace(recipe, optee="source"))
+    except BoardError as error:
+        if "no source of OP-TEE can be had" in error.message:
+            pytest.skip(error.message)
+        raise
 
 
 def fetched(programs: dict[str, tuple[str, ...]]) -> list[Path]:

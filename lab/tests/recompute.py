@@ -450,7 +450,7 @@ def is_steady(values: list[float]) -> bool:
 
 def timed(run: Run, found: Found, out: Verdict) -> None:
     """Cases whose samples lie so far apart that they count no instructions. New keys and ML-DSA's
-    signatures count them all the same: each is a draw. PKCS #11's key pairs wait for storage, too."""
+    signatures count them all the same: each is a draw. PKCS #11's key pairs wait for storage."""
     apart = [
         "keypair" in key
         or (

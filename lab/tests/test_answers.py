@@ -356,7 +356,7 @@ def test_what_could_not_be_answered_stands_together_by_its_reason() -> None:
 
 
 def test_the_first_screen_has_a_row_for_each_conclusion_that_is_judged() -> None:
-    """With the document's figure or limit, ours, and the same verdict as the sentence below."""
+    """The table has the document's figure or limit, ours, and the verdict of the sentence below."""
     about = subject(run(HASH))
     judged = [one for one in answers(about) if one.status != "not checked"]
     signs = {"found": "✓", "ruled out": "✗", "undecided": "?"}

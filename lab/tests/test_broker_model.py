@@ -280,7 +280,7 @@ def _broken(steps: Agreement, told: str, orders: tuple[tuple[str, str, str], ...
 
 
 def _agreements(steps: Agreement) -> tuple[set[str], int]:
-    """What is broken by any of all pairs of orders, with any key that the client is told."""
+    """Returns the properties that some pair of orders breaks, whichever key the client is told."""
     orders = list(product("AE", ("client", "other"), ("C", "C'", "E", "0")))
     found = [_broken(steps, told, pair) for told in "TE0" for pair in product(orders, repeat=2)]
     return {wrong for wrong in found if wrong}, len(found)

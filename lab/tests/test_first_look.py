@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a newcomer stumbled over on the pages of one kind or another."""
+"""Each test holds one thing over which newcomers stumbled when they looked at a page."""
 
 import re
 from dataclasses import replace

@@ -280,7 +280,8 @@ def test_the_report_has_a_row_for_each_outcome() -> None:
 
 
 def test_the_report_says_which_devices_af_alg_reaches() -> None:
-    """By what worked and what was refused; of what no case asked for, by which command."""
+    """The report says which drivers AF_ALG reached and which it refused; where no case asked, it
+    names the command that would."""
     run = made(
         case("omap-sha256", cpu=0.3, raised=1.0),
         case("stm32-sha256"),

@@ -85,7 +85,7 @@ def test_what_a_document_says_against_itself_follows_from_the_figures_in_the_sen
 
 @pytest.mark.parametrize("figure", ["5.79 %", "5.78 %", "57.9 %", "9 %"])
 def test_a_documents_own_figures_are_held_against_those_that_were_typed(figure: str) -> None:
-    """Of 72 planted errors two stayed unseen: both were figures of a document."""
+    """recompute sees a wrong figure of a document, which it missed in two of 72 planted errors."""
     run, rows = recompute.Run(plan="api-vs-custom"), list[dict[str, str]]()
     rows.append({"metric": "Total Overhead", "TEE Internal API": "0.8 %", "published": figure})
     out = recompute.Verdict()

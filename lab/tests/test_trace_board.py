@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traces on the exact board: every instruction is there, in its place, and with its name."""
 
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 
 from roles import roles
 from teemark.base import paths
-from teemark.base.errors import BoardError, CommandFailed, TeemarkError, UsageMistake
-from teemark.boards import config, optee
-from teemark.boards.config import VirtualConfig
+from teemark.base.errors import CommandFailed, TeemarkError, UsageMistake
+from teemark.boards import config
+from teemark.boards.optee import Optee
 from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.exact import record
@@ -45,20 +43,6 @@ def check_exact(case: CaseTrace) -> None:
     assert sum(count for _, count in case.stacks()) == case.instructions
     assert case.lost == (), case.case
     assert case.slept or case.clock_agrees(), (case.case, case.samples)
-
-
-@pytest.fixture(scope="module")
-def source() -> None:
-    """An OP-TEE built from source; an index that apt calls expired may be used for it."""
-    os.environ["TEEMARK_APT_OPTIONS"] = "Acquire::Check-Valid-Until=false"
-    recipe = config.find(BOARD).config
-    assert isinstance(recipe, VirtualConfig)
-    try:
-        optee.resolve(msgspec.structs.replace(recipe, optee="source"))
-    except BoardError as error:
-        if "no source of OP-TEE can be had" in error.message:
-            pytest.skip(error.message)
-        raise
 
 
 def check_teehash(result: Traced, step: str) -> None:
@@ -237,7 +221,7 @@ def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("source")
+@pytest.mark.usefixtures("optee_source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
     trace = traced(
@@ -259,12 +243,11 @@ def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("source")
-def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(tmp_path: Path) -> None:
+def test_a_folder_of_ones_own_and_a_tee_elf_that_does_not_fit(
+    optee_source: Optee, tmp_path: Path
+) -> None:
     """The very build by its folder; then with another build's symbols, which is said."""
-    recipe = config.find(BOARD).config
-    assert isinstance(recipe, VirtualConfig)
-    built = optee.resolve(msgspec.structs.replace(recipe, optee="source"))
+    built = optee_source
     own = tmp_path / "out"
     shutil.copytree(built.images, own / "core")
     shutil.copytree(built.images.parent / "export-ta_arm64", own / "export-ta_arm64")

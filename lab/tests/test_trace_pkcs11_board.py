@@ -2,16 +2,12 @@
 """`trace -- PROGRAM` of pkcs11-tool as it is (Debian's opensc), which signs with a key in OP-TEE:
 what takes the time, and what another build of OP-TEE saves, predicted by a case of teebench."""
 
-import os
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from conftest import fetched
-from teemark.base.errors import BoardError
-from teemark.boards import config, optee
-from teemark.boards.config import VirtualConfig
+from teemark.boards import config
 from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.exact.program import Traced
@@ -72,16 +68,8 @@ def cost(traced: Traced) -> int:
     return call.ns
 
 
+@pytest.mark.usefixtures("optee_source")
 def test_what_takes_the_time_of_a_signature_and_what_another_build_saves(tmp_path: Path) -> None:
-    os.environ["TEEMARK_APT_OPTIONS"] = "Acquire::Check-Valid-Until=false"
-    recipe = config.find(BOARD).config
-    assert isinstance(recipe, VirtualConfig)
-    try:
-        optee.resolve(msgspec.structs.replace(recipe, optee="source"))
-    except BoardError as error:
-        if "no source of OP-TEE can be had" in error.message:
-            pytest.skip(error.message)
-        raise
     before, own_before = signed((), tmp_path / "before")
     made = program_page.sections(before.ran, before.names, exact=True)
     made += program_page.traced(before.trace, tuple(programs.subtests(before.ran)))

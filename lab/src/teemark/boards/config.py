@@ -103,7 +103,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     tee: bool = True
     """False: no secure world, and no boot loader: QEMU begins with the kernel."""
     system: Text = "debian"
-    """What runs on it: `debian`, or one of vboard/systems: `old`, `musl`, `armhf`, `armv7`."""
+    """The root file system that the board boots: `debian`, or one of vboard/systems (`old`, `musl`,
+    `armhf`, `armv7`)."""
     optee: Text = "debian"
     """`debian`: its binary package; `source`: built from its source package; else a source tree,
     or the folder of a build: …/out/arm-plat-vexpress."""
