@@ -151,7 +151,7 @@ taken() {
 [ "$(id -u)" = 0 ] || { echo "root is needed: tcrypt is a module of the kernel"; exit 1; }
 found=$(devices)
 [ "$found" ] || echo "no driver in /proc/crypto has a device"
-before=$(echo "$found" | while read -r driver name device; do echo "$device $(interrupts "$device")"; done)
+before=$(all_interrupts)
 asked=$(for mode in 403 404 500; do tcrypt $mode; done | taken)
 after=$(echo "$before" | while read -r device count; do echo "$device $(($(interrupts "$device") - count))"; done)
 raised() { echo "$after" | while read -r device count; do [ "$device" = "$1" ] && echo "$count" && break; done; }
