@@ -16,13 +16,12 @@ import argparse
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from click import echo as say
 
-from teemark.model import compare
-from teemark.model.compare import Difference, Limit, Starts
+from teemark.model.compare import Difference, Limit, Reading, Starts, sampled
 
 CHANGED = 3
 """Every third case is changed."""
@@ -65,9 +64,8 @@ WORLDS = (
 
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
     """Returns the verdicts on bare values of two runs, by case."""
-    bare = Difference("", 1, compare._UNKNOWN, compare._UNKNOWN, "undecided")
-    pairs = [compare._pair(replace(bare, case=case), both) for case, both in values.items()]
-    return compare._sampled(pairs)
+    pairs = [(Reading(case, one), Reading(case, other)) for case, (one, other) in values.items()]
+    return sampled(pairs)
 
 
 def compared(world: World, rng: random.Random, cases: int, share: float) -> list[Difference]:

@@ -24,11 +24,11 @@ from teemark.model.compare import (
     Comparison,
     Difference,
     Limit,
+    Reading,
     Verdict,
     common_shift,
     compare,
     judged,
-    scatter,
     sign_p,
     slack,
 )
@@ -411,9 +411,9 @@ def test_a_median_of_samples_that_differ_is_known_less_well() -> None:
         (1635792, 1635952, 1636304, 1636816, 1640544, 1639776, 1635456, 1636160),
         (1635776, 1635776, 1635968, 1635648, 1640576, 1635808, 1635456, 1635952),
     )
-    assert [scatter([values]) for values in boots] == [1644, 212]
-    assert scatter([[5.0] * 7 + [9.0]]) == 0  # one that stands out moves no median
-    assert scatter([[5.0] * 8]) == 0
+    assert [Reading("", [values]).scatter for values in boots] == [1644, 212]
+    assert Reading("", [[5.0] * 7 + [9.0]]).scatter == 0  # one that stands out moves no median
+    assert Reading("", [[5.0] * 8]).scatter == 0
     key = next(key for key, case in run().cases.items() if len(case.samples) >= len(boots[0]))
 
     def counted(values: Sequence[int], more: int = 0) -> RunData:
@@ -449,11 +449,14 @@ def test_cases_that_only_the_first_has_are_passed_over() -> None:
 def test_what_two_boots_of_one_build_may_differ_by() -> None:
     """Without a tick in the sample, a step of the clock and a little; with one, it is hidden."""
     work = Work.of("oneshot/sha256/tee/4096")
-    assert slack(work, 1000.0, 10, 64.0) == (6.4 + BOOTS * 1000, 6.4)
-    assert slack(work, 1000.0, 4000, 64.0) == (LIMIT * 1000, math.inf)
-    assert slack(Work.of("oneshot/sha256/afalg/64"), 1000.0, 10, 64.0) == (15.0, math.inf)
+    one = Reading(work.key, [[1000.0]], work=work, loops=10, resolution=64.0)
+    assert slack(1000.0, one) == (6.4 + BOOTS * 1000, 6.4)
+    assert slack(1000.0, dataclasses.replace(one, loops=4000)) == (LIMIT * 1000, math.inf)
+    kernel = dataclasses.replace(one, work=Work.of("oneshot/sha256/afalg/64"))
+    assert slack(1000.0, kernel) == (15.0, math.inf)
     # On a busy host a step of teehash took 2,304 of 1.8 million more.
-    assert 2304 < slack(None, 1_793_680.0, 1, 64.0)[0] < 0.005 * 1_793_680
+    step = Reading("teehash", [[1_793_680.0]])
+    assert 2304 < slack(1_793_680.0, step)[0] < 0.005 * 1_793_680
 
 
 def test_a_verdict_says_which_change_would_have_been_seen() -> None:

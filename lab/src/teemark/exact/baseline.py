@@ -8,27 +8,11 @@ and the sum of all others."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from teemark.base.errors import DataError
-from teemark.model.compare import (
-    Comparison,
-    difference_of,
-    file_times,
-    judged,
-    least,
-    shifted,
-    slack,
-)
-from teemark.model.stats import (
-    Estimate,
-    call_times,
-    exactly,
-    loops_of,
-    repeats_of,
-    resolution_of,
-    steady,
-)
+from teemark.model.compare import Comparison, judged, readings, shifted, slack
+from teemark.model.stats import Estimate, exactly
 from teemark.run.reader import RunData
 
 OTHERS = ("", "others")  # Level and name of what isn't listed
@@ -60,39 +44,31 @@ class Baseline:
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
     """Returns the figures that are counted, by key; and apart from them those that are sampled even
     here: calls that wait for a disk differ from boot to boot by any amount."""
-    found: dict[str, float] = {}
+    counted: dict[str, float] = {}
     scattered: dict[str, float] = {}
-    for case in run.sound:
-        for repeat in repeats_of(case):
-            key = case.case.case + (f" x{repeat}" if repeat > 1 else "")
-            kept = found if steady(case, repeat) else scattered
-            kept[key] = round(least([call_times(start, repeat) for start in case.starts]), 3)
-    return found | {step: min(times) for step, times in file_times(run).items()}, scattered
+    for key, one in readings(run).items():
+        (counted if one.steady else scattered)[key] = round(one.least, 3)
+    return counted, scattered
 
 
 def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
     """Compares boots with the baseline, by the judge of `compare`. The smallest figure of the boots
     counts, since one boot of many takes more than the others. A case that scatters in the last boot
     is undecided."""
-    run = boots[-1]
-    figures = [figures_of(boot) for boot in boots]
-    scattered = figures[-1][1]
+    measured = [readings(boot) for boot in boots]
     pairs, lost = [], []
     for key, before in baseline.figures.items():
-        counted = [found[key] for found, _ in figures if key in found]
-        if not counted and key not in scattered:
+        found = [boot[key] for boot in measured if key in boot]
+        if not found:
             lost.append(key)
             continue
-        name, _, words = key.partition(" x")
-        now = Estimate(scattered[key]) if key in scattered else exactly(min(counted))
-        one = difference_of(run, name, int(words or 1))
-        one = replace(one, first=exactly(before), second=now, have=1)
-        case = run.cases.get(name)
-        loops = 1 if case is None else loops_of(case, one.repeat)
-        starts = [[call_times(start, one.repeat) for start in case.starts]] if case else []
-        pairs.append(judged(one, *slack(one.work, before, loops, resolution_of(run), *starts)))
-    new = tuple(key for key in figures[-1][0] if key not in baseline.figures)
-    return Comparison(run, run, tuple(shifted(pairs)), tuple(lost), new)
+        last = found[-1]
+        now = Estimate(round(last.least, 3))
+        if last.steady:
+            now = exactly(round(min(one.least for one in found if one.steady), 3))
+        pairs.append(judged(last.difference(exactly(before), now), *slack(before, last)))
+    new = tuple(key for key in figures_of(boots[-1])[0] if key not in baseline.figures)
+    return Comparison(boots[-1], boots[-1], tuple(shifted(pairs)), tuple(lost), new)
 
 
 def _least(level: str, functions: Functions) -> float:

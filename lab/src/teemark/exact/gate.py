@@ -23,7 +23,7 @@ from teemark.exact.baseline import Baseline, Functions, function_changes, held_a
 from teemark.exact.record import Own
 from teemark.measure import runner
 from teemark.model.changes import Change, changes
-from teemark.model.compare import Comparison, Limit
+from teemark.model.compare import Comparison, Limit, unlike
 from teemark.plan.plan import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -61,12 +61,7 @@ def read(file: Path) -> Baseline:
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
     """Returns what has another version than in the baseline, with both versions."""
-    was, here = baseline.by, made_by(file)
-    return {
-        name: (was.get(name, "none"), here.get(name, "none"))
-        for name in {**was, **here}
-        if was.get(name) != here.get(name)
-    }
+    return unlike(baseline.by, made_by(file))
 
 
 def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
@@ -117,8 +112,7 @@ def added_up(parts: Sequence[CaseTrace]) -> Functions:
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
     """Measures the plan. If something got dearer than the limit allows, it measures again on a
     second boot, and at the same time traces a case of each change on a third."""
-    other = differing(baseline, file)
-    if other:
+    if other := differing(baseline, file):
         return Gated(other=other)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         first = _boot(file, own, Path(folder) / "first")

@@ -12,7 +12,8 @@ from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
 from teemark.exact.record import Traced
 from teemark.exact.whatif import Cell
-from teemark.page.blocks import Block, Bullets, Code, Column, Paragraph, Strong, Table
+from teemark.model.compare import unlike
+from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
 from teemark.trace.difference import in_words
 
 CASES = (
@@ -75,12 +76,8 @@ def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
         core = next((image for image in known if image.name == "OP-TEE"), None)
         flags = {"compiler's flags": core.flags} if core is not None and core.flags else {}
         said.append(({**core.configuration} if core is not None else {}) | flags)
-    before, after = said
-    return tuple(
-        f"{name}: {before.get(name, 'not set')} → {after.get(name, 'not set')}"
-        for name in sorted({*before, *after})
-        if before.get(name) != after.get(name)
-    )
+    differs = sorted(unlike(said[0], said[1], "not set").items())
+    return tuple(f"{name}: {before} → {after}" for name, (before, after) in differs)
 
 
 def blocks(found: Compared, limit: float, again: str) -> list[Block]:
@@ -92,7 +89,7 @@ def blocks(found: Compared, limit: float, again: str) -> list[Block]:
         (case, fmt.count(cell.before), fmt.count(cell.instructions), fmt.signed(cell.share, 2))
         for case, cell in ordered
     )
-    heads = (Column("call", "left"), Column(found.base), Column(found.head), Column("change"))
+    heads = (*left("call"), *right(found.base, found.head, "change"))
     made.append(Table(heads, rows))
     said = [(f"{case}: {in_words(cell.changed, FUNCTIONS)}",) for case, cell in moved]
     if said:

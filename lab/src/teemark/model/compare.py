@@ -11,10 +11,12 @@ by more is better or worse; what differs by less, but in one direction in all ca
 found by a sign test over the cases (`shifted`)."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, starmap
 from statistics import fmean, geometric_mean, median, variance
-from typing import Any, Literal
+from typing import Literal
 
 from teemark.base.interval import Interval
 from teemark.base.work import Work
@@ -23,15 +25,16 @@ from teemark.model.models import in_tee
 from teemark.model.power import ALPHA, FEWEST, student, student_p, visible
 from teemark.model.stats import (
     Estimate,
-    call_times,
+    centre,
     exactly,
     loops_of,
     quartiles,
     repeats_of,
     resolution_of,
     steady,
+    times_of,
 )
-from teemark.run.reader import MeasuredCase, RunData
+from teemark.run.reader import RunData
 
 BOOTS = 0.0002  # Relative difference of two boots of one build, besides the step of the clock
 LIMIT = 0.001  # Likewise where the timer ticks within a sample
@@ -61,6 +64,63 @@ Family = tuple[str, str, str]  # Workload, algorithm and backend
 Starts = Sequence[Sequence[float]]  # Values a call (nanoseconds or instructions), by start
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What one run measured of a case, at one number of operations in a call; nanoseconds or
+    instructions."""
+
+    case: str
+    starts: Starts
+    repeat: int = 1
+    work: Work | None = None  # What the case does; None for a step of teehash
+    size: int | None = None  # Bytes that a call works on, all its operations together
+    world: World | None = None
+    loops: int = 1  # Calls in its longest sample
+    resolution: float = 0.0  # A step of the clock
+
+    @property
+    def key(self) -> str:
+        """Returns the case's key; ` x4` behind it says that a call is four operations."""
+        return self.case + (f" x{self.repeat}" if self.repeat > 1 else "")
+
+    @cached_property
+    def medians(self) -> list[float]:
+        return [median(values) for values in self.starts if values]
+
+    @property
+    def least(self) -> float:
+        """Returns the smallest of the starts' medians: one boot of about forty takes more than the
+        others."""
+        return min(self.medians)
+
+    @property
+    def middle(self) -> float:
+        """Returns the mean of the starts' medians; of teehash, whose starts are single values, the
+        median."""
+        return median(self.medians) if self.work is None else centre(self.starts)
+
+    @property
+    def scatter(self) -> float:
+        """Returns how far `least` may be off because samples of that start differ: as far as the
+        middle half of them lies apart, over four standard deviations of the difference of two such
+        medians."""
+        low, _, high = quartiles(min(filter(None, self.starts), key=median))
+        return float(high - low)
+
+    @cached_property
+    def steady(self) -> bool:
+        """Tells whether its calls took one count of instructions; each run of teehash has its
+        own."""
+        if self.work is None:
+            return True
+        return not self.work.distribution and steady(list(chain.from_iterable(self.starts)))
+
+    def difference(self, first: Estimate, second: Estimate, have: int = 1) -> "Difference":
+        """Returns the case with its figures in two runs, without a verdict."""
+        about = (self.work, self.size, self.world)
+        return Difference(*(self.case, self.repeat, first, second, "undecided", *about), have=have)
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One case in two runs, at one number of operations in a call; nanoseconds or instructions."""
@@ -70,6 +130,9 @@ class Difference:
     first: Estimate
     second: Estimate
     verdict: Verdict
+    work: Work | None = None  # As in Reading
+    size: int | None = None
+    world: World | None = None
     exact: bool = False
     reason: str | None = None  # Why nothing is decided of a case that scatters where others count
     interval: Interval | None = None  # Ratio of second to first; holds for all cases together
@@ -77,9 +140,6 @@ class Difference:
     have: int = 0  # Starts of the run with fewer
     visible: float = math.inf  # Smallest relative change called worse in POWER of such pairs
     scatter: float = 0.0  # Relative standard deviation from start to start
-    work: Work | None = None  # What the case does; None for a step of teehash
-    size: int | None = None  # Bytes that a call works on, all its operations together
-    world: World | None = None
     step: float = 0.0  # What one step of the clock makes of a call
     shift: float | None = None  # The common shift that this case is part of
 
@@ -200,15 +260,23 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     return found
 
 
+def unlike(
+    before: Mapping[str, str], after: Mapping[str, str], lacks: str = "none"
+) -> dict[str, tuple[str, str]]:
+    """Returns both values of each name whose value differs; `lacks` stands for one that isn't
+    there."""
+    return {
+        name: (before.get(name, lacks), after.get(name, lacks))
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    }
+
+
 def other_machines(first: RunData, second: RunData) -> list[str]:
     """Returns what else differs between two runs, besides their commits: builds and versions,
     settings of teebench, the board, the user's labels; "NAME: BASE → NEW" each."""
-    before, after = _described(first), _described(second)
-    return [
-        f"{name}: {before.get(name) or 'none'} → {after.get(name) or 'none'}"
-        for name in dict.fromkeys((*before, *after))
-        if before.get(name) != after.get(name)
-    ]
+    differs = unlike(_described(first), _described(second))
+    return [f"{name}: {before} → {after}" for name, (before, after) in differs.items()]
 
 
 def _described(run: RunData) -> dict[str, str]:
@@ -228,16 +296,17 @@ def _described(run: RunData) -> dict[str, str]:
         "counter of the TA": options.ta_counter,
         **{f"label {key}": value for key, value in run.labels.items()},
     }
-    return {name: str(value) for name, value in values.items() if value is not None}
+    return {name: str(value) for name, value in values.items() if value not in (None, "")}
 
 
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case of both runs, and names those that one of them lacks."""
-    raw = [*_cases(first, second), *_hashing(first, second)]
+    others = readings(second)
+    both = [(one, others[key]) for key, one in readings(first).items() if key in others]
     if first.icount and second.icount:
-        pairs = shifted([_counted(one) for one in raw])
+        pairs = shifted([_counted(*pair) for pair in both])
     else:
-        pairs = _sampled(raw)
+        pairs = sampled(both)
     if first.emulated or second.emulated:
         pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
     before, after = first.measured, second.measured
@@ -246,147 +315,54 @@ def compare(first: RunData, second: RunData) -> Comparison:
     return Comparison(first, second, tuple(pairs), lost, new)
 
 
-# -- what is judged ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A case of both runs before it is judged."""
-
-    one: Difference  # Without a verdict
-    medians: tuple[Sequence[float], Sequence[float]]  # Of each start of both runs
-    starts: tuple[Starts, Starts]
-    loops: int = 1  # Calls in the longest sample of the run with the shorter ones
-    resolution: float = 0.0  # A step of the clock, nanoseconds
-    steady: bool = True
-
-    @property
-    def grain(self) -> float:
-        """Returns a step of the clock as a share of the case."""
-        figure = min(map(min, self.medians))
-        return self.resolution / self.loops / figure if figure > 0 else 0.0
-
-    @property
-    def tested(self) -> bool:
-        """Tells whether both runs have two starts of a cost, no distribution, and no time is 0."""
-        if self.one.work is not None and self.one.work.distribution:
-            return False
-        return self.one.have > 1 and min(map(min, self.medians)) > 0
-
-
-def _pair(one: Difference, starts: tuple[Starts, Starts], *how: Any) -> _Pair:
-    """Returns the pair with the geometric means of the starts' medians, if they are positive."""
-    before, after = ([median(values) for values in run if values] for run in starts)
-    first, second = (
-        Estimate(geometric_mean(values) if min(values) > 0 else fmean(values))
-        for values in (before, after)
-    )
-    have = min(len(before), len(after))
-    return _Pair(replace(one, first=first, second=second, have=have), (before, after), starts, *how)
-
-
-_UNKNOWN = Estimate(math.nan)
-
-
-def difference_of(run: RunData, key: str, repeat: int = 1) -> Difference:
-    """Returns a case of `run` as a difference without figures and verdict."""
-    case = run.cases.get(key)
-    made = Difference(key, repeat, _UNKNOWN, _UNKNOWN, "undecided")
-    if case is None:  # a step of teehash
-        return made
-    size = None if case.case.bytes is None else case.case.bytes * repeat
-    return replace(made, work=case.work, size=size, world=_world(run, case))
-
-
-def _world(run: RunData, case: MeasuredCase) -> World:
-    """Returns where the calls of a case go; "program" is nowhere out of the program."""
-    if in_tee(run, case):
-        return "tee"
-    return "program" if run.backend(case.case.backend).local else "kernel"
-
-
-def _cases(first: RunData, second: RunData) -> Iterator[_Pair]:
-    step = max(resolution_of(first), resolution_of(second))
-    others = {case.key: case for case in second.sound}
-    for case in first.sound:
-        other = others.get(case.key)
-        if other is None:
-            continue
-        for repeat in sorted({*repeats_of(case)} & {*repeats_of(other)}):
-            before, after = (
-                [call_times(start, repeat) for start in one.starts] for one in (case, other)
-            )
-            loops = min(loops_of(case, repeat), loops_of(other, repeat))
-            counts = steady(case, repeat) and steady(other, repeat)
-            one = difference_of(first, case.key, repeat)
-            yield _pair(one, (before, after), loops, step, counts)
-
-
-def _hashing(first: RunData, second: RunData) -> Iterator[_Pair]:
-    """Yields teehash's steps. Each of its runs is a process of its own: a start."""
-    before, after = file_times(first), file_times(second)
-    for case in before:
-        if case in after:
-            starts = [[value] for value in before[case]], [[value] for value in after[case]]
-            yield _pair(difference_of(first, case), starts)
-
-
-def file_times(run: RunData) -> dict[str, list[float]]:
-    """Returns what each run of teehash took for its file, by step: nanoseconds, without opening the
-    TA's session."""
-    found: dict[str, list[float]] = {}
+def readings(run: RunData) -> dict[str, Reading]:
+    """Returns all that a run measured, by `Reading.key`. A run of teehash is a process of its own,
+    a start, and has the time for its file without opening the TA's session."""
+    found = []
+    for case in run.sound:
+        local = run.backend(case.case.backend).local
+        world: World = "tee" if in_tee(run, case) else "program" if local else "kernel"
+        for repeat in repeats_of(case):
+            size = None if case.case.bytes is None else case.case.bytes * repeat
+            about = (repeat, case.work, size, world, loops_of(case, repeat), resolution_of(run))
+            found.append(Reading(case.key, times_of(case, repeat), *about))
+    steps: dict[str, list[list[float]]] = {}
     for record in run.teehash:
         files = record.report.get("files")
         file = files[0] if isinstance(files, list) and files else None
         value = file.get("total_ns") if isinstance(file, dict) else None
         if isinstance(value, int | float):
-            found.setdefault(record.case, []).append(float(value))
-    return found
+            steps.setdefault(record.case, []).append([float(value)])
+    found += [Reading(step, starts) for step, starts in steps.items()]
+    return {one.key: one for one in found}
 
 
 # -- where instructions are counted --------------------------------------------------------------
 
 
-def least(starts: Starts) -> float:
-    """Returns the smallest of the starts' medians: one boot of about forty takes more than the
-    others."""
-    return min(median(values) for values in starts if values)
-
-
-def scatter(starts: Starts) -> float:
-    """Returns how far `least` may be off because samples of that start differ: as far as the middle
-    half of them lies apart, over four standard deviations of the difference of two such medians."""
-    values = min((values for values in starts if values), key=median)
-    low, _, high = quartiles(values)
-    return float(high - low)
-
-
-def slack(
-    work: Work | None, figure: float, loops: int, resolution: float, *runs: Starts
-) -> tuple[float, float]:
+def slack(figure: float, *readings: Reading) -> tuple[float, float]:
     """Returns how many instructions two boots of one build may differ in a call that takes `figure`
-    of them, in samples of `loops` calls that scatter as those of `runs`; and what a step of the
-    clock makes of a call: infinite where pages at hand or timer ticks hide it. A step of teehash
-    has no work."""
-    apart = sum(map(scatter, runs))
+    of them, in samples that scatter and have as many calls as these; and what a step of the clock
+    makes of a call: infinite where pages at hand or timer ticks hide it."""
+    work, loops = readings[0].work, min(one.loops for one in readings)
+    apart = sum(one.scatter for one in readings)
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure + apart, math.inf
     if work is None:
         return LIMIT * figure + WAITS + apart, math.inf
     if loops * figure >= TICK_NS:
         return LIMIT * figure + apart, math.inf
-    return resolution / loops + BOOTS * figure + apart, resolution / loops
+    step = max(one.resolution for one in readings) / loops
+    return step + BOOTS * figure + apart, step
 
 
-def _counted(pair: _Pair) -> Difference:
-    if not pair.steady:
-        before, after = (
-            Estimate(median(v for one in starts for v in one)) for starts in pair.starts
-        )
-        return judged(replace(pair.one, first=before, second=after), 0.0, math.inf)
-    before, after = (exactly(min(medians)) for medians in pair.medians)
-    allowed = slack(pair.one.work, before.value, pair.loops, pair.resolution, *pair.starts)
-    return judged(replace(pair.one, first=before, second=after), *allowed)
+def _counted(before: Reading, after: Reading) -> Difference:
+    have = min(len(before.medians), len(after.medians))
+    if before.steady and after.steady:
+        one = before.difference(exactly(before.least), exactly(after.least), have)
+        return judged(one, *slack(before.least, before, after))
+    first, second = (Estimate(median(chain.from_iterable(one.starts))) for one in (before, after))
+    return judged(before.difference(first, second, have), 0.0, math.inf)
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:
@@ -446,29 +422,44 @@ def sign_p(ups: int, count: int) -> float:
 # -- where times are sampled ---------------------------------------------------------------------
 
 
-def _sampled(pairs: Sequence[_Pair]) -> list[Difference]:
-    tests = sum(pair.tested for pair in pairs)
-    return [_tested(pair, tests) if pair.tested else pair.one for pair in pairs]
+def sampled(pairs: Sequence[tuple[Reading, Reading]]) -> list[Difference]:
+    """Returns the verdicts on cases of two runs."""
+    tests = sum(starmap(_testable, pairs))
+    return [_sampled(*pair, tests) for pair in pairs]
 
 
-def _tested(pair: _Pair, tests: int) -> Difference:
+def _testable(before: Reading, after: Reading) -> bool:
+    """Tells whether both runs have two starts of a cost, no distribution, and no time is 0."""
+    if before.work is not None and before.work.distribution:
+        return False
+    return all(len(one.medians) > 1 and min(one.medians) > 0 for one in (before, after))
+
+
+def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     """Returns the difference with its verdict, by Welch's form of Student's test. Starts that a
     coarse clock shows as equal scatter by as much as it hides."""
-    one, logs = pair.one, [[math.log(value) for value in values] for values in pair.medians]
-    before, after = map(len, logs)
-    parts = [variance(values) + pair.grain**2 / 12 for values in logs]
-    each = parts[0] / before, parts[1] / after
+    medians = before.medians, after.medians
+    many = len(before.medians), len(after.medians)
+    first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)
+    one = before.difference(Estimate(first), Estimate(second), min(many))
+    if not _testable(before, after):
+        return one
+    step = max(before.resolution, after.resolution) / min(before.loops, after.loops)
+    grain = step / min(before.least, after.least)
+    logs = [[math.log(value) for value in run] for run in medians]
+    parts = [variance(values) + grain**2 / 12 for values in logs]
+    each = parts[0] / many[0], parts[1] / many[1]
     error = math.sqrt(sum(each))
     off = fmean(logs[1]) - fmean(logs[0])
     if error == 0:  # starts without any scatter, by a clock of unknown steps
         verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
         ratio = math.exp(off)
         return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
-    freedom = sum(each) ** 2 / (each[0] ** 2 / (before - 1) + each[1] ** 2 / (after - 1))
+    freedom = sum(each) ** 2 / (each[0] ** 2 / (many[0] - 1) + each[1] ** 2 / (many[1] - 1))
     freedom = max(int(freedom), 1)
     reach = student(ALPHA / tests, freedom) * error
     low, high = (math.exp(min(end, 500)) for end in (off - reach, off + reach))
-    enough = one.have >= FEWEST
+    enough = min(many) >= FEWEST
     verdict = "undecided"
     if low >= 1 - MARGIN and high <= 1 + MARGIN:
         verdict = "same"
@@ -479,7 +470,7 @@ def _tested(pair: _Pair, tests: int) -> Difference:
         verdict=verdict,
         interval=Interval(low, high, 1 - ALPHA),
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
-        visible=visible(error, (before, after), tests) if enough else math.inf,
+        visible=visible(error, many, tests) if enough else math.inf,
         scatter=math.sqrt(sum(parts) / 2),
     )
 

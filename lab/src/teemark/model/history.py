@@ -12,21 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
 from teemark.model.changes import Change, changes
-from teemark.model.compare import (
-    Comparison,
-    Verdict,
-    difference_of,
-    file_times,
-    least,
-    shifted,
-    slack,
-)
-from teemark.model.stats import call_times, centre, exactly, loops_of, resolution_of, steady
+from teemark.model.compare import Comparison, Reading, Verdict, readings, shifted, slack
+from teemark.model.stats import exactly
 from teemark.run.reader import RunData
 
 FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
@@ -66,46 +57,29 @@ class Line:
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     """Returns every case that two runs or more have. The runs are in their order, all of one
     kind."""
-    found: dict[str, list[_Value]] = {}
+    found: dict[str, list[tuple[int, Reading]]] = {}
     counted = all(run.icount for run in runs)
-    for number, run in enumerate(runs):
-        for case in run.sound:
-            starts = [call_times(start) for start in case.starts]
-            if any(starts):
-                value = least(starts) if counted else centre(starts)
-                allowed, _ = slack(case.work, value, loops_of(case), resolution_of(run), starts)
-                made = _Value(number, value, allowed, steady(case) or not counted)
-                found.setdefault(case.key, []).append(made)
-        for step, times in file_times(run).items():
-            value = min(times) if run.icount else median(times)
-            allowed, _ = slack(None, value, 1, 0.0)
-            found.setdefault(step, []).append(_Value(number, value, allowed))
     blind = not counted and any(run.emulated for run in runs)
-    known = []
-    for key, values in found.items():
-        if len(values) < 2:
+    for number, run in enumerate(runs):
+        for one in readings(run).values():
+            if one.repeat == 1:
+                found.setdefault(one.case, []).append((number, one))
+    made = []
+    for key, measured in found.items():
+        if len(measured) < 2:
             continue
-        sure = [place for place, one in enumerate(values) if one.sure]
-        figures = tuple(one.value for one in values)
+        values = tuple(one.least if counted else one.middle for _, one in measured)
+        sure = [place for place, (_, one) in enumerate(measured) if one.steady or not counted]
         changes: tuple[int, ...] = ()
         if counted:
-            kept = [values[place] for place in sure]
-            levels = exact_changes([one.value for one in kept], [one.allowed for one in kept])
+            allowed = [slack(values[place], measured[place][1])[0] for place in sure]
+            levels = exact_changes([values[place] for place in sure], allowed)
             changes = tuple(sure[place] for place in levels)
         elif not blind:
-            changes = sampled_changes(figures)
-        places = tuple(one.run for one in values)
-        known.append(Line(key, places, figures, changes, len(sure) < len(values)))
-    return tuple(known)
-
-
-class _Value(NamedTuple):
-    """A case's figure in one run, and how much two boots of one build may differ in it."""
-
-    run: int
-    value: float
-    allowed: float
-    sure: bool = True
+            changes = sampled_changes(values)
+        places = tuple(number for number, _ in measured)
+        made.append(Line(key, places, values, changes, len(sure) < len(values)))
+    return tuple(made)
 
 
 def events(
@@ -116,7 +90,7 @@ def events(
     made = []
     for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
         run = runs[number]
-        pairs = []
+        measured, pairs = readings(run), []
         for line in found:
             if number not in line.runs[1:]:
                 continue
@@ -128,9 +102,8 @@ def events(
             verdict: Verdict = "same"
             if at in line.changes:
                 verdict = "worse" if after > before else "better"
-            one = difference_of(run, line.case)
+            one = measured[line.case].difference(exactly(before), exactly(after))
             exact = run.icount and one.work is not None
-            one = replace(one, first=exactly(before), second=exactly(after))
             pairs.append(replace(one, verdict=verdict, exact=exact))
         whole = Comparison(runs[number - 1], run, tuple(shifted(pairs)), (), ())
         made.append((number, changes(whole)))

@@ -23,6 +23,7 @@ from teemark.model.stats import (
     loops_of,
     repeats_of,
     resolution_of,
+    times_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
 
@@ -231,11 +232,7 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
         if len(counts) < 3:
             continue
         times = [
-            sampling.estimate(
-                [call_times(start, n) for start in measured.starts],
-                f"{case.case} x{n}",
-                loops_of(measured, n),
-            )
+            sampling.estimate(times_of(measured, n), f"{case.case} x{n}", loops_of(measured, n))
             for n in counts
         ]
         found = line(counts, times, "operation")

@@ -203,7 +203,7 @@ def estimate(
     if not found:
         raise ValueError("no values to estimate from")
     value = centre(found)
-    if exact and _steady([one for values in found for one in values], of):
+    if exact and steady([one for values in found for one in values], of):
         return exactly(value)
     if len(found) > 1:
         shifts = np.array([median(values) for values in found]) - value
@@ -245,9 +245,10 @@ def quartiles(values: Sequence[float]) -> Array:
     return np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
 
 
-def _steady(values: Sequence[float], of: float) -> bool:
-    """Tells whether all but a few are one count. The clock of a board that counts instructions goes
-    on while the processor waits, for a disk as a rule: such times are sampled, not counted."""
+def steady(values: Sequence[float], of: float = 0.0) -> bool:
+    """Tells whether all but a few are one count (`of`: what was counted, where the values are
+    differences). The clock of a board that counts instructions goes on while the processor waits,
+    for a disk as a rule: such times are sampled, not counted."""
     low, middle, high = quartiles(values)
     return bool(high - low <= STEADY * max(abs(middle), of))
 
@@ -426,9 +427,9 @@ def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
     return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
 
 
-def steady(measured: MeasuredCase, repeat: int = 1) -> bool:
-    """Tells whether calls with that many operations took one count of instructions."""
-    return not measured.work.distribution and _steady(call_times(measured.samples, repeat), 0.0)
+def times_of(measured: MeasuredCase, repeat: int = 1) -> list[list[float]]:
+    """Returns what a call took with that many operations in it, by each sample of each start."""
+    return [call_times(samples, repeat) for samples in measured.starts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,7 +521,7 @@ class Sampling:
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     """Returns None for a case without a sample of single operations."""
     case = measured.case
-    starts = [call_times(samples) for samples in measured.starts]
+    starts = times_of(measured)
     if not any(starts):
         return None
     loops = loops_of(measured)
