@@ -289,7 +289,7 @@ def intervals(run: Run) -> Iterator[tuple[str, float, Interval | None]]:
     yield "slope", OPERATION, line.terms["operation"].interval
     pairs = {n: run.pairs(3 * count + i, n) for i, n in enumerate(REPEATS)}
     slopes = slope_ratio(pairs, "pairs", run.sampling)
-    yield "counter", 1.0, slopes.ratio.interval if slopes else None
+    yield "counter", 1.0, slopes.interval if slopes else None
 
 
 def coverage(scenario: Scenario, runs: int, seed: int = 1) -> dict[str, tuple[float, int]]:

@@ -287,7 +287,7 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
         assert counted.case.ta_counter is True
         assert counted.deviation is not None
         assert abs(counted.deviation) < 0.001 < TOLERANCE, counted
-        assert counted.judgement == "agree"
+        assert counted.answer == "yes"
         # the way with a buffer and a digest costs more than an empty call, and not twice
         assert counted.crossing is not None
         assert call < counted.crossing.value < 2 * call

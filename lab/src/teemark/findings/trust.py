@@ -56,10 +56,9 @@ def harness(ground: Ground) -> Finding | None:
 
 def two_clocks(ground: Ground) -> Finding | None:
     """Compares the slope over repetitions by the client's clock with the counter in the TA."""
-    judged = [case for case in ground.models.counted if case.judgement is not None]
+    judged = [case for case in ground.models.counted if case.answer is not None]
     agree, apart, undecided = (
-        [case for case in judged if case.judgement == judgement]
-        for judgement in ("agree", "disagree", "undecided")
+        [case for case in judged if case.answer == answer] for answer in ("yes", "no", "undecided")
     )
     if not judged:
         return None

@@ -6,9 +6,8 @@ cost the same and the way nothing more, the TA's on its counter being right."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
 
-from teemark.model.decide import within
+from teemark.model.decide import Answer, within
 from teemark.model.fit import ROUNDING, line
 from teemark.model.stats import Estimate, Sampling, exactly, repeats_of
 from teemark.run.reader import MeasuredCase
@@ -22,15 +21,6 @@ Pairs = Sequence[Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Slopes:
-    """Two slopes over the same x, and how the second relates to the first."""
-
-    first: float
-    second: float
-    ratio: Estimate
-
-
-@dataclass(frozen=True, slots=True)
 class Counted:
     """One case whose TA counted along; times of one call (repeat 1) in nanoseconds."""
 
@@ -38,37 +28,40 @@ class Counted:
     inside: Estimate | None  # None: no call with a single operation was measured
     crossing: Estimate | None  # The client's time less `inside`, call by call
     repeats: int  # How many numbers of repetitions there are
-    slopes: Slopes | None  # None: too few repetitions, or no slope
+    slopes: Estimate | None
+    """The slope by the TA's counter over the client's; None: too few repetitions, or no slope."""
 
     @property
     def deviation(self) -> float | None:
         """Returns how far the TA's slope is from the client's, relative."""
-        return self.slopes.ratio.value - 1 if self.slopes else None
+        return self.slopes.value - 1 if self.slopes else None
 
     @property
-    def judgement(self) -> Literal["agree", "disagree", "undecided"] | None:
+    def answer(self) -> Answer | None:
         """Says whether the clocks agree to within TOLERANCE; None if there is nothing to judge
         by."""
         if self.repeats < REPEATS:
             return None
-        if self.slopes is None:
-            return "undecided"
-        answer = within(self.slopes.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
-        return "agree" if answer == "yes" else "disagree" if answer == "no" else "undecided"
+        return within(self.slopes, 1 - TOLERANCE, 1 + TOLERANCE) if self.slopes else "undecided"
 
 
-def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Slopes | None:
-    """Returns the slopes by both clocks, and their ratio. What disturbs a call disturbs both, so
-    what is drawn is the median of second - ratio * first, whose slope is 0 at the right ratio.
-    None for fewer than three x, or a first slope that can't be told from none."""
+def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
+    """Returns the median of so much of the second clock's time and so much of the first's."""
+    starts = [[second * b + first * a for a, b in start] for start in pairs]
+    whole = median(a for start in pairs for a, _ in start)
+    return sampling.estimate(starts, label, of=whole)
+
+
+def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Estimate | None:
+    """Returns the second clock's slope over x as a ratio to the first's. What disturbs a call
+    disturbs both, so what is drawn is the median of second - ratio * first, whose slope is 0 at the
+    right ratio. None for fewer than three x, or a first slope that can't be told from none."""
     xs = sorted(x for x in pairs if any(pairs[x]))
     if len(xs) < REPEATS:
         return None
 
     def median_of(x: int, second: float, first: float) -> Estimate:
-        starts = [[second * b + first * a for a, b in start] for start in pairs[x]]
-        whole = median(a for start in pairs[x] for a, _ in start)
-        return sampling.estimate(starts, f"{label} x{x}", of=whole)
+        return _median(pairs[x], f"{label} x{x}", sampling, second, first)
 
     by_first = [median_of(x, 0, 1) for x in xs]
     one = line(xs, by_first, "slope", robust=False)
@@ -92,7 +85,7 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> S
     if apart is None:
         return None
     off = (apart.terms["slope"] - exactly(first.value)).scaled(1 / first.value)
-    return Slopes(first.value, second.value, exactly(ratio) + off)
+    return exactly(ratio) + off
 
 
 def _pairs(
@@ -120,21 +113,12 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
     if not pairs:
         return None
     key = measured.case.case
-
-    def of_call(second: float, first: float) -> Estimate | None:
-        starts = [[second * b + first * a for a, b in start] for start in pairs.get(1, ())]
-        if not any(starts):
-            return None
-        whole = median(a for start in pairs[1] for a, _ in start)
-        return sampling.estimate(starts, f"{key} x1", of=whole)
-
-    return Counted(
-        case=measured.case,
-        inside=of_call(1, 0),
-        crossing=of_call(-1, 1),
-        repeats=len(pairs),
-        slopes=slope_ratio(pairs, key, sampling),
-    )
+    inside = crossing = None
+    if 1 in pairs:
+        one = pairs[1], f"{key} x1", sampling
+        inside, crossing = _median(*one, 1, 0), _median(*one, -1, 1)
+    slopes = slope_ratio(pairs, key, sampling)
+    return Counted(measured.case, inside, crossing, len(pairs), slopes)
 
 
 def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Counted, ...]:
