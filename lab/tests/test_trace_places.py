@@ -60,7 +60,7 @@ def recorded() -> Recorder:
 
 def test_every_level_is_told_by_where_the_code_lies(tmp_path: Path) -> None:
     places = locate(recorded().window(tmp_path), sources())
-    found = [places.functions[number] for number in places.function]
+    found = [places.functions[number] for number in places.blocks["function"]]
     assert [(f.domain, f.module, f.name) for f in found] == [
         (Domain.PROGRAM, "prog", "main"),
         (Domain.KERNEL, "tee", "tee_ioctl"),
@@ -68,24 +68,24 @@ def test_every_level_is_told_by_where_the_code_lies(tmp_path: Path) -> None:
         (Domain.CORE, "core", "entry"),
         (Domain.TA, "TA x", "TA_InvokeCommandEntryPoint"),
     ]
-    assert [Kind(kind) for kind in places.kind] == [
+    assert [Kind(kind) for kind in places.blocks["kind"]] == [
         Kind.SVC,
         Kind.SMC,
         Kind.ERET,
         Kind.RETURN,
         Kind.RETURN,
     ]
-    assert places.address[3] == 0x0E100000
-    assert places.address[4] & 0xFFFFFFFF == 0  # in its file
-    assert all(flags & Flag.ENTRY for flags in places.flags)
+    assert places.blocks["address"][3] == 0x0E100000
+    assert places.blocks["address"][4] & 0xFFFFFFFF == 0  # in its file
+    assert all(flags & Flag.ENTRY for flags in places.blocks["flags"])
 
 
 def test_without_tee_elf_the_core_is_one_block(tmp_path: Path) -> None:
     places = locate(recorded().window(tmp_path), sources(core=None))
-    core = places.functions[places.function[3]]
+    core = places.functions[places.blocks["function"][3]]
     assert (core.name, core.named) == (OPAQUE_CORE, False)
-    assert places.flags[3] == Flag.OPAQUE
-    assert places.functions[places.function[4]].domain is Domain.TA
+    assert places.blocks["flags"][3] == Flag.OPAQUE
+    assert places.functions[places.blocks["function"][4]].domain is Domain.TA
 
 
 def test_a_tee_elf_of_another_build_is_refused(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_tf_a_of_another_build_is_refused(tmp_path: Path) -> None:
 
 def test_code_of_no_known_file_is_shown_as_such(tmp_path: Path) -> None:
     places = locate(recorded().window(tmp_path), sources(programs=(), tas=()))
-    names = [places.functions[places.function[block]] for block in (0, 4)]
+    names = [places.functions[places.blocks["function"][block]] for block in (0, 4)]
     assert [f.named for f in names] == [False, False]
 
 
@@ -119,9 +119,9 @@ def test_one_file_at_two_addresses_is_one_place(tmp_path: Path) -> None:
     recorder = recorded()
     again = recorder.step(0x50009000, TA_CODE, haddr=ANCHOR + 0x0E400000)
     places = locate(recorder.window(tmp_path), sources())
-    assert places.address[4] == places.address[again]
-    assert places.function[4] == places.function[again]
-    assert places.address[0] != places.address[4]
+    assert places.blocks["address"][4] == places.blocks["address"][again]
+    assert places.blocks["function"][4] == places.blocks["function"][again]
+    assert places.blocks["address"][0] != places.blocks["address"][4]
 
 
 def test_the_kernels_vectors_and_its_change_of_threads_are_known(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_the_kernels_vectors_and_its_change_of_threads_are_known(tmp_path: Path)
     inside = recorder.step(0xFFFF800080010A80, (NOP, NOP), haddr=0x7F3400700000)
     between = recorder.step(0xFFFF800080010A90, (NOP, RET), haddr=0x7F3400700010)
     switch = recorder.step(0xFFFF800080011000, (NOP, RET), haddr=0x7F3400700020)
-    flags = locate(recorder.window(tmp_path), sources()).flags
+    flags = locate(recorder.window(tmp_path), sources()).blocks["flags"]
     assert flags[inside] & (Flag.VECTOR | Flag.TABLE) == Flag.VECTOR | Flag.TABLE
     assert flags[between] & (Flag.VECTOR | Flag.TABLE) == Flag.TABLE
     assert flags[switch] & Flag.SWITCH

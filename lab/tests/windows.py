@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from teemark.trace.places import Domain, Flag, Function, Places, kind_of
+from teemark.trace.places import PLACE, Domain, Flag, Function, Places, kind_of
 from teemark.trace.symbols import Code, Elf, Symbol, Table
 from teemark.trace.window import BLOCK, SAMPLE, STEP, Window, read
 
@@ -89,14 +89,13 @@ class Machine:
     def located(self) -> Places:
         count = len(self.recorder.blocks)
         rows = [self.places[block] for block in range(count)]
-        return Places(
-            functions=tuple(self.functions),
-            function=np.array([row[0] for row in rows], np.int64),
-            domain=np.array([row[1] for row in rows], np.uint8),
-            address=np.array([block[0] for block in self.recorder.blocks], np.uint64),
-            kind=np.array([kind_of(row[2]) for row in rows], np.uint8),
-            flags=np.array([row[3] for row in rows], np.uint16),
-        )
+        made = [
+            (block[0], function, domain, kind_of(last), flags)
+            for block, (function, domain, last, flags) in zip(
+                self.recorder.blocks, rows, strict=True
+            )
+        ]
+        return Places(tuple(self.functions), np.array(made, PLACE))
 
 
 def elf(

@@ -167,14 +167,14 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
     at: dict[int, tuple[int, int]] = {}
     executed = window.executed()
     for block in window.used().tolist():
-        if core is None or places.domain[block] != Domain.CORE:
+        if core is None or places.blocks["domain"][block] != Domain.CORE:
             continue
         length = int(window.blocks["instructions"][block])
         times, more = divmod(int(executed[block]), length)
         for place in range(length):
-            address = int(places.address[block]) + 4 * place
+            address = int(places.blocks["address"][block]) + 4 * place
             count = at.get(address, (0, 0))[1] + times + (place < more)
-            at[address] = int(places.function[block]), count
+            at[address] = int(places.blocks["function"][block]), count
     found: Counter[tuple[int, str]] = Counter()
     lines = source_lines(core.file, list(at)) if core is not None else {}
     for address, line in lines.items():
@@ -225,10 +225,10 @@ def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
     executed = window.executed()
     found: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():
-        function = places.functions[places.function[block]]
+        function = places.functions[places.blocks["function"][block]]
         if not function.named and function.name != OPAQUE_CORE:
             level = LEVELS[function.domain]
-            address = int(places.address[block]) & (1 << 48) - 1
+            address = int(places.blocks["address"][block]) & (1 << 48) - 1
             found[level, function.module, address] += int(executed[block])
     return tuple(
         Unnamed(level, module, hex(address), count)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,18 +101,19 @@ class Function:
     named: bool = True
 
 
+PLACE = np.dtype(
+    [("address", "<u8"), ("function", "<u4"), ("domain", "u1"), ("kind", "u1"), ("flags", "<u2")]
+)
+"""A row of the table that trace/walk.c reads. Addresses of programs and TAs count from their file's
+beginning: newer versions of QEMU execute one block at all addresses where its page is mapped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The place and the function of every block; -1 for blocks that weren't executed."""
+    """The place and the function of every block; zeros for blocks that weren't executed."""
 
     functions: tuple[Function, ...]
-    function: NDArray[np.int64]
-    domain: NDArray[np.uint8]
-    address: NDArray[np.uint64]
-    """Programs' and TAs' count from their file's beginning: newer versions of QEMU execute one
-    block at all addresses where its page is mapped."""
-    kind: NDArray[np.uint8]
-    flags: NDArray[np.uint16]
+    blocks: NDArray[Any]
 
 
 OPAQUE_CORE = "[OP-TEE core]"
@@ -160,10 +162,7 @@ class _Locator:
 
     def locate(self) -> Places:
         window = self.window
-        count = len(window.blocks)
-        function = np.full(count, -1, np.int64)
-        domain, kind = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
-        addresses, flags = np.zeros(count, np.uint64), np.zeros(count, np.uint16)
+        rows = np.zeros(len(window.blocks), PLACE)
         used = window.used().tolist()
         physical = {block: self._physical(block) for block in used}
         domains = {block: self._domain(block, physical[block]) for block in used}
@@ -177,15 +176,12 @@ class _Locator:
             if domains[block] in (Domain.TFA, Domain.CORE):
                 at = physical[block] or 0
             file = files.get(block)
-            found, flags[block] = self._function(domains[block], at, file)
+            found, flags = self._function(domains[block], at, file)
             if file is not None:  # no other file has the address then
-                number = self.files.setdefault(file[0].file, len(self.files) + 1)
-                at = number << 48 | at - file[1]
-            function[block] = self.numbers.setdefault(found, len(self.numbers))
-            domain[block] = domains[block]
-            addresses[block] = at
-            kind[block] = kind_of(int(window.code(block)[-1]))
-        return Places(tuple(self.numbers), function, domain, addresses, kind, flags)
+                at = self.files.setdefault(file[0].file, len(self.files) + 1) << 48 | at - file[1]
+            number = self.numbers.setdefault(found, len(self.numbers))
+            rows[block] = at, number, domains[block], kind_of(int(window.code(block)[-1])), flags
+        return Places(tuple(self.numbers), rows)
 
     def _physical(self, block: int) -> int | None:
         """Returns the address in secure RAM, None outside."""

@@ -7,8 +7,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from teemark.base import paths
 from teemark.base.errors import DataError, MissingOutput
 from teemark.trace.places import LEVELS, Domain, Places
@@ -18,9 +16,6 @@ from teemark.trace.window import Window
 PROGRAM = "teetrace-walk"
 
 _HEAD = struct.Struct("<8sQQ")
-_BLOCK = np.dtype(
-    [("address", "<u8"), ("function", "<u4"), ("domain", "u1"), ("kind", "u1"), ("flags", "<u2")]
-)
 _KINDS = ("jump", "call", "return", "ERET", "SVC", "SMC", "interrupt or fault")
 
 
@@ -37,7 +32,8 @@ def build(window: Window, places: Places) -> Tree:
     if not program.is_file():
         raise MissingOutput(f"there is no {program}", hint="run `make trace` first")
     with tempfile.NamedTemporaryFile(prefix="teemark-") as table:
-        table.write(_table(places))
+        table.write(_HEAD.pack(b"TTABLE1\0", len(places.blocks), len(places.functions)))
+        table.write(places.blocks.tobytes())
         table.flush()
         done = subprocess.run(
             [str(program), str(window.file), table.name], capture_output=True, check=False
@@ -45,16 +41,6 @@ def build(window: Window, places: Places) -> Tree:
     if done.returncode != 0:
         raise DataError(done.stderr.decode(errors="replace").strip() or f"{program} failed")
     return _parse(done.stdout.decode(), [function.name for function in places.functions])
-
-
-def _table(places: Places) -> bytes:
-    blocks = np.zeros(len(places.function), _BLOCK)
-    blocks["address"] = places.address
-    blocks["function"] = np.maximum(places.function, 0)
-    blocks["domain"] = places.domain
-    blocks["kind"] = places.kind
-    blocks["flags"] = places.flags
-    return _HEAD.pack(b"TTABLE1\0", len(blocks), len(places.functions)) + blocks.tobytes()
 
 
 def _parse(text: str, names: Sequence[str]) -> Tree:
