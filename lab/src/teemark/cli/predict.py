@@ -80,7 +80,7 @@ def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object
         "chunk": task.chunk,
     }
     if isinstance(answer, Unpredictable):
-        return of_task | {"value": None, "reason": answer.why, "measure": answer.measure}
+        return of_task | {"value": None, "reason": answer.message, "measure": answer.hint}
     return of_task | {
         "value": answer.figure.value,
         **low_high(answer.interval),
@@ -94,8 +94,8 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
     curve = task.curve or task.workload
     name = f"{curve}/{task.algorithm}/{task.backend}, {fmt.size(task.size or 0)}{pieces}"
     if isinstance(answer, Unpredictable):
-        paragraph(console, f"{name}: no prediction: {answer.why}")
-        paragraph(console, f"  measure first: {answer.measure}")
+        paragraph(console, f"{name}: no prediction: {answer.message}")
+        paragraph(console, f"  measure first: {answer.hint}")
         return
     interval = answer.interval
     value, ends = answer.figure.value, "too few samples for an interval"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from teemark.base import work
+from teemark.base.errors import TeemarkError
 from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.fit import MAY_SAVE
@@ -20,13 +21,8 @@ LEAST = 0.01
 """No prediction claims to be nearer, however well its model fits."""
 
 
-class Unpredictable(Exception):
-    """Why there is no answer, and what to measure so that there is one."""
-
-    def __init__(self, why: str, measure: str) -> None:
-        super().__init__(why)
-        self.why = why
-        self.measure = measure
+class Unpredictable(TeemarkError):
+    """Why there is no answer; the hint is what to measure so that there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +52,26 @@ def predict(models: Models, task: Work) -> Prediction:
     key = f"{curve}/{task.algorithm}/{task.backend}"
     cost = models.cost(task.algorithm, task.backend, curve)
     if cost is None:
-        raise Unpredictable(
-            f"this run has no model of {key}",
-            f"{key} at five sizes or more" + (", 0 bytes among them" if curve == whole else ""),
-        )
+        empty = ", 0 bytes among them" if curve == whole else ""
+        hint = f"{key} at five sizes or more{empty}"
+        raise Unpredictable(f"this run has no model of {key}", hint=hint)
     if not cost.fit.fits:
         raise Unpredictable(
             f"the model of {key} is off by {cost.fit.misfit or 0:.0%} at its worst size",
-            "more sizes around the one that is asked for",
+            hint="more sizes around the one that is asked for",
         )
     sizes = sorted(int(point.x) for point in cost.fit.points)
     within = task.chunk if task.chunk is not None else task.size or 0
     if not sizes[0] <= within <= sizes[-1]:
         raise Unpredictable(
             f"{key} was measured from {sizes[0]} to {sizes[-1]} bytes",
-            f"{key}/{within}, or sizes on both sides of it",
+            hint=f"{key}/{within}, or sizes on both sides of it",
         )
     off = cost.fit.prediction_error
     if off is None:
         raise Unpredictable(
             f"no size of {key} can be left out, so that nobody knows how far the model is off",
-            f"{key} at more sizes",
+            hint=f"{key} at more sizes",
         )
     checked = _measured_pieces(models, cost, task) if streams else []
     paths = [abs(cost.fit.terms[name].value) for name in MAY_SAVE if name in cost.fit.terms]
@@ -106,7 +101,7 @@ def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
     raise Unpredictable(
         f"what a piece of {chunk} bytes costs isn't known: no message in pieces as small was "
         "measured",
-        task.key,
+        hint=task.key,
     )
 
 
@@ -118,9 +113,9 @@ def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
     if cost.form.by_kernel:
         why = "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost "
         why += "isn't known"
-        raise Unpredictable(why, task.key)
+        raise Unpredictable(why, hint=task.key)
     way = f"{work.EMPTY_CALL}, and {work.INVOKE.name} with every kind of memref"
-    raise Unpredictable("what a further call into the TEE takes isn't known", way)
+    raise Unpredictable("what a further call into the TEE takes isn't known", hint=way)
 
 
 def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int], float]]:
