@@ -21,8 +21,8 @@ _LEVELS = {
 """Colour and words of each level."""
 
 _ROW = 18
-_LETTER = 6.65  # of the widest of the fonts below
-_FONT = 11
+_FONTS = "ui-monospace,Menlo,Consolas,monospace"
+_LETTER = 6.65  # Pixels of a letter of the widest of them, at 11 pixels
 _THIN = 0.4  # Narrower frames are left out: nobody sees them
 
 
@@ -60,14 +60,34 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
         _merge(root, against, before=True)
         root.before = against.instructions
     _merge(root, case, before=False)
-    root.total = case.instructions
-    whole = case.instructions
-    named, head = bars.legend(_colours(case, against is not None), width, 2)
-    drawing = _Drawing(whole, width / whole if whole else 0.0, against is not None, head + 6)
-    height = head + 6 + (drawing.draw(root, 0.0, 0) + 1) * _ROW
-    frames = f'<g font-family="ui-monospace,Menlo,Consolas,monospace" font-size="{_FONT}">'
-    parts = [*named, frames, *drawing.parts, "</g>"]
-    return bars.picture(width, height, parts, f"Flame graph of {case.case}")
+    whole = root.total = case.instructions
+    differs, scale = against is not None, width / whole if whole else 0.0
+    named, head = bars.legend(_colours(case, differs), width, 2)
+    parts = [*named, f'<g font-family="{_FONTS}" font-size="11">']
+
+    def draw(frame: _Frame, x: float, y: float) -> float:
+        """Draws a frame and all below; returns where the last row ends."""
+        wide, name = frame.total * scale, frame.function.name
+        colour = _difference_colour(frame) if differs else _LEVELS[frame.function.level][0]
+        room = int((wide - 5) / _LETTER)
+        shown = name if len(name) <= room else name[: room - 1] + "…"
+        text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
+        parts.append(
+            f"<g><title>{escape(_title(frame, whole, differs))}</title>"
+            f'<rect x="{x:.2f}" y="{y}" width="{max(wide - 0.3, 0.3):.2f}" '
+            f'height="{_ROW - 1}" fill="{colour}"/>{text if room >= 3 else ""}</g>'
+        )
+        end = y + _ROW
+        for child in sorted(
+            frame.below.values(), key=lambda f: (-f.total, f.function.level, f.function.name)
+        ):
+            if child.total * scale >= _THIN:
+                end = max(end, draw(child, x, y + _ROW))
+            x += child.total * scale
+        return end
+
+    height = draw(root, 0.0, head + 6)
+    return bars.picture(width, height, [*parts, "</g>"], f"Flame graph of {case.case}")
 
 
 def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
@@ -76,40 +96,6 @@ def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
         return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
     there = {*case.levels(), *("" for _ in case.others())}
     return [entry for level, entry in _LEVELS.items() if level in there]
-
-
-@dataclass(slots=True)
-class _Drawing:
-    whole: int  # instructions
-    scale: float
-    differs: bool
-    head: float  # where the first row begins
-    parts: list[str] = field(default_factory=list)
-
-    def draw(self, frame: _Frame, x: float, depth: int) -> int:
-        """Draws a frame and all below; returns how deep that goes."""
-        self._box(frame, x, depth)
-        deepest = depth
-        for child in sorted(
-            frame.below.values(), key=lambda f: (-f.total, f.function.level, f.function.name)
-        ):
-            if child.total * self.scale >= _THIN:
-                deepest = max(deepest, self.draw(child, x, depth + 1))
-            x += child.total * self.scale
-        return deepest
-
-    def _box(self, frame: _Frame, x: float, depth: int) -> None:
-        width, y = frame.total * self.scale, self.head + depth * _ROW
-        name, level = frame.function.name, frame.function.level
-        colour = _difference_colour(frame) if self.differs else _LEVELS[level][0]
-        room = int((width - 5) / _LETTER)
-        shown = name if len(name) <= room else name[: room - 1] + "…"
-        text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
-        self.parts.append(
-            f"<g><title>{escape(_title(frame, self.whole, self.differs))}</title>"
-            f'<rect x="{x:.2f}" y="{y}" width="{max(width - 0.3, 0.3):.2f}" '
-            f'height="{_ROW - 1}" fill="{colour}"/>{text if room >= 3 else ""}</g>'
-        )
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:

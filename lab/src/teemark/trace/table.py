@@ -2,12 +2,12 @@
 """A traced call in words and tables, for a terminal and for a report."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 from teemark.base import fmt
 from teemark.base.errors import UsageMistake
-from teemark.page.blocks import Block, Cell, Column, Paragraph, Table
+from teemark.page.blocks import Block, Cell, Paragraph, Table, left, right
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
 
@@ -86,10 +86,6 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rsplit(",", 1)[0] + " and others"
 
 
-def _columns(words: Sequence[str], figures: Sequence[str]) -> tuple[Column, ...]:
-    return (*(Column(word, "left") for word in words), *map(Column, figures))
-
-
 def _place(function: Function) -> tuple[str, str, str]:
     return function.name, function.level, function.component
 
@@ -137,7 +133,7 @@ def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
         for cost, count in costs[:top]
     )
     note = "" if alone else "a tail call is below the function that jumped"
-    columns = (*_columns(_PLACE[:1], _FIGURES), *_columns(_PLACE[1:], ()))
+    columns = (*left("function"), *right(*_FIGURES), *left(*_PLACE[1:]))
     caption = f"Functions {ranking.replace('itself', 'themselves')}"
     return Table(columns, rows, caption, note, stacked=True)
 
@@ -147,7 +143,7 @@ def components(case: CaseTrace) -> Table:
         (level, component, fmt.count(count), share(count, case.instructions))
         for level, component, count in case.components()
     )
-    heads = _columns(("level", "component"), _FIGURES[:2])
+    heads = (*left("level", "component"), *right(*_FIGURES[:2]))
     return Table(heads, rows, caption="By level and component")
 
 
@@ -161,7 +157,7 @@ def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
         total = fmt.change(sum(change.more for change in rest))
         rows.append((f"{fmt.plural(len(rest), 'function')} more", "", "", "", "", total))
     return Table(
-        _columns(_PLACE, ("before", "now", "difference")),
+        (*left(*_PLACE), *right("before", "now", "difference")),
         tuple(rows),
         caption="Functions that make the difference",
         note=f"{fmt.plural(len(found), 'function')} in all",
@@ -202,13 +198,13 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             for one, count in found.most_common(top)
         )
         if rows:
-            blocks.append(Table(_columns((which, *_PLACE[1:]), _FIGURES), rows))
+            blocks.append(Table((*left(which, *_PLACE[1:]), *right(*_FIGURES)), rows))
     lines = [line for line in case.lines if case.functions[line.function].name == name]
     if lines:
         cells = tuple(
             (x.place, fmt.count(x.instructions), share(x.instructions, alone)) for x in lines
         )
-        blocks.append(Table(_columns(("its dearest source lines",), _FIGURES[:2]), cells))
+        blocks.append(Table((*left("its dearest source lines"), *right(*_FIGURES[:2])), cells))
     return blocks
 
 
@@ -238,4 +234,4 @@ def overview(trace: Trace) -> Table:
         inside += [name.strip("[]") for name, _ in case.others()] + ["sleep"] * case.slept
         counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
         rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts))
-    return Table(_columns(("case", "inside"), ("instructions", *LEVELS)), tuple(rows))
+    return Table((*left("case", "inside"), *right("instructions", *LEVELS)), tuple(rows))
