@@ -6,6 +6,7 @@ Whatever else is wrong is an error that names the file and the line.
 """
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
@@ -362,9 +363,11 @@ class _Collector:
         self._starts: list[_Start] = []
         self._next_seq = 0
         self._cases: dict[str, records.Case] = {}
-        self._samples: dict[str, dict[int, list[records.Sample]]] = {}  # by case, then by start
-        self._ta_samples: dict[str, list[records.Sample]] = {}
-        self._others: dict[type[records.Record], list[Any]] = {}
+        # By case, then by start
+        self._samples: dict[str, dict[int, list[records.Sample]]] = defaultdict(dict)
+        self._ta_samples: dict[str, list[records.Sample]] = defaultdict(list)
+        self._first: dict[str | None, list[records.First]] = defaultdict(list)
+        self._others: dict[type[records.Record], list[Any]] = defaultdict(list)
 
     @property
     def machine(self) -> records.Machine | None:
@@ -373,28 +376,32 @@ class _Collector:
     def add(self, record: records.AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
         start = self._starts[-1] if self._starts else None
-        if isinstance(record, records.Run | records.Machine) and record.schema > records.SCHEMA:
-            raise _newer(where, record.schema)
-        # Nearly all records are samples: they are checked first, and quickly.
-        if (
-            not (isinstance(record, records.Sample) and start is not None and start.end is None)
-            or record.case not in start.cases
-        ) and (wrong := self._misplaced(record, start)):
-            hint = "is a part of the file missing, or are two runs in it? A file holds one"
-            raise DataError(f"{where}: {wrong}", hint=hint)
         match record:
+            # Nearly all records are samples: they are checked first, and quickly.
+            case records.Sample() if start and not start.end and record.case in start.cases:
+                self._add_sample(record, start)
+            case records.Run() | records.Machine() if record.schema > records.SCHEMA:
+                raise _newer(where, record.schema)
+            case _ if wrong := self._misplaced(record, start):
+                hint = "is a part of the file missing, or are two runs in it? A file holds one"
+                raise DataError(f"{where}: {wrong}", hint=hint)
             case records.Run():
                 self.run = record
             case records.Start():
                 self._starts.append(_Start(record.number, record.kind, self._next_seq))
-            case records.Machine():
-                if start is None:  # schema 1: no start records, one start
-                    start = _Start(1, "round", 0)
-                    self._starts.append(start)
+            case records.Machine() if start is not None:
                 start.machine = record
+            case records.Machine():  # schema 1: no start records, one start
+                self._starts.append(_Start(1, "round", 0, record))
+            case records.Case() if start is not None:
+                start.cases.add(record.case)
+                self._cases.setdefault(record.case, record)
+            case records.First():
+                self._first[record.case].append(record)
+            case records.End() if start is not None:
+                start.end = record
             case _:
-                assert start is not None
-                self._add_to(start, record)
+                self._others[type(record)].append(record)
 
     def _misplaced(  # noqa: PLR0911 - a return a rule
         self, record: records.AnyRecord, start: _Start | None
@@ -424,29 +431,19 @@ class _Collector:
             return f"a {kind} of {case}, which has no case record before it"
         return None
 
-    def _add_to(self, start: _Start, record: records.AnyRecord) -> None:
-        match record:
-            case records.Case():
-                start.cases.add(record.case)
-                self._cases.setdefault(record.case, record)
-            case records.Sample():
-                # One string for all samples of a case: a million of them are 75 MB.
-                msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
-                if start.offset:
-                    record = msgspec.structs.replace(record, seq=record.seq + start.offset)
-                self._next_seq = max(self._next_seq, record.seq + 1)
-                if record.source == "ta-counter":
-                    self._ta_samples.setdefault(record.case, []).append(record)
-                else:
-                    by_start = self._samples.setdefault(record.case, {})
-                    by_start.setdefault(start.number, []).append(record)
-            case records.End():
-                start.end = record
-            case _:
-                self._others.setdefault(type(record), []).append(record)
+    def _add_sample(self, record: records.Sample, start: _Start) -> None:
+        # One string for all samples of a case: a million of them are 75 MB.
+        msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
+        if start.offset:
+            record = msgspec.structs.replace(record, seq=record.seq + start.offset)
+        self._next_seq = max(self._next_seq, record.seq + 1)
+        if record.source == "ta-counter":
+            self._ta_samples[record.case].append(record)
+        else:
+            self._samples[record.case].setdefault(start.number, []).append(record)
 
     def _all(self, kind: type[R]) -> tuple[R, ...]:
-        return tuple(self._others.get(kind, ()))
+        return tuple(self._others[kind])
 
     def _by_case(self, kind: type[T]) -> tuple[T, ...]:
         """Returns the first record of each case."""
@@ -470,9 +467,6 @@ class _Collector:
             )
         ends = [start.end for start in self._starts if start.end is not None]
         asked = self.run.starts if self.run is not None else len(starts)
-        first: dict[str | None, list[records.First]] = {}
-        for one in self._all(records.First):
-            first.setdefault(one.case, []).append(one)
         return RunData(
             file=self.file,
             machine=starts[0].machine,
@@ -481,13 +475,13 @@ class _Collector:
             cases={
                 key: MeasuredCase(
                     case=case,
-                    starts=tuple(map(tuple, self._samples.get(key, {}).values())),
-                    ta_samples=tuple(self._ta_samples.get(key, ())),
-                    first=tuple(first.get(key, ())),
+                    starts=tuple(map(tuple, self._samples[key].values())),
+                    ta_samples=tuple(self._ta_samples[key]),
+                    first=tuple(self._first[key]),
                 )
                 for key, case in self._cases.items()
             },
-            first=tuple(first.get(None, ())),
+            first=tuple(self._first[None]),
             legs=self._all(records.Legs),
             skips=self._by_case(records.Skip),
             fails=self._by_case(records.Fail),
