@@ -48,7 +48,7 @@ class Part:
     would. `covers`: parts that are known only together with it."""
 
     name: Name
-    value: Estimate | None
+    value: Estimate | None = None
     source: str | None = None
     reason: str | None = None
     measure: str | None = None
@@ -117,10 +117,6 @@ def _short(key: str) -> str:
 _EVENTS = "run with --trace-events"
 
 
-def _unknown(name: Name, reason: str, measure: str) -> Part:
-    return Part(name, None, None, reason, measure)
-
-
 def _often(times: int) -> str:
     return f" ({times} times)" if times > 1 else ""
 
@@ -130,7 +126,7 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     empty, entry = known.empty, known.entry
     if empty is None:
         for name in ("client", "switch", "ta-entry"):
-            yield _unknown(name, f"the run has no {EMPTY_CALL}", f"measure {EMPTY_CALL}")
+            yield Part(name, reason=f"the run has no {EMPTY_CALL}", measure=f"measure {EMPTY_CALL}")
         return
     legs = known.traced.get(EMPTY_CALL)
     key, told = _short(EMPTY_CALL), f"{_short(DIRECT_CALL)} less {_short(REFUSED_CALL)}"
@@ -142,8 +138,8 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     often = _often(calls)
     if legs is None:
         why = known.run.untraced(EMPTY_CALL)
-        yield _unknown("client", why, _EVENTS)
-        yield _unknown("switch", why, _EVENTS)
+        yield Part("client", reason=why, measure=_EVENTS)
+        yield Part("switch", reason=why, measure=_EVENTS)
         yield Part(joint, rest, key + less + often, covers=("client", *inner))
     else:
         yield Part("client", (empty - inside).scaled(calls), f"{key}, less its tracepoints{often}")
@@ -151,7 +147,7 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("switch", rest, f"tracepoints of {key}{less}{often}", covers=covers)
     if entry is None:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
-        yield _unknown("ta-entry", why, "measure both (plan explain)")
+        yield Part("ta-entry", reason=why, measure="measure both (plan explain)")
     elif stats.work.row is work.TA_SIZE:
         # All that another TA's empty call takes more or less is that TA's.
         own = known.time(stats.key)
@@ -171,7 +167,9 @@ def _mapping(known: Sources, shape: Calls) -> Part:
         if found is None:
             key = buffer(*reference)
             why = f"the run has no {key}, which only carries the buffer"
-            return _unknown("mapping", why, f"measure {key} and {EMPTY_CALL} (plan explain)")
+            return Part(
+                "mapping", reason=why, measure=f"measure {key} and {EMPTY_CALL} (plan explain)"
+            )
         times = shape.references.count(reference)
         shares.append(found[0].scaled(times))
         told.append(_short(found[1]) + _often(times))
@@ -201,9 +199,9 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
             f"{line.line.misfit or 0:.0%} at {worst} bytes"
         )
         what = f"see what the code does at {worst} bytes (teemark trace)"
-    yield _unknown("setup", why, what)
+    yield Part("setup", reason=why, measure=what)
     if own is None:
-        yield _unknown("compute", why, what)
+        yield Part("compute", reason=why, measure=what)
     else:
         yield Part("compute", own.value, own.source, covers=("setup",))
 
@@ -225,7 +223,7 @@ def _calls_back(known: Sources, stats: CaseStats) -> Part:
     if rpcs is not None and (term is not None or rpcs == 0):
         value = exactly(0.0) if term is None else term.scaled(rpcs)
         return Part("rpcs", value, "RPCs counted by tracepoint, times the model's term")
-    return _unknown("rpcs", known.run.untraced(stats.key), _EVENTS)
+    return Part("rpcs", reason=known.run.untraced(stats.key), measure=_EVENTS)
 
 
 def _console(known: Sources, stats: CaseStats) -> Part:
@@ -233,11 +231,11 @@ def _console(known: Sources, stats: CaseStats) -> Part:
     if stats.work.row is not work.LOG:
         why = "who writes lines to the console in a call can't be seen from outside"
         what = f"{some} tells what a line costs; what is unexplained bounds their number"
-        return _unknown("console", why, what)
+        return Part("console", reason=why, measure=what)
     line = known.models.lines
     if line is None or not line.fits:
         why = "no slope: too few numbers of lines, or not the same for each line"
-        return _unknown("console", why, f"measure {some}, N = 0, 1, 2 and 4")
+        return Part("console", reason=why, measure=f"measure {some}, N = 0, 1, 2 and 4")
     cost = line.terms["line"].scaled(stats.work.count or 0)
     return Part("console", cost, f"slope over N of {some}")
 
@@ -246,7 +244,7 @@ def _run_queue(known: Sources, stats: CaseStats) -> Part:
     waited = known.waited(stats)
     if waited is None:
         why = "this kernel doesn't tell: no /proc/self/schedstat"
-        return _unknown("run-queue", why, "a kernel with CONFIG_SCHED_INFO")
+        return Part("run-queue", reason=why, measure="a kernel with CONFIG_SCHED_INFO")
     return Part("run-queue", waited, "the kernel: run-queue wait")
 
 
@@ -257,7 +255,7 @@ def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
         return Part("compute", slope.value, slope.source, covers=("setup",))
     legs = known.traced.get(stats.key)
     if legs is None:
-        return _unknown("compute", known.run.untraced(stats.key), _EVENTS)
+        return Part("compute", reason=known.run.untraced(stats.key), measure=_EVENTS)
     inside = legs.working(known.event)
     for part in parts:
         if part.name in ("switch", "ta-entry", "mapping") and part.value is not None:
@@ -280,7 +278,9 @@ def _message(known: Sources, stats: CaseStats) -> Breakdown:
         value, other = known.time(key), known.time(less) if less else exactly(0.0)
         if value is None or other is None:
             lacking = key if value is None else less
-            parts.append(_unknown(name, f"the run has no {lacking}", "teemark broker measure"))
+            parts.append(
+                Part(name, reason=f"the run has no {lacking}", measure="teemark broker measure")
+            )
             continue
         parts.append(Part(name, value - other, f"CPU time: {key}{less and f', less {less}'}"))
         left -= value - other

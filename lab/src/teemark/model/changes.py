@@ -2,6 +2,7 @@
 """Cases of a comparison that changed alike: by the same amount a call, the same amount a byte, or
 the same share. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -44,58 +45,51 @@ class Change:
 def changes(found: Comparison) -> tuple[Change, ...]:
     """Returns every case that became better or worse, in one change each; the worse first, and of
     them those with the most cases."""
-    by_shift: dict[tuple[World | None, float], list[Difference]] = {}
-    by_family: dict[tuple[Family, bool], list[Difference]] = {}
+    groups: dict[tuple[object, ...], list[Difference]] = {}
     for one in found.pairs:
-        if one.moved and one.shift is not None:
-            by_shift.setdefault((one.world, one.shift), []).append(one)
-        elif one.moved:
-            by_family.setdefault((one.family, one.verdict == "worse"), []).append(one)
-    made = [
-        Change(tuple(group), shift > 0, call=shift, of_all=world, whole=True)
-        for (world, shift), group in by_shift.items()
-    ]
-    alone = []
-    for (family, worse), group in by_family.items():
-        whole = sum(one.family == family for one in found.pairs) == len(group)
-        alone.append(replace(_common(group, found, worse=worse), whole=whole))
+        if one.moved:
+            alike = (one.world, one.shift) if one.shift is not None else (one.family, one.verdict)
+            groups.setdefault(alike, []).append(one)
+    families = Counter(one.family for one in found.pairs)
+    made, alone = list[Change](), list[Change]()
+    for group in groups.values():
+        first = group[0]
+        whole = first.shift is not None or families[first.family] == len(group)
+        change = Change(tuple(group), first.verdict == "worse", whole=whole)
+        if first.shift is not None:
+            made.append(replace(change, call=first.shift, of_all=first.world))
+        else:
+            alone.append(_common(change, exact=found.exact))
     made += _merged(alone)
     return tuple(
         sorted(made, key=lambda one: (-one.worse, -len(one.cases), -abs(one.tells.change)))
     )
 
 
-def _common(group: Sequence[Difference], found: Comparison, *, worse: bool) -> Change:
-    """Returns what cases of one family have in common. Where instructions are counted, that is the
-    same number in each, the same share, or a line over the bytes."""
-    cases = tuple(group)
-    added = [one.added for one in group]
-    sized = [(float(one.size), one.added) for one in group if one.size is not None]
-    if found.exact and _alike(added):
-        return Change(cases, worse, call=median(added))
-    shares = [one.change for one in group]
+def _common(change: Change, *, exact: bool) -> Change:
+    """Returns the change with what its cases, of one family, have in common. Where instructions are
+    counted, that is the same number in each, the same share, or a line over the bytes."""
+    added, shares = [one.added for one in change.cases], [one.change for one in change.cases]
+    if exact and _alike(added):
+        return replace(change, call=median(added))
+    share = replace(change, share=median(shares))
+    sized = [(float(one.size), one.added) for one in change.cases if one.size is not None]
+    (low, least), (high, most) = min(sized, default=(0.0, 0.0)), max(sized, default=(0.0, 0.0))
     alike = max(shares) - min(shares) <= ONE_ROOF * abs(median(shares))
-    if (
-        found.exact
-        and not alike
-        and len(sized) == len(group)
-        and len({size for size, _ in sized}) > 1
-    ):
-        (low, least), (high, most) = min(sized), max(sized)
-        byte = (most - least) / (high - low)
-        call = least - byte * low
-        blocks = PADDING * abs(byte)  # digests work by the block
-        if all(
-            abs(call + byte * size - more) <= ALIKE * abs(more) + blocks for size, more in sized
-        ):
-            padded = byte != 0 and 0 <= call / byte <= PADDING
-            return Change(cases, worse, call=None if padded else call, byte=byte)
-    return Change(cases, worse, share=median(shares))
+    if not exact or alike or len(sized) < len(added) or low == high:
+        return share
+    byte = (most - least) / (high - low)
+    call = least - byte * low
+    blocks = PADDING * abs(byte)  # digests work by the block
+    if any(abs(call + byte * size - more) > ALIKE * abs(more) + blocks for size, more in sized):
+        return share
+    padded = byte != 0 and 0 <= call / byte <= PADDING
+    return replace(change, call=None if padded else call, byte=byte)
 
 
-def _alike(values: Sequence[float], within: float = ALIKE) -> bool:
+def _alike(values: Sequence[float]) -> bool:
     middle = median(values)
-    return all(abs(value - middle) <= within * abs(middle) for value in values)
+    return all(abs(value - middle) <= ALIKE * abs(middle) for value in values)
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:

@@ -231,29 +231,18 @@ class Comparison:
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Returns the reasons not to compare the two runs, each with what to do instead."""
-    places, units, plans = (
-        tuple(tell(run) for run in (first, second))
-        for tell in (
-            lambda run: "an emulated board" if run.emulated else "hardware",
-            lambda run: "instructions" if run.icount else "time",
-            lambda run: run.plan if first.run and second.run else None,
-        )
-    )
-    differ = (
-        (places, "a run of {}", "one of {}: an emulator's times say nothing about hardware"),
-        (units, "measured in {}", "in {}: their ratio has no meaning"),
-        (
-            plans,
-            "a run of plan {}",
-            "one of plan {}: what was measured beside a case may change it",
-        ),
-    )
-    found = {
-        f"BASE is {base.format(told[0])} and NEW {new.format(told[1])}": "measure both "
-        + ("with one plan" if told is plans else "on one board")
-        for told, base, new in differ
-        if told[0] != told[1]
-    }
+    found: dict[str, str] = {}
+    if first.emulated != second.emulated:
+        base, new = ("an emulated board" if run.emulated else "hardware" for run in (first, second))
+        why = f"BASE is a run of {base} and NEW one of {new}: an emulator's times say nothing "
+        found[f"{why}about hardware"] = "measure both on one board"
+    if first.icount != second.icount:
+        base, new = ("instructions" if run.icount else "time" for run in (first, second))
+        why = f"BASE is measured in {base} and NEW in {new}: their ratio has no meaning"
+        found[why] = "measure both on one board"
+    if first.run and second.run and first.plan != second.plan:
+        why = f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
+        found[f"{why}measured beside a case may change it"] = "measure both with one plan"
     for run in (first, second):
         if run.incomplete:
             found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
