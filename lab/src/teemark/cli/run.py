@@ -319,7 +319,9 @@ def _summary(outcome: Outcome, subject: Subject, html: Path) -> dict[str, object
         "measured": len(run.measured),
         "skipped": len(run.skips),
         "tee_refused": sorted({skip.reason for skip in run.tee_refused}),
-        "not_measured": run.unmeasured,
+        "not_measured": [
+            {"case": case, "reason": reason} for case, reason in run.unmeasured.items()
+        ],
         "failed": [common.picked(fail, "case", "reason") for fail in run.fails],
         "cases": [
             {

@@ -60,10 +60,10 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
             **{name: getattr(sample, name) for name in OF_SAMPLE},
             "ta_ns": counted.get((case.case, sample.seq)),
         }
-    for one in run.unmeasured:
-        work = Work.of(one.case)
+    for case_key, reason in run.unmeasured.items():
+        work = Work.of(case_key)
         yield of_run | {
-            "case": one.case,
+            "case": case_key,
             **{name: getattr(work, name) for name in _OF_CASE},
-            "not_measured": one.reason,
+            "not_measured": reason,
         }

@@ -92,12 +92,6 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmeasured:
-    case: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class RunData:
     """A run in memory. `incomplete` says why it is not whole; None for a whole one.
 
@@ -166,14 +160,13 @@ class RunData:
         return (*found, *(Missing(key, 0, None) for key in unknown))
 
     @property
-    def unmeasured(self) -> tuple[Unmeasured, ...]:
+    def unmeasured(self) -> dict[str, str]:
         """Returns every case without a sample, and every one that failed, with the reason."""
         # a case that was skipped in one start may have been measured in another
         found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
         found |= {fail.case: fail.reason for fail in self.fails}
         lost = [case.case for case in self.missing if case.samples == 0]
-        found |= dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
-        return tuple(Unmeasured(*row) for row in found.items())
+        return found | dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
 
     @property
     def tee_refused(self) -> tuple[records.Skip, ...]:
