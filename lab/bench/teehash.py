@@ -25,7 +25,6 @@ from rich.console import Console
 from rich.table import Table
 
 from teemark.boards import Board, ensure_installed, open_board
-from teemark.model.stats import call_times
 from teemark.run.reader import parse
 
 BOARD = "qemu-v8-icount"
@@ -71,8 +70,8 @@ class Bench:
         case = f"oneshot/sha256/{backend}/{MIB}"
         asked = f"{case} repeat=1,3\n".encode()
         done = self.board.capture(["teebench", "--samples", "9"], stdin=asked)
-        samples = parse(done.stdout.splitlines(keepends=True), file="teebench").cases[case].samples
-        one, three = (median(call_times(samples, repeat)) for repeat in (1, 3))
+        measured = parse(done.stdout.splitlines(keepends=True), file="teebench").cases[case]
+        one, three = (median(measured.times(repeat)[0]) for repeat in (1, 3))
         return (three - one) / 2 / MIB
 
 

@@ -26,7 +26,6 @@ from teemark.model.breakdown import breakdowns
 from teemark.model.compare import KERNEL_LIMIT, LIMIT, compare
 from teemark.model.counter import TOLERANCE
 from teemark.model.forms import AFALG
-from teemark.model.stats import call_times
 from teemark.plan import plan
 from teemark.plan.plan import Plan
 from teemark.run import reader
@@ -250,7 +249,7 @@ def test_xtest_and_teebench_agree_in_one_boot(qemu_v8_icount: VirtualBoard) -> N
     def teebench() -> float:
         run = measured_by_teebench(qemu_v8_icount, "oneshot/sha256/tee/262144")
         (case,) = run.cases.values()
-        return statistics.median(call_times(case.samples))
+        return statistics.median(case.times()[0])
 
     core = qemu_v8_icount.capture(["xtest", "1001"])
     assert re.search(r"^[1-9][0-9]* test cases? of which 0 failed$", core.text, re.MULTILINE)
@@ -282,7 +281,7 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
 
     built = models.build(run)
     assert [counted.case.case for counted in built.counted] == keys
-    call = statistics.median(call_times(run.cases[empty].samples))
+    call = statistics.median(run.cases[empty].times()[0])
     for counted in built.counted:
         assert counted.case.ta_counter is True
         assert counted.deviation is not None
@@ -303,7 +302,7 @@ def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
 
     def calls(*options: str) -> list[float]:
         run = measured_by_teebench(qemu_v8_icount, *QUIETLY, *options, *cases)
-        return [statistics.median(call_times(run.cases[key].samples)) for key in cases]
+        return [statistics.median(run.cases[key].times()[0]) for key in cases]
 
     empty, hashing = calls()
     empty_without, hashing_without = calls("--no-ta-counter")

@@ -21,7 +21,7 @@ import sshserver
 from conftest import HOST
 from teemark.boards import Board, ensure_installed
 from teemark.cli import main as cli
-from teemark.model import models, stats
+from teemark.model import models
 from teemark.run import reader
 
 SIZE = 16384
@@ -50,7 +50,7 @@ def ours(board: Board) -> dict[str, float]:
     argv = ["teebench", "--samples", "200", "--min-us", "2000", *CASES.values()]
     run = reader.parse(board.capture(argv).stdout.splitlines(keepends=True), file="teebench")
     return {
-        name: SIZE / statistics.median(stats.call_times(run.cases[case].samples)) * 1e9
+        name: SIZE / statistics.median(run.cases[case].times()[0]) * 1e9
         for name, case in CASES.items()
     }
 
@@ -126,7 +126,7 @@ def test_rounds_on_it_are_starts(
     case = run.cases[CASES["sha256"]]
     assert [len(samples) for samples in case.starts] == [20, 20, 20]
     (found,) = models.build(run).stats
-    medians = [statistics.median(stats.call_times(samples)) for samples in case.starts]
+    medians = [statistics.median(times) for times in case.times()]
     assert found.estimate.value == pytest.approx(sum(medians) / 3)
     assert (found.estimate.freedom, found.estimate.shared) == (2, True)
     page = (tmp_path / "run" / "report.md").read_text()

@@ -5,6 +5,7 @@ couldn't measure as asked is an error, as is a TEE that couldn't be used. Commit
 properties of the suite."""
 
 import re
+from itertools import chain
 from statistics import median
 from xml.etree import ElementTree as ET
 
@@ -32,7 +33,7 @@ def render(run: RunData) -> str:
     short = {case.case: case for case in run.missing}
     counts = {"tests": 0, "failures": len(run.fails), "skipped": 0, "errors": len(short)}
     for key, measured in run.cases.items():
-        times = [sample.ns / sample.loops for sample in measured.samples if sample.repeat == 1]
+        times = list(chain.from_iterable(measured.times()))
         if key not in failed and key not in short and times:
             test = _test(suite, key)
             if run.icount:

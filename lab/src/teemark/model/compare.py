@@ -27,12 +27,8 @@ from teemark.model.stats import (
     Estimate,
     centre,
     exactly,
-    loops_of,
     quartiles,
-    repeats_of,
-    resolution_of,
     steady,
-    times_of,
 )
 from teemark.run.reader import RunData
 
@@ -311,10 +307,10 @@ def readings(run: RunData) -> dict[str, Reading]:
     for case in run.sound:
         local = run.backend(case.case.backend).local
         world: World = "tee" if in_tee(run, case) else "program" if local else "kernel"
-        for repeat in repeats_of(case):
+        for repeat in case.repeats:
             size = None if case.case.bytes is None else case.case.bytes * repeat
-            about = (repeat, case.work, size, world, loops_of(case, repeat), resolution_of(run))
-            found.append(Reading(case.key, times_of(case, repeat), *about))
+            about = (repeat, case.work, size, world, case.loops(repeat), run.resolution)
+            found.append(Reading(case.key, case.times(repeat), *about))
     steps: dict[str, list[list[float]]] = {}
     for record in run.teehash:
         files = record.report.get("files")

@@ -9,7 +9,7 @@ from statistics import median
 
 from teemark.model.decide import Answer, within
 from teemark.model.fit import ROUNDING, line
-from teemark.model.stats import Estimate, Sampling, exactly, repeats_of
+from teemark.model.stats import Estimate, Sampling, exactly
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Sample
 
@@ -106,7 +106,7 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
         return None
     by_ta = {sample.seq: sample for sample in measured.ta_samples}
     pairs: dict[int, Pairs] = {}
-    for repeat in repeats_of(measured):
+    for repeat in measured.repeats:
         starts = [_pairs(start, by_ta, repeat) for start in measured.starts]
         if any(starts):
             pairs[repeat] = starts

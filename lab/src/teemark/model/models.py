@@ -17,13 +17,8 @@ from teemark.model.stats import (
     Estimate,
     Sampling,
     added,
-    call_times,
     case_stats,
     exactly,
-    loops_of,
-    repeats_of,
-    resolution_of,
-    times_of,
 )
 from teemark.run.reader import MeasuredCase, RunData
 
@@ -149,10 +144,10 @@ def sampling_of(run: RunData) -> Sampling:
     cases: list[tuple[list[int], list[float]]] = []
     if not run.icount:
         for measured in run.sound:
-            for repeat in repeats_of(measured):
+            for repeat in measured.repeats:
                 of_it = [sample for sample in measured.starts[0] if sample.repeat == repeat]
-                cases.append(([sample.seq for sample in of_it], call_times(of_it, repeat)))
-    return Sampling(run.icount, resolution_of(run), Dependence(cases))
+                cases.append(([sample.seq for sample in of_it], measured.times(repeat)[0]))
+    return Sampling(run.icount, run.resolution, Dependence(cases))
 
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
@@ -228,11 +223,11 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Rep
     """Fits a line over the repetitions inside one call, for every case with three or more."""
     lines = []
     for measured in cases:
-        case, counts = measured.case, repeats_of(measured)
+        case, counts = measured.case, measured.repeats
         if len(counts) < 3:
             continue
         times = [
-            sampling.estimate(times_of(measured, n), f"{case.case} x{n}", loops_of(measured, n))
+            sampling.estimate(measured.times(n), f"{case.case} x{n}", measured.loops(n))
             for n in counts
         ]
         found = line(counts, times, "operation")

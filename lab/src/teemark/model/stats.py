@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from teemark.base.interval import LEVEL, Interval
 from teemark.base.work import Work
-from teemark.run.reader import MeasuredCase, RunData
-from teemark.run.records import Sample
+from teemark.run.reader import MeasuredCase
 
 Array = NDArray[np.float64]
 
@@ -407,31 +406,6 @@ def summarize(values: Sequence[float], known: Estimate | None = None, starts: in
     return Summary(n, mean, sd, low, p95, high, known, starts)
 
 
-def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:
-    """Returns the calls in the longest sample with that many operations in a call."""
-    return max((sample.loops for sample in measured.samples if sample.repeat == repeat), default=1)
-
-
-def repeats_of(measured: MeasuredCase) -> list[int]:
-    """Returns the numbers of operations in a call that the case has samples of, rising."""
-    return sorted({sample.repeat for sample in measured.samples})
-
-
-def resolution_of(run: RunData) -> float:
-    """Returns a step of the run's clock, in its unit."""
-    return float(run.machine.clock.resolution_ns or 0)
-
-
-def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
-    """Returns what a call took, by each sample with that many operations in a call."""
-    return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
-
-
-def times_of(measured: MeasuredCase, repeat: int = 1) -> list[list[float]]:
-    """Returns what a call took with that many operations in it, by each sample of each start."""
-    return [call_times(samples, repeat) for samples in measured.starts]
-
-
 @dataclass(frozen=True, slots=True)
 class CaseStats:
     """One call (repeat 1) of a case, in the run's unit."""
@@ -489,7 +463,7 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
                 return None
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
     depends = sampling.dependence.of(max(map(len, starts)))
-    grain = USAGE_NS / loops_of(measured)
+    grain = USAGE_NS / measured.loops()
     return estimate(starts, f"{measured.case.case} cpu", depends, grain=grain)
 
 
@@ -521,10 +495,10 @@ class Sampling:
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     """Returns None for a case without a sample of single operations."""
     case = measured.case
-    starts = times_of(measured)
+    starts = measured.times()
     if not any(starts):
         return None
-    loops = loops_of(measured)
+    loops = measured.loops()
     if measured.work.distribution:  # Alike by chance, its samples aren't one count; a token waits
         counts = sampling.exact and measured.work.backend != "pkcs11"
         sampling = replace(sampling, exact=False, counts=counts)

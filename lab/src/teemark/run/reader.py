@@ -70,6 +70,23 @@ class MeasuredCase:
         """Returns the samples of all starts, one after the other."""
         return self.starts[0] if len(self.starts) == 1 else tuple(chain.from_iterable(self.starts))
 
+    @property
+    def repeats(self) -> list[int]:
+        """Returns the numbers of operations in a call that it has samples of, rising."""
+        return sorted({sample.repeat for sample in self.samples})
+
+    def loops(self, repeat: int = 1) -> int:
+        """Returns the calls in the longest sample with that many operations in a call."""
+        return max((sample.loops for sample in self.samples if sample.repeat == repeat), default=1)
+
+    def times(self, repeat: int = 1) -> list[list[float]]:
+        """Returns what a call took with that many operations in it, by each sample of each
+        start."""
+        return [
+            [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
+            for samples in self.starts
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class StartData:
@@ -206,6 +223,11 @@ class RunData:
         """Returns true if the board file says so, or the machine can tell itself."""
         told = self.machine.board.emulated is True
         return told or (self.run is not None and self.run.emulated)
+
+    @property
+    def resolution(self) -> float:
+        """Returns a step of the run's clock, in its unit."""
+        return float(self.machine.clock.resolution_ns or 0)
 
     @property
     def unit(self) -> str:
