@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthetic import SIZES, TRUTH, Synthetic, scattered, work
+from teemark.base.work import Work
 from teemark.model import models
 from teemark.model.fit import MISFIT, Fit, fit
 from teemark.model.stats import Estimate, estimate, exactly
@@ -219,14 +220,14 @@ def test_models_of_a_run_find_the_truth() -> None:
             truth = call + work(cost.algorithm, cost.backend, size)
             assert cost.at(size).value == pytest.approx(truth, rel=0.05)
     assert len(made.repeats) == 8  # tee, ta-c and ta-ce at 4096, where they exist
-    for repeat in made.repeats:
-        names = repeat.work.algorithm, repeat.work.backend
-        operation = work(*names, 4096)
-        assert repeat.fit.terms["call"].value == pytest.approx(TRUTH[names][0], rel=0.05)
-        interval = repeat.operation.interval
-        assert interval is not None
+    for key, repeat in made.repeats.items():
+        names = Work.of(key).algorithm, Work.of(key).backend
+        assert repeat.terms["call"].value == pytest.approx(TRUTH[names][0], rel=0.05)
+        found = models.operation(made.repeats, key)
+        assert found is not None
+        assert found.interval is not None
         # Twice the interval: it misses once in twenty, and there are eight.
-        assert abs(repeat.operation.value - operation) < interval.width
+        assert abs(found.value - work(*names, 4096)) < found.interval.width
 
 
 def test_counted_instructions_are_exact() -> None:

@@ -315,9 +315,11 @@ def test_pieces_that_fill_no_page_pay_for_more_of_them() -> None:
 
 def test_failed_and_repeated_cases() -> None:
     run = Synthetic(repeat=(1, 2)).run()
-    assert models.build(run).repeats == ()
+    assert models.build(run).repeats == {}
     four = models.build(Synthetic().run())
-    assert {tuple(point.x for point in line.fit.points) for line in four.repeats} == {(1, 2, 4, 8)}
+    assert {tuple(point.x for point in line.points) for line in four.repeats.values()} == {
+        (1, 2, 4, 8)
+    }
     assert four.case("oneshot/sha256/c/64") is not None
     assert four.case("oneshot/sha256/c/65") is None
 

@@ -181,13 +181,13 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
     size = stats.bytes or 0
     own = known.operation(stats.work)
     if own is None:
-        own = next((one for one in known.whole(stats.work) if one.size == size), None)
+        own = known.whole(stats.work).get(size)
     line = known.hashing(stats.work)
     if line is not None and line.line.fits:
         setup = line.setup(size)
         yield Part("setup", setup, line.source)
-        whole = line.all_of(size) if own is None else own.value
-        yield Part("compute", whole - setup, line.source if own is None else own.source)
+        whole, source = (line.all_of(size), line.source) if own is None else own
+        yield Part("compute", whole - setup, source)
         return
     like = f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
     why = f"nothing tells it from computing: {like} was measured at too few sizes"
@@ -203,7 +203,7 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
     if own is None:
         yield Part("compute", reason=why, measure=what)
     else:
-        yield Part("compute", own.value, own.source, covers=("setup",))
+        yield Part("compute", *own, covers=("setup",))
 
 
 def _calls_back(known: Sources, stats: CaseStats) -> Part:
@@ -252,7 +252,7 @@ def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
     """Returns work with its set-up: by its own slope, else its time in the secure world."""
     slope = known.operation(stats.work)
     if slope is not None:
-        return Part("compute", slope.value, slope.source, covers=("setup",))
+        return Part("compute", *slope, covers=("setup",))
     legs = known.traced.get(stats.key)
     if legs is None:
         return Part("compute", reason=known.run.untraced(stats.key), measure=_EVENTS)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything that is fitted to a run, in one value: what sections and verdicts are made from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from teemark.base import work
-from teemark.base.work import EMPTY_CALL, Work
+from teemark.base.work import EMPTY_CALL
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit, line
 from teemark.model.forms import AFALG_REQUEST, Form, tables_of
@@ -87,21 +87,6 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatLine:
-    """t(n) = call + n * operation, for n operations inside one call; nanoseconds."""
-
-    work: Work
-    bytes: int | None
-    fit: Fit
-
-    @property
-    def operation(self) -> Estimate:
-        """Returns the cost of one operation, with the error of the line: the first in a call may
-        cost more than those that follow."""
-        return self.fit.terms["operation"].widened(self.fit.misfit, f"{self.work.key} operation")
-
-
-@dataclass(frozen=True, slots=True)
 class Streamed:
     """The cost of a message in pieces, as predicted from the whole one, and as measured."""
 
@@ -122,7 +107,8 @@ class Models:
 
     stats: tuple[CaseStats, ...] = ()
     costs: tuple[Cost, ...] = ()
-    repeats: tuple[RepeatLine, ...] = ()
+    repeats: Mapping[str, Fit] = field(default_factory=dict)
+    """By case: a `call`, and an `operation` for each of those inside it."""
     counted: tuple[Counted, ...] = ()
     streams: tuple[Streamed, ...] = ()
     lines: Fit | None = None  # A call that writes to the TEE's console: `call`, and a `line`
@@ -219,21 +205,28 @@ def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
     return carried[0] if carried else None
 
 
-def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[RepeatLine, ...]:
+def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Fit]:
     """Fits a line over the repetitions inside one call, for every case with three or more."""
-    lines = []
+    lines = {}
     for measured in cases:
-        case, counts = measured.case, measured.repeats
+        key, counts = measured.key, measured.repeats
         if len(counts) < 3:
             continue
         times = [
-            sampling.estimate(measured.times(n), f"{case.case} x{n}", measured.loops(n))
-            for n in counts
+            sampling.estimate(measured.times(n), f"{key} x{n}", measured.loops(n)) for n in counts
         ]
         found = line(counts, times, "operation")
         if found is not None:
-            lines.append(RepeatLine(measured.work, case.bytes, found))
-    return tuple(lines)
+            lines[key] = found
+    return lines
+
+
+def operation(repeats: Mapping[str, Fit], key: str) -> Estimate | None:
+    """Returns the cost of one operation inside a call, with the error of the line: the first in a
+    call may cost more than those that follow. None for a case without a line."""
+    if key not in repeats:
+        return None
+    return repeats[key].terms["operation"].widened(repeats[key].misfit, f"{key} operation")
 
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:

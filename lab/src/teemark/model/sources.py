@@ -12,7 +12,7 @@ from teemark.base.work import DIGEST_BYTES, DIRECT_CALL, EMPTY_CALL, REFUSED_CAL
 from teemark.model.fit import Fit, Point, fit
 from teemark.model.forms import Form, blocks_of
 from teemark.model.legs import traced_calls
-from teemark.model.models import Models, RepeatLine, repeat_lines
+from teemark.model.models import Models, operation, repeat_lines
 from teemark.model.stats import CaseStats, Estimate, case_stats
 from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import Sample
@@ -20,13 +20,8 @@ from teemark.run.records import Sample
 SPREAD = 10  # A line through two messages needs so many times the blocks in the longer one
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """The cost of one operation inside a call, and who says so."""
-
-    size: int
-    value: Estimate
-    source: str
+Sourced = tuple[Estimate, str]
+"""A cost, and who says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ class Sources:
         return None if direct is None or refused is None else direct - refused
 
     @cached_property
-    def _repeats(self) -> tuple[RepeatLine, ...]:
+    def _repeats(self) -> Mapping[str, Fit]:
         if not self._net:
             return self.models.repeats
         cases = [self._net.get(one.key, one) for one in self.run.sound]
@@ -118,7 +113,7 @@ class Sources:
         # The rest has the draws of the call.
         return stats.estimate - rest
 
-    def mapping(self, memory: str, direction: str, size: int) -> tuple[Estimate, str] | None:
+    def mapping(self, memory: str, direction: str, size: int) -> Sourced | None:
         """Returns what one reference adds to an empty call, and the case that tells."""
         empty = self.empty
         if empty is None:
@@ -139,23 +134,22 @@ class Sources:
 
     # Inside the TA -------------------------------------------------------------------
 
-    def operation(self, case: Work) -> Operation | None:
+    def operation(self, case: Work) -> Sourced | None:
         """Returns what a case takes inside a call, by repetitions or by the TA's counter."""
-        size = case.size or 0
-        for line in self._repeats:
-            if line.work == case:
-                return Operation(size, line.operation, "slope over repetitions")
-        for counted in self.models.counted:
-            if counted.case.case == case.key and counted.inside is not None:
-                return Operation(size, counted.inside, "the TA's counter")
-        return None
+        by_slope = operation(self._repeats, case.key)
+        if by_slope is not None:
+            return by_slope, "slope over repetitions"
+        inside = (one.inside for one in self.models.counted if one.case.case == case.key)
+        by_counter = next(inside, None)
+        return None if by_counter is None else (by_counter, "the TA's counter")
 
-    def whole(self, case: Work) -> list[Operation]:
+    def whole(self, case: Work) -> dict[int, Sourced]:
         """Returns operations on whole messages by the same algorithm and backend; sizes rise."""
         like = (work.ONESHOT, case.algorithm, case.backend)
         cases = (stats.work for stats in self.models.stats)
-        found = (self.operation(of) for of in cases if (of.row, of.algorithm, of.backend) == like)
-        return sorted((one for one in found if one is not None), key=lambda one: one.size)
+        alike = [one for one in cases if (one.row, one.algorithm, one.backend) == like]
+        found = {one.size or 0: self.operation(one) for one in alike}
+        return {size: one for size, one in sorted(found.items()) if one is not None}
 
     def hashing(self, case: Work) -> Hashing | None:
         """Returns hashing by a line over operations, else by the model over calls; None where
@@ -172,12 +166,12 @@ class Sources:
             return None
         form = Form("message", blocks)
         known = self.whole(case)
-        if known and blocks.of(known[-1].size) > SPREAD * blocks.of(known[0].size):
-            line = _line(form, known)
+        first, last = min(known, default=0), max(known, default=0)
+        if known and blocks.of(last) > SPREAD * blocks.of(first):
+            line = _line(form, list(known), [value for value, _ in known.values()])
             if line is not None:
                 to = "and" if len(known) == 2 else "to"
-                source = f"{known[-1].source}, {known[0].size} {to} {known[-1].size} bytes"
-                return Hashing(line, form, source)
+                return Hashing(line, form, f"{known[last][1]}, {first} {to} {last} bytes")
         cost = self.models.cost(case.algorithm, case.backend)
         reference = self.mapping("allocated", "in", DIGEST_BYTES)
         told = cost is not None and cost.fit.fits and "block" in cost.fit.terms
@@ -187,17 +181,17 @@ class Sources:
         return Hashing(cost.fit, form, f"the model of {cost.name}", outside)
 
 
-def _line(form: Form, known: Sequence[Operation]) -> Fit | None:
-    """Fits the operations; only the smallest and the largest where there are too few."""
-    sizes = [one.size for one in known]
-    values = [one.value for one in known]
+def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit | None:
+    """Fits operations; only the smallest and the largest where there are too few."""
     base, candidates = form.columns(sizes, [None] * len(sizes))
     made = fit(sizes, values, base, candidates)
-    if made is not None or len(known) > len(base):
+    if made is not None or len(sizes) > len(base):
         return made
     few, many = (base["block"][place] for place in (0, -1))
     block = (values[-1] - values[0]).scaled(1 / (many - few))
-    ends = tuple(Point(one.size, one.value, one.value.value, None) for one in known)
+    ends = tuple(
+        Point(size, value, value.value, None) for size, value in zip(sizes, values, strict=True)
+    )
     return Fit({"call": values[0] - block.scaled(few), "block": block}, ends)
 
 

@@ -9,6 +9,7 @@ from teemark.base.interval import Interval
 from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
+from teemark.model.models import operation
 from teemark.model.stats import Estimate, Summary, summarize
 from teemark.model.timeline import told
 from teemark.reference.data import load
@@ -137,9 +138,8 @@ class Lookup:
     def inside(self, key: str) -> Value:
         """Returns the seconds of one operation inside the TA, without the crossing: the slope over
         repeats."""
-        for line in self.subject.models.repeats:
-            if line.work.key == key:
-                return Value(line.operation) * 1e-9
+        if (found := operation(self.subject.models.repeats, key)) is not None:
+            return Value(found) * 1e-9
         if self.subject.models.case(key) is None:
             raise self.absent(key)
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
