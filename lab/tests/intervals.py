@@ -34,7 +34,7 @@ import parts
 from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import Fit, fit
-from teemark.model.forms import Blocks, Form
+from teemark.model.forms import Form
 from teemark.model.models import Cost
 from teemark.model.stats import Dependence, Estimate, Sampling
 
@@ -137,7 +137,7 @@ SCENARIOS = (
 )
 
 
-FORM = Form("message", Blocks(64, 9), in_tee=True, mapped=True)
+FORM = Form("message", 64, 9, in_tee=True, mapped=True)
 
 
 def _truths(scenario: Scenario, scale: float) -> list[float]:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from synthetic import INSIDE, TRUTH, Synthetic, run_from, work
 from teemark.base.errors import DataError
 from teemark.base.finding import Finding
+from teemark.base.work import Work
 from teemark.cli import main as cli
 from teemark.export import FORMATS
 from teemark.findings import trust
@@ -85,17 +86,17 @@ def test_the_way_in_and_out_is_found_again(noise: float) -> None:
     """And the share inside, for every call to a TA."""
     _, built, _ = judged(counter=1.0, noise=noise, samples=20)
     assert len(built.counted) == 6 * len({pair for pair in TRUTH if pair[1].startswith("t")})
-    for counted in built.counted:
-        case = counted.case
+    for counted in built.counted.values():
+        case = Work.of(counted.key)
         call = TRUTH[case.algorithm, case.backend][0]
         assert counted.crossing is not None
         assert counted.crossing.interval is not None
-        assert case.bytes is not None
-        inside = work(case.algorithm, case.backend, case.bytes)
+        assert case.size is not None
+        inside = work(case.algorithm, case.backend, case.size)
         # twice the interval: it misses once in twenty
         low, high = counted.crossing.interval.low, counted.crossing.interval.high
         margin = (high - low) / 2 + 2
-        assert low - margin <= call - INSIDE <= high + margin, case.case
+        assert low - margin <= call - INSIDE <= high + margin, case.key
         assert counted.inside is not None
         assert counted.inside.value == pytest.approx(
             inside + INSIDE, rel=0.001 if noise == 0 else 0.08
@@ -107,8 +108,8 @@ def test_the_way_in_and_out_is_found_again(noise: float) -> None:
 def test_clocks_that_agree(noise: float, seed: int) -> None:
     """Said once, with the number of cases and the worst of them."""
     _, built, verdict = judged(counter=1.0, noise=noise, seed=seed, samples=20)
-    found = [c for c in built.counted if c.answer is not None]
-    assert {c.case.case for c in found} == REPEATED
+    found = [c for c in built.counted.values() if c.answer is not None]
+    assert {c.key for c in found} == REPEATED
     assert "no" not in {c.answer for c in found}
     assert verdict is not None
     assert verdict.severity == "note"
@@ -122,7 +123,7 @@ def test_clocks_that_agree(noise: float, seed: int) -> None:
 @pytest.mark.parametrize("speed", [0.5, 0.93, 1.07, 2.0])
 def test_clocks_that_disagree(speed: float) -> None:
     _, built, verdict = judged(counter=speed, noise=0.001)
-    assert {c.answer for c in built.counted if c.slopes} == {"no"}
+    assert {c.answer for c in built.counted.values() if c.slopes} == {"no"}
     assert verdict is not None
     assert (verdict.key, verdict.severity, verdict.sure) == (
         "ta-counter-disagrees",
@@ -131,7 +132,7 @@ def test_clocks_that_disagree(speed: float) -> None:
     )
     assert all(key in verdict.evidence for key in REPEATED)
     assert f"{len(REPEATED)} cases of {len(REPEATED)}" in verdict.claim
-    for c in built.counted:
+    for c in built.counted.values():
         if c.slopes:
             assert c.deviation == pytest.approx(speed - 1, abs=0.02)
             assert c.slopes.interval is not None
@@ -142,7 +143,7 @@ def test_no_slope_is_undecided() -> None:
     """Work that is lost in the way: the client's slope can't be told from level."""
     truth = dict(TRUTH) | {pair: (400_000, 0.001) for pair in TRUTH if pair[1].startswith("t")}
     _, built, verdict = judged(counter=1.0, truth=truth, noise=0.05)
-    assert {c.answer for c in built.counted if c.repeats > 1} == {"undecided"}
+    assert {c.answer for c in built.counted.values() if c.repeats > 1} == {"undecided"}
     assert verdict is not None
     assert verdict.key == "ta-counter-undecided"
 
@@ -180,7 +181,7 @@ def test_one_of_many_that_disagrees_is_named() -> None:
 )
 def test_what_is_too_uncertain_is_left_undecided(changes: dict[str, object]) -> None:
     _, built, verdict = judged(**({"counter": 1.0} | changes))
-    assert {c.answer for c in built.counted if c.slopes} == {"undecided"}
+    assert {c.answer for c in built.counted.values() if c.slopes} == {"undecided"}
     assert verdict is not None
     assert (verdict.key, verdict.sure) == ("ta-counter-undecided", False)
 
@@ -196,7 +197,7 @@ def test_without_counter_or_repetitions_there_is_nothing_to_say() -> None:
         if record.get("source") == "ta-counter":
             record["loops"] = int(str(record["loops"])) + 1
     run = run_from(records)
-    assert counted_cases(run.sound, Sampling()) == ()
+    assert counted_cases(run.sound, Sampling()) == {}
 
 
 def test_a_failed_case_is_left_out() -> None:
@@ -204,7 +205,7 @@ def test_a_failed_case_is_left_out() -> None:
     key = f"oneshot/sha256/tee/{SIZE}"
     records.insert(-1, {"type": "fail", "case": key, "reason": "wrong"})
     run = run_from(records)
-    assert key not in {c.case.case for c in models.build(run).counted}
+    assert key not in models.build(run).counted
 
 
 def test_slope_ratio_has_its_bounds() -> None:

@@ -10,10 +10,15 @@ import pytest
 from synthetic import MACHINE, Synthetic, known_algorithm, run_of, run_with
 from teemark.base.work import Work
 from teemark.model import models
-from teemark.model.forms import Form, blocks_of
+from teemark.model.forms import Form
 from teemark.model.models import Cost, Models
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Case, Machine
+
+
+def form_of(algorithm: str) -> Form:
+    case = Work.of(f"oneshot/{algorithm}/c/64")
+    return Form.of(case, known_algorithm(algorithm), in_tee=False)
 
 
 def case(key: str, size: int | None) -> Case:
@@ -64,15 +69,13 @@ def test_family(key: str, size: int | None, name: str | None) -> None:
 )
 def test_blocks_with_their_padding(algorithm: str, last: int, bytes_: int) -> None:
     """`last` is the longest message that fits one block with its padding (FIPS 180-4, 202)."""
-    blocks = blocks_of(known_algorithm(algorithm))
-    assert blocks is not None
-    assert blocks.bytes == bytes_
-    assert (blocks.of(last), blocks.of(last + 1), blocks.of(last + bytes_)) == (1, 2, 2)
+    form = form_of(algorithm)
+    assert form.block == bytes_
+    assert list(map(form.blocks, (last, last + 1, last + bytes_))) == [1, 2, 2]
 
 
 def test_what_has_no_blocks() -> None:
-    assert blocks_of(known_algorithm("random")) is None
-    assert blocks_of(known_algorithm("memcpy")) is None
+    assert form_of("random").block == form_of("memcpy").block == 0
 
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 16384, 262144)
@@ -291,7 +294,6 @@ def test_a_stream_is_predicted_from_the_whole_message() -> None:
     )
     times["stream/sha256/c/1048576/65536"] = whole["oneshot/sha256/c/1048576"] * 1.1
     found = {one.measured.backend: one for one in made(times).streams}
-    assert found["tee"].pieces == 16
     assert found["tee"].off == pytest.approx(0, abs=1e-4)
     assert found["c"].off == pytest.approx(1 / 1.1 - 1, abs=1e-4)
     del times["invoke/none/tee/none"]
@@ -309,7 +311,6 @@ def test_pieces_that_fill_no_page_pay_for_more_of_them() -> None:
     calls = way + 63 * (way + reference)
     times["stream/sha256/tee/65536/1024"] = whole[65536] + calls + page * (64 - 16)
     (found,) = made(times).streams
-    assert found.pieces == 64
     assert found.off == pytest.approx(0, abs=1e-4)
 
 

@@ -76,7 +76,7 @@ def command(
             chosen = subject.breakdowns if everything else breakdown.shown(subject.breakdowns)
         _show(subject, chosen, whole=everything or bool(cases))
     apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
-    apart |= any(one.answer == "no" for one in subject.models.counted)
+    apart |= any(one.answer == "no" for one in subject.models.counted.values())
     return 1 if apart or not subject.run.as_asked else 0
 
 

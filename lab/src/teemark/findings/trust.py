@@ -56,7 +56,7 @@ def harness(ground: Ground) -> Finding | None:
 
 def two_clocks(ground: Ground) -> Finding | None:
     """Compares the slope over repetitions by the client's clock with the counter in the TA."""
-    judged = [case for case in ground.models.counted if case.answer is not None]
+    judged = [case for case in ground.models.counted.values() if case.answer is not None]
     agree, apart, undecided = (
         [case for case in judged if case.answer == answer] for answer in ("yes", "no", "undecided")
     )
@@ -84,7 +84,7 @@ def two_clocks(ground: Ground) -> Finding | None:
         verdict, remedy = "agrees", ""
         evidence = f"Furthest apart: {_apart(worst)}; {bound} is allowed."
     if undecided:
-        names = ", ".join(case.case.case for case in undecided)
+        names = ", ".join(case.key for case in undecided)
         evidence += f" Undecided, with too few or too scattered samples: {names}."
     return Finding(
         key=f"ta-counter-{verdict}",
@@ -100,7 +100,7 @@ def two_clocks(ground: Ground) -> Finding | None:
 
 def _apart(case: Counted) -> str:
     """Writes how far the TA's figure is from the client's: `oneshot/sha256/tee/4096 +0.12 %`."""
-    return f"{case.case.case} {fmt.signed(case.deviation or 0.0)}"
+    return f"{case.key} {fmt.signed(case.deviation or 0.0)}"
 
 
 def _doubt(

@@ -328,7 +328,7 @@ def _checks(
 ) -> Iterator[Check]:
     way = [part for part in parts if part.value is not None and part.all_names & WAY]
     told = frozenset[Name]().union(*(part.all_names for part in way))
-    counted = next((one for one in known.models.counted if one.case.case == stats.key), None)
+    counted = known.models.counted.get(stats.key)
     if counted is not None and counted.crossing is not None and told >= WAY and shape.count == 1:
         yield Check(
             "the way in and out",

@@ -11,7 +11,7 @@ from teemark.model.decide import Answer, within
 from teemark.model.fit import ROUNDING, line
 from teemark.model.stats import Estimate, Sampling, exactly
 from teemark.run.reader import MeasuredCase
-from teemark.run.records import Case, Sample
+from teemark.run.records import Sample
 
 TOLERANCE = 0.05  # The two slopes may be so far apart
 REPEATS = 3  # Through two points there is always a line
@@ -24,7 +24,7 @@ Pairs = Sequence[Sequence[tuple[float, float]]]
 class Counted:
     """One case whose TA counted along; times of one call (repeat 1) in nanoseconds."""
 
-    case: Case
+    key: str
     inside: Estimate | None  # None: no call with a single operation was measured
     crossing: Estimate | None  # The client's time less `inside`, call by call
     repeats: int  # How many numbers of repetitions there are
@@ -112,14 +112,14 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
             pairs[repeat] = starts
     if not pairs:
         return None
-    key = measured.case.case
     inside = crossing = None
     if 1 in pairs:
-        one = pairs[1], f"{key} x1", sampling
+        one = pairs[1], f"{measured.key} x1", sampling
         inside, crossing = _median(*one, 1, 0), _median(*one, -1, 1)
-    slopes = slope_ratio(pairs, key, sampling)
-    return Counted(measured.case, inside, crossing, len(pairs), slopes)
+    slopes = slope_ratio(pairs, measured.key, sampling)
+    return Counted(measured.key, inside, crossing, len(pairs), slopes)
 
 
-def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> tuple[Counted, ...]:
-    return tuple(found for case in cases if (found := counted(case, sampling)) is not None)
+def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Counted]:
+    found = (counted(case, sampling) for case in cases)
+    return {one.key: one for one in found if one is not None}

@@ -17,6 +17,7 @@ in one piece: it costs or saves. In the TEE `page` can't be told from `block`: i
 measured apart (by the TA's counter, or by calls that only carry a buffer) or left out.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,28 +35,12 @@ AFALG = "afalg"
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
-    """A message of n bytes is (n + padding) / bytes of them, rounded up."""
-
-    bytes: int
-    padding: int
-
-    def of(self, n: int) -> int:
-        return -(-(n + self.padding) // self.bytes)
-
-
-def blocks_of(algorithm: Algorithm) -> Blocks | None:
-    """Returns None for an algorithm that isn't done in blocks, or isn't known."""
-    size = algorithm.block_bytes
-    return Blocks(size, algorithm.pad_bytes or 0) if size else None
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
     """The terms of the cases that differ in their size alone."""
 
     form: work.Form
-    blocks: Blocks | None = None
+    block: int = 0  # Bytes that are worked on at once; 0: the cost isn't by the block
+    padding: int = 0  # The least that is added to a message, to fill its last block
     cipher: bool = False  # Messages go in and out
     by_kernel: bool = False  # Asked through AF_ALG, whichever driver
     in_tee: bool = False
@@ -65,11 +50,12 @@ class Form:
     def of(cls, case: Work, algorithm: Algorithm, *, in_tee: bool) -> "Form":
         """Returns the form of a case; a command has no blocks, whatever its name."""
         row = case.row
-        blocks = blocks_of(algorithm) if row.form == "message" else None
+        block = algorithm.block_bytes or 0 if row.form == "message" else 0
         return cls(
             row.form,
-            blocks,
-            blocks is not None and algorithm.encrypts,
+            block,
+            algorithm.pad_bytes or 0,
+            block > 0 and algorithm.encrypts,
             case.by == AFALG and not in_tee,
             in_tee,
             row.mapped and in_tee,
@@ -89,25 +75,30 @@ class Form:
     def row(self, n: int, rpcs: float | None = None) -> tuple[dict[str, float], dict[str, float]]:
         """Returns how often a case of n bytes, with so many RPCs if that is known, pays each term:
         those that are always there, and candidates."""
-        blocks, pages = self.blocks, float(self.pages(n))
+        pages = float(self.pages(n))
         call = {"call": 1.0}
         own_pages = {"page": pages} if self.by_kernel else {}
         if self.form == "buffer":
-            return {**call, "page": pages}, {"byte": float(n), "table": float(tables_of(n))}
+            return {**call, "page": pages}, {"byte": float(n), "table": float(n // PAGE_TABLE)}
         if self.form == "storage":
             # The TEE writes a head before the data: it never ends with a block.
             found = {"block": n // PAGE + 1.0 if self.in_tee else pages, "byte": float(n)}
             return call, found | ({"rpc": rpcs} if rpcs is not None else {})
         if self.form == "command":
             return {**call, "byte": float(n)}, {"feed": float(n > 0), "page": pages}
-        if blocks is None:
+        if not self.block:
             return {**call, "byte": float(n)}, own_pages
-        base = {**call, "block": float(blocks.of(n))}
+        blocks = self.blocks(n)
+        base = {**call, "block": float(blocks)}
         if self.cipher:
             requests = {"request": float(-(-n // AFALG_REQUEST))} if self.by_kernel else {}
             return base, own_pages | requests
-        shown = {"feed": n > 0, "again": blocks.of(n) > 1, "tail": n % blocks.bytes > 0}
+        shown = {"feed": n > 0, "again": blocks > 1, "tail": n % self.block > 0}
         return base, {name: float(there) for name, there in shown.items()} | own_pages
+
+    def blocks(self, n: int) -> int:
+        """Returns the blocks of a message of n bytes, its padding included."""
+        return -(-(n + self.padding) // self.block)
 
     def pages(self, n: int) -> int:
         """Returns the pages of a message of n bytes; a cipher's goes in and out."""
@@ -116,16 +107,11 @@ class Form:
     @property
     def bytes_of(self) -> dict[str, float]:
         """Returns how much of each term a byte of a long message pays."""
-        block = 1 / PAGE if self.form == "storage" else 0.0
+        block = self.block or (PAGE if self.form == "storage" else math.inf)
         return {
             "byte": 1.0,
-            "block": 1 / self.blocks.bytes if self.blocks else block,
+            "block": 1 / block,
             "page": self.pages(PAGE) / PAGE,
             "request": 1 / AFALG_REQUEST,
             "table": 1 / PAGE_TABLE,
         }
-
-
-def tables_of(n: int) -> int:
-    """Returns the page tables that so many bytes fill."""
-    return n // PAGE_TABLE

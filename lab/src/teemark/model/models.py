@@ -10,7 +10,7 @@ from teemark.base import work
 from teemark.base.work import EMPTY_CALL
 from teemark.model.counter import Counted, counted_cases
 from teemark.model.fit import Fit, fit, line
-from teemark.model.forms import AFALG_REQUEST, Form, tables_of
+from teemark.model.forms import AFALG_REQUEST, PAGE_TABLE, Form
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -91,7 +91,6 @@ class Streamed:
     """The cost of a message in pieces, as predicted from the whole one, and as measured."""
 
     measured: CaseStats
-    pieces: int
     predicted: Estimate | None  # None where nothing that was measured tells what a piece costs
 
     @property
@@ -109,7 +108,7 @@ class Models:
     costs: tuple[Cost, ...] = ()
     repeats: Mapping[str, Fit] = field(default_factory=dict)
     """By case: a `call`, and an `operation` for each of those inside it."""
-    counted: tuple[Counted, ...] = ()
+    counted: Mapping[str, Counted] = field(default_factory=dict)
     streams: tuple[Streamed, ...] = ()
     lines: Fit | None = None  # A call that writes to the TEE's console: `call`, and a `line`
     references: Fit | None = None  # An empty call: `call`, and what a memory `reference` adds
@@ -149,11 +148,11 @@ def in_tee(run: RunData, measured: MeasuredCase) -> bool:
 
 
 def costs_of(
-    run: RunData, stats: Iterable[CaseStats], counted: Iterable[Counted]
+    run: RunData, stats: Iterable[CaseStats], counted: Mapping[str, Counted]
 ) -> tuple[Cost, ...]:
     """Fits over sizes, for every workload, algorithm and backend that has enough of them."""
     known = {one.key: one for one in stats}
-    ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
+    ways = {key: one.crossing for key, one in counted.items() if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}
     for measured in run.sound:
         case = measured.work
@@ -175,7 +174,7 @@ def costs_of(
                 sizes,
                 [ways[measured.key] for measured in group],
                 {"call": [1.0] * len(group)},
-                {"page": pages, "table": [float(tables_of(size)) for size in sizes]},
+                {"page": pages, "table": [float(size // PAGE_TABLE) for size in sizes]},
             )
         rpcs = tuple(measured.case.rpcs_per_call for measured in group)
         base, candidates = form.columns(sizes, rpcs)
@@ -233,7 +232,7 @@ def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | N
     """Returns what a message in pieces takes: the whole one, an empty call to begin it, and for
     each piece but the last a way in and out with a memory reference. None where that way isn't
     known, or AF_ALG's requests of 64 KiB would change."""
-    pieces = pieces_of(size, chunk)
+    pieces = max(1, -(-size // chunk))
     if cost.form.by_kernel and pieces > 1 and chunk % AFALG_REQUEST:
         return None
     predicted = cost.at(size)
@@ -259,10 +258,6 @@ def _reference(models: Models, cost: Cost) -> Estimate | None:
     return (cost.way.terms["call"] - empty.estimate).scaled(0.5)
 
 
-def pieces_of(size: int, chunk: int) -> int:
-    return max(1, -(-size // chunk))
-
-
 def streamed(models: Models) -> tuple[Streamed, ...]:
     found = []
     for stats in models.stats:
@@ -272,7 +267,7 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
         cost = models.cost(stats.algorithm, stats.backend)
         predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
         if predicted is not None or (cost and cost.form.by_kernel):
-            found.append(Streamed(stats, pieces_of(stats.bytes, chunk), predicted))
+            found.append(Streamed(stats, predicted))
     return tuple(found)
 
 

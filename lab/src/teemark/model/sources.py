@@ -10,7 +10,7 @@ import msgspec
 from teemark.base import work
 from teemark.base.work import DIGEST_BYTES, DIRECT_CALL, EMPTY_CALL, REFUSED_CALL, Work
 from teemark.model.fit import Fit, Point, fit
-from teemark.model.forms import Form, blocks_of
+from teemark.model.forms import Form
 from teemark.model.legs import traced_calls
 from teemark.model.models import Models, operation, repeat_lines
 from teemark.model.stats import CaseStats, Estimate, case_stats
@@ -139,9 +139,10 @@ class Sources:
         by_slope = operation(self._repeats, case.key)
         if by_slope is not None:
             return by_slope, "slope over repetitions"
-        inside = (one.inside for one in self.models.counted if one.case.case == case.key)
-        by_counter = next(inside, None)
-        return None if by_counter is None else (by_counter, "the TA's counter")
+        counted = self.models.counted.get(case.key)
+        if counted is None or counted.inside is None:
+            return None
+        return counted.inside, "the TA's counter"
 
     def whole(self, case: Work) -> dict[int, Sourced]:
         """Returns operations on whole messages by the same algorithm and backend; sizes rise."""
@@ -161,13 +162,13 @@ class Sources:
         return self._hashing[name]
 
     def _hashing_by(self, case: Work) -> Hashing | None:
-        blocks = blocks_of(self.run.algorithm(case.algorithm))
-        if blocks is None:
+        algorithm = self.run.algorithm(case.algorithm)
+        if not algorithm.block_bytes:
             return None
-        form = Form("message", blocks)
+        form = Form("message", algorithm.block_bytes, algorithm.pad_bytes or 0)
         known = self.whole(case)
         first, last = min(known, default=0), max(known, default=0)
-        if known and blocks.of(last) > SPREAD * blocks.of(first):
+        if known and form.blocks(last) > SPREAD * form.blocks(first):
             line = _line(form, list(known), [value for value, _ in known.values()])
             if line is not None:
                 to = "and" if len(known) == 2 else "to"
