@@ -104,7 +104,7 @@ def elf(
     """A file with one piece of code, without the file."""
     code = Code(address, np.array(words, np.uint32))
     table = Table(Symbol(*symbol) for symbol in symbols)
-    return Elf(Path(f"/nowhere/{name}"), name, (code,), table, code.end)
+    return Elf(Path(f"/nowhere/{name}"), name, (code,), table)
 
 
 __all__ = ["BL", "ERET", "NOP", "RET", "SMC", "SVC", "B", "Flag", "Machine", "Recorder", "elf"]

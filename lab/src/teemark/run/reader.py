@@ -88,15 +88,16 @@ class MeasuredCase:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StartData:
     """One start: what teebench said of itself, and which samples are of it."""
 
     number: int
     kind: Literal["boot", "round"]
-    machine: records.Machine
     seqs: range
+    machine: records.Machine | None = None  # None: it was cut off before
     end: records.End | None = None
+    cases: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,25 +358,13 @@ def _newer(where: str, schema: int) -> DataError:
     )
 
 
-@dataclass(slots=True)
-class _Start:
-    """A start while it is read."""
-
-    number: int
-    kind: Literal["boot", "round"]
-    offset: int  # of its samples' seq in the run
-    machine: records.Machine | None = None
-    end: records.End | None = None
-    cases: set[str] = field(default_factory=set)
-
-
 class _Collector:
     """Puts records together in their order; DataError at the first that doesn't fit."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.run: records.Run | None = None
-        self._starts: list[_Start] = []
+        self._starts: list[StartData] = []
         self._next_seq = 0
         self._cases: dict[str, records.Case] = {}
         # By case, then by start
@@ -403,11 +392,12 @@ class _Collector:
             case records.Run():
                 self.run = record
             case records.Start():
-                self._starts.append(_Start(record.number, record.kind, self._next_seq))
+                seqs = range(self._next_seq, self._next_seq)
+                self._starts.append(StartData(record.number, record.kind, seqs))
             case records.Machine() if start is not None:
                 start.machine = record
             case records.Machine():  # schema 1: no start records, one start
-                self._starts.append(_Start(1, "round", 0, record))
+                self._starts.append(StartData(1, "round", range(0), record))
             case records.Case() if start is not None:
                 start.cases.add(record.case)
                 self._cases.setdefault(record.case, record)
@@ -419,7 +409,7 @@ class _Collector:
                 self._others[type(record)].append(record)
 
     def _misplaced(  # noqa: PLR0911 - a return a rule
-        self, record: records.AnyRecord, start: _Start | None
+        self, record: records.AnyRecord, start: StartData | None
     ) -> str | None:
         """Returns what is wrong with a record at this place; None if nothing is."""
         kind = record.__struct_config__.tag
@@ -446,11 +436,11 @@ class _Collector:
             return f"a {kind} of {case}, which has no case record before it"
         return None
 
-    def _add_sample(self, record: records.Sample, start: _Start) -> None:
+    def _add_sample(self, record: records.Sample, start: StartData) -> None:
         # One string for all samples of a case: a million of them are 75 MB.
         msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
-        if start.offset:
-            record = msgspec.structs.replace(record, seq=record.seq + start.offset)
+        if start.seqs.start:
+            record = msgspec.structs.replace(record, seq=record.seq + start.seqs.start)
         self._next_seq = max(self._next_seq, record.seq + 1)
         if record.source == "ta-counter":
             self._ta_samples[record.case].append(record)
@@ -469,13 +459,11 @@ class _Collector:
 
     def data(self, cut: str | None = None) -> RunData:
         """Returns what was collected. `cut` says that the file ends in mid-line."""
-        offsets = [start.offset for start in self._starts] + [self._next_seq]
-        starts = tuple(
-            StartData(start.number, start.kind, start.machine, range(*seqs), start.end)
-            for start, seqs in zip(self._starts, pairwise(offsets), strict=True)
-            if start.machine is not None
-        )
-        if not starts:
+        offsets = [start.seqs.start for start in self._starts] + [self._next_seq]
+        for start, seqs in zip(self._starts, pairwise(offsets), strict=True):
+            start.seqs = range(*seqs)
+        starts = tuple(start for start in self._starts if start.machine)
+        if not starts or (machine := starts[0].machine) is None:
             raise DataError(
                 f"{self.file}: no machine record, so there is no run in it",
                 hint="the program on the board ended before it measured anything",
@@ -484,7 +472,7 @@ class _Collector:
         asked = self.run.starts if self.run is not None else len(starts)
         return RunData(
             file=self.file,
-            machine=starts[0].machine,
+            machine=machine,
             run=self.run,
             starts=starts,
             cases={

@@ -75,7 +75,6 @@ class Elf:
     name: str
     codes: tuple[Code, ...]
     table: Table = field(compare=False)
-    end: int  # Behind the last byte that it has in memory
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
         """Are these the instructions there?"""
@@ -90,14 +89,12 @@ class Elf:
 def _read(file: Path, name: str, _changed: int) -> Elf:
     with file.open("rb") as stream:
         elf = ELFFile(stream)
-        codes, end = [], 0
+        codes = []
         for segment in elf.iter_segments("PT_LOAD"):
-            begin = int(segment["p_vaddr"])
-            end = max(end, begin + int(segment["p_memsz"]))
             if segment["p_flags"] & 1:
-                data = segment.data()
+                data, begin = segment.data(), int(segment["p_vaddr"])
                 codes.append(Code(begin, np.frombuffer(data[: len(data) & ~3], dtype="<u4")))
-        return Elf(file, name, tuple(codes), Table(_functions(elf)), end)
+        return Elf(file, name, tuple(codes), Table(_functions(elf)))
 
 
 def read_elf(file: Path, name: str | None = None) -> Elf:
