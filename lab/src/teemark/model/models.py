@@ -119,10 +119,8 @@ class Models:
         return self._by_key.get(key)
 
     def cost(self, algorithm: str, backend: str, workload: str = work.ONESHOT.name) -> Cost | None:
-        for cost in self.costs:
-            if (cost.workload, cost.algorithm, cost.backend) == (workload, algorithm, backend):
-                return cost
-        return None
+        name = f"{workload}/{algorithm}/{backend}"
+        return next((cost for cost in self.costs if cost.name == name), None)
 
 
 def sampling_of(run: RunData) -> Sampling:

@@ -487,25 +487,21 @@ class Sampling:
         )
         return replace(found, counted=found.counted or self.counts)
 
-    def summary(self, starts: Sequence[Sequence[float]], label: str, loops: int = 1) -> Summary:
-        values = [value for start in starts for value in start]
-        return summarize(values, self.estimate(starts, label, loops), sum(map(bool, starts)))
-
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     """Returns None for a case without a sample of single operations."""
-    case = measured.case
-    starts = measured.times()
+    starts, loops = measured.times(), measured.loops()
     if not any(starts):
         return None
-    loops = measured.loops()
     if measured.work.distribution:  # Alike by chance, its samples aren't one count; a token waits
         counts = sampling.exact and measured.work.backend != "pkcs11"
         sampling = replace(sampling, exact=False, counts=counts)
+    middle = sampling.estimate(starts, f"{measured.key} x1", loops)
+    values = [value for start in starts for value in start]
     return CaseStats(
         work=measured.work,
-        bytes=case.bytes,
-        time=sampling.summary(starts, f"{case.case} x1", loops),
+        bytes=measured.case.bytes,
+        time=summarize(values, middle, sum(map(bool, starts))),
         first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
         cpu=cpu_time(measured, sampling),
         single=loops == 1,

@@ -2,14 +2,12 @@
 """When a run of teehash had a CPU, and at which step it was. Pure: a record in, times out."""
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 
 from teemark.run.records import Timeline
-
-STATES = ("on", "preempt", "wait")
-"""Some thread has a CPU; none has, but one could go on; all wait for something."""
 
 STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
 """Steps of the thread that hashes; between: nothing that was recorded as a step."""
@@ -17,7 +15,8 @@ STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A step, or a state; nanoseconds since the beginning."""
+    """A step, or a state: some thread is "on" a CPU, none is but one could go on ("preempt"), or
+    all "wait" for something. Nanoseconds since the beginning."""
 
     begin: int
     end: int
@@ -121,10 +120,9 @@ def _costs(
 
 
 def _cost(step: str, times: int, pieces: Iterable[Span], switches: int) -> StepCost:
-    spent = dict.fromkeys(STATES, 0)
-    gap = 0
+    spent, gap = Counter[str](), 0
     for one in pieces:
         spent[one.what] += one.ns
         gap = max(gap, one.ns if one.what != "on" else 0)
-    on, ready, waited = spent.values()
+    on, ready, waited = (spent[state] for state in ("on", "preempt", "wait"))
     return StepCost(step, times, on + ready + waited, on, ready, waited, switches, gap)

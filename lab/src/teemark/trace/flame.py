@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from teemark.base import fmt
 from teemark.page import bars
-from teemark.trace.profile import CaseTrace, Function
+from teemark.trace.profile import CaseTrace, Function, FunctionCost
 
 _LEVELS = {
     "EL0": ("#a8d88f", "EL0 programs"),
@@ -27,11 +27,7 @@ _THIN = 0.4  # Narrower frames are left out: nobody sees them
 
 
 @dataclass(slots=True)
-class _Frame:
-    function: Function
-    self: int = 0
-    total: int = 0
-    calls: int = 0
+class _Frame(FunctionCost):
     before: int = 0
     below: "dict[Function, _Frame]" = field(default_factory=dict)
 
