@@ -123,7 +123,7 @@ def test_clocks_that_agree(noise: float, seed: int) -> None:
 @pytest.mark.parametrize("speed", [0.5, 0.93, 1.07, 2.0])
 def test_clocks_that_disagree(speed: float) -> None:
     _, built, verdict = judged(counter=speed, noise=0.001)
-    assert {c.answer for c in built.counted.values() if c.slopes} == {"no"}
+    assert {c.answer for c in built.counted.values() if c.ratio} == {"no"}
     assert verdict is not None
     assert (verdict.key, verdict.severity, verdict.sure) == (
         "ta-counter-disagrees",
@@ -133,10 +133,10 @@ def test_clocks_that_disagree(speed: float) -> None:
     assert all(key in verdict.evidence for key in REPEATED)
     assert f"{len(REPEATED)} cases of {len(REPEATED)}" in verdict.claim
     for c in built.counted.values():
-        if c.slopes:
+        if c.ratio:
             assert c.deviation == pytest.approx(speed - 1, abs=0.02)
-            assert c.slopes.interval is not None
-            assert c.slopes.value in c.slopes.interval
+            assert c.ratio.interval is not None
+            assert c.ratio.value in c.ratio.interval
 
 
 def test_no_slope_is_undecided() -> None:
@@ -181,7 +181,7 @@ def test_one_of_many_that_disagrees_is_named() -> None:
 )
 def test_what_is_too_uncertain_is_left_undecided(changes: dict[str, object]) -> None:
     _, built, verdict = judged(**({"counter": 1.0} | changes))
-    assert {c.answer for c in built.counted.values() if c.slopes} == {"undecided"}
+    assert {c.answer for c in built.counted.values() if c.ratio} == {"undecided"}
     assert verdict is not None
     assert (verdict.key, verdict.sure) == ("ta-counter-undecided", False)
 

@@ -28,13 +28,13 @@ class Counted:
     inside: Estimate | None  # None: no call with a single operation was measured
     crossing: Estimate | None  # The client's time less `inside`, call by call
     repeats: int  # How many numbers of repetitions there are
-    slopes: Estimate | None
+    ratio: Estimate | None
     """The slope by the TA's counter over the client's; None: too few repetitions, or no slope."""
 
     @property
     def deviation(self) -> float | None:
         """Returns how far the TA's slope is from the client's, relative."""
-        return self.slopes.value - 1 if self.slopes else None
+        return self.ratio.value - 1 if self.ratio else None
 
     @property
     def answer(self) -> Answer | None:
@@ -42,7 +42,7 @@ class Counted:
         by."""
         if self.repeats < REPEATS:
             return None
-        return within(self.slopes, 1 - TOLERANCE, 1 + TOLERANCE) if self.slopes else "undecided"
+        return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE) if self.ratio else "undecided"
 
 
 def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
@@ -116,8 +116,8 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
     if 1 in pairs:
         one = pairs[1], f"{measured.key} x1", sampling
         inside, crossing = _median(*one, 1, 0), _median(*one, -1, 1)
-    slopes = slope_ratio(pairs, measured.key, sampling)
-    return Counted(measured.key, inside, crossing, len(pairs), slopes)
+    ratio = slope_ratio(pairs, measured.key, sampling)
+    return Counted(measured.key, inside, crossing, len(pairs), ratio)
 
 
 def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Counted]:

@@ -105,13 +105,8 @@ def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
     for one in run.legs:
         if one.legs and one.ns is not None:
             found.setdefault(one.case, []).append((one.ns, one.legs, one.resolution_ns))
-    return {
-        key: Traced(
-            key,
-            tuple(ns for ns, *_ in calls),
-            tuple(way for _, way, _ in calls),
-            float(max(step for *_, step in calls)),
-            sampling,
-        )
-        for key, calls in found.items()
-    }
+    made = {}
+    for key, calls in found.items():
+        ns, ways, steps = zip(*calls, strict=True)
+        made[key] = Traced(key, ns, ways, float(max(steps)), sampling)
+    return made

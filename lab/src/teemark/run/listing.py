@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The runs of a folder at a glance, by what their first and last records say."""
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,12 +26,10 @@ def entries(folder: Path) -> list[Entry]:
     """Returns the runs in the folders of `folder`, in the order of time; links such as runs/latest
     are none. DataError where it can't be read."""
     try:
-        with os.scandir(folder) as inside:
-            places = [place for place in inside if not place.is_symlink()]
+        places = [place for place in folder.iterdir() if not place.is_symlink()]
     except OSError as error:
         raise DataError(f"{folder}: can't be read: {error.strerror}") from None
-    files = {place.name: Path(place.path, RUN_FILE) for place in places}
-    found = [look(name, file) for name, file in files.items() if file.is_file()]
+    found = [look(one.name, one / RUN_FILE) for one in places if (one / RUN_FILE).is_file()]
     return sorted(found, key=lambda one: (one.started, one.folder))
 
 

@@ -36,9 +36,6 @@ class Table:
         self._at = sorted(best)
         self._symbols = [best[address] for address in self._at]
 
-    def __len__(self) -> int:
-        return len(self._at)
-
     def find(self, address: int) -> Symbol | None:
         index = bisect.bisect_right(self._at, address) - 1
         if index < 0:
