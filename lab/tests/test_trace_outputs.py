@@ -80,7 +80,8 @@ def test_every_sum_is_the_window() -> None:
     assert one.instructions == 120
     assert sum(one.levels().values()) == 120
     assert sum(count for _, _, count in one.components()) == 120
-    assert sum(count for _, count in one.stacks()) == 120
+    assert sum(node.self for node in one.nodes) == 120
+    assert [stack[-1] for stack in one.stacks] == [one.functions[n.function] for n in one.nodes]
     assert sum(t for n, t in zip(one.nodes, one.totals, strict=True) if n.parent < 0) == 120
 
 

@@ -31,16 +31,14 @@ class _Frame(FunctionCost):
     before: int = 0
     below: "dict[Function, _Frame]" = field(default_factory=dict)
 
-    def child(self, function: Function) -> "_Frame":
-        return self.below.setdefault(function, _Frame(function))
-
 
 def _merge(root: _Frame, case: CaseTrace, *, before: bool) -> None:
     """Adds a trace; frames of the same name at the same place are one."""
     frames: list[_Frame] = []
     for index, node in enumerate(case.nodes):
         above = frames[node.parent] if node.parent >= 0 else root
-        frame = above.child(case.functions[node.function])
+        function = case.functions[node.function]
+        frame = above.below.setdefault(function, _Frame(function))
         frames.append(frame)
         if before:
             frame.before += case.totals[index]

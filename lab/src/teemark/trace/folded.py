@@ -17,6 +17,7 @@ def render(trace: Trace) -> str:
     lines: Counter[str] = Counter()
     for case in trace.cases:
         first = [case.case] if len(trace.cases) > 1 else []
-        for stack, count in case.stacks():
-            lines[";".join(first + [frame(function) for function in stack])] += count
+        for stack, node in zip(case.stacks, case.nodes, strict=True):
+            if node.self:
+                lines[";".join((*first, *map(frame, stack)))] += node.self
     return "".join(f"{stack} {count}\n" for stack, count in sorted(lines.items()))

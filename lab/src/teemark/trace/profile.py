@@ -3,7 +3,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -116,16 +116,13 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     def costs(self) -> "dict[Function, FunctionCost]":
         """Returns what each function takes, all its places in the tree together."""
         found: dict[Function, FunctionCost] = {}
-        above: list[frozenset[Function]] = []  # the functions on the stack
-        for node, whole in zip(self.nodes, self.totals, strict=True):
-            stack = above[node.parent] if node.parent >= 0 else frozenset()
-            function = self.functions[node.function]
-            above.append(stack | {function})
+        for stack, node, whole in zip(self.stacks, self.nodes, self.totals, strict=True):
+            *above, function = stack
             cost = found.setdefault(function, FunctionCost(function))
             cost.self += node.self
             cost.calls += node.calls
             cost.unsure |= node.unsure
-            if function not in stack:  # a recursion is in its first call's total already
+            if function not in above:  # a recursion is in its first call's total already
                 cost.total += whole
         return found
 
@@ -134,14 +131,14 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         """Returns the instructions of each function, by level and name, without what it calls."""
         return dict(self._by(lambda function: (function.level, function.name)))
 
-    def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
-        """Yields every stack that instructions were executed on, with their number."""
-        paths: list[tuple[Function, ...]] = []
+    @cached_property
+    def stacks(self) -> tuple[tuple[Function, ...], ...]:
+        """Returns the functions on the stack at each node, from its root to its own."""
+        found: list[tuple[Function, ...]] = []
         for node in self.nodes:
-            above = paths[node.parent] if node.parent >= 0 else ()
-            paths.append((*above, self.functions[node.function]))
-            if node.self:
-                yield paths[-1], node.self
+            above = found[node.parent] if node.parent >= 0 else ()
+            found.append((*above, self.functions[node.function]))
+        return tuple(found)
 
     @property
     def nameless(self) -> int:

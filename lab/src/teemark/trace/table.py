@@ -176,13 +176,13 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
         )
     totals: dict[str, Counter[Function]] = {"called by": Counter(), "it calls": Counter()}
     calls: Counter[tuple[str, Function]] = Counter()
-    for index, node in enumerate(case.nodes):
+    for stack, node, whole in zip(case.stacks, case.nodes, case.totals, strict=True):
         if node.parent < 0:
             continue
-        caller, function = (case.functions[at.function] for at in (case.nodes[node.parent], node))
+        caller, function = stack[-2:]
         if (caller.name == name) != (function.name == name):
             which, other = ("it calls", function) if caller.name == name else ("called by", caller)
-            totals[which][other] += case.totals[index]
+            totals[which][other] += whole
             calls[which, other] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
     doubt = _doubt(*costs)
