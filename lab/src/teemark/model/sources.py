@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The sources from which the parts of a run's calls are made: what it measured apart."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,6 @@ from teemark.model.legs import traced_calls
 from teemark.model.models import Models, operation, repeat_lines
 from teemark.model.stats import CaseStats, Estimate, case_stats
 from teemark.run.reader import MeasuredCase, RunData
-from teemark.run.records import Sample
 
 SPREAD = 10  # A line through two messages needs so many times the blocks in the longer one
 
@@ -202,10 +201,8 @@ def buffer(memory: str, direction: str, size: int) -> str:
 
 
 def _without_wait(measured: MeasuredCase) -> MeasuredCase:
-    def net(start: Iterable[Sample]) -> tuple[Sample, ...]:
-        return tuple(
-            msgspec.structs.replace(one, ns=one.ns - one.waited_ns) if one.waited_ns else one
-            for one in start
-        )
-
-    return replace(measured, starts=tuple(map(net, measured.starts)))
+    starts = (
+        tuple(msgspec.structs.replace(one, ns=one.ns - one.waited_ns) for one in start)
+        for start in measured.starts
+    )
+    return replace(measured, starts=tuple(starts))
