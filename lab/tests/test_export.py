@@ -125,6 +125,16 @@ def test_a_whole_run_misses_nothing(run: RunData) -> None:
     assert set(run.unmeasured) == {skip.case for skip in run.skips}
 
 
+def test_junits_time_is_what_other_exports_say_of_several_starts() -> None:
+    run = Synthetic(samples=7, starts=3, between=0.2, algorithms=("sha256",)).run()
+    said = {one["name"]: one["value"] for one in json.loads(github_action_benchmark.render(run))}
+    tests = ET.fromstring(junit.render(run)).findall("testcase[@time]")
+    assert len(tests) > 10
+    for test in tests:
+        key = f"{test.attrib['classname'].removeprefix('teemark.')}/{test.attrib['name']}"
+        assert float(test.attrib["time"]) == pytest.approx(said[key] / 1e9, abs=1e-9), key
+
+
 def test_junit_has_an_error_for_a_tee_that_could_not_be_used(run: RunData) -> None:
     skip = Skip(case="oneshot/sha384/tee/0", code="ta-rejected", reason="signature")
     suite = ET.fromstring(junit.render(replace(run, skips=(skip,))))

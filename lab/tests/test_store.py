@@ -11,7 +11,7 @@ from shutil import rmtree
 import pytest
 
 from synthetic import Synthetic, write
-from teemark.base.errors import DataError, UsageMistake
+from teemark.base.errors import DataError, MissingOutput, UsageMistake
 from teemark.cli import main as cli
 from teemark.run import listing
 from teemark.run.reader import RUN_FILE
@@ -184,3 +184,9 @@ def test_mistakes_are_one_sentence(
     ):
         assert history(*words) == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_machine_without_git_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingOutput, match="there is no git on this machine"):
+        Store(tmp_path, "runs")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the median; where
-instructions are counted, they stand in its output, and it has no time. A case that a broken-off run
-couldn't measure as asked is an error, as is a TEE that couldn't be used. Commit and labels are
-properties of the suite."""
+"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the mean of the
+starts' medians; where instructions are counted, they stand in its output, and it has no time. A
+case that a broken-off run couldn't measure as asked is an error, as is a TEE that couldn't be used.
+Commit and labels are properties of the suite."""
 
 import re
-from itertools import chain
-from statistics import median
 from xml.etree import ElementTree as ET
 
+from teemark.model.stats import centre
 from teemark.run.reader import RunData
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,13 +32,13 @@ def render(run: RunData) -> str:
     short = {case.case: case for case in run.missing}
     counts = {"tests": 0, "failures": len(run.fails), "skipped": 0, "errors": len(short)}
     for key, measured in run.cases.items():
-        times = list(chain.from_iterable(measured.times()))
-        if key not in failed and key not in short and times:
+        times = measured.times()
+        if key not in failed and key not in short and any(times):
             test = _test(suite, key)
             if run.icount:
-                ET.SubElement(test, "system-out").text = f"{median(times):.15g} instructions a call"
+                ET.SubElement(test, "system-out").text = f"{centre(times):.15g} instructions a call"
             else:
-                test.set("time", f"{median(times) / 1e9:.9f}")
+                test.set("time", f"{centre(times) / 1e9:.9f}")
     for fail in run.fails:
         ET.SubElement(_test(suite, fail.case), "failure", message=_text(fail.reason))
     for skip in run.skips:

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from teemark.base.errors import DataError, UsageMistake
+from teemark.base.errors import DataError, MissingOutput, UsageMistake
 from teemark.base.files import alone
 from teemark.run import listing
 from teemark.run.reader import RUN_FILE
@@ -125,9 +125,12 @@ class Store:
 
     def _git(self, *words: str, stdin: str = "", **env: str) -> str:
         argv = ["git", "-C", str(self._place), *_SET, *words]
-        done = subprocess.run(
-            argv, input=stdin, capture_output=True, text=True, check=False, env=os.environ | env
-        )
+        try:
+            done = subprocess.run(
+                argv, input=stdin, capture_output=True, text=True, check=False, env=os.environ | env
+            )
+        except FileNotFoundError:
+            raise MissingOutput("there is no git on this machine", hint="install git") from None
         if done.returncode != 0:
             said = done.stderr.strip() or f"`git {words[0]}` failed"
             raise DataError(said.splitlines()[-1].removeprefix("fatal: "))
