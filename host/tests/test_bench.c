@@ -43,29 +43,29 @@ static int prepare(struct bench_case *c, struct error *err)
 	return come_to(PREPARE, err);
 }
 
-static int run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	(void)state;
+	(void)c;
 	(void)loops;
 	(void)repeat;
 	return come_to(RUN, err);
 }
 
-static int verify(void *state, struct error *err)
+static int verify(struct bench_case *c, struct error *err)
 {
-	(void)state;
+	(void)c;
 	return come_to(VERIFY, err);
 }
 
-static int check(void *state, struct error *err)
+static int check(struct bench_case *c, struct error *err)
 {
-	(void)state;
+	(void)c;
 	return come_to(CHECK, err);
 }
 
-static void teardown(void *state)
+static void teardown(struct bench_case *c)
 {
-	torn_down = state != NULL;
+	torn_down = c->state != NULL;
 }
 
 static const struct workload workload = {

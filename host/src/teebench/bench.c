@@ -168,6 +168,27 @@ static void compare_masks(struct run *run, size_t i)
 }
 
 /*
+ * Counts how often the TEE calls back, apart from measuring: the kernel's tracepoints cost time, and
+ * are for root alone.
+ */
+static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error *err)
+{
+	struct trace *trace;
+	int ret = case_ready(c, 1, err);
+
+	if (!ret)
+		ret = stop_check(err);
+	if (ret)
+		return ret;
+	trace = trace_begin(&plan->rpcs);
+	ret = case_run(c, c->workload->rpc_calls, 1, err);
+	trace_end(trace, &plan->rpcs);
+	if (!ret)
+		ret = stop_check(err);
+	return ret ? ret : case_check(c, err);
+}
+
+/*
  * Makes the first call, verifies, and finds the loops. Returns 0, or -errno with why the case is
  * out.
  */
@@ -190,9 +211,11 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 		return no_room(ret, why);
 	ret = stop_check(why);
 	if (!ret)
-		ret = c->workload->verify(c->state, why);
+		ret = case_verify(c, why);
 	if (!ret)
 		ret = stop_check(why);
+	if (!ret && c->workload->rpc_calls && case_calls_tee(c))
+		ret = count_rpcs(c, plan, why);
 	if (ret)
 		return ret;
 	find_ta(run, i);
@@ -311,8 +334,8 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 		if (stop_asked())
 			return -ECANCELED;
 		ret = measure_once(&run->measure, &target, *loops, repeat, sample, why);
-		if (!ret && c->workload->check)
-			ret = c->workload->check(c->state, why);
+		if (!ret)
+			ret = case_check(c, why);
 		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
 		    *loops >= measure_loops_max(&target))
 			return ret;
@@ -388,8 +411,8 @@ static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struc
 	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
 	if (!ret)
 		ret = trace_legs_stop(trace, legs, why);
-	if (!ret && c->workload->check)
-		ret = c->workload->check(c->state, why);
+	if (!ret)
+		ret = case_check(c, why);
 	*ns = call.ns;
 	return ret;
 }

@@ -423,33 +423,31 @@ static int call_prepare(struct bench_case *c, struct error *err)
 	return ret ? ret : run_steps(s, CALL_SETUP, err);
 }
 
-static int call_ready(void *state, uint32_t loops, struct error *err)
+static int call_ready(struct bench_case *c, struct error *err)
 {
-	struct call_case *s = state;
+	struct call_case *s = c->state;
 	int ret = revive(s, err);
 
-	(void)loops;
 	if (!ret)
 		ret = run_steps(s, CALL_BEFORE, err);
 	refresh(timed(s));
 	return ret;
 }
 
-static int call_once(void *state, uint32_t i, struct error *err)
+static int call_once(struct bench_case *c, struct error *err)
 {
-	(void)i;
-	return invoke(state, timed(state), err);
+	return invoke(c->state, timed(c->state), err);
 }
 
-static int call_check(void *state, struct error *err)
+static int call_check(struct bench_case *c, struct error *err)
 {
-	return check_step(state, timed(state), err);
+	return check_step(c->state, timed(c->state), err);
 }
 
 /* Records what the results were not compared with. */
-static void call_facts(const void *state, struct json *json)
+static void call_facts(const struct bench_case *c, struct json *json)
 {
-	const struct call_case *s = state;
+	const struct call_case *s = c->state;
 	const struct call_step *is = &s->call.steps[s->call.n_steps - 1];
 	char name[32];
 
@@ -479,9 +477,9 @@ static void drop_memory(struct memory *m)
 	free(m->want);
 }
 
-static void call_teardown(void *state)
+static void call_teardown(struct bench_case *c)
 {
-	struct call_case *s = state;
+	struct call_case *s = c->state;
 
 	for (unsigned i = 0; s->seat && i < s->call.n_steps; i++)
 		for (unsigned k = 0; k < CALL_PARAMS; k++)
@@ -504,7 +502,6 @@ const struct workload workload_call = {
 	.prepare = call_prepare,
 	.ready = call_ready,
 	.once = call_once,
-	.verify = call_check,
 	.check = call_check,
 	.facts = call_facts,
 	.teardown = call_teardown,

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "keyed_case.h"
+#include "message_case.h"
 
 #define WHOLE KEYED_STEPS /* all of them */
 
@@ -20,7 +20,7 @@ static const char *const steps[] = {
 };
 
 struct steps {
-	struct keyed_case k;
+	struct message_case m;
 	enum keyed_step step;
 	bool all; /* with what leads to the call */
 };
@@ -39,28 +39,43 @@ static int steps_parse(struct bench_case *c, struct error *err)
 				  c->algorithm->title);
 	if (c->part[2].word == WHOLE && c->part[3].word)
 		return case_wrong(err, "STEP whole has no call alone: only whole/all");
-	return keyed_case_parse(c, err);
+	return message_case_parse_keyed(c, err);
 }
 
-static void arrange(const struct keyed_case *k, enum keyed_step step)
+static void arrange(const struct bench_case *c, enum keyed_step step)
 {
-	if (k->c->backend->arrange)
-		k->c->backend->arrange(k->c->desk->session, &k->job, step);
+	const struct steps *s = c->state;
+
+	if (c->backend->arrange)
+		c->backend->arrange(c->desk->session, &s->m.job, step);
 }
 
 /* Takes a step; one that the backend doesn't have at all is left out. */
-static int take(const struct keyed_case *k, enum keyed_step step, struct error *err)
+static int take(const struct bench_case *c, enum keyed_step step, struct error *err)
 {
-	if (k->c->backend->no_step[step])
+	const struct steps *s = c->state;
+
+	if (c->backend->no_step[step])
 		return 0;
-	arrange(k, step);
-	return k->c->backend->step(k->c->desk->session, &k->job, step, err);
+	arrange(c, step);
+	return c->backend->step(c->desk->session, &s->m.job, step, err);
+}
+
+/* Takes the steps from one on, before another. */
+static int lead(const struct bench_case *c, enum keyed_step from, enum keyed_step end,
+		struct error *err)
+{
+	int ret = 0;
+
+	for (int i = (int)from; !ret && i < (int)end; i++)
+		ret = take(c, (enum keyed_step)i, err);
+	return ret;
 }
 
 static int steps_prepare(struct bench_case *c, struct error *err)
 {
 	struct steps *s = c->state;
-	int ret = keyed_case_prepare(c, err);
+	int ret = message_case_prepare_keyed(c, err);
 	const char *none;
 
 	s->step = (enum keyed_step)c->part[2].word;
@@ -74,67 +89,41 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 }
 
 /* Does all that comes before the step, and for `inv` what leads to its call. */
-static int steps_ready(void *state, uint32_t loops, struct error *err)
+static int steps_ready(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
-	struct keyed_case *k = &s->k;
-	bool mine = k->c->desk->owner == k;
-	int ret = keyed_case_ready(k, loops, err);
+	const struct steps *s = c->state;
+	bool mine = c->desk->owner == c;
+	int ret = message_case_ready_keyed(c, err);
 
 	if (s->step == WHOLE)
 		return ret;
-	if (!mine)
-		for (int i = KEYED_PREPARE; !ret && i < (int)s->step; i++)
-			ret = take(k, (enum keyed_step)i, err);
+	if (!ret && !mine)
+		ret = lead(c, KEYED_PREPARE, s->step, err);
 	if (!ret && s->step == KEYED_CIPHER_BUFFER)
-		ret = take(k, KEYED_SET_IV, err);
+		ret = take(c, KEYED_SET_IV, err);
 	if (!ret)
-		arrange(k, s->step);
+		arrange(c, s->step);
 	return ret;
 }
 
-static int steps_once(void *state, uint32_t i, struct error *err)
+static int steps_once(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
-	const struct keyed_case *k = &s->k;
-	int ret = 0;
+	const struct steps *s = c->state;
 
-	(void)i;
-	if (s->step == WHOLE) {
-		for (int step = KEYED_PREPARE; !ret && step < WHOLE; step++)
-			ret = take(k, (enum keyed_step)step, err);
-		return ret;
-	}
+	if (s->step == WHOLE)
+		return lead(c, KEYED_PREPARE, WHOLE, err);
 	if (s->all)
-		arrange(k, s->step);
-	return k->c->backend->step(k->c->desk->session, &k->job, s->step, err);
+		arrange(c, s->step);
+	return c->backend->step(c->desk->session, &s->m.job, s->step, err);
 }
 
 /* Takes the steps that are left to the end of a message. */
-static int finish(struct steps *s, struct error *err)
+static int steps_check(struct bench_case *c, struct error *err)
 {
-	int from = s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1;
-	int ret = 0;
+	const struct steps *s = c->state;
 
-	for (int i = from; !ret && i <= KEYED_CIPHER_BUFFER; i++)
-		ret = take(&s->k, (enum keyed_step)i, err);
-	return ret;
-}
-
-static int steps_check(void *state, struct error *err)
-{
-	struct steps *s = state;
-	int ret = finish(s, err);
-
-	return ret ? ret : keyed_case_check(&s->k, err);
-}
-
-static int steps_verify(void *state, struct error *err)
-{
-	struct steps *s = state;
-	int ret = finish(s, err);
-
-	return ret ? ret : keyed_case_verify(&s->k, err);
+	return lead(c, s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1, KEYED_STEPS,
+		    err);
 }
 
 const struct workload workload_cipher_steps = {
@@ -145,14 +134,11 @@ const struct workload workload_cipher_steps = {
 	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
 	.most = 1 << 28,
 	.blocks = true,
-	.state_size = sizeof(struct steps),
 	.parse = steps_parse,
 	.prepare = steps_prepare,
 	.ready = steps_ready,
 	.once = steps_once,
-	.verify = steps_verify,
+	.verify = message_case_verify,
 	.check = steps_check,
-	.ta_clock = true,
-	.refereed = true,
-	.teardown = keyed_case_teardown,
+	MESSAGE_CASE(struct steps),
 };

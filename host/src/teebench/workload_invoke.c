@@ -131,9 +131,9 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	return set_parameter(in, c->name, err);
 }
 
-static int invoke_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int invoke_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct invoke *in = state;
+	struct invoke *in = c->state;
 
 	if (in->direct)
 		return direct_call(in->direct, in->kind, loops, err);
@@ -141,13 +141,13 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat, struct error
 		return in->backend->nop(in->session, loops, err);
 	if (in->call.command == TA_BENCH_CMD_INCREMENT)
 		in->value += loops;
-	return tee_call_run(in, loops, repeat, err);
+	return tee_call_run(c, loops, repeat, err);
 }
 
 /* Its success run() checks; what went in comes back as it was. */
-static int invoke_verify(void *state, struct error *err)
+static int invoke_verify(struct bench_case *c, struct error *err)
 {
-	struct invoke *in = state;
+	const struct invoke *in = c->state;
 	const TEEC_Value *value = &in->call.op.params[0].value;
 
 	if (in->shm) {
@@ -163,12 +163,12 @@ static int invoke_verify(void *state, struct error *err)
 				 "wrong values come back from a call: %08x %08x, not %08x 1",
 				 value->a, value->b, in->value);
 	}
-	return invoke_run(state, 1, 1, err);
+	return invoke_run(c, 1, 1, err);
 }
 
-static void invoke_teardown(void *state)
+static void invoke_teardown(struct bench_case *c)
 {
-	struct invoke *in = state;
+	struct invoke *in = c->state;
 
 	if (in->shm)
 		tee_shm_free(in->call.tee, in->shm);

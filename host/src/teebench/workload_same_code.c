@@ -4,7 +4,6 @@
  * for both worlds: sha256, memcpy, memtouch, intloop; in the normal world (c)
  * and in the TA (ta-c). What differs is the world and not the code.
  */
-#include <errno.h>
 #include <string.h>
 
 #include <teemark/digest.h>
@@ -28,7 +27,6 @@ struct same_code {
 	struct buffer in, copy; /* of the normal world */
 	const struct digest_class *sha256;
 	uint64_t result, want;
-	struct bench_case *c; /* c->desk: of the TA; NULL in the normal world */
 };
 
 /* Returns the backend that has sessions with the bench TA, which runs the code. */
@@ -86,9 +84,11 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	struct same_code *s = c->state;
 	int ret;
 
-	s->c = c;
 	s->kernel = (uint32_t)c->name;
 	s->bytes = (size_t)c->bytes;
+	c->result = &s->result;
+	c->want = &s->want;
+	c->want_bytes = sizeof(s->want);
 	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
 	ret = buffer_alloc_plain(NULL, s->bytes, &s->in, err);
 	if (!ret)
@@ -101,48 +101,37 @@ static int same_prepare(struct bench_case *c, struct error *err)
 		       0;
 }
 
-static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat, struct error *err)
+static int invoke(const struct bench_case *c, struct tee_session *tee, uint32_t repeat,
+		  struct error *err)
 {
+	struct same_code *s = c->state;
 	TEEC_Operation op = { 0 };
 	int ret;
 
 	tee_set_value(&op, 0, s->kernel, repeat);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->c->desk->in.priv, 0, s->bytes);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, s->bytes);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op, "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
 	return ret;
 }
 
-static int same_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct same_code *s = state;
+	struct same_code *s = c->state;
 	int ret = 0;
 
-	if (s->c->desk) {
-		struct tee_session *tee = desk_ta(s->c->desk);
+	if (c->desk) { /* the TA's */
+		struct tee_session *tee = desk_ta(c->desk);
 
 		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = invoke(s, tee, repeat, err);
+			ret = invoke(c, tee, repeat, err);
 		return ret;
 	}
 	for (uint32_t i = 0; i < loops; i++)
 		for (uint32_t k = 0; k < repeat; k++)
 			s->result = run_here(s);
 	return ret;
-}
-
-static int same_check(void *state, struct error *err)
-{
-	struct same_code *s = state;
-	uint64_t result = s->result;
-
-	s->result = ~s->want;
-	if (result == s->want)
-		return 0;
-	return error_set(err, -EBADMSG, "%s of %zu bytes gives %016llx in %s, and %016llx here",
-			 kernels[s->kernel], s->bytes, (unsigned long long)result,
-			 s->c->desk ? "the TA" : "a run", (unsigned long long)s->want);
 }
 
 /* Computes byte by byte, in code that is written otherwise. */
@@ -176,17 +165,17 @@ static uint64_t expected(const struct same_code *s)
 	return sha256(s);
 }
 
-static int same_verify(void *state, struct error *err)
+static int same_verify(struct bench_case *c, struct error *err)
 {
-	struct same_code *s = state;
+	struct same_code *s = c->state;
 
 	s->want = expected(s);
-	return same_check(s, err);
+	return case_check(c, err);
 }
 
-static void same_teardown(void *state)
+static void same_teardown(struct bench_case *c)
 {
-	struct same_code *s = state;
+	struct same_code *s = c->state;
 
 	buffer_free_plain(NULL, &s->in);
 	buffer_free_plain(NULL, &s->copy);
@@ -205,7 +194,6 @@ const struct workload workload_same_code = {
 	.prepare = same_prepare,
 	.run = same_run,
 	.verify = same_verify,
-	.check = same_check,
 	.ta_clock = true,
 	.teardown = same_teardown,
 };

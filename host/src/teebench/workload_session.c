@@ -111,12 +111,11 @@ static int session_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-static int session_ready(void *state, uint32_t loops, struct error *err)
+static int session_ready(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 	int ret;
 
-	(void)loops;
 	if (s->step == 'f') {
 		stand_up(s, &s->ta->timed);
 		stand_up(s, &s->ta->keeper);
@@ -130,11 +129,10 @@ static int session_ready(void *state, uint32_t loops, struct error *err)
 	return ret;
 }
 
-static int session_once(void *state, uint32_t i, struct error *err)
+static int session_once(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 
-	(void)i;
 	if (s->step != 'c')
 		return sit(s, &s->ta->timed, err);
 	stand_up(s, &s->ta->timed);
@@ -155,9 +153,9 @@ static int nop(const struct steps *s, struct seat *seat, struct error *err)
 /*
  * Checks that an open session can be called, and that one that was closed left the instance alive.
  */
-static int session_check(void *state, struct error *err)
+static int session_check(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 	int ret = 0;
 
 	if (s->step == 'c')
@@ -168,9 +166,9 @@ static int session_check(void *state, struct error *err)
 	return ret;
 }
 
-static void session_teardown(void *state)
+static void session_teardown(struct bench_case *c)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 
 	if (s->lender) {
 		stand_up(s, &s->ta->timed);
@@ -193,7 +191,6 @@ const struct workload workload_session = {
 	.probe = case_probe_backend,
 	.ready = session_ready,
 	.once = session_once,
-	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
 };
