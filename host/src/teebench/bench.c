@@ -37,7 +37,7 @@ struct run {
 	struct case_plan *plans;
 	struct turn *turns;
 	size_t n_turns;
-	struct end_facts end;
+	struct end_facts *end;
 };
 
 /* The clock of a case's TA, that runs along. */
@@ -124,8 +124,8 @@ static int report_openings(struct run *run, struct error *err)
 static int drop(struct run *run, size_t i, const struct error *why, struct error *err)
 {
 	run->plans[i].live = false;
-	run->end.skipped += why->skip != NULL;
-	run->end.failed += !why->skip;
+	run->end->skipped += why->skip != NULL;
+	run->end->failed += !why->skip;
 	return record_out(&run->records, &run->cases->list[i], why, err);
 }
 
@@ -340,7 +340,7 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 		    *loops >= measure_loops_max(&target))
 			return ret;
 		/* The sample is too short to be believed. */
-		run->end.thrown_away++;
+		run->end->thrown_away++;
 		*loops = *loops > measure_loops_max(&target) / 2 ? measure_loops_max(&target) :
 								   *loops * 2;
 	}
@@ -351,13 +351,13 @@ static int put_sample(struct run *run, const struct turn *turn, const struct mea
 {
 	const struct bench_case *c = &run->cases->list[turn->c];
 	const struct case_plan *plan = &run->plans[turn->c];
-	const struct calls calls = { c, run->end.samples++, c->options.repeats[turn->r],
+	const struct calls calls = { c, run->end->samples++, c->options.repeats[turn->r],
 				     plan->loops[turn->r] };
 	int ret = record_sample(&run->records, &calls, sample, false, err);
 
 	if (ret || !plan->ta)
 		return ret;
-	run->end.ta_samples++;
+	run->end->ta_samples++;
 	return record_sample(&run->records, &calls, sample, true, err);
 }
 
@@ -486,13 +486,14 @@ static const char *signal_reason(int sig)
 }
 
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
-	      struct sink *sink, struct bench_result *result, struct error *err)
+	      struct sink *sink, struct end_facts *end, struct error *err)
 {
 	struct run run = {
 		.settings = settings,
 		.cases = cases,
 		.pool = pool,
 		.records = { .sink = sink },
+		.end = end,
 		.measure = { .now_ns = clock_now_ns,
 			     .meter = &run.meter,
 			     .align_ns = settings->align_ns,
@@ -502,7 +503,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	struct clock_facts clock;
 	int ret;
 
-	memset(result, 0, sizeof(*result));
+	*end = (struct end_facts){ .cases = (unsigned)cases->count };
 	if (!settings->watch)
 		run.idle =
 			(struct watched_idle){ .looked = true,
@@ -510,7 +511,6 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	usage_open(&run.meter);
 	clock_measure(&clock);
 	run.shortest_ns = 1000 * clock.resolution_ns;
-	run.end.cases = (unsigned)cases->count;
 	run.plans = calloc(cases->count ? cases->count : 1, sizeof(*run.plans));
 	if (!run.plans) {
 		ret = error_memory(err);
@@ -534,15 +534,12 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 		ret = trace_all(&run, err);
 	if (ret)
 		goto out;
-	run.end.complete = !stop_asked();
-	run.end.reason = signal_reason(stop_reason);
-	run.end.duration_ns = clock_now_ns() - begin;
-	ret = record_end(&run.records, &run.end, err);
+	end->complete = !stop_asked();
+	end->reason = signal_reason(stop_reason);
+	end->duration_ns = clock_now_ns() - begin;
+	ret = record_end(&run.records, end, err);
 	if (!ret)
 		ret = sink_release(sink, err);
-	result->failed = run.end.failed;
-	result->skipped = run.end.skipped;
-	result->signal = stop_reason;
 out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);

@@ -301,7 +301,7 @@ static int check_cases(struct cases *cases, struct pool *pool, struct error *err
 
 static int run(const struct arguments *a, char **keys)
 {
-	struct bench_result result = { 0 };
+	struct end_facts end = { 0 };
 	struct cases cases = { 0 };
 	struct pool pool = { .allow_rpmb = a->allow_rpmb };
 	struct sink sink;
@@ -318,13 +318,13 @@ static int run(const struct arguments *a, char **keys)
 		goto out;
 	catch_signals();
 	if (sink_open(&sink, a->output, &err) ||
-	    bench_run(&a->settings, &cases, &pool, &sink, &result, &err))
+	    bench_run(&a->settings, &cases, &pool, &sink, &end, &err))
 		status = complain(&err, EXIT_FAIL);
 	if (sink_close(&sink, &closing) && !status)
 		status = complain(&closing, EXIT_FAIL);
-	if (result.signal)
-		status = 128 + result.signal;
-	else if (result.failed)
+	if (stop_asked() && !err.code)
+		status = 128 + stop_reason;
+	else if (end.failed)
 		status = EXIT_FAIL;
 out:
 	pool_close(&pool);

@@ -38,8 +38,8 @@ struct asym_case {
 	const struct asym_vector *vector;
 	struct asym_job job;
 	bool plain;    /* an RSA key without what the CRT needs */
-	bool generate; /* keygen */
-	/* key-steps: the step, ASYM_STEPS for all; else ASYM_OPERATE */
+	bool generate; /* keygen, in place of ASYM_IMPORT */
+	/* The step that is measured; ASYM_STEPS: all. */
 	enum asym_step step;
 	uint8_t in[ASYM_MAX_BYTES], want[ASYM_MAX_BYTES];
 	size_t want_len;
@@ -56,15 +56,47 @@ static const char *const step_names[ASYM_STEPS] = {
 	[ASYM_OPERATE] = "used",
 };
 
-static int reserve(struct bench_case *c, struct error *err)
+extern const struct workload workload_keygen, workload_key_steps;
+
+/* Returns what a case does with its key: keygen's is for the first use that takes the private key. */
+static enum asym_use use_of(const struct bench_case *c)
 {
+	int use = case_choice(c->workload_name, use_names, "", NULL);
+
+	if (c->workload == &workload_key_steps)
+		use = c->part[0].word;
+	if (c->workload == &workload_keygen)
+		for (use = ASYM_SIGN;
+		     !asym_is_private((enum asym_use)use) || !(c->asym->uses & 1u << use);)
+			use++;
+	return (enum asym_use)use;
+}
+
+static int asym_parse(struct bench_case *c, struct error *err)
+{
+	bool keygen = c->workload == &workload_keygen, steps = c->workload == &workload_key_steps;
+	enum asym_use use = use_of(c);
+	bool rsa = c->asym->kind == ASYM_RSA && asym_is_private(use);
 	int ret = 0;
 
+	if (!(c->asym->uses & 1u << use))
+		return case_wrong(err, "%s does not %s", c->asym->title, use_names[use]);
+	if (keygen && use == ASYM_DECRYPT)
+		return case_wrong(err, "a key pair of %s is made as one to sign by: keygen/rsa-%u",
+				  c->asym->title, c->asym->bits);
+	if (!keygen && !steps && rsa != !!strcmp(c->parameters, "none"))
+		return case_wrong(err,
+				  rsa ? "\"%s\" is not a kind of RSA key (crt, plain)" :
+					"\"%s\" is of RSA's private keys: write \"none\"",
+				  c->parameters);
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
 			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
-	/* An operation takes seconds on some boards: a sample is one of them. */
-	if (case_in_ta(c))
+	/*
+	 * Each new key pair is one of a distribution. An operation takes seconds in some TEEs, what
+	 * leads to it is short.
+	 */
+	if (keygen || (case_in_ta(c) && !(steps && c->part[1].word < ASYM_OPERATE)))
 		c->loops_max = 1;
 	return ret;
 }
@@ -120,12 +152,18 @@ static int lead_to(const struct asym_case *k, struct desk *desk, struct asym_job
 	return ret;
 }
 
-static int asym_open(struct bench_case *c, enum asym_use use, struct error *err)
+static int asym_prepare(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
+	enum asym_use use = use_of(c);
 	const char *in, *want;
 	int ret;
 
+	k->plain = !strcmp(c->parameters, "plain");
+	k->generate = c->workload == &workload_keygen;
+	k->step = c->workload == &workload_key_steps ? (enum asym_step)c->part[1].word :
+		  k->generate                        ? ASYM_IMPORT :
+						       ASYM_OPERATE;
 	if (!c->backend->asym_step)
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "backend %s has no asymmetric algorithms", c->backend->name);
@@ -163,9 +201,7 @@ static int asym_open(struct bench_case *c, enum asym_use use, struct error *err)
 static int asym_ready(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
-	enum asym_step end = k->generate           ? ASYM_IMPORT :
-			     k->step == ASYM_STEPS ? ASYM_ALLOCATE :
-						     k->step;
+	enum asym_step end = k->step == ASYM_STEPS ? ASYM_ALLOCATE : k->step;
 	int ret;
 
 	if (c->desk->owner == c)
@@ -540,110 +576,27 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 		json_bool(json, "tee_says", k->says);
 }
 
-static int need_use(const struct bench_case *c, enum asym_use use, struct error *err)
-{
-	if (c->asym->uses & 1u << use)
-		return 0;
-	return case_wrong(err, "%s does not %s", c->asym->title, use_names[use]);
-}
-
-static enum asym_use use_of(const struct bench_case *c)
-{
-	return (enum asym_use)case_choice(c->workload_name, use_names, "", NULL);
-}
-
-static int operation_parse(struct bench_case *c, struct error *err)
-{
-	enum asym_use use = use_of(c);
-	bool rsa = c->asym->kind == ASYM_RSA && asym_is_private(use);
-	int ret = need_use(c, use, err);
-
-	if (!ret && rsa != !!strcmp(c->parameters, "none"))
-		ret = case_wrong(err,
-				 rsa ? "\"%s\" is not a kind of RSA key (crt, plain)" :
-				       "\"%s\" is of RSA's private keys: write \"none\"",
-				 c->parameters);
-	return ret ? ret : reserve(c, err);
-}
-
-static int operation_prepare(struct bench_case *c, struct error *err)
-{
-	struct asym_case *k = c->state;
-
-	k->step = ASYM_OPERATE;
-	k->plain = !strcmp(c->parameters, "plain");
-	return asym_open(c, use_of(c), err);
-}
-
-/* Returns the first use of an algorithm that takes the private key. */
-static enum asym_use private_use(const struct asym_algorithm *alg)
-{
-	int use = ASYM_SIGN;
-
-	while (!asym_is_private((enum asym_use)use) || !(alg->uses & 1u << use))
-		use++;
-	return (enum asym_use)use;
-}
-
-static int keygen_parse(struct bench_case *c, struct error *err)
-{
-	if (private_use(c->asym) == ASYM_DECRYPT)
-		return case_wrong(err, "a key pair of %s is made as one to sign by: keygen/rsa-%u",
-				  c->asym->title, c->asym->bits);
-	c->loops_max = 1; /* each sample is one of a distribution */
-	return reserve(c, err);
-}
-
-static int keygen_prepare(struct bench_case *c, struct error *err)
-{
-	struct asym_case *k = c->state;
-
-	k->generate = true;
-	return asym_open(c, private_use(c->asym), err);
-}
-
-static int steps_parse(struct bench_case *c, struct error *err)
-{
-	int ret = need_use(c, (enum asym_use)c->part[0].word, err);
-
-	if (!ret)
-		ret = reserve(c, err);
-	if (c->part[1].word < ASYM_OPERATE)
-		c->loops_max = 0; /* these are short */
-	return ret;
-}
-
-static int steps_prepare(struct bench_case *c, struct error *err)
-{
-	((struct asym_case *)c->state)->step = (enum asym_step)c->part[1].word;
-	return asym_open(c, (enum asym_use)c->part[0].word, err);
-}
-
-/* Has the backend take a published key, for the case's use or, where it is of several, the private one. */
+/* Has the backend take a published key. */
 static int asym_probe(struct bench_case *c, struct error *err)
 {
-	int use = case_choice(c->workload_name, use_names, "", NULL), ret;
+	struct asym_case *k = c->state;
+	int ret = asym_prepare(c, err);
 
-	/* A backend without keys of its own has no steps, either. */
-	((struct asym_case *)c->state)->step = use < 0 && !c->backend->generate ? ASYM_STEPS :
-										  ASYM_OPERATE;
-	ret = asym_open(c, use < 0 ? private_use(c->asym) : (enum asym_use)use, err);
+	k->step = ASYM_OPERATE;
 	return ret ? ret : asym_ready(c, err);
 }
 
-#define OF_ASYM                                                                         \
-	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },        \
-	.state_size = sizeof(struct asym_case), .ready = asym_ready, .once = asym_once, \
-	.verify = asym_verify, .check = asym_check, .ta_clock = true, .refereed = true, \
-	.facts = asym_facts, .probe = asym_probe
+#define OF_ASYM                                                                               \
+	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },              \
+	.state_size = sizeof(struct asym_case), .parse = asym_parse, .prepare = asym_prepare, \
+	.ready = asym_ready, .once = asym_once, .verify = asym_verify, .check = asym_check,   \
+	.ta_clock = true, .refereed = true, .facts = asym_facts, .probe = asym_probe
 
 #define USE_OF_KEY(NAME, SUMMARY, PARAMETERS)     \
 	const struct workload workload_##NAME = { \
 		.name = #NAME,                    \
 		.summary = SUMMARY,               \
 		.parameters = PARAMETERS,         \
-		.parse = operation_parse,         \
-		.prepare = operation_prepare,     \
 		OF_ASYM,                          \
 	}
 
@@ -659,8 +612,6 @@ const struct workload workload_keygen = {
 	.name = "keygen",
 	.summary = "a new key pair",
 	.parameters = "none",
-	.parse = keygen_parse,
-	.prepare = keygen_prepare,
 	OF_ASYM,
 };
 
@@ -668,7 +619,5 @@ const struct workload workload_key_steps = {
 	.name = "key-steps",
 	.summary = "one step of an operation with an asymmetric key",
 	.parameters = "USE/STEP",
-	.parse = steps_parse,
-	.prepare = steps_prepare,
 	OF_ASYM,
 };
