@@ -47,7 +47,7 @@ int message_case_ready_keyed(struct bench_case *c, struct error *err);
 int message_case_verify(struct bench_case *c, struct error *err);
 void message_case_teardown(struct bench_case *c);
 
-/* The members that all workloads share whose state, of this type, begins with a message_case. */
-#define MESSAGE_CASE(type)                                              \
-	.state_size = sizeof(type), .ta_clock = true, .refereed = true, \
-	.teardown = message_case_teardown
+/* The members that the workloads share whose state is a message_case alone. */
+#define MESSAGE_CASE                                                              \
+	.state_size = sizeof(struct message_case), .verify = message_case_verify, \
+	.ta_clock = true, .refereed = true, .teardown = message_case_teardown

@@ -332,48 +332,29 @@ out:
 	return status;
 }
 
-static int stretch_listed(const char *calls, char **keys)
-{
-	struct error err = { 0 };
-	int ret;
-
-	if (!keys[0] || keys[1]) {
-		error_set(&err, -EINVAL, "--stretch takes one case");
-		return complain(&err, EXIT_USAGE);
-	}
-	catch_signals();
-	ret = masks_stretch(keys[0], calls, &err);
-	if (stop_asked())
-		return 128 + stop_reason;
-	if (!ret)
-		return 0;
-	return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
-}
-
-static int open_tas_listed(char **uuids)
-{
-	struct error err = { 0 };
-	int ret = open_tas(uuids, &err);
-
-	if (err.code)
-		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
-	return ret ? EXIT_FAIL : 0;
-}
-
 static int do_what_is_asked(const struct arguments *a, char **words)
 {
 	struct error err = { 0 };
 	int ret;
 
-	if (a->list || a->machine) {
-		ret = a->list ? list_print(a->allow_rpmb, &err) : machine_print(&err);
-		return ret ? complain(&err, EXIT_FAIL) : 0;
+	if (a->list) {
+		ret = list_print(a->allow_rpmb, &err);
+	} else if (a->machine) {
+		ret = machine_print(&err);
+	} else if (a->stretch) {
+		catch_signals();
+		ret = words[0] && !words[1] ? masks_stretch(words[0], a->stretch, &err) :
+					      case_wrong(&err, "--stretch takes one case");
+		if (stop_asked())
+			return 128 + stop_reason;
+	} else if (a->open_tas) {
+		ret = open_tas(words, &err);
+	} else {
+		return run(a, words);
 	}
-	if (a->stretch)
-		return stretch_listed(a->stretch, words);
-	if (a->open_tas)
-		return open_tas_listed(words);
-	return run(a, words);
+	if (err.code)
+		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
+	return ret ? EXIT_FAIL : 0;
 }
 
 int main(int argc, char **argv)

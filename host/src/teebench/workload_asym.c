@@ -580,8 +580,11 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 static int asym_probe(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
-	int ret = asym_prepare(c, err);
+	int ret;
 
+	if (!c->backend->generate)
+		c->part[1].word = ASYM_STEPS; /* it has no single steps, either */
+	ret = asym_prepare(c, err);
 	k->step = ASYM_OPERATE;
 	return ret ? ret : asym_ready(c, err);
 }

@@ -19,11 +19,10 @@ static const char *const steps[] = {
 	[WHOLE] = "whole",           NULL,
 };
 
-struct steps {
-	struct message_case m;
-	enum keyed_step step;
-	bool all; /* with what leads to the call */
-};
+static enum keyed_step step_of(const struct bench_case *c)
+{
+	return (enum keyed_step)c->part[2].word;
+}
 
 static bool goes_on(const struct algorithm *alg)
 {
@@ -37,28 +36,28 @@ static int steps_parse(struct bench_case *c, struct error *err)
 				  "cipher-steps is for modes that go on with a "
 				  "message (ecb, cbc, ctr), not for %s",
 				  c->algorithm->title);
-	if (c->part[2].word == WHOLE && c->part[3].word)
+	if (step_of(c) == WHOLE && c->part[3].word)
 		return case_wrong(err, "STEP whole has no call alone: only whole/all");
 	return message_case_parse_keyed(c, err);
 }
 
 static void arrange(const struct bench_case *c, enum keyed_step step)
 {
-	const struct steps *s = c->state;
+	const struct message_case *m = c->state;
 
 	if (c->backend->arrange)
-		c->backend->arrange(c->desk->session, &s->m.job, step);
+		c->backend->arrange(c->desk->session, &m->job, step);
 }
 
 /* Takes a step; one that the backend doesn't have at all is left out. */
 static int take(const struct bench_case *c, enum keyed_step step, struct error *err)
 {
-	const struct steps *s = c->state;
+	const struct message_case *m = c->state;
 
 	if (c->backend->no_step[step])
 		return 0;
 	arrange(c, step);
-	return c->backend->step(c->desk->session, &s->m.job, step, err);
+	return c->backend->step(c->desk->session, &m->job, step, err);
 }
 
 /* Takes the steps from one on, before another. */
@@ -74,56 +73,54 @@ static int lead(const struct bench_case *c, enum keyed_step from, enum keyed_ste
 
 static int steps_prepare(struct bench_case *c, struct error *err)
 {
-	struct steps *s = c->state;
+	enum keyed_step step = step_of(c);
 	int ret = message_case_prepare_keyed(c, err);
 	const char *none;
 
-	s->step = (enum keyed_step)c->part[2].word;
-	s->all = !c->part[3].word;
-	if (s->step != KEYED_CIPHER_BUFFER && s->step != WHOLE)
+	if (step < KEYED_CIPHER_BUFFER)
 		c->bytes = -1; /* the message is for the steps that follow */
-	if (ret || s->step == WHOLE)
+	if (ret || step == WHOLE)
 		return ret;
-	none = c->backend->no_step[s->step];
+	none = c->backend->no_step[step];
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
 /* Does all that comes before the step, and for `inv` what leads to its call. */
 static int steps_ready(struct bench_case *c, struct error *err)
 {
-	const struct steps *s = c->state;
+	enum keyed_step step = step_of(c);
 	bool mine = c->desk->owner == c;
 	int ret = message_case_ready_keyed(c, err);
 
-	if (s->step == WHOLE)
+	if (step == WHOLE)
 		return ret;
 	if (!ret && !mine)
-		ret = lead(c, KEYED_PREPARE, s->step, err);
-	if (!ret && s->step == KEYED_CIPHER_BUFFER)
+		ret = lead(c, KEYED_PREPARE, step, err);
+	if (!ret && step == KEYED_CIPHER_BUFFER)
 		ret = take(c, KEYED_SET_IV, err);
 	if (!ret)
-		arrange(c, s->step);
+		arrange(c, step);
 	return ret;
 }
 
 static int steps_once(struct bench_case *c, struct error *err)
 {
-	const struct steps *s = c->state;
+	const struct message_case *m = c->state;
+	enum keyed_step step = step_of(c);
 
-	if (s->step == WHOLE)
+	if (step == WHOLE)
 		return lead(c, KEYED_PREPARE, WHOLE, err);
-	if (s->all)
-		arrange(c, s->step);
-	return c->backend->step(c->desk->session, &s->m.job, s->step, err);
+	if (!c->part[3].word) /* all: with what leads to the call */
+		arrange(c, step);
+	return c->backend->step(c->desk->session, &m->job, step, err);
 }
 
 /* Takes the steps that are left to the end of a message. */
 static int steps_check(struct bench_case *c, struct error *err)
 {
-	const struct steps *s = c->state;
+	enum keyed_step step = step_of(c);
 
-	return lead(c, s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1, KEYED_STEPS,
-		    err);
+	return lead(c, step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : step + 1, WHOLE, err);
 }
 
 const struct workload workload_cipher_steps = {
@@ -138,7 +135,6 @@ const struct workload workload_cipher_steps = {
 	.prepare = steps_prepare,
 	.ready = steps_ready,
 	.once = steps_once,
-	.verify = message_case_verify,
 	.check = steps_check,
-	MESSAGE_CASE(struct steps),
+	MESSAGE_CASE,
 };

@@ -37,8 +37,7 @@ const struct workload workload_cipher = {
 	.prepare = message_case_prepare_keyed,
 	.ready = message_case_ready_keyed,
 	.run = cipher_run,
-	.verify = message_case_verify,
-	MESSAGE_CASE(struct message_case),
+	MESSAGE_CASE,
 };
 
 static int oneshot_parse(struct bench_case *c, struct error *err)
@@ -101,8 +100,7 @@ const struct workload workload_oneshot = {
 	.parse = oneshot_parse,
 	.prepare = oneshot_prepare,
 	.run = oneshot_run,
-	.verify = message_case_verify,
-	MESSAGE_CASE(struct message_case),
+	MESSAGE_CASE,
 };
 
 const struct workload workload_stream = {
@@ -114,6 +112,5 @@ const struct workload workload_stream = {
 	.parse = stream_parse,
 	.prepare = oneshot_prepare,
 	.once = stream_once,
-	.verify = message_case_verify,
-	MESSAGE_CASE(struct message_case),
+	MESSAGE_CASE,
 };

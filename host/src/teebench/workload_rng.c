@@ -24,7 +24,6 @@ static const char *const names[] = { "random", NULL };
 #define SLOW_NS 1000000000u  /* so long, whoever had the CPU meanwhile */
 
 struct rng {
-	size_t bytes;
 	uint8_t *before; /* what the last draw gave */
 	unsigned blocks, failed;
 };
@@ -85,58 +84,53 @@ static int time_draw(struct bench_case *c, size_t len, uint64_t *best, struct er
  */
 static int check_rate(struct bench_case *c, struct error *err)
 {
-	const struct rng *r = c->state;
-	size_t len = r->bytes < 64 ? r->bytes : 64;
+	size_t bytes = (size_t)c->bytes, len = bytes < 64 ? bytes : 64;
 	uint64_t ns = 1;
 	double all;
 	int ret = draw(c, len, err);
 
 	while (!ret && !stop_asked()) {
 		ret = time_draw(c, len, &ns, err);
-		if (ns >= RATE_NS || len == r->bytes)
+		if (ns >= RATE_NS || len == bytes)
 			break;
-		len = r->bytes / 4 < len ? r->bytes : 4 * len;
+		len = bytes / 4 < len ? bytes : 4 * len;
 	}
 	if (ret || stop_asked())
 		return ret;
-	all = (double)ns / (double)len * (double)r->bytes * (c->options.samples + 6);
+	all = (double)ns / (double)len * (double)bytes * (c->options.samples + 6);
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu bytes would take %.0f s",
 			  c->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
-			  c->options.samples, r->bytes, all / 1e9);
+			  c->options.samples, bytes, all / 1e9);
 }
 
 static int rng_prepare(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
-	size_t bytes = (size_t)c->bytes;
 
-	r->before = calloc(1, bytes);
+	r->before = calloc(1, (size_t)c->bytes);
 	if (!r->before)
 		return error_memory(err);
-	r->bytes = bytes;
 	return check_rate(c, err);
 }
 
 static int rng_ready(struct bench_case *c, struct error *err)
 {
-	const struct rng *r = c->state;
-
 	(void)err;
-	memset(c->desk->out.data, 0, r->bytes);
+	memset(c->desk->out.data, 0, (size_t)c->bytes);
 	return 0;
 }
 
 static int rng_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	const struct rng *r = c->state;
 	const struct desk *desk = c->desk;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = desk->backend->random(desk->session, &desk->out, r->bytes, repeat, err);
+		ret = desk->backend->random(desk->session, &desk->out, (size_t)c->bytes, repeat,
+					    err);
 	return ret;
 }
 
@@ -145,14 +139,15 @@ static int rng_check(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
 	const uint8_t *data = c->desk->out.data;
-	bool again = !memcmp(data, r->before, r->bytes);
+	size_t bytes = (size_t)c->bytes;
+	bool again = !memcmp(data, r->before, bytes);
 
-	memcpy(r->before, data, r->bytes);
-	if (!memcmp(data, data + 1, r->bytes - 1))
+	memcpy(r->before, data, bytes);
+	if (!memcmp(data, data + 1, bytes - 1))
 		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x", c->backend->name,
-				 r->bytes, data[0]);
+				 bytes, data[0]);
 	return again ? error_set(err, -EBADMSG, "%s gave the same %zu bytes twice",
-				 c->backend->name, r->bytes) :
+				 c->backend->name, bytes) :
 		       0;
 }
 
