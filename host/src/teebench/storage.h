@@ -52,7 +52,7 @@ struct object {
 	};
 };
 
-/* The c->state of all functions is a struct object. */
+/* A store. The c->state of its functions is a struct object. */
 struct store {
 	const char *name;  /* as the backend in case keys */
 	const char *title; /* as reports call it */
@@ -61,12 +61,12 @@ struct store {
 	uint32_t made_max;
 	/* Reserves memory for parse(); or NULL. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* As of struct workload; NULL: open(). */
+	/* probe() of struct workload; NULL: open() stores nothing that stays. */
 	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
-	 * Makes object 0, which open() leaves open, where a run that was killed may have left others.
-	 * close() comes when no object is there any more; NULL: there is nothing to do.
+	 * open() makes object 0, which stays open, and removes what a run that was killed may have
+	 * left. close() is called when no object is left; NULL: there is nothing to do.
 	 */
 	int (*open)(struct bench_case *c, struct error *err);
 	void (*close)(struct bench_case *c);
@@ -76,11 +76,11 @@ struct store {
 
 	/*
 	 * Untimed steps. create() makes object i in place of one that may be there, open where the
-	 * operation wants that; forget() deletes it, whether there is one or not. After shut() the
-	 * object is closed, after hold() it is open, and arrange() has put the operation's
-	 * parameters; NULL: there is nothing to do. read_back() opens object i anew, and puts all of
-	 * it to ->back and its length to *len; -ENOENT: there is none. checked() makes what follows
-	 * of what a check came to, `ret`, or is NULL.
+	 * operation wants that; forget() deletes it, whether there is one or not. shut() closes the
+	 * object, hold() opens it, and arrange() sets the parameters of the operation. read_back()
+	 * opens object i anew, and puts all of it to ->back and its length to *len; -ENOENT: there
+	 * is none. checked() gets the result of a check, `ret`, and returns what is to be reported.
+	 * shut(), hold(), arrange() and checked() may be NULL: there is nothing to do.
 	 */
 	int (*create)(struct bench_case *c, uint32_t i, struct error *err);
 	int (*forget)(struct bench_case *c, uint32_t i, struct error *err);

@@ -267,7 +267,11 @@ int case_check(struct bench_case *c, struct error *err)
 
 int case_verify(struct bench_case *c, struct error *err)
 {
-	return c->workload->verify ? c->workload->verify(c, err) : case_check(c, err);
+	const struct workload *w = c->workload;
+
+	if (!w->verify && !w->check && !c->want_bytes)
+		return error_set(err, -ENOSYS, "nothing tells whether the result is right");
+	return w->verify ? w->verify(c, err) : case_check(c, err);
 }
 
 static int begin(struct bench_case *c, struct pool *pool,

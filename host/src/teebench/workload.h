@@ -75,11 +75,11 @@ struct bench_case {
 	/* case_prepare() sets the workload's desk, and its own state. */
 	struct desk *desk;
 	void *state;
-	uint32_t loops; /* of the run() that comes, or that was; by case_ready() */
+	uint32_t loops; /* calls of the run() to come, or of the last one; case_ready() sets it */
 	/*
-	 * The place where a run() leaves its result (NULL: desk->out), and what that must be, for
-	 * case_check(). prepare() or verify() sets them. 0 bytes: check() alone tells whether it is
-	 * right.
+	 * The place where a run() leaves its result (NULL: desk->out), and what the result must be.
+	 * prepare() or verify() sets them, case_check() compares them. 0 bytes: check() alone tells
+	 * whether the result is right.
 	 */
 	void *result;
 	const void *want;
@@ -172,19 +172,19 @@ struct workload {
 
 	/*
 	 * Compares the result with an answer known from elsewhere. Comes after the first run(),
-	 * before anything is recorded. NULL: case_check() does, for the answer is known from the
+	 * before anything is recorded. NULL: case_check() is enough, as the answer is known from the
 	 * beginning.
 	 */
 	int (*verify)(struct bench_case *c, struct error *err);
 
-	/* Checks what the last run() left besides c->result, or ends it; or NULL. */
+	/* Ends what the last run() began, and checks what it left besides c->result; or NULL. */
 	int (*check)(struct bench_case *c, struct error *err);
 
 	/* Where the desk is a session with a TA, the TA's clock runs along in the samples. */
 	bool ta_clock;
 	/* The record says which backend checked the result (c->checked_by). */
 	bool refereed;
-	/* The record says how often the TEE calls back in a call, counted in so many; 0: it doesn't. */
+	/* Calls in which the TEE's calls back are counted for the record; 0: they aren't counted. */
 	uint32_t rpc_calls;
 
 	/* Adds fields of its own to the case's record; or NULL. */

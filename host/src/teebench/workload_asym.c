@@ -93,8 +93,8 @@ static int asym_parse(struct bench_case *c, struct error *err)
 		if (backends[i]->asym_step)
 			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
 	/*
-	 * Each new key pair is one of a distribution. An operation takes seconds in some TEEs, what
-	 * leads to it is short.
+	 * A sample is one call where each counts: a new key pair is one of a distribution, and an
+	 * operation takes seconds in some TEEs. The steps that lead to it are short.
 	 */
 	if (keygen || (case_in_ta(c) && !(steps && c->part[1].word < ASYM_OPERATE)))
 		c->loops_max = 1;

@@ -23,6 +23,7 @@
 #include "tee_client.h"
 #include "workload.h"
 
+enum { FIRST_OPEN, OPEN, CLOSE };
 static const char *const steps[] = { "first-open", "open", "close", NULL };
 
 /* A session that may be open or not, in a context that stays. */
@@ -54,7 +55,6 @@ enum { PSEUDO = 2 };
 struct steps {
 	struct ta *ta;
 	struct tee_session *lender; /* of the context; the pseudo TA's is the case's own */
-	char step;                  /* its first letter */
 };
 
 static int sit(const struct steps *s, struct seat *seat, struct error *err)
@@ -95,7 +95,6 @@ static int session_prepare(struct bench_case *c, struct error *err)
 
 	c->loops_max = 1;
 	s->ta = &tas[c->part[0].word];
-	s->step = c->algorithm_name[0];
 	if (c->part[0].word == PSEUDO) {
 		s->ta->uuid = pseudo_ta;
 		ret = tee_session_open(&s->lender, &pseudo_ta, "the TEE's pseudo TA", err);
@@ -116,13 +115,13 @@ static int session_ready(struct bench_case *c, struct error *err)
 	struct steps *s = c->state;
 	int ret;
 
-	if (s->step == 'f') {
+	if (c->name == FIRST_OPEN) {
 		stand_up(s, &s->ta->timed);
 		stand_up(s, &s->ta->keeper);
 		return 0;
 	}
 	ret = sit(s, &s->ta->keeper, err);
-	if (!ret && s->step == 'c')
+	if (!ret && c->name == CLOSE)
 		ret = sit(s, &s->ta->timed, err);
 	else
 		stand_up(s, &s->ta->timed);
@@ -133,7 +132,7 @@ static int session_once(struct bench_case *c, struct error *err)
 {
 	struct steps *s = c->state;
 
-	if (s->step != 'c')
+	if (c->name != CLOSE)
 		return sit(s, &s->ta->timed, err);
 	stand_up(s, &s->ta->timed);
 	return 0;
@@ -158,7 +157,7 @@ static int session_check(struct bench_case *c, struct error *err)
 	struct steps *s = c->state;
 	int ret = 0;
 
-	if (s->step == 'c')
+	if (c->name == CLOSE)
 		return nop(s, &s->ta->keeper, err);
 	ret = nop(s, &s->ta->timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */

@@ -124,17 +124,16 @@ static int storage_ready(struct bench_case *c, struct error *err)
 	case STORAGE_DELETE:
 		ret = make(c, err);
 		break;
-	case STORAGE_WRITE:
-		/* Others than before, so that not writing is seen. */
-		for (size_t i = 0; i < o->bytes; i++)
-			o->data[i] ^= 0xff;
-		/* fallthrough */
 	case STORAGE_READ:
+	case STORAGE_WRITE:
 	case STORAGE_RENAME:
 	case STORAGE_OPS:
 		ret = store->hold ? store->hold(c, err) : 0;
 		break;
 	}
+	/* Others than before, so that not writing is seen. */
+	for (size_t i = 0; o->op == STORAGE_WRITE && i < o->bytes; i++)
+		o->data[i] ^= 0xff;
 	if (store->arrange)
 		store->arrange(c);
 	return ret;
@@ -158,7 +157,7 @@ static int wrong(struct error *err, const struct object *o, const char *what)
 			 o->bytes, what);
 }
 
-/* Checks that object i holds the first len of our bytes, and no more; or that there is none. */
+/* Checks that object i holds what was stored and no more; that there is none if it was deleted. */
 static int check_object(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct object *o = c->state;
