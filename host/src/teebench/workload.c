@@ -240,16 +240,20 @@ struct measure_target case_target(struct bench_case *c)
 int case_compare(const char *what, const void *result, const void *want, size_t bytes,
 		 struct error *err)
 {
+	const uint8_t *is = result, *must = want;
 	char texts[2][17] = { "", "" };
+	size_t at = 0;
 
 	if (!memcmp(result, want, bytes))
 		return 0;
-	for (size_t i = 0; i < 8 && i < bytes; i++) {
-		sprintf(texts[0] + 2 * i, "%02x", ((const uint8_t *)result)[i]);
-		sprintf(texts[1] + 2 * i, "%02x", ((const uint8_t *)want)[i]);
+	while (is[at] == must[at])
+		at++;
+	for (size_t i = 0; i < 8 && at + i < bytes; i++) {
+		sprintf(texts[0] + 2 * i, "%02x", is[at + i]);
+		sprintf(texts[1] + 2 * i, "%02x", must[at + i]);
 	}
-	return case_wrong_result(err, "wrong result of %s: %s… instead of %s…", what, texts[0],
-				 texts[1]);
+	return case_wrong_result(err, "wrong result of %s: from byte %zu on %s instead of %s", what,
+				 at, texts[0], texts[1]);
 }
 
 int case_check(struct bench_case *c, struct error *err)
