@@ -113,22 +113,22 @@ static int once(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct object *o = c->state;
 	char path[PATH_BYTES], to[PATH_BYTES];
-	int dir = o->files.dir, *fds = o->files.fds;
+	int dir = o->files.dir;
 	ssize_t n;
 
 	switch (o->op) {
 	case STORAGE_CREATE:
 		return create_file(o, i, false, err);
 	case STORAGE_OPEN:
-		fds[i] = openat(dir, path_of(o, 0, false, path), O_RDWR | O_CLOEXEC);
-		return fds[i] < 0 ? place_failed(err, "open") : 0;
+		o->files.fds[i] = openat(dir, path_of(o, 0, false, path), O_RDWR | O_CLOEXEC);
+		return o->files.fds[i] < 0 ? place_failed(err, "open") : 0;
 	case STORAGE_READ:
-		n = place_read(fds[0], o->back, o->bytes, 0, err);
+		n = place_read(o->files.fds[0], o->back, o->bytes, 0, err);
 		return n < 0 ? (int)n : 0;
 	case STORAGE_WRITE:
-		if (place_write(fds[0], o->data, o->bytes, 0, err))
+		if (place_write(o->files.fds[0], o->data, o->bytes, 0, err))
 			return err->code;
-		return sync_it(o, fds[0], err);
+		return sync_it(o, o->files.fds[0], err);
 	case STORAGE_RENAME:
 		if (renameat(dir, path_of(o, 0, o->files.renamed, path), dir,
 			     path_of(o, 0, !o->files.renamed, to)))
@@ -136,9 +136,9 @@ static int once(struct bench_case *c, uint32_t i, struct error *err)
 		o->files.renamed = !o->files.renamed;
 		return sync_it(o, dir, err);
 	case STORAGE_TRUNCATE:
-		if (ftruncate(fds[i], (off_t)(o->bytes / 2)))
+		if (ftruncate(o->files.fds[i], (off_t)(o->bytes / 2)))
 			return place_failed(err, "truncate");
-		return sync_it(o, fds[i], err);
+		return sync_it(o, o->files.fds[i], err);
 	case STORAGE_DELETE:
 		if (unlinkat(dir, path_of(o, i, false, path), 0))
 			return place_failed(err, "delete");

@@ -215,12 +215,13 @@ int case_ready(struct bench_case *c, uint32_t loops, struct error *err)
 
 int case_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
+	const struct workload *w = c->workload;
 	int ret = 0;
 
-	if (c->workload->run)
-		return c->workload->run(c, loops, repeat, err);
+	if (w->run)
+		return w->run(c, loops, repeat, err);
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = c->workload->once(c, err);
+		ret = w->once(c, err);
 	return ret;
 }
 

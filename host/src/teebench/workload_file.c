@@ -126,58 +126,72 @@ static void remove_files(const struct file_case *f)
 	close(f->dir);
 }
 
-/*
- * Hashes a file, or encrypts or decrypts it into another: CBC's own chain goes on from piece to
- * piece, the next IV is the last block of ciphertext. The desk is set up for the job.
- */
-static int take_pieces(struct file_case *f, const struct desk *desk, const struct keyed_job *job,
-		       int from, int to, struct error *err)
+static int hash_pieces(struct file_case *f, const struct desk *desk, int from, struct error *err)
 {
 	const struct backend *b = desk->backend;
-	const struct buffer *ciphertext = job->decrypt ? &desk->in : &desk->out;
-	bool hashes = to < 0;
+	size_t at = 0, n = 0;
+	int ret = b->digest_init(desk->session, f->m.job.alg, err);
+
+	for (; !ret && at < f->bytes; at += n) {
+		ret = stop_check(err);
+		if (ret)
+			return ret;
+		n = f->bytes - at < PIECE ? f->bytes - at : PIECE;
+		ret = read_piece(from, desk->in.data, n, at, err);
+		if (!ret)
+			ret = b->digest_update(desk->session, &desk->in, 0, n, err);
+	}
+	return ret ? ret : b->digest_final(desk->session, NULL, 0, 0, f->m.digest, err);
+}
+
+/*
+ * CBC's own chain goes on from piece to piece: the next IV is the last block
+ * of ciphertext. The desk is set up for the job.
+ */
+static int crypt_pieces(const struct file_case *f, const struct desk *desk,
+			const struct keyed_job *job, int from, int to, struct error *err)
+{
 	struct keyed_job piece = *job;
 	uint8_t chain[ALG_IV_MAX_BYTES];
-	int ret = hashes ? b->digest_init(desk->session, job->alg, err) : 0;
+	int ret = 0;
 
 	memcpy(chain, job->iv, sizeof(chain));
 	piece.iv = chain;
 	for (size_t at = 0; !ret && at < f->bytes; at += piece.len) {
+		const struct buffer *ciphertext = job->decrypt ? job->in : job->out;
+
 		ret = stop_check(err);
 		if (ret)
 			return ret;
 		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(from, desk->in.data, piece.len, at, err);
-		if (hashes) {
-			if (!ret)
-				ret = b->digest_update(desk->session, &desk->in, 0, piece.len, err);
-			continue;
-		}
+		ret = read_piece(from, job->in->data, piece.len, at, err);
 		if (!ret)
-			ret = b->message(desk->session, &piece, 1, err);
+			ret = desk->backend->message(desk->session, &piece, 1, err);
 		if (!ret)
-			ret = place_write(to, desk->out.data, piece.len, (off_t)at, err);
+			ret = place_write(to, job->out->data, piece.len, (off_t)at, err);
 		memcpy(chain, ciphertext->data + piece.len - job->alg->iv_bytes,
 		       job->alg->iv_bytes);
 	}
-	return ret || !hashes ? ret : b->digest_final(desk->session, NULL, 0, 0, f->m.digest, err);
+	return ret;
 }
 
-/* Takes a whole file; to_name is NULL where it is hashed. */
+/* Hashes a file, or encrypts or decrypts it into another. */
 static int take_file(struct file_case *f, const struct desk *desk, const struct keyed_job *job,
 		     const char *from_name, const char *to_name, struct error *err)
 {
 	int from = open_from(f, from_name, err);
-	int to = -1, ret = 0;
+	int to, ret;
 
 	if (from < 0)
 		return from;
-	if (to_name)
-		ret = to = open_to(f, to_name, err);
-	if (ret >= 0)
-		ret = take_pieces(f, desk, job, from, to, err);
-	if (to >= 0 && close(to) && !ret)
-		ret = place_failed(err, "close");
+	if (job->alg->class == ALG_DIGEST) {
+		ret = hash_pieces(f, desk, from, err);
+	} else {
+		to = open_to(f, to_name, err);
+		ret = to < 0 ? to : crypt_pieces(f, desk, job, from, to, err);
+		if (to >= 0 && close(to) && !ret)
+			ret = place_failed(err, "close");
+	}
 	close(from);
 	return ret;
 }
@@ -233,8 +247,7 @@ static int file_once(struct bench_case *c, struct error *err)
 {
 	struct file_case *f = c->state;
 
-	return take_file(f, c->desk, &f->m.job, f->from, desk_of(c) == DESK_KEYED ? f->to : NULL,
-			 err);
+	return take_file(f, c->desk, &f->m.job, f->from, f->to, err);
 }
 
 /* Checks the file that was written. */

@@ -110,6 +110,8 @@ static int invoke(const struct bench_case *c, struct tee_session *tee, uint32_t 
 
 static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
+	enum ta_bench_kernel kernel = (enum ta_bench_kernel)c->name;
+	size_t bytes = (size_t)c->bytes;
 	struct same_code *s = c->state;
 	int ret = 0;
 
@@ -122,7 +124,7 @@ static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	}
 	for (uint32_t i = 0; i < loops; i++)
 		for (uint32_t k = 0; k < repeat; k++)
-			s->result = run_here(s, (enum ta_bench_kernel)c->name, (size_t)c->bytes);
+			s->result = run_here(s, kernel, bytes);
 	return ret;
 }
 

@@ -141,12 +141,13 @@ static int storage_ready(struct bench_case *c, struct error *err)
 
 static int storage_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	const struct object *o = c->state;
+	int (*once)(struct bench_case * c, uint32_t i, struct error * err) =
+		((const struct object *)c->state)->store->once;
 	int ret = 0;
 
 	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = o->store->once(c, i, err);
+		ret = once(c, i, err);
 	return ret;
 }
 
