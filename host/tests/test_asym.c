@@ -15,8 +15,8 @@
 
 #include <linux/keyctl.h>
 
-#include "asym_case.h"
 #include "cases.h"
+#include "vectors.h"
 
 static enum {
 	RIGHT,
@@ -154,8 +154,7 @@ static int run_case(const char *key, struct error *why)
 		if (!ret)
 			ret = case_run(c, 1, 1, why);
 		if (!ret)
-			ret = turn ? c->workload->check(c->state, why) :
-				     c->workload->verify(c->state, why);
+			ret = turn ? case_check(c, why) : case_verify(c, why);
 	}
 	case_teardown(c);
 	cases_free(&cases);

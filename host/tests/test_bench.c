@@ -43,29 +43,29 @@ static int prepare(struct bench_case *c, struct error *err)
 	return come_to(PREPARE, err);
 }
 
-static int run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	(void)state;
+	(void)c;
 	(void)loops;
 	(void)repeat;
 	return come_to(RUN, err);
 }
 
-static int verify(void *state, struct error *err)
+static int verify(struct bench_case *c, struct error *err)
 {
-	(void)state;
+	(void)c;
 	return come_to(VERIFY, err);
 }
 
-static int check(void *state, struct error *err)
+static int check(struct bench_case *c, struct error *err)
 {
-	(void)state;
+	(void)c;
 	return come_to(CHECK, err);
 }
 
-static void teardown(void *state)
+static void teardown(struct bench_case *c)
 {
-	torn_down = state != NULL;
+	torn_down = c->state != NULL;
 }
 
 static const struct workload workload = {
@@ -80,7 +80,7 @@ static const struct workload workload = {
 
 static char text[1 << 16];
 
-static struct bench_result bench(enum step step, unsigned n, uint32_t result)
+static struct end_facts bench(enum step step, unsigned n, uint32_t result)
 {
 	static const struct bench_settings settings = { 0 };
 	struct bench_case c = {
@@ -95,7 +95,7 @@ static struct bench_result bench(enum step step, unsigned n, uint32_t result)
 	};
 	struct cases cases = { .list = &c, .count = 1, .room = 1 };
 	char path[] = "/tmp/test_bench.XXXXXX";
-	struct bench_result found;
+	struct end_facts found;
 	struct pool pool = { 0 };
 	struct error err = { 0 };
 	struct sink sink;
@@ -130,7 +130,7 @@ static void assert_said(const char *what)
 
 static void test_all_is_well(void **state)
 {
-	struct bench_result found = bench(STEPS, 0, 0);
+	struct end_facts found = bench(STEPS, 0, 0);
 
 	(void)state;
 	assert_int_equal(found.failed + found.skipped, 0);
@@ -145,7 +145,7 @@ static void test_too_large_is_a_skip(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		struct bench_result found = bench(steps[i], 1, OUT_OF_MEMORY);
+		struct end_facts found = bench(steps[i], 1, OUT_OF_MEMORY);
 
 		assert_int_equal(found.skipped, 1);
 		assert_int_equal(found.failed, 0);
@@ -170,7 +170,7 @@ static void test_what_runs_out_later_is_a_failure(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		struct bench_result found = bench(later[i].step, later[i].n, later[i].result);
+		struct end_facts found = bench(later[i].step, later[i].n, later[i].result);
 
 		assert_int_equal(found.skipped, 0);
 		assert_int_equal(found.failed, 1);
@@ -193,9 +193,9 @@ static void test_a_signal_ends_it_after_any_step(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
-		struct bench_result found = bench(cuts[i].step, cuts[i].n, 0);
+		struct end_facts found = bench(cuts[i].step, cuts[i].n, 0);
 
-		assert_int_equal(found.signal, SIGTERM);
+		assert_string_equal(found.reason, "terminated");
 		assert_int_equal(found.failed + found.skipped, 0);
 		assert_int_equal(calls[RUN], cuts[i].runs);
 		assert_int_equal(calls[VERIFY], cuts[i].verified);

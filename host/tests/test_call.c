@@ -145,7 +145,6 @@ static const struct case_options defaults = {
 /* Measures as the measuring core does; returns 0 if all samples were right. */
 static int measure(struct bench_case *c, struct pool *pool, struct error *err)
 {
-	const struct workload *w = c->workload;
 	uint32_t loops = c->loops_max == 1 ? 1 : 3;
 	int ret = case_prepare(c, pool, err);
 
@@ -154,13 +153,13 @@ static int measure(struct bench_case *c, struct pool *pool, struct error *err)
 	if (!ret)
 		ret = case_run(c, 1, 1, err);
 	if (!ret)
-		ret = w->verify(c->state, err);
+		ret = case_verify(c, err);
 	for (int i = 0; !ret && i < 3; i++) {
 		ret = case_ready(c, loops, err);
 		if (!ret)
 			ret = case_run(c, loops, 1, err);
 		if (!ret)
-			ret = w->check(c->state, err);
+			ret = case_check(c, err);
 	}
 	return ret;
 }
@@ -299,7 +298,7 @@ static void test_a_ta_that_dies_takes_no_other_case_along(void **state)
 	assert_int_not_equal(measure(&cases.list[1], &pool, &err), 0);
 	assert_int_equal(fake->sessions, 1);
 	dead = false; /* as a new session finds it */
-	assert_int_equal(cases.list[0].workload->ready(cases.list[0].state, 1, &err), 0);
+	assert_int_equal(case_ready(&cases.list[0], 1, &err), 0);
 	assert_int_equal(case_run(&cases.list[0], 1, 1, &err), 0);
 	for (int i = 0; i < 2; i++)
 		case_teardown(&cases.list[i]);

@@ -16,7 +16,7 @@ static uint64_t fake_now(void)
 	return now;
 }
 
-struct thing {
+struct bench_case {
 	uint64_t call_ns, operation_ns;
 	uint64_t first_extra_ns; /* the first run is slower by that */
 	unsigned runs;
@@ -25,10 +25,8 @@ struct thing {
 	unsigned readied, unready_at;
 };
 
-static int run_thing(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int run_thing(struct bench_case *t, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct thing *t = state;
-
 	t->runs++;
 	if (t->runs == t->fail_at)
 		return error_set(err, -EIO, "broken");
@@ -42,9 +40,9 @@ static int run_thing(void *state, uint32_t loops, uint32_t repeat, struct error 
 
 static const struct measure core = { .now_ns = fake_now };
 
-static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat, uint64_t *call_ns)
+static uint32_t calibrate(struct bench_case *t, uint64_t min_ns, uint32_t repeat, uint64_t *call_ns)
 {
-	struct measure_target target = { .run = run_thing, .state = t };
+	struct measure_target target = { .run = run_thing, .c = t };
 	uint32_t loops = 0;
 	struct error err;
 
@@ -55,8 +53,8 @@ static uint32_t calibrate(struct thing *t, uint64_t min_ns, uint32_t repeat, uin
 
 static void test_once_is_the_difference(void **state)
 {
-	struct thing t = { .call_ns = 100, .operation_ns = 7 };
-	struct measure_target target = { .run = run_thing, .state = &t };
+	struct bench_case t = { .call_ns = 100, .operation_ns = 7 };
+	struct measure_target target = { .run = run_thing, .c = &t };
 	struct measured m;
 	struct error err;
 
@@ -82,8 +80,8 @@ static void test_a_stop_ends_calibrating(void **state)
 
 	(void)state;
 	for (stop_at = 0; stop_at < 5; stop_at++) {
-		struct thing t = { .call_ns = 1 };
-		struct measure_target target = { .run = run_thing, .state = &t };
+		struct bench_case t = { .call_ns = 1 };
+		struct measure_target target = { .run = run_thing, .c = &t };
 		struct error err = { 0 };
 		uint32_t loops;
 		uint64_t call_ns;
@@ -99,7 +97,7 @@ static void test_loops_are_long_enough_and_a_power_of_two(void **state)
 {
 	(void)state;
 	for (uint64_t call = 1; call < 400000; call = call * 3 + 1) {
-		struct thing t = { .call_ns = call };
+		struct bench_case t = { .call_ns = call };
 		uint64_t call_ns;
 		uint32_t loops = calibrate(&t, 100000, 1, &call_ns);
 
@@ -114,7 +112,7 @@ static void test_loops_are_long_enough_and_a_power_of_two(void **state)
 /* Speeds that differ by less than the margin get the same loops. */
 static void test_small_differences_change_nothing(void **state)
 {
-	struct thing slow = { .call_ns = 1010 }, fast = { .call_ns = 1000 };
+	struct bench_case slow = { .call_ns = 1010 }, fast = { .call_ns = 1000 };
 	uint64_t call_ns;
 
 	(void)state;
@@ -124,7 +122,7 @@ static void test_small_differences_change_nothing(void **state)
 
 static void test_a_cold_first_run_does_not_fool_it(void **state)
 {
-	struct thing t = { .call_ns = 50, .first_extra_ns = 10000000 };
+	struct bench_case t = { .call_ns = 50, .first_extra_ns = 10000000 };
 	uint64_t call_ns;
 
 	(void)state;
@@ -133,8 +131,8 @@ static void test_a_cold_first_run_does_not_fool_it(void **state)
 
 static void test_repeats_take_fewer_loops(void **state)
 {
-	struct thing one = { .call_ns = 10, .operation_ns = 1000 };
-	struct thing many = one;
+	struct bench_case one = { .call_ns = 10, .operation_ns = 1000 };
+	struct bench_case many = one;
 	uint64_t call_ns;
 
 	(void)state;
@@ -143,7 +141,7 @@ static void test_repeats_take_fewer_loops(void **state)
 
 static void test_a_clock_that_stands_still_ends(void **state)
 {
-	struct thing t = { 0 };
+	struct bench_case t = { 0 };
 	uint64_t call_ns;
 
 	(void)state;
@@ -154,8 +152,8 @@ static void test_a_clock_that_stands_still_ends(void **state)
 static void test_errors_come_through(void **state)
 {
 	for (unsigned at = 1; at < 4; at++) {
-		struct thing t = { .call_ns = 10, .fail_at = at };
-		struct measure_target target = { .run = run_thing, .state = &t };
+		struct bench_case t = { .call_ns = 10, .fail_at = at };
+		struct measure_target target = { .run = run_thing, .c = &t };
 		struct error err = { 0 };
 		uint64_t call_ns;
 		uint32_t loops;
@@ -169,10 +167,8 @@ static void test_errors_come_through(void **state)
 	(void)state;
 }
 
-static int get_ready(void *state, uint32_t loops, struct error *err)
+static int get_ready(struct bench_case *t, uint32_t loops, struct error *err)
 {
-	struct thing *t = state;
-
 	(void)loops;
 	t->readied++;
 	now += 5000; /* is not to be in the sample */
@@ -181,8 +177,8 @@ static int get_ready(void *state, uint32_t loops, struct error *err)
 
 static void test_getting_ready_is_not_timed(void **state)
 {
-	struct thing t = { .call_ns = 100, .unready_at = 2 };
-	struct measure_target target = { .run = run_thing, .state = &t, .ready = get_ready };
+	struct bench_case t = { .call_ns = 100, .unready_at = 2 };
+	struct measure_target target = { .run = run_thing, .c = &t, .ready = get_ready };
 	struct measured m;
 	struct error err;
 
@@ -222,10 +218,10 @@ static int stop_other(void *state, uint64_t *ns, struct error *err)
 /* The other clock costs the stretch nothing, and is stopped come what may. */
 static void test_another_clock_runs_along(void **state)
 {
-	struct thing t = { .call_ns = 100, .operation_ns = 7, .fail_at = 3 };
+	struct bench_case t = { .call_ns = 100, .operation_ns = 7, .fail_at = 3 };
 	struct other_clock other = { 0 };
 	const struct measure_along along = { start_other, stop_other, &other };
-	struct measure_target target = { .run = run_thing, .state = &t };
+	struct measure_target target = { .run = run_thing, .c = &t };
 	struct error err = { 0 };
 	struct measured m;
 
@@ -257,8 +253,8 @@ static void test_another_clock_runs_along(void **state)
 
 static void test_loops_stay_within_the_targets_limit(void **state)
 {
-	struct thing t = { .call_ns = 1 };
-	struct measure_target target = { .run = run_thing, .state = &t, .loops_max = 24 };
+	struct bench_case t = { .call_ns = 1 };
+	struct measure_target target = { .run = run_thing, .c = &t, .loops_max = 24 };
 	struct error err;
 	uint64_t call_ns;
 	uint32_t loops;
@@ -272,8 +268,8 @@ static void test_loops_stay_within_the_targets_limit(void **state)
 static void test_aligned_samples_begin_after_a_tick(void **state)
 {
 	const struct measure aligned = { .now_ns = fake_now, .align_ns = 10000000 };
-	struct thing t = { .call_ns = 1 };
-	struct measure_target target = { .run = run_thing, .state = &t };
+	struct bench_case t = { .call_ns = 1 };
+	struct measure_target target = { .run = run_thing, .c = &t };
 	struct measured m;
 	struct error err;
 	struct timespec ts;

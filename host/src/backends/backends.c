@@ -116,13 +116,13 @@ int probe_always(struct error *err)
 size_t keyed_result_len(const struct keyed_job *job)
 {
 	switch ((enum alg_class)job->alg->class) {
+	case ALG_DIGEST:
 	case ALG_MAC:
 		return job->alg->out_bytes;
 	case ALG_AEAD:
 		return job->decrypt ? job->len - job->alg->out_bytes :
 				      job->len + job->alg->out_bytes;
 	case ALG_CIPHER:
-	case ALG_DIGEST:
 		break;
 	}
 	return job->len;

@@ -37,7 +37,7 @@ struct run {
 	struct case_plan *plans;
 	struct turn *turns;
 	size_t n_turns;
-	struct end_facts end;
+	struct end_facts *end;
 };
 
 /* The clock of a case's TA, that runs along. */
@@ -124,8 +124,8 @@ static int report_openings(struct run *run, struct error *err)
 static int drop(struct run *run, size_t i, const struct error *why, struct error *err)
 {
 	run->plans[i].live = false;
-	run->end.skipped += why->skip != NULL;
-	run->end.failed += !why->skip;
+	run->end->skipped += why->skip != NULL;
+	run->end->failed += !why->skip;
 	return record_out(&run->records, &run->cases->list[i], why, err);
 }
 
@@ -168,6 +168,27 @@ static void compare_masks(struct run *run, size_t i)
 }
 
 /*
+ * Counts how often the TEE calls back, apart from measuring: the kernel's tracepoints cost time, and
+ * are for root alone.
+ */
+static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error *err)
+{
+	struct trace *trace;
+	int ret = case_ready(c, 1, err);
+
+	if (!ret)
+		ret = stop_check(err);
+	if (ret)
+		return ret;
+	trace = trace_begin(&plan->rpcs);
+	ret = case_run(c, c->workload->rpc_calls, 1, err);
+	trace_end(trace, &plan->rpcs);
+	if (!ret)
+		ret = stop_check(err);
+	return ret ? ret : case_check(c, err);
+}
+
+/*
  * Makes the first call, verifies, and finds the loops. Returns 0, or -errno with why the case is
  * out.
  */
@@ -190,9 +211,11 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 		return no_room(ret, why);
 	ret = stop_check(why);
 	if (!ret)
-		ret = c->workload->verify(c->state, why);
+		ret = case_verify(c, why);
 	if (!ret)
 		ret = stop_check(why);
+	if (!ret && c->workload->rpc_calls && case_calls_tee(c))
+		ret = count_rpcs(c, plan, why);
 	if (ret)
 		return ret;
 	find_ta(run, i);
@@ -311,13 +334,13 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 		if (stop_asked())
 			return -ECANCELED;
 		ret = measure_once(&run->measure, &target, *loops, repeat, sample, why);
-		if (!ret && c->workload->check)
-			ret = c->workload->check(c->state, why);
+		if (!ret)
+			ret = case_check(c, why);
 		if (ret || c->options.loops || sample->ns >= plan->min_ns ||
 		    *loops >= measure_loops_max(&target))
 			return ret;
 		/* The sample is too short to be believed. */
-		run->end.thrown_away++;
+		run->end->thrown_away++;
 		*loops = *loops > measure_loops_max(&target) / 2 ? measure_loops_max(&target) :
 								   *loops * 2;
 	}
@@ -328,13 +351,13 @@ static int put_sample(struct run *run, const struct turn *turn, const struct mea
 {
 	const struct bench_case *c = &run->cases->list[turn->c];
 	const struct case_plan *plan = &run->plans[turn->c];
-	const struct calls calls = { c, run->end.samples++, c->options.repeats[turn->r],
+	const struct calls calls = { c, run->end->samples++, c->options.repeats[turn->r],
 				     plan->loops[turn->r] };
 	int ret = record_sample(&run->records, &calls, sample, false, err);
 
 	if (ret || !plan->ta)
 		return ret;
-	run->end.ta_samples++;
+	run->end->ta_samples++;
 	return record_sample(&run->records, &calls, sample, true, err);
 }
 
@@ -388,8 +411,8 @@ static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struc
 	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
 	if (!ret)
 		ret = trace_legs_stop(trace, legs, why);
-	if (!ret && c->workload->check)
-		ret = c->workload->check(c->state, why);
+	if (!ret)
+		ret = case_check(c, why);
 	*ns = call.ns;
 	return ret;
 }
@@ -463,13 +486,14 @@ static const char *signal_reason(int sig)
 }
 
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
-	      struct sink *sink, struct bench_result *result, struct error *err)
+	      struct sink *sink, struct end_facts *end, struct error *err)
 {
 	struct run run = {
 		.settings = settings,
 		.cases = cases,
 		.pool = pool,
 		.records = { .sink = sink },
+		.end = end,
 		.measure = { .now_ns = clock_now_ns,
 			     .meter = &run.meter,
 			     .align_ns = settings->align_ns,
@@ -479,7 +503,7 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	struct clock_facts clock;
 	int ret;
 
-	memset(result, 0, sizeof(*result));
+	*end = (struct end_facts){ .cases = (unsigned)cases->count };
 	if (!settings->watch)
 		run.idle =
 			(struct watched_idle){ .looked = true,
@@ -487,7 +511,6 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	usage_open(&run.meter);
 	clock_measure(&clock);
 	run.shortest_ns = 1000 * clock.resolution_ns;
-	run.end.cases = (unsigned)cases->count;
 	run.plans = calloc(cases->count ? cases->count : 1, sizeof(*run.plans));
 	if (!run.plans) {
 		ret = error_memory(err);
@@ -511,15 +534,12 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 		ret = trace_all(&run, err);
 	if (ret)
 		goto out;
-	run.end.complete = !stop_asked();
-	run.end.reason = signal_reason(stop_reason);
-	run.end.duration_ns = clock_now_ns() - begin;
-	ret = record_end(&run.records, &run.end, err);
+	end->complete = !stop_asked();
+	end->reason = signal_reason(stop_reason);
+	end->duration_ns = clock_now_ns() - begin;
+	ret = record_end(&run.records, end, err);
 	if (!ret)
 		ret = sink_release(sink, err);
-	result->failed = run.end.failed;
-	result->skipped = run.end.skipped;
-	result->signal = stop_reason;
 out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);

@@ -5,15 +5,9 @@
 #include "cases.h"
 #include "records.h"
 
-struct bench_result {
-	unsigned failed; /* cases */
-	unsigned skipped;
-	int signal; /* that interrupted, or 0 */
-};
-
 /*
  * Parses no more: cases are checked already. 0 also when cases failed or were
- * skipped (result tells); -errno when the run could not be written.
+ * skipped (*end tells), or a signal came; -errno when the run could not be written.
  */
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
-	      struct sink *sink, struct bench_result *result, struct error *err);
+	      struct sink *sink, struct end_facts *end, struct error *err);

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "call.h"
-#include "tee_client.h"
 #include "vectors.h"
-#include "workload.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -155,8 +153,9 @@ static void content(struct call_param *p, struct text *t)
 		return;
 	if (!bytes_word(word, false, &p->content))
 		wrong(t, "call: \"%.40s\" is no content (message, fill-XX, hex-XX...)", word);
-	else if (p->content.kind == CALL_HEX && p->content.bytes != p->size)
-		wrong(t, "call: %zu bytes of content for memory of %zu", p->content.bytes, p->size);
+	else if (p->content.kind == CALL_HEX && p->content.bytes != p->memory.size)
+		wrong(t, "call: %zu bytes of content for memory of %zu", p->content.bytes,
+		      p->memory.size);
 }
 
 static void want(struct call_param *p, struct text *t)
@@ -170,15 +169,21 @@ static void want(struct call_param *p, struct text *t)
 
 static void memory(struct call_param *p, struct text *t)
 {
-	static const char *const kinds[] = { "temporary", "registered", "allocated", NULL };
+	static const char *const kinds[] = { [MEMORY_TEMPORARY] = "temporary",
+					     [MEMORY_REGISTERED] = "registered",
+					     [MEMORY_ALLOCATED] = "allocated",
+					     NULL };
 	const char *word = next(t, "the kind of memory");
 	int kind = t->ret ? t->ret : case_choice(word, kinds, "a kind of memory", t->err);
 
 	if (kind < 0)
 		t->ret = kind;
 	p->type = CALL_MEMORY;
-	p->memory = kind < 0 ? 0 : (unsigned)kind;
-	p->size = (size_t)number(t, "the size of memory", CALL_BYTES_MAX);
+	p->memory = (struct tee_memory){ .kind = kind < 0 ? 0 : (unsigned)kind,
+					 .in = p->in,
+					 .out = p->out,
+					 .size = (size_t)number(t, "the size of memory",
+								CALL_BYTES_MAX) };
 	if (p->in)
 		content(p, t);
 	if (p->out)
@@ -250,7 +255,7 @@ static int settle_size(struct call_step *step, unsigned i, struct error *err)
 		bytes = p->want.bytes;
 		break;
 	case CALL_SAME:
-		bytes = of->size;
+		bytes = of->memory.size;
 		break;
 	case CALL_DIGEST:
 		bytes = p->want.algorithm->out_bytes;
@@ -258,7 +263,7 @@ static int settle_size(struct call_step *step, unsigned i, struct error *err)
 	case CALL_MESSAGE:
 	case CALL_FILL:
 	default:
-		bytes = p->want_size.any ? p->size : p->want_size.value;
+		bytes = p->want_size.any ? p->memory.size : p->want_size.value;
 		break;
 	}
 	if ((p->want.kind == CALL_SAME || p->want.kind == CALL_DIGEST) &&
@@ -268,10 +273,10 @@ static int settle_size(struct call_step *step, unsigned i, struct error *err)
 	if (!p->want_size.any && p->want_size.value != bytes)
 		return case_wrong(err, "call: %zu bytes are expected in p%u, and a size of %u",
 				  bytes, i, p->want_size.value);
-	if (bytes > p->size)
+	if (bytes > p->memory.size)
 		return case_wrong(err,
 				  "call: %zu bytes are expected in p%u, which has room for %zu",
-				  bytes, i, p->size);
+				  bytes, i, p->memory.size);
 	p->want_size = (struct call_number){ .value = (uint32_t)bytes };
 	return 0;
 }

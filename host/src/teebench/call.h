@@ -26,15 +26,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <tee_client_api.h>
-
-#include <teemark/algorithms.h>
-
-#include "error.h"
+#include "tee_call.h"
 
 enum {
 	CALL_PARAMS = 4,
@@ -72,11 +64,13 @@ struct call_param {
 	bool in, out;
 	uint32_t a, b;
 	struct call_number want_a, want_b;
-	/* These are those of struct tee_memory. */
-	enum { CALL_TEMPORARY, CALL_REGISTERED, CALL_ALLOCATED } memory;
-	size_t size;
+	struct tee_memory memory; /* of .size bytes */
 	struct call_bytes content, want;
 	struct call_number want_size;
+
+	/* Not the description's: the memory's bytes before a call, and what it must hold afterwards. */
+	uint8_t *before, *after; /* NULL: whatever comes */
+	size_t after_bytes;
 };
 
 struct call_step {
@@ -84,6 +78,11 @@ struct call_step {
 	uint32_t command, result;
 	unsigned n_params;
 	struct call_param params[CALL_PARAMS];
+
+	/* Not the description's. */
+	char name[40];       /* "set-up command 3" */
+	TEEC_Operation op;   /* before a call */
+	TEEC_Operation done; /* after it */
 };
 
 struct call {

@@ -157,10 +157,20 @@ void fact_lines(struct facts *f, const char *name, struct lines *lines, const ch
 	free(lines->text);
 }
 
-void facts_unknown(struct facts *f, const char *const *names, const char *why)
+bool line_value(const char *text, const char *name, char *value, size_t size)
 {
-	for (; *names; names++)
-		fact_unknown(f, *names, why);
+	size_t len = strlen(name);
+
+	for (const char *at = text; at && (at = strstr(at, name)); at += len) {
+		const char *p = at + len + strspn(at + len, " \t");
+
+		if ((at > text && at[-1] != '\n') || (*p != ':' && *p != '='))
+			continue;
+		p += 1 + strspn(p + 1, " \t");
+		snprintf(value, size, "%.*s", (int)strcspn(p, "\n"), p);
+		return true;
+	}
+	return false;
 }
 
 bool has_word(const char *text, const char *const *words)

@@ -54,8 +54,11 @@ void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
 /* fact_list(), and the lines are freed. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
-/* Gives `why` for each of the names, which a NULL ends. */
-void facts_unknown(struct facts *f, const char *const *names, const char *why);
+/*
+ * Copies the value of the first line "NAME: VALUE" or "NAME=VALUE"; returns false if there is none,
+ * or no text (NULL).
+ */
+bool line_value(const char *text, const char *name, char *value, size_t size);
 /* Returns whether one of the words, which a NULL ends, is in the text. */
 bool has_word(const char *text, const char *const *words);
 

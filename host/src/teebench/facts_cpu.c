@@ -46,28 +46,11 @@ static void name_of_midr(unsigned midr, char *name, size_t size)
 		 revision);
 }
 
-/* Copies the value of the first line "name : value" of /proc/cpuinfo. */
-static bool cpuinfo_value(const char *cpuinfo, const char *name, char *value, size_t size)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = cpuinfo; (at = strstr(at, name)); at += len) {
-		const char *p = at + len + strspn(at + len, " \t");
-
-		if ((at > cpuinfo && at[-1] != '\n') || *p != ':')
-			continue;
-		p += 1 + strspn(p + 1, " \t");
-		snprintf(value, size, "%.*s", (int)strcspn(p, "\n"), p);
-		return true;
-	}
-	return false;
-}
-
-/* Reads such a value as a number. */
+/* Reads a value of /proc/cpuinfo as a number. */
 static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *number)
 {
 	char text[16];
-	bool found = cpuinfo_value(cpuinfo, name, text, sizeof(text));
+	bool found = line_value(cpuinfo, name, text, sizeof(text));
 
 	*number = found ? (unsigned)strtoul(text, NULL, 0) : 0;
 	return found;
@@ -107,13 +90,13 @@ static void add_models(struct facts *f, const char *cpuinfo)
 		if (i == n)
 			seen[n++] = (unsigned)value;
 	}
-	if (!n && cpuinfo && midr_of_cpuinfo(cpuinfo, &midr))
+	if (!n && midr_of_cpuinfo(cpuinfo, &midr))
 		seen[n++] = midr;
 	for (size_t i = 0; i < n; i++) {
 		name_of_midr(seen[i], name, sizeof(name));
 		lines_add(&models, "%s", name);
 	}
-	if (!n && cpuinfo && cpuinfo_value(cpuinfo, "model name", name, sizeof(name)))
+	if (!n && line_value(cpuinfo, "model name", name, sizeof(name)))
 		lines_add(&models, "%s", name);
 	fact_lines(f, "models", &models,
 		   "neither midr_el1 in /sys nor /proc/cpuinfo names the CPU");
@@ -129,8 +112,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 	for (int i = 0; i < CPU_FEATURES; i++)
 		if (cpu_has((enum cpu_feature)i))
 			lines_add(&have, "%s", cpu_feature_name((enum cpu_feature)i));
-	if (strstr(cpu_built_for(), "x86") && cpuinfo &&
-	    cpuinfo_value(cpuinfo, "flags", flags, sizeof(flags))) {
+	if (strstr(cpu_built_for(), "x86") && line_value(cpuinfo, "flags", flags, sizeof(flags))) {
 		for (word = strtok_r(flags, " ", &save); word; word = strtok_r(NULL, " ", &save))
 			for (size_t i = 0; i < sizeof(x86) / sizeof(*x86); i++)
 				if (!strcmp(word, x86[i]))

@@ -57,28 +57,21 @@ static const char log_unreadable[] =
 static void add_revision(struct facts *f, const char *device)
 {
 	static const char mark[] = "optee: revision ";
-	char path[64], *text, *line = NULL;
 	const char *why = "the kernel's log no longer holds \"optee: revision\"";
+	char path[64], *text, *line;
 
 	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision", strrchr(device, '/') + 1);
-	text = read_line(path);
-	if (text && text[0]) {
-		fact_string(f, "revision", text, NULL);
+	line = text = read_line(path);
+	if (!text || !*text) {
 		free(text);
-		return;
-	}
-	free(text);
-
-	text = read_kernel_log();
-	if (!text) {
-		why = log_unreadable;
-	} else {
-		for (char *at = text; (at = strstr(at, mark)); at++)
-			line = at; /* the last one */
-	}
-	if (line) {
-		line += strlen(mark);
-		line[strcspn(line, "\n")] = '\0';
+		line = NULL;
+		text = read_kernel_log();
+		if (!text)
+			why = log_unreadable;
+		for (char *at = text; at && (at = strstr(at, mark));)
+			line = at += strlen(mark); /* the last one */
+		if (line)
+			line[strcspn(line, "\n")] = '\0';
 	}
 	fact_string(f, "revision", line, why);
 	free(text);
@@ -112,8 +105,6 @@ void facts_of_tee(struct facts *f)
 		[SUPPLICANT_ABSENT] = "not running",
 		[SUPPLICANT_UNKNOWN] = NULL,
 	};
-	static const char *const of_device[] = { "device", "implementation", "capabilities",
-						 "revision", NULL };
 	struct tee_ioctl_version_data version = { 0 };
 	struct error err = { 0 }, missing = { 0 };
 	char device[32];
@@ -121,17 +112,19 @@ void facts_of_tee(struct facts *f)
 
 	fact_string(f, "libteec", tee_library_file(&missing), missing.what);
 	fact_string(f, "supplicant", supplicants[tee_supplicant_state()], "cannot read /proc");
-	if (fd < 0) {
-		facts_unknown(f, of_device, err.what);
-		return;
-	}
-	fact_string(f, "device", device, NULL);
-	if (ioctl(fd, TEE_IOC_VERSION, &version)) {
-		fact_unknown(f, "implementation", strerror(errno));
-		fact_unknown(f, "capabilities", strerror(errno));
+	fact_string(f, "device", fd < 0 ? NULL : device, err.what);
+	if (fd >= 0 && ioctl(fd, TEE_IOC_VERSION, &version))
+		error_errno(&err, "cannot ask %s for its version", device);
+	if (err.code) {
+		fact_unknown(f, "implementation", err.what);
+		fact_unknown(f, "capabilities", err.what);
 	} else {
 		fact_string(f, "implementation", implementation_name(version.impl_id), NULL);
 		add_capabilities(f, version.gen_caps);
+	}
+	if (fd < 0) {
+		fact_unknown(f, "revision", err.what);
+		return;
 	}
 	close(fd);
 	add_revision(f, device);
@@ -141,10 +134,10 @@ void facts_of_ta_counter(struct facts *f)
 {
 	const struct ta_counter *counter = f->ta_counter;
 
-	static const char *const all[] = { "name", "hz", "resolution_ns", NULL };
-
 	if (!counter->clock) {
-		facts_unknown(f, all, counter->reason);
+		fact_unknown(f, "name", counter->reason);
+		fact_unknown(f, "hz", counter->reason);
+		fact_unknown(f, "resolution_ns", counter->reason);
 		return;
 	}
 	fact_string(f, "name", ta_counter_name(counter->clock), NULL);

@@ -17,10 +17,10 @@
 /* Adds a line of /proc/meminfo, in bytes. */
 static void add_meminfo(struct facts *f, const char *name, const char *text, const char *of_line)
 {
-	const char *line = text ? strstr(text, of_line) : NULL;
+	char kib[32];
 
-	if (line)
-		json_i64(f->json, name, strtoll(line + strlen(of_line), NULL, 10) * 1024);
+	if (line_value(text, of_line, kib, sizeof(kib)))
+		json_i64(f->json, name, strtoll(kib, NULL, 10) * 1024);
 	else
 		fact_unknown(f, name, cannot_read("/proc/meminfo"));
 }
@@ -29,8 +29,8 @@ void facts_of_memory(struct facts *f)
 {
 	char *text = read_whole("/proc/meminfo", 8192);
 
-	add_meminfo(f, "total_bytes", text, "MemTotal:");
-	add_meminfo(f, "available_bytes", text, "MemAvailable:");
+	add_meminfo(f, "total_bytes", text, "MemTotal");
+	add_meminfo(f, "available_bytes", text, "MemAvailable");
 	free(text);
 }
 
@@ -53,7 +53,7 @@ void facts_of_clock(struct facts *f)
  */
 static void add_virtual(struct facts *f, const char *compatible)
 {
-	static const char *const of_emulated[] = { "emulated", "emulated_told_by", NULL };
+	static const char cannot[] = "a guest cannot tell emulation from virtualization";
 	bool dummy = compatible && strstr(compatible, "linux,dummy-virt");
 	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
 	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
@@ -69,7 +69,8 @@ static void add_virtual(struct facts *f, const char *compatible)
 				       "not virtual",
 			    NULL);
 	} else {
-		facts_unknown(f, of_emulated, "a guest cannot tell emulation from virtualization");
+		fact_unknown(f, "emulated", cannot);
+		fact_unknown(f, "emulated_told_by", cannot);
 	}
 	free(cpuinfo);
 	free(vendor);
@@ -124,22 +125,6 @@ static char *read_config(const char *release, char *found, size_t size)
 	return text;
 }
 
-/* Writes the option's value: "y", "m", another one, or "n" if it isn't set. */
-static void option_value(const char *config, const char *name, char *value, size_t size)
-{
-	char key[80];
-	const char *line;
-
-	snprintf(key, sizeof(key), "\nCONFIG_%s=", name);
-	line = strstr(config, key);
-	if (!line) {
-		snprintf(value, size, "n");
-		return;
-	}
-	line += strlen(key);
-	snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
-}
-
 static void add_options(struct facts *f, const char *release)
 {
 	char names[] = "OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
@@ -153,13 +138,16 @@ static void add_options(struct facts *f, const char *release)
 		       "VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP DEBUG_PREEMPT";
 	char *save = NULL;
 	struct lines lines = { 0 };
-	char found[256], value[80];
+	char found[256], option[80], value[80];
 	char *config = read_config(release, found, sizeof(found));
 
 	for (char *name = config ? strtok_r(names, " ", &save) : NULL; name;
 	     name = strtok_r(NULL, " ", &save)) {
-		option_value(config, name, value, sizeof(value));
-		lines_add(&lines, "CONFIG_%s=%s", name, value);
+		snprintf(option, sizeof(option), "CONFIG_%s", name);
+		/* An option that isn't set is in a comment. */
+		if (!line_value(config, option, value, sizeof(value)))
+			strcpy(value, "n");
+		lines_add(&lines, "%s=%s", option, value);
 	}
 	fact_lines(f, "options", &lines,
 		   "neither /proc/config.gz nor /boot/config-RELEASE can be read");
@@ -170,16 +158,10 @@ static void add_options(struct facts *f, const char *release)
 static void add_os(struct facts *f)
 {
 	char *text = read_whole("/etc/os-release", 8192);
-	char *name = text ? strstr(text, "PRETTY_NAME=") : NULL;
+	char value[256] = "", *name = value;
 
-	if (name) {
-		name += strlen("PRETTY_NAME=");
-		name[strcspn(name, "\n")] = '\0';
-		if (*name == '"') {
-			name++;
-			name[strcspn(name, "\"")] = '\0';
-		}
-	}
+	if (line_value(text, "PRETTY_NAME", value, sizeof(value)) && *value == '"')
+		*strchrnul(++name, '"') = '\0';
 	fact_string(f, "os", name, "no PRETTY_NAME in /etc/os-release");
 	free(text);
 }

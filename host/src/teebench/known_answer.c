@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
 #include <string.h>
 
 #include "known_answer.h"
@@ -7,21 +6,6 @@
 
 /* Between two looks at whether to stop so many bytes are hashed. */
 enum { STEP = 4 << 20 };
-
-int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
-			 const char *of_what, struct error *err)
-{
-	char g[17], w[17];
-
-	if (!memcmp(got, want, alg->out_bytes))
-		return 0;
-	for (size_t i = 0; i < 8; i++) {
-		sprintf(g + 2 * i, "%02x", got[i]);
-		sprintf(w + 2 * i, "%02x", want[i]);
-	}
-	return known_answer_wrong(err, "wrong %s of %s: %s… instead of %s…", alg->title, of_what, g,
-				  w);
-}
 
 /* Computes a short message on the desk, into out. */
 static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
@@ -60,9 +44,9 @@ static int tampered(struct desk *desk, const struct keyed_job *job, const uint8_
 		altered[places[i]] ^= 1;
 		ret = compute(desk, job, altered, out, &refused);
 		if (!ret)
-			return known_answer_wrong(
-				err, "backend %s takes an altered message of %s for whole",
-				desk->backend->name, job->alg->title);
+			return case_wrong_result(err,
+						 "backend %s takes an altered message of %s for whole",
+						 desk->backend->name, job->alg->title);
 		if (ret != -EBADMSG) {
 			*err = refused;
 			return ret;
@@ -95,9 +79,9 @@ static int check_vector(struct desk *desk, const struct algorithm *alg, bool dec
 	if (ret)
 		return ret;
 	if (decrypt ? memcmp(got, message, message_len) : memcmp(got, result, result_len))
-		return known_answer_wrong(err, "backend %s %s a published message wrongly with %s",
-					  desk->backend->name, decrypt ? "decrypts" : "computes",
-					  alg->title);
+		return case_wrong_result(err, "backend %s %s a published message wrongly with %s",
+					 desk->backend->name, decrypt ? "decrypts" : "computes",
+					 alg->title);
 	return alg->class == ALG_AEAD && decrypt ? tampered(desk, &job, result, err) : 0;
 }
 

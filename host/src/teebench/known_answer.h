@@ -5,10 +5,8 @@
  */
 #pragma once
 
-#include <errno.h>
-
-#include "pool.h"
 #include "vectors.h"
+#include "workload.h"
 
 /* The buffers of a desk must hold so many bytes to check vectors there. */
 enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
@@ -37,13 +35,3 @@ const struct backend *known_answer_referee(const struct backend *backend, enum d
 int known_answer_digest(struct pool *pool, const struct backend *not_by,
 			const struct algorithm *alg, const uint8_t *data, size_t len, uint8_t *out,
 			const char **by, struct error *err);
-
-/* A result that isn't the known one: -EBADMSG with the sentence, which is a literal. */
-#define known_answer_wrong(err, sentence, ...)                                                 \
-	error_set(err, -EBADMSG,                                                               \
-		  sentence "\nthe timing of a wrong result means nothing; the backend or its " \
-			   "installation is broken",                                           \
-		  ##__VA_ARGS__)
-/* Returns 0 if both digests are alike, else known_answer_wrong(). */
-int known_answer_compare(const struct algorithm *alg, const uint8_t *got, const uint8_t *want,
-			 const char *of_what, struct error *err);

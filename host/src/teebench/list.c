@@ -19,7 +19,7 @@ struct row {
 struct listing {
 	struct pool pool;
 	struct row *rows;
-	size_t count, room;
+	size_t count;
 	bool failed; /* out of memory */
 };
 
@@ -30,17 +30,13 @@ static bool is(const struct row *row, const char *word)
 
 static void add(struct listing *listing, const struct row *row)
 {
-	if (listing->count == listing->room) {
-		size_t room = listing->room ? listing->room * 2 : 128;
-		struct row *rows = realloc(listing->rows, room * sizeof(*rows));
+	struct row *rows = realloc(listing->rows, (listing->count + 1) * sizeof(*rows));
 
-		listing->failed = listing->failed || !rows;
-		if (!rows)
-			return;
-		listing->rows = rows;
-		listing->room = room;
-	}
-	listing->rows[listing->count++] = *row;
+	listing->failed = listing->failed || !rows;
+	if (!rows)
+		return;
+	listing->rows = rows;
+	rows[listing->count++] = *row;
 }
 
 /* Returns 0 if this machine can run the backend, by opening what it is listed for. */

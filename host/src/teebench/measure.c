@@ -60,7 +60,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	int ret = 0;
 
 	if (target->ready)
-		ret = target->ready(target->state, loops, err);
+		ret = target->ready(target->c, loops, err);
 	if (!ret && m->stopped)
 		ret = m->stopped(err);
 	if (!ret && along)
@@ -75,7 +75,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 		usage_read(m->meter, &before);
 	begin = m->now_ns();
 	MARKER_BEGIN();
-	ret = target->run(target->state, loops, repeat, err);
+	ret = target->run(target->c, loops, repeat, err);
 	MARKER_END();
 	end = m->now_ns();
 	if (m->meter) {

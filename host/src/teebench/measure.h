@@ -22,12 +22,14 @@ struct measure_along {
 	void *state;
 };
 
+struct bench_case; /* whoever gives a target defines it */
+
 struct measure_target {
 	/* Makes `loops` calls of `repeat` operations each; returns 0 or -errno. */
-	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
-	void *state;
+	int (*run)(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err);
+	struct bench_case *c;
 	/* Runs untimed before every run(); or NULL. */
-	int (*ready)(void *state, uint32_t loops, struct error *err);
+	int (*ready)(struct bench_case *c, uint32_t loops, struct error *err);
 	uint32_t loops_max;                /* 0: MEASURE_LOOPS_MAX */
 	const struct measure_along *along; /* NULL: no other clock */
 };

@@ -22,54 +22,35 @@ static void find(void *function, const char *name)
 	memcpy(function, &symbol, sizeof(symbol));
 }
 
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
-			       uint32_t *origin);
-TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
-			       uint32_t *origin)
-{
-	static TEEC_Result (*real)(TEEC_Session * session, uint32_t command, TEEC_Operation * op,
-				   uint32_t * origin);
-	uint64_t begin;
-	TEEC_Result res;
+struct stretch {
+	uint64_t begin, *sum; /* nanoseconds */
+};
 
-	if (!real)
-		find(&real, "TEEC_InvokeCommand");
-	begin = clock_now_ns();
-	res = real(session, command, op, origin);
-	pkcs11_layers.invoke_ns += clock_now_ns() - begin;
-	pkcs11_layers.invokes++;
-	return res;
+static void end(const struct stretch *stretch)
+{
+	*stretch->sum += clock_now_ns() - stretch->begin;
 }
 
-#define MEMORY(name)                                                                         \
-	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm);                     \
-	TEEC_Result name(TEEC_Context *context, TEEC_SharedMemory *shm)                      \
-	{                                                                                    \
-		static TEEC_Result (*real)(TEEC_Context * context, TEEC_SharedMemory * shm); \
-		uint64_t begin;                                                              \
-		TEEC_Result res;                                                             \
-                                                                                             \
-		if (!real)                                                                   \
-			find(&real, #name);                                                  \
-		begin = clock_now_ns();                                                      \
-		res = real(context, shm);                                                    \
-		pkcs11_layers.memory_ns += clock_now_ns() - begin;                           \
-		pkcs11_layers.allocations++;                                                 \
-		return res;                                                                  \
+/* Calls the library's function of that name; the time that it takes is added to SUM. */
+#define LAYER(RESULT, NAME, PARAMETERS, ARGUMENTS, SUM, COUNT)                            \
+	RESULT NAME PARAMETERS;                                                           \
+	RESULT NAME PARAMETERS                                                            \
+	{                                                                                 \
+		static RESULT(*real) PARAMETERS;                                          \
+		__attribute__((cleanup(end))) struct stretch stretch = { .sum = &(SUM) }; \
+                                                                                          \
+		if (!real)                                                                \
+			find(&real, #NAME);                                               \
+		COUNT;                                                                    \
+		stretch.begin = clock_now_ns();                                           \
+		return real ARGUMENTS;                                                    \
 	}
 
-MEMORY(TEEC_AllocateSharedMemory)
-MEMORY(TEEC_RegisterSharedMemory)
-
-void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *shm);
-void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *shm)
-{
-	static void (*real)(TEEC_SharedMemory * shm);
-	uint64_t begin;
-
-	if (!real)
-		find(&real, "TEEC_ReleaseSharedMemory");
-	begin = clock_now_ns();
-	real(shm);
-	pkcs11_layers.memory_ns += clock_now_ns() - begin;
-}
+LAYER(TEEC_Result, TEEC_InvokeCommand,
+      (TEEC_Session * session, uint32_t command, TEEC_Operation *op, uint32_t *origin),
+      (session, command, op, origin), pkcs11_layers.invoke_ns, pkcs11_layers.invokes++)
+LAYER(TEEC_Result, TEEC_AllocateSharedMemory, (TEEC_Context * context, TEEC_SharedMemory *shm),
+      (context, shm), pkcs11_layers.memory_ns, pkcs11_layers.allocations++)
+LAYER(TEEC_Result, TEEC_RegisterSharedMemory, (TEEC_Context * context, TEEC_SharedMemory *shm),
+      (context, shm), pkcs11_layers.memory_ns, pkcs11_layers.allocations++)
+LAYER(void, TEEC_ReleaseSharedMemory, (TEEC_SharedMemory * shm), (shm), pkcs11_layers.memory_ns, )

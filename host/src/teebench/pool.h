@@ -21,12 +21,14 @@ enum desk_use {
 	DESK_USES,
 };
 
+struct bench_case;
+
 struct desk {
 	const struct backend *backend;
 	enum desk_use use;
 	struct session *session;
 	struct buffer in, out;
-	const void *owner; /* the case whose things lie on it, or NULL */
+	struct bench_case *owner; /* whose things lie on it, or NULL */
 
 	/* The pool's own. */
 	size_t reserved; /* largest size asked for */

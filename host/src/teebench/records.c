@@ -125,6 +125,16 @@ static void put_u32s(struct json *j, const char *name, const uint32_t *list, uns
 	json_array_end(j);
 }
 
+static void put_rpcs(struct json *j, const struct trace_counts *counts, uint32_t calls)
+{
+	if (counts->known) {
+		json_double(j, "rpcs_per_call", (double)trace_rpcs(counts) / calls);
+	} else {
+		json_null(j, "rpcs_per_call");
+		json_string(j, "rpcs_reason", counts->reason);
+	}
+}
+
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,
 		const struct watched_idle *idle, struct error *err)
 {
@@ -155,7 +165,9 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 	if (c->workload->refereed)
 		json_string_or_null(j, "checked_by", c->checked_by);
 	if (c->workload->facts)
-		c->workload->facts(c->state, j);
+		c->workload->facts(c, j);
+	if (c->workload->rpc_calls && case_calls_tee(c))
+		put_rpcs(j, &plan->rpcs, c->workload->rpc_calls);
 	return end(r, err);
 }
 

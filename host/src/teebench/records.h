@@ -47,6 +47,7 @@ struct case_plan {
 	struct tee_session *ta; /* whose clock runs along, or NULL */
 	struct watched watched; /* of backends that may have a device work */
 	struct masks masks;     /* with the CPU's instructions and without */
+	struct trace_counts rpcs;
 };
 
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,

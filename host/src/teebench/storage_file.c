@@ -14,99 +14,83 @@
 #include "place.h"
 #include "storage.h"
 
-/* Files that are made beforehand for as many calls. */
-enum { FILES_MAX = 64, PATH_BYTES = 64 };
-
-struct files {
-	struct object o;
-	int dir;
-	int fds[FILES_MAX]; /* -1: not open */
-	bool renamed;
-	uint32_t made; /* files that there are */
-};
+enum { PATH_BYTES = 64 };
 
 /* Returns the path of file i; or of the only one, under its other name. */
-static const char *path_of(const struct files *f, uint32_t i, bool renamed, char path[PATH_BYTES])
+static const char *path_of(const struct object *o, uint32_t i, bool renamed, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "%s-%u%s", f->o.name, i, renamed ? "-renamed" : "");
+	snprintf(path, PATH_BYTES, "%s-%u%s", o->name, i, renamed ? "-renamed" : "");
 	return path;
 }
 
 /* Ends an operation whose change is to be on the disk. */
-static int sync_it(const struct files *f, int fd, struct error *err)
+static int sync_it(const struct object *o, int fd, struct error *err)
 {
-	return f->o.store == &storage_file_fsync && fsync(fd) ? place_failed(err, "sync") : 0;
+	return o->store == &storage_file_fsync && fsync(fd) ? place_failed(err, "sync") : 0;
 }
 
-static int create(struct files *f, uint32_t i, bool keep_open, struct error *err)
+/* Creates file i, and closes it unless it is to stay open. */
+static int create_file(struct object *o, uint32_t i, bool keep_open, struct error *err)
 {
 	char path[PATH_BYTES];
-	int fd = openat(f->dir, path_of(f, i, false, path), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC,
-			0600);
+	int fd = openat(o->files.dir, path_of(o, i, false, path),
+			O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
 	int ret;
 
 	if (fd < 0)
 		return place_failed(err, "create");
-	ret = place_write(fd, f->o.data, f->o.bytes, 0, err);
+	ret = place_write(fd, o->data, o->bytes, 0, err);
 	if (!ret)
-		ret = sync_it(f, fd, err);
+		ret = sync_it(o, fd, err);
 	if (keep_open)
-		f->fds[i] = fd;
+		o->files.fds[i] = fd;
 	else if (close(fd) && !ret)
 		ret = place_failed(err, "close");
-	return ret ? ret : sync_it(f, f->dir, err);
+	return ret ? ret : sync_it(o, o->files.dir, err);
 }
 
-static int shut(struct object *o, struct error *err)
+static int create(struct bench_case *c, uint32_t i, struct error *err)
 {
-	struct files *f = (struct files *)o;
+	struct object *o = c->state;
+
+	return create_file(o, i, o->op != STORAGE_DELETE, err);
+}
+
+static int shut(struct bench_case *c, struct error *err)
+{
+	struct object *o = c->state;
 
 	(void)err;
-	for (size_t i = 0; i < FILES_MAX; i++) {
-		if (f->fds[i] >= 0)
-			close(f->fds[i]);
-		f->fds[i] = -1;
+	for (size_t i = 0; i < OBJECTS_MAX; i++) {
+		if (o->files.fds[i] >= 0)
+			close(o->files.fds[i]);
+		o->files.fds[i] = -1;
 	}
 	return 0;
 }
 
-static int forget(struct object *o, struct error *err)
+static int forget(struct bench_case *c, uint32_t i, struct error *err)
 {
-	struct files *f = (struct files *)o;
+	const struct object *o = c->state;
 	char path[PATH_BYTES];
 
 	(void)err;
-	for (uint32_t i = 0; i < f->made; i++)
-		unlinkat(f->dir, path_of(f, i, false, path), 0);
-	unlinkat(f->dir, path_of(f, 0, true, path), 0);
-	f->made = o->loops;
+	unlinkat(o->files.dir, path_of(o, i, false, path), 0);
+	unlinkat(o->files.dir, path_of(o, i, true, path), 0);
 	return 0;
 }
 
-static int make(struct object *o, uint32_t count, struct error *err)
-{
-	struct files *f = (struct files *)o;
-	int ret = shut(o, err);
-
-	for (uint32_t i = 0; !ret && i < count; i++) {
-		if (f->made <= i)
-			f->made = i + 1;
-		ret = create(f, i, o->op != STORAGE_DELETE, err);
-	}
-	return ret;
-}
-
 /* Reads the whole file of that name, to ->back. */
-static int fetch(struct files *f, const char *path, size_t *len, struct error *err)
+static int fetch(const struct object *o, const char *path, size_t *len, struct error *err)
 {
-	int fd = openat(f->dir, path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(o->files.dir, path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	ssize_t n;
 	int ret;
 
 	if (fd < 0)
 		return place_failed(err, "open");
-	n = place_read(fd, f->o.back, f->o.bytes, 0, err);
+	n = place_read(fd, o->back, o->bytes, 0, err);
 	ret = n < 0 ? (int)n : 0;
 	if (!ret && len && fstat(fd, &st))
 		ret = place_failed(err, "stat");
@@ -117,73 +101,62 @@ static int fetch(struct files *f, const char *path, size_t *len, struct error *e
 	return ret;
 }
 
-static int read_back(struct object *o, uint32_t i, size_t *len, struct error *err)
+static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error *err)
 {
-	struct files *f = (struct files *)o;
+	const struct object *o = c->state;
 	char path[PATH_BYTES];
 
-	return fetch(f, path_of(f, i, f->renamed, path), len, err);
+	return fetch(o, path_of(o, i, o->files.renamed, path), len, err);
 }
 
-static int is_there(struct object *o, uint32_t i, struct error *err)
+static int once(struct bench_case *c, uint32_t i, struct error *err)
 {
-	struct files *f = (struct files *)o;
-	char path[PATH_BYTES];
-
-	(void)err;
-	return faccessat(f->dir, path_of(f, i, false, path), F_OK, 0) ? -errno : 0;
-}
-
-static int once(void *state, uint32_t i, struct error *err)
-{
-	struct files *f = state;
+	struct object *o = c->state;
 	char path[PATH_BYTES], to[PATH_BYTES];
+	int dir = o->files.dir;
 	ssize_t n;
 
-	switch (f->o.op) {
+	switch (o->op) {
 	case STORAGE_CREATE:
-		return create(f, i, false, err);
+		return create_file(o, i, false, err);
 	case STORAGE_OPEN:
-		f->fds[i] = openat(f->dir, path_of(f, 0, false, path), O_RDWR | O_CLOEXEC);
-		return f->fds[i] < 0 ? place_failed(err, "open") : 0;
+		o->files.fds[i] = openat(dir, path_of(o, 0, false, path), O_RDWR | O_CLOEXEC);
+		return o->files.fds[i] < 0 ? place_failed(err, "open") : 0;
 	case STORAGE_READ:
-		n = place_read(f->fds[0], f->o.back, f->o.bytes, 0, err);
+		n = place_read(o->files.fds[0], o->back, o->bytes, 0, err);
 		return n < 0 ? (int)n : 0;
 	case STORAGE_WRITE:
-		if (place_write(f->fds[0], f->o.data, f->o.bytes, 0, err))
+		if (place_write(o->files.fds[0], o->data, o->bytes, 0, err))
 			return err->code;
-		return sync_it(f, f->fds[0], err);
+		return sync_it(o, o->files.fds[0], err);
 	case STORAGE_RENAME:
-		if (renameat(f->dir, path_of(f, 0, f->renamed, path), f->dir,
-			     path_of(f, 0, !f->renamed, to)))
+		if (renameat(dir, path_of(o, 0, o->files.renamed, path), dir,
+			     path_of(o, 0, !o->files.renamed, to)))
 			return place_failed(err, "rename");
-		f->renamed = !f->renamed;
-		return sync_it(f, f->dir, err);
+		o->files.renamed = !o->files.renamed;
+		return sync_it(o, dir, err);
 	case STORAGE_TRUNCATE:
-		if (ftruncate(f->fds[i], (off_t)(f->o.bytes / 2)))
+		if (ftruncate(o->files.fds[i], (off_t)(o->bytes / 2)))
 			return place_failed(err, "truncate");
-		return sync_it(f, f->fds[i], err);
+		return sync_it(o, o->files.fds[i], err);
 	case STORAGE_DELETE:
-		if (unlinkat(f->dir, path_of(f, i, false, path), 0))
+		if (unlinkat(dir, path_of(o, i, false, path), 0))
 			return place_failed(err, "delete");
-		return sync_it(f, f->dir, err);
+		return sync_it(o, dir, err);
 	case STORAGE_OPEN_READ_CLOSE:
 	case STORAGE_OPS:
 		break;
 	}
-	return fetch(f, path_of(f, 0, false, path), NULL, err);
+	return fetch(o, path_of(o, 0, false, path), NULL, err);
 }
 
-static void file_teardown(void *state)
+static void file_close(struct bench_case *c)
 {
-	struct files *f = state;
+	const struct object *o = c->state;
 
-	if (f->o.c) {
-		shut(&f->o, NULL);
-		forget(&f->o, NULL);
-		close(f->dir);
-	}
-	storage_end(&f->o);
+	shut(c, NULL);
+	if (o->files.dir >= 0)
+		close(o->files.dir);
 }
 
 static int file_probe(struct bench_case *c, struct error *err)
@@ -192,38 +165,23 @@ static int file_probe(struct bench_case *c, struct error *err)
 	return place_probe(err);
 }
 
-static int file_prepare(struct bench_case *c, struct error *err)
+static int file_open(struct bench_case *c, struct error *err)
 {
-	struct files *f = c->state;
-	int ret;
+	struct object *o = c->state;
 
-	memset(f->fds, -1, sizeof(f->fds));
-	f->dir = place_open(err);
-	if (f->dir < 0)
-		return f->dir;
-	ret = storage_begin(c, err);
-	if (ret)
-		return ret;
-	f->made = FILES_MAX; /* a run that was killed may have left some */
-	forget(&f->o, err);
-	f->made = 1;
-	return create(f, 0, true, err);
+	memset(o->files.fds, -1, sizeof(o->files.fds));
+	o->files.dir = place_open(err);
+	if (o->files.dir < 0)
+		return o->files.dir;
+	for (uint32_t i = 0; i < OBJECTS_MAX; i++)
+		forget(c, i, err);
+	o->made = 1;
+	return create_file(o, 0, true, err);
 }
 
-static const struct workload file_workload = {
-	.state_size = sizeof(struct files),
-	.prepare = file_prepare,
-	.probe = file_probe,
-	.ready = storage_ready,
-	.once = once,
-	.verify = storage_check,
-	.check = storage_check,
-	.teardown = file_teardown,
-};
-
-#define FILES                                                                              \
-	.made_max = FILES_MAX, .workload = &file_workload, .forget = forget, .make = make, \
-	.shut = shut, .read_back = read_back, .is_there = is_there
+#define FILES                                                                                 \
+	.made_max = OBJECTS_MAX, .probe = file_probe, .open = file_open, .close = file_close, \
+	.once = once, .create = create, .forget = forget, .shut = shut, .read_back = read_back
 
 const struct store storage_file = {
 	.name = "file",

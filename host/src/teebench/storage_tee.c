@@ -9,33 +9,18 @@
 
 #include <teemark/ta_bench.h>
 
-#include "rpcs.h"
 #include "stop.h"
 #include "storage.h"
 #include "tee_client.h"
 #include "tee_device.h"
 
 enum {
-	NAME_BYTES = 64, /* one of two is in the shared memory at a time */
+	NAME_BYTES = sizeof(((struct object *)NULL)->tee.names[0]),
 	PAGE = 4096,
 	LARGE = 64 << 10,
 };
 
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
-
-/* A void pointer leads from `o`, its first field, to it: on armhf a direct cast is an alignment
- * warning. */
-struct tee_object {
-	struct object o;
-	uint32_t storage;
-	char names[2][NAME_BYTES];
-	unsigned name; /* which of them it has */
-	bool exists;
-	bool open;     /* when it is ours */
-	uint32_t size; /* as OPEN told */
-	TEEC_Operation op;
-	struct rpcs rpcs;
-};
 
 /* Returns the backend that has sessions with the bench TA, which stores. */
 static const struct backend *ta_backend(void)
@@ -91,52 +76,55 @@ static int tee_probe_store(struct bench_case *c, struct error *err)
 	return open_desk(c, 0, err);
 }
 
-static void set_name(struct tee_object *o, TEEC_Operation *op, unsigned name)
+static void set_name(const struct bench_case *c, TEEC_Operation *op, unsigned name)
 {
-	size_t at = name_at(o->o.bytes), len = strlen(o->names[name]);
+	const struct object *o = c->state;
+	size_t at = name_at(o->bytes), len = strlen(o->tee.names[name]);
 
-	memcpy(o->o.c->desk->in.data + at, o->names[name], len);
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, o->o.c->desk->in.priv, at, len);
+	memcpy(c->desk->in.data + at, o->tee.names[name], len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, at, len);
 }
 
-static void set_data(struct tee_object *o, TEEC_Operation *op, unsigned i)
+static void set_data(const struct bench_case *c, TEEC_Operation *op, unsigned i)
 {
-	memcpy(o->o.c->desk->in.data, o->o.data, o->o.bytes);
-	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, o->o.c->desk->in.priv, 0, o->o.bytes);
+	const struct object *o = c->state;
+
+	memcpy(c->desk->in.data, o->data, o->bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, o->bytes);
 }
 
 /* Sets the parameters of an operation. */
-static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *op)
+static void arrange_for(const struct bench_case *c, enum storage_op what, TEEC_Operation *op)
 {
-	uint32_t half = (uint32_t)(o->o.bytes / 2);
+	const struct object *o = c->state;
 	bool fetch = what == STORAGE_OPEN_READ_CLOSE;
 
 	memset(op, 0, sizeof(*op));
 	switch (what) {
 	case STORAGE_CREATE:
-		set_name(o, op, 0);
-		set_data(o, op, 1);
-		tee_set_value(op, 2, o->storage, 0);
+		set_name(c, op, 0);
+		set_data(c, op, 1);
+		tee_set_value(op, 2, o->tee.storage, 0);
 		break;
 	case STORAGE_OPEN:
-		set_name(o, op, o->name);
-		tee_set_value(op, 1, o->storage, 0);
+		set_name(c, op, o->tee.name);
+		tee_set_value(op, 1, o->tee.storage, 0);
 		tee_set_type(op, 2, TEEC_VALUE_OUTPUT);
 		break;
 	case STORAGE_READ:
 	case STORAGE_OPEN_READ_CLOSE:
 		if (fetch)
-			set_name(o, op, o->name);
-		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, o->o.c->desk->out.priv, 0,
-			       o->o.bytes);
-		tee_set_value(op, fetch + 1, fetch ? o->storage : 0, 0);
+			set_name(c, op, o->tee.name);
+		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, c->desk->out.priv, 0,
+			       o->bytes);
+		tee_set_value(op, fetch + 1, fetch ? o->tee.storage : 0, 0);
 		break;
 	case STORAGE_WRITE:
-		set_data(o, op, 0);
+		set_data(c, op, 0);
 		tee_set_value(op, 1, 0, 0);
 		break;
 	case STORAGE_TRUNCATE:
-		tee_set_value(op, 0, half, 0);
+		tee_set_value(op, 0, (uint32_t)(o->bytes / 2), 0);
 		break;
 	case STORAGE_RENAME:
 	case STORAGE_DELETE:
@@ -145,14 +133,23 @@ static void arrange(struct tee_object *o, enum storage_op what, TEEC_Operation *
 	}
 }
 
-static void set_state(struct tee_object *o, bool open)
+static void arrange(struct bench_case *c)
 {
-	o->o.c->desk->owner = open ? o : NULL;
-	o->open = open;
+	struct object *o = c->state;
+
+	arrange_for(c, o->op, &o->tee.op);
+}
+
+static void set_state(struct bench_case *c, bool open)
+{
+	struct object *o = c->state;
+
+	c->desk->owner = open ? c : NULL;
+	o->tee.open = open;
 }
 
 /* Makes the call, and notes what then is open. */
-static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, struct error *err)
+static int call(struct bench_case *c, enum storage_op what, TEEC_Operation *op, struct error *err)
 {
 	static const struct {
 		uint32_t command;
@@ -169,201 +166,142 @@ static int call(struct tee_object *o, enum storage_op what, TEEC_Operation *op, 
 		[STORAGE_OPEN_READ_CLOSE] = CALL(FETCH, "open, read and close"),
 		[STORAGE_OPS] = CALL(CLOSE, "close"),
 	};
+	struct object *o = c->state;
 	int ret;
 
 	if (what == STORAGE_OPEN || what == STORAGE_OPEN_READ_CLOSE || what == STORAGE_OPS)
-		set_state(o, false);
+		set_state(c, false);
 	if (what == STORAGE_RENAME) {
-		o->name = !o->name;
-		set_name(o, op, o->name);
+		o->tee.name = !o->tee.name;
+		set_name(c, op, o->tee.name);
 	}
-	ret = tee_invoke(desk_ta(o->o.c->desk), calls[what].command, op, calls[what].doing, err);
+	ret = tee_invoke(desk_ta(c->desk), calls[what].command, op, calls[what].doing, err);
 	if (ret)
 		return ret;
-	if (what == STORAGE_CREATE || what == STORAGE_OPEN) {
-		set_state(o, true);
-		o->exists = true;
-	}
+	if (what == STORAGE_CREATE || what == STORAGE_OPEN)
+		set_state(c, true);
 	if (what == STORAGE_CREATE)
-		o->name = 0;
+		o->tee.name = 0;
 	if (what == STORAGE_OPEN)
-		o->size = op->params[2].value.a;
-	if (what == STORAGE_DELETE) {
-		set_state(o, false);
-		o->exists = false;
-	}
+		o->tee.size = op->params[2].value.a;
+	if (what == STORAGE_DELETE)
+		set_state(c, false);
 	return 0;
 }
 
 /* Arranges the parameters, and makes the call. */
-static int take(struct tee_object *o, enum storage_op what, struct error *err)
+static int take(struct bench_case *c, enum storage_op what, struct error *err)
 {
 	TEEC_Operation op;
 
-	arrange(o, what, &op);
-	return call(o, what, &op, err);
+	arrange_for(c, what, &op);
+	return call(c, what, &op, err);
 }
 
-static bool mine(const struct tee_object *o)
+static bool mine(const struct bench_case *c)
 {
-	return o->open && o->o.c->desk->owner == o;
+	return ((const struct object *)c->state)->tee.open && c->desk->owner == c;
 }
 
-static int hold(struct object *object, struct error *err)
+static int hold(struct bench_case *c, struct error *err)
 {
-	struct tee_object *o = (void *)object;
-
-	return mine(o) ? 0 : take(o, STORAGE_OPEN, err);
+	return mine(c) ? 0 : take(c, STORAGE_OPEN, err);
 }
 
-static int shut(struct object *object, struct error *err)
+static int shut(struct bench_case *c, struct error *err)
 {
-	struct tee_object *o = (void *)object;
-
-	return mine(o) ? take(o, STORAGE_OPS, err) : 0;
+	return mine(c) ? take(c, STORAGE_OPS, err) : 0;
 }
 
-static int is_there(struct object *o, uint32_t i, struct error *err)
-{
-	(void)i;
-	return hold(o, err);
-}
-
-/* Deletes the object, whether there was one or not. */
-static int forget(struct object *o, struct error *err)
+static int forget(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct error why = { 0 };
-	int ret = hold(o, &why);
+	int ret = hold(c, &why);
 
+	(void)i;
 	if (ret == -ENOENT)
 		return 0;
 	if (ret && err)
 		*err = why;
-	return ret ? ret : take((void *)o, STORAGE_DELETE, err);
+	return ret ? ret : take(c, STORAGE_DELETE, err);
 }
 
-static int make(struct object *o, uint32_t count, struct error *err)
+static int create(struct bench_case *c, uint32_t i, struct error *err)
 {
-	(void)count;
-	return take((void *)o, STORAGE_CREATE, err);
+	(void)i;
+	return take(c, STORAGE_CREATE, err);
 }
 
-static int read_back(struct object *object, uint32_t i, size_t *len, struct error *err)
+static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error *err)
 {
-	struct tee_object *o = (void *)object;
-	int ret = shut(object, err);
+	struct object *o = c->state;
+	int ret = shut(c, err);
 
 	(void)i;
 	if (!ret)
-		ret = hold(object, err);
+		ret = hold(c, err);
 	if (!ret)
 		ret = stop_check(err);
+	memset(c->desk->out.data, 0, o->bytes);
 	if (!ret)
-		ret = take(o, STORAGE_READ, err);
-	*len = o->size;
+		ret = take(c, STORAGE_READ, err);
+	memcpy(o->back, c->desk->out.data, o->bytes);
+	*len = o->tee.size;
 	return ret;
 }
 
-static int tee_ready(void *state, uint32_t loops, struct error *err)
+static int once(struct bench_case *c, uint32_t i, struct error *err)
 {
-	struct tee_object *o = state;
-	int ret = storage_ready(state, loops, err);
-
-	arrange(o, o->o.op, &o->op);
-	return ret;
-}
-
-static int tee_once(void *state, uint32_t i, struct error *err)
-{
-	struct tee_object *o = state;
+	struct object *o = c->state;
 
 	(void)i;
-	return call(o, o->o.op, &o->op, err);
+	return call(c, o->op, &o->tee.op, err);
 }
 
 /*
- * Checks the object. Seen with OP-TEE 4.5: if an object of a few blocks was made shorter, the
- * hashes no longer fit; the TEE finds it corrupt when it is opened next, and removes it.
+ * Looks at what a check came to. Seen with OP-TEE 4.5: if an object of a few blocks was made
+ * shorter, the hashes no longer fit; the TEE finds it corrupt when it is opened next, and removes
+ * it.
  */
-static int tee_check(void *state, struct error *err)
+static int checked(struct bench_case *c, int ret, struct error *err)
 {
-	struct tee_object *o = state;
-	int ret = storage_check(state, err);
+	struct object *o = c->state;
 
-	if (ret && o->o.op == STORAGE_TRUNCATE && err && err->tee_result == RESULT_CORRUPT_OBJECT) {
-		o->exists = false;
+	if (ret && o->op == STORAGE_TRUNCATE && err && err->tee_result == RESULT_CORRUPT_OBJECT) {
+		o->made = 0;
 		ret = error_skip(err, -EIO, "tee-defect",
 				 "this TEE destroys an object of %zu bytes when it is made "
 				 "shorter: it is corrupt when opened next\na defect of the TEE: "
 				 "create the shorter object anew instead of truncating it",
-				 o->o.bytes);
+				 o->bytes);
 	}
 	/*
 	 * The hash tree of a large object takes most of OP-TEE's heap while it
 	 * is open; other cases need some.
 	 */
-	return !ret && o->o.bytes > LARGE ? shut(&o->o, err) : ret;
+	return !ret && o->bytes > LARGE ? shut(c, err) : ret;
 }
 
-/* Checks once, and once more while the TEE's calls back are counted. */
-static int tee_verify(void *state, struct error *err)
+static int tee_open(struct bench_case *c, struct error *err)
 {
-	struct tee_object *o = state;
-	int ret = tee_check(o, err);
-
-	if (!ret)
-		ret = stop_check(err);
-	if (!ret)
-		ret = tee_ready(o, 1, err);
-	if (!ret)
-		ret = stop_check(err);
-	if (!ret)
-		ret = rpcs_count(&o->rpcs, o->o.c, 1, err);
-	if (!ret)
-		ret = stop_check(err);
-	return ret ? ret : tee_check(o, err);
-}
-
-static void tee_facts(const void *state, struct json *json)
-{
-	rpcs_put(&((const struct tee_object *)state)->rpcs, json);
-}
-
-static void tee_teardown(void *state)
-{
-	struct tee_object *o = state;
-
-	if (o->o.c && o->o.c->desk) {
-		if (o->exists)
-			forget(&o->o, NULL);
-		if (o->o.c->desk->owner == o)
-			o->o.c->desk->owner = NULL;
-	}
-	storage_end(&o->o);
-}
-
-static int tee_prepare(struct bench_case *c, struct error *err)
-{
-	struct tee_object *o = c->state;
-	int ret = storage_begin(c, err);
+	struct object *o = c->state;
+	int ret = open_desk(c, o->bytes, err);
 	bool rpmb = is_rpmb(c);
 
-	if (!ret)
-		ret = open_desk(c, o->o.bytes, err);
 	if (ret)
 		return ret;
-	o->storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
-	o->o.back = o->o.c->desk->out.data;
-	snprintf(o->names[0], NAME_BYTES, "%s", o->o.name);
-	snprintf(o->names[1], NAME_BYTES, "%s-renamed", o->o.name);
+	o->tee.storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
+	snprintf(o->tee.names[0], NAME_BYTES, "%s", o->name);
+	snprintf(o->tee.names[1], NAME_BYTES, "%s-renamed", o->name);
 	/* A run that was killed may have left it under its other name. */
-	if (o->o.op == STORAGE_RENAME) {
-		o->name = 1;
-		ret = forget(&o->o, err);
-		o->name = 0;
+	if (o->op == STORAGE_RENAME) {
+		o->tee.name = 1;
+		ret = forget(c, 0, err);
+		o->tee.name = 0;
 	}
 	if (!ret)
-		ret = make(&o->o, 1, err);
+		ret = create(c, 0, err);
+	o->made = !ret;
 	if (ret && error_tee_memory(err)) {
 		error_skip_word(err, "tee-memory");
 		error_hint(err, "OP-TEE's heap has no room for the hash tree of an "
@@ -376,22 +314,10 @@ static int tee_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-static const struct workload tee_workload = {
-	.state_size = sizeof(struct tee_object),
-	.prepare = tee_prepare,
-	.probe = tee_probe_store,
-	.ready = tee_ready,
-	.once = tee_once,
-	.verify = tee_verify,
-	.check = tee_check,
-	.facts = tee_facts,
-	.teardown = tee_teardown,
-};
-
-#define OBJECTS                                                                             \
-	.secure = true, .made_max = 1, .reserve = tee_reserve, .workload = &tee_workload,   \
-	.forget = forget, .make = make, .shut = shut, .hold = hold, .read_back = read_back, \
-	.is_there = is_there
+#define OBJECTS                                                                           \
+	.secure = true, .made_max = 1, .reserve = tee_reserve, .probe = tee_probe_store,  \
+	.open = tee_open, .once = once, .create = create, .forget = forget, .shut = shut, \
+	.hold = hold, .arrange = arrange, .read_back = read_back, .checked = checked
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",

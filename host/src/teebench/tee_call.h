@@ -14,9 +14,10 @@ struct tee_call {
 };
 
 /* Repeats the call, for struct workload. */
-static inline int tee_call_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static inline int tee_call_run(struct bench_case *c, uint32_t loops, uint32_t repeat,
+			       struct error *err)
 {
-	struct tee_call *s = state;
+	struct tee_call *s = c->state;
 
 	(void)repeat;
 	return tee_invoke_times(s->tee, s->command, &s->op, loops, s->doing, err);

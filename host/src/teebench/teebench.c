@@ -301,7 +301,7 @@ static int check_cases(struct cases *cases, struct pool *pool, struct error *err
 
 static int run(const struct arguments *a, char **keys)
 {
-	struct bench_result result = { 0 };
+	struct end_facts end = { 0 };
 	struct cases cases = { 0 };
 	struct pool pool = { .allow_rpmb = a->allow_rpmb };
 	struct sink sink;
@@ -318,13 +318,13 @@ static int run(const struct arguments *a, char **keys)
 		goto out;
 	catch_signals();
 	if (sink_open(&sink, a->output, &err) ||
-	    bench_run(&a->settings, &cases, &pool, &sink, &result, &err))
+	    bench_run(&a->settings, &cases, &pool, &sink, &end, &err))
 		status = complain(&err, EXIT_FAIL);
 	if (sink_close(&sink, &closing) && !status)
 		status = complain(&closing, EXIT_FAIL);
-	if (result.signal)
-		status = 128 + result.signal;
-	else if (result.failed)
+	if (stop_asked() && !err.code)
+		status = 128 + stop_reason;
+	else if (end.failed)
 		status = EXIT_FAIL;
 out:
 	pool_close(&pool);
@@ -332,48 +332,29 @@ out:
 	return status;
 }
 
-static int stretch_listed(const char *calls, char **keys)
-{
-	struct error err = { 0 };
-	int ret;
-
-	if (!keys[0] || keys[1]) {
-		error_set(&err, -EINVAL, "--stretch takes one case");
-		return complain(&err, EXIT_USAGE);
-	}
-	catch_signals();
-	ret = masks_stretch(keys[0], calls, &err);
-	if (stop_asked())
-		return 128 + stop_reason;
-	if (!ret)
-		return 0;
-	return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
-}
-
-static int open_tas_listed(char **uuids)
-{
-	struct error err = { 0 };
-	int ret = open_tas(uuids, &err);
-
-	if (err.code)
-		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
-	return ret ? EXIT_FAIL : 0;
-}
-
 static int do_what_is_asked(const struct arguments *a, char **words)
 {
 	struct error err = { 0 };
 	int ret;
 
-	if (a->list || a->machine) {
-		ret = a->list ? list_print(a->allow_rpmb, &err) : machine_print(&err);
-		return ret ? complain(&err, EXIT_FAIL) : 0;
+	if (a->list) {
+		ret = list_print(a->allow_rpmb, &err);
+	} else if (a->machine) {
+		ret = machine_print(&err);
+	} else if (a->stretch) {
+		catch_signals();
+		ret = words[0] && !words[1] ? masks_stretch(words[0], a->stretch, &err) :
+					      case_wrong(&err, "--stretch takes one case");
+		if (stop_asked())
+			return 128 + stop_reason;
+	} else if (a->open_tas) {
+		ret = open_tas(words, &err);
+	} else {
+		return run(a, words);
 	}
-	if (a->stretch)
-		return stretch_listed(a->stretch, words);
-	if (a->open_tas)
-		return open_tas_listed(words);
-	return run(a, words);
+	if (err.code)
+		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
+	return ret ? EXIT_FAIL : 0;
 }
 
 int main(int argc, char **argv)

@@ -199,9 +199,7 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 
 bool case_in_ta(const struct bench_case *c)
 {
-	const struct backend *backend = backend_by_name(c->backend_name);
-
-	return backend && backend->crosses;
+	return c->backend && c->backend->crosses;
 }
 
 bool case_calls_tee(const struct bench_case *c)
@@ -209,22 +207,21 @@ bool case_calls_tee(const struct bench_case *c)
 	return case_in_ta(c) || !strncmp(c->backend_name, "tee-", 4);
 }
 
-int case_ready(void *state, uint32_t loops, struct error *err)
+int case_ready(struct bench_case *c, uint32_t loops, struct error *err)
 {
-	const struct bench_case *c = state;
-
-	return c->workload->ready ? c->workload->ready(c->state, loops, err) : 0;
+	c->loops = loops;
+	return c->workload->ready ? c->workload->ready(c, err) : 0;
 }
 
-int case_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+int case_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	const struct bench_case *c = state;
+	const struct workload *w = c->workload;
 	int ret = 0;
 
-	if (c->workload->run)
-		return c->workload->run(c->state, loops, repeat, err);
+	if (w->run)
+		return w->run(c, loops, repeat, err);
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = c->workload->once(c->state, i, err);
+		ret = w->once(c, err);
 	return ret;
 }
 
@@ -235,10 +232,51 @@ struct measure_target case_target(struct bench_case *c)
 	/* A run() of the workload's own is measured without a call around it. */
 	return (struct measure_target){
 		.run = w->run ? w->run : case_run,
-		.state = w->run ? c->state : c,
-		.ready = w->run ? w->ready : case_ready,
+		.c = c,
+		.ready = case_ready,
 		.loops_max = c->loops_max,
 	};
+}
+
+int case_compare(const char *what, const void *result, const void *want, size_t bytes,
+		 struct error *err)
+{
+	const uint8_t *is = result, *must = want;
+	char texts[2][17] = { "", "" };
+	size_t at = 0;
+
+	if (!memcmp(result, want, bytes))
+		return 0;
+	while (is[at] == must[at])
+		at++;
+	for (size_t i = 0; i < 8 && at + i < bytes; i++) {
+		sprintf(texts[0] + 2 * i, "%02x", is[at + i]);
+		sprintf(texts[1] + 2 * i, "%02x", must[at + i]);
+	}
+	return case_wrong_result(err, "wrong result of %s: from byte %zu on %s instead of %s", what,
+				 at, texts[0], texts[1]);
+}
+
+int case_check(struct bench_case *c, struct error *err)
+{
+	int ret = c->workload->check ? c->workload->check(c, err) : 0;
+	void *result;
+
+	if (ret || !c->want_bytes)
+		return ret;
+	result = c->result ? c->result : c->desk->out.data;
+	ret = case_compare(c->key, result, c->want, c->want_bytes, err);
+	memset(result, ~*(const uint8_t *)c->want, c->want_bytes);
+	return ret;
+}
+
+int case_verify(struct bench_case *c, struct error *err)
+{
+	const struct workload *w = c->workload;
+
+	if (!w->verify && !w->check && !c->want_bytes)
+		return error_set(err, -ENOSYS, "nothing tells whether the result is right");
+	return w->verify ? w->verify(c, err) : case_check(c, err);
 }
 
 static int begin(struct bench_case *c, struct pool *pool,
@@ -278,7 +316,10 @@ int case_probe_backend(struct bench_case *c, struct error *err)
 void case_teardown(struct bench_case *c)
 {
 	if (c->state && c->workload->teardown)
-		c->workload->teardown(c->state);
+		c->workload->teardown(c);
+	/* Its address may be another case's soon. */
+	if (c->desk && c->desk->owner == c)
+		c->desk->owner = NULL;
 	free(c->state);
 	c->state = NULL;
 }

@@ -8,8 +8,8 @@
  * members up to `desk`, from which case_parse() and --list work.
  *
  * A case goes through: case_parse() for all cases first, then for each case
- * prepare(), one run() that is timed apart as the first call, verify(), and
- * then many run()s with a check() after each; teardown() at the end. Cases
+ * prepare(), one run() that is timed apart as the first call, case_verify(), and
+ * then many run()s with a case_check() after each; teardown() at the end. Cases
  * take turns, sample by sample.
  */
 #pragma once
@@ -75,6 +75,15 @@ struct bench_case {
 	/* case_prepare() sets the workload's desk, and its own state. */
 	struct desk *desk;
 	void *state;
+	uint32_t loops; /* calls of the run() to come, or of the last one; case_ready() sets it */
+	/*
+	 * The place where a run() leaves its result (NULL: desk->out), and what the result must be.
+	 * prepare() or verify() sets them, case_check() compares them. 0 bytes: check() alone tells
+	 * whether the result is right.
+	 */
+	void *result;
+	const void *want;
+	size_t want_bytes;
 	/* Set by verify(): the backend that came to the same result, or NULL. */
 	const char *checked_by;
 };
@@ -148,38 +157,41 @@ struct workload {
 	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
-	 * Runs untimed before every run(): makes what that run() uses up, or takes back a session
-	 * that another case has used since. Or NULL.
+	 * Runs untimed before every run(): makes what its c->loops calls use up, or takes back a
+	 * session that another case has used since. Or NULL.
 	 */
-	int (*ready)(void *state, uint32_t loops, struct error *err);
+	int (*ready)(struct bench_case *c, struct error *err);
 
 	/*
 	 * The thing itself: run() makes `loops` calls of `repeat` operations each,
-	 * once() makes call number `i`, and the core repeats it. A workload has one
+	 * once() makes a call, and the core repeats it. A workload has one
 	 * of the two. They do nothing but that: no I/O, no allocation.
 	 */
-	int (*run)(void *state, uint32_t loops, uint32_t repeat, struct error *err);
-	int (*once)(void *state, uint32_t i, struct error *err);
+	int (*run)(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err);
+	int (*once)(struct bench_case *c, struct error *err);
 
 	/*
 	 * Compares the result with an answer known from elsewhere. Comes after the first run(),
-	 * before anything is recorded.
+	 * before anything is recorded. NULL: case_check() is enough, as the answer is known from the
+	 * beginning.
 	 */
-	int (*verify)(void *state, struct error *err);
+	int (*verify)(struct bench_case *c, struct error *err);
 
-	/* Checks what the last run() left, after every sample; or NULL. */
-	int (*check)(void *state, struct error *err);
+	/* Ends what the last run() began, and checks what it left besides c->result; or NULL. */
+	int (*check)(struct bench_case *c, struct error *err);
 
 	/* Where the desk is a session with a TA, the TA's clock runs along in the samples. */
 	bool ta_clock;
 	/* The record says which backend checked the result (c->checked_by). */
 	bool refereed;
+	/* Calls in which the TEE's calls back are counted for the record; 0: they aren't counted. */
+	uint32_t rpc_calls;
 
 	/* Adds fields of its own to the case's record; or NULL. */
-	void (*facts)(const void *state, struct json *json);
+	void (*facts)(const struct bench_case *c, struct json *json);
 
 	/* Frees what the state holds, also after a prepare() that failed; or NULL. */
-	void (*teardown)(void *state);
+	void (*teardown)(struct bench_case *c);
 };
 
 /* Reads a decimal number without sign, leading zeros or suffix, at most max. */
@@ -192,6 +204,12 @@ int case_number(const char *text, const char *what, uint64_t max, uint64_t *valu
 int case_choice(const char *text, const char *const *names, const char *what, struct error *err);
 /* A mistake in a case line: -EINVAL with the sentence. */
 #define case_wrong(err, ...) error_set(err, -EINVAL, __VA_ARGS__)
+/* A result that isn't the known one: -EBADMSG with the sentence, which is a literal. */
+#define case_wrong_result(err, sentence, ...)                                                  \
+	error_set(err, -EBADMSG,                                                               \
+		  sentence "\nthe timing of a wrong result means nothing; the backend or its " \
+			   "installation is broken",                                           \
+		  ##__VA_ARGS__)
 
 /*
  * Returns -EINVAL if the key is wrong, or asks for more work than one call into a TA may do. Is
@@ -199,7 +217,7 @@ int case_choice(const char *text, const char *const *names, const char *what, st
  */
 int case_parse(struct bench_case *c, struct pool *pool, struct error *err);
 
-/* Returns whether a TA computes it, by the key alone: nothing is opened yet. */
+/* Returns whether a TA computes it, once it is parsed. */
 bool case_in_ta(const struct bench_case *c);
 /* Returns whether it calls the TEE, to compute or to store. */
 bool case_calls_tee(const struct bench_case *c);
@@ -211,7 +229,16 @@ int case_probe_backend(struct bench_case *c, struct error *err);
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 int case_probe(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
-/* The measuring core calls these; its `state` is the prepared case. */
-int case_ready(void *c, uint32_t loops, struct error *err);
-int case_run(void *c, uint32_t loops, uint32_t repeat, struct error *err);
+/* The measuring core calls these for a prepared case. */
+int case_ready(struct bench_case *c, uint32_t loops, struct error *err);
+int case_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err);
 struct measure_target case_target(struct bench_case *c);
+/*
+ * Checks the result of the first run(), and of each that was a sample. What was compared is wiped,
+ * so that a run that writes nothing can't pass by the one before.
+ */
+int case_verify(struct bench_case *c, struct error *err);
+int case_check(struct bench_case *c, struct error *err);
+/* Returns 0 if both are alike; `what` names the result in the message. */
+int case_compare(const char *what, const void *result, const void *want, size_t bytes,
+		 struct error *err);

@@ -14,7 +14,6 @@
 #include "call.h"
 #include "json.h"
 #include "known_answer.h"
-#include "tee_call.h"
 
 enum { SEATS_MAX = 64, OTHER = 0xa5 };
 
@@ -31,33 +30,16 @@ struct seat {
 
 static struct seat seats[SEATS_MAX];
 
-/* A parameter's memory, and its bytes before and after a call. */
-struct memory {
-	struct tee_memory is;
-	uint8_t *content;
-	uint8_t *want; /* NULL: whatever comes */
-	size_t want_bytes;
-};
-
-struct step {
-	const struct call_step *is;
-	TEEC_Operation op;   /* before a call */
-	TEEC_Operation done; /* after it */
-	struct memory memory[CALL_PARAMS];
-	char name[40]; /* "set-up command 3" */
-};
-
 struct call_case {
 	struct call call;
 	char name[48]; /* "TA UUID" */
 	struct pool *pool;
 	struct seat *seat;
-	struct step steps[CALL_STEPS_MAX];
 };
 
-static struct step *timed(struct call_case *s)
+static struct call_step *timed(struct call_case *s)
 {
-	return &s->steps[s->call.n_steps - 1];
+	return &s->call.steps[s->call.n_steps - 1];
 }
 
 static bool has_steps(const struct call *call, unsigned when)
@@ -165,58 +147,53 @@ static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy, 
 }
 
 /* Makes what parameter i of a step is to hold after the call. */
-static int make_wanted(struct call_case *s, struct step *step, unsigned i, struct error *err)
+static int make_wanted(struct call_case *s, struct call_step *step, unsigned i, struct error *err)
 {
-	const struct call_param *p = &step->is->params[i];
+	struct call_param *p = &step->params[i];
 	const struct call_bytes *want = &p->want;
-	struct memory *m = &step->memory[i];
-	const struct memory *of = &step->memory[want->of];
+	const struct call_param *of = &step->params[want->of];
 	int ret;
 
 	if (want->kind == CALL_ANY || want->kind == CALL_SHA256)
 		return 0;
-	m->want_bytes = p->want_size.value;
+	p->after_bytes = p->want_size.value;
 	if (want->kind != CALL_SAME && want->kind != CALL_DIGEST)
-		return copy_of(want, m->want_bytes, &m->want, err);
-	ret = room_for(m->want_bytes, &m->want, err);
+		return copy_of(want, p->after_bytes, &p->after, err);
+	ret = room_for(p->after_bytes, &p->after, err);
 	if (ret)
 		return ret;
 	if (want->kind == CALL_DIGEST)
-		return known_answer_digest(s->pool, NULL, want->algorithm, of->content,
-					   step->is->params[want->of].size, m->want, NULL, err);
-	memcpy(m->want, of->content, m->want_bytes);
+		return known_answer_digest(s->pool, NULL, want->algorithm, of->before,
+					   of->memory.size, p->after, NULL, err);
+	memcpy(p->after, of->before, p->after_bytes);
 	return 0;
 }
 
-static int make_memory(struct call_case *s, struct step *step, unsigned i, struct error *err)
+static int make_memory(struct call_case *s, struct call_step *step, unsigned i, struct error *err)
 {
-	const struct call_param *p = &step->is->params[i];
-	struct memory *m = &step->memory[i];
+	struct call_param *p = &step->params[i];
+	struct tee_memory *m = &p->memory;
 	int ret;
 
-	m->is = (struct tee_memory){ .tee = s->seat->tee,
-				     .kind = (unsigned)p->memory,
-				     .in = p->in,
-				     .out = p->out,
-				     .size = p->size };
-	ret = tee_memory_make(&m->is, err);
+	m->tee = s->seat->tee;
+	ret = tee_memory_make(m, err);
 	if (!ret && p->in)
-		ret = copy_of(&p->content, p->size, &m->content, err);
+		ret = copy_of(&p->content, m->size, &p->before, err);
 	if (ret)
 		return ret;
-	if (m->content && m->is.data)
-		memcpy(m->is.data, m->content, p->size);
-	tee_memory_set(&m->is, &step->op, i, p->in, p->out);
+	if (p->before && m->data)
+		memcpy(m->data, p->before, m->size);
+	tee_memory_set(m, &step->op, i, p->in, p->out);
 	return 0;
 }
 
-static int make_step(struct call_case *s, struct step *step, struct error *err)
+static int make_step(struct call_case *s, struct call_step *step, struct error *err)
 {
 	static const uint32_t types[] = { TEEC_VALUE_INPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_INOUT };
 	int ret = 0;
 
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
-		const struct call_param *p = &step->is->params[i];
+		const struct call_param *p = &step->params[i];
 
 		if (p->type == CALL_MEMORY)
 			ret = make_memory(s, step, i, err);
@@ -227,36 +204,36 @@ static int make_step(struct call_case *s, struct step *step, struct error *err)
 		step->op.params[i].value.b = p->b;
 	}
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++)
-		if (step->is->params[i].type == CALL_MEMORY)
+		if (step->params[i].type == CALL_MEMORY)
 			ret = make_wanted(s, step, i, err);
 	return ret;
 }
 
 /* Fills the memory so that what comes back can't be what was there before. */
-static void refresh(struct step *step)
+static void refresh(struct call_step *step)
 {
 	for (unsigned i = 0; i < CALL_PARAMS; i++) {
-		const struct call_param *p = &step->is->params[i];
-		struct memory *m = &step->memory[i];
+		struct call_param *p = &step->params[i];
+		uint8_t *data = p->memory.data;
 
-		if (p->type != CALL_MEMORY || !p->out || !m->is.data)
+		if (p->type != CALL_MEMORY || !p->out || !data)
 			continue;
 		if (p->in) {
-			memcpy(m->is.data, m->content, p->size);
+			memcpy(data, p->before, p->memory.size);
 			continue;
 		}
-		memset(m->is.data, OTHER, p->size);
-		for (size_t k = 0; m->want && k < m->want_bytes; k++)
-			m->is.data[k] = (uint8_t)~m->want[k];
+		memset(data, OTHER, p->memory.size);
+		for (size_t k = 0; p->after && k < p->after_bytes; k++)
+			data[k] = (uint8_t)~p->after[k];
 	}
 }
 
 /* Calls and their results */
 
-static int refused(struct call_case *s, const struct step *step, TEEC_Result res, uint32_t origin,
-		   struct error *err)
+static int refused(struct call_case *s, const struct call_step *step, TEEC_Result res,
+		   uint32_t origin, struct error *err)
 {
-	const char *expected = tee_result_name(step->is->result);
+	const char *expected = tee_result_name(step->result);
 	int ret;
 
 	if (res == TEEC_ERROR_TARGET_DEAD)
@@ -264,31 +241,30 @@ static int refused(struct call_case *s, const struct step *step, TEEC_Result res
 	if (res == TEEC_SUCCESS)
 		return error_set(err, -EBADMSG,
 				 "%s succeeded, where the result %s (0x%08x) is expected",
-				 step->name, expected ? expected : "without a name",
-				 step->is->result);
-	if (step->is->result != TEEC_SUCCESS)
+				 step->name, expected ? expected : "without a name", step->result);
+	if (step->result != TEEC_SUCCESS)
 		ret = error_tee(err, res, origin,
 				"%s doesn't return %s (0x%08x) from the trusted application",
-				step->name, expected ? expected : "a result", step->is->result);
+				step->name, expected ? expected : "a result", step->result);
 	else
 		ret = error_tee(err, res, origin, "%s failed", step->name);
-	if (res == TEEC_ERROR_BAD_PARAMETERS && step->is->result != res)
+	if (res == TEEC_ERROR_BAD_PARAMETERS && step->result != res)
 		error_hint(err, "the TA takes other types or values of parameters than it is "
 				"given, or has no such command");
-	if (res == TEEC_ERROR_NOT_SUPPORTED && step->is->result != res)
+	if (res == TEEC_ERROR_NOT_SUPPORTED && step->result != res)
 		error_hint(err, "does the TA have a command of this number?");
 	return ret;
 }
 
-static inline int invoke(struct call_case *s, struct step *step, struct error *err)
+static inline int invoke(struct call_case *s, struct call_step *step, struct error *err)
 {
 	struct tee_session *tee = s->seat->tee;
 	uint32_t origin = 0;
 	TEEC_Result res;
 
 	step->done = step->op;
-	res = tee->api->invoke(&tee->session, step->is->command, &step->done, &origin);
-	if (res == step->is->result && (res == TEEC_SUCCESS || origin == TEEC_ORIGIN_TRUSTED_APP))
+	res = tee->api->invoke(&tee->session, step->command, &step->done, &origin);
+	if (res == step->result && (res == TEEC_SUCCESS || origin == TEEC_ORIGIN_TRUSTED_APP))
 		return 0;
 	return refused(s, step, res, origin, err);
 }
@@ -305,18 +281,17 @@ static int check_number(const char *name, unsigned i, const char *what,
 /*
  * Compares the digest; bytes that had the right one once are compared byte for byte from then on.
  */
-static int check_sha256(struct pool *pool, const char *name, unsigned i,
-			const struct call_bytes *want, struct memory *m, size_t bytes,
-			struct error *err)
+static int check_sha256(struct pool *pool, const char *name, unsigned i, struct call_param *p,
+			size_t bytes, struct error *err)
 {
 	const struct algorithm *sha256 = algorithm_by_name("sha256");
 	uint8_t wanted[CALL_SHA256_BYTES], got[ALG_DIGEST_MAX_BYTES];
 	char text[2 * CALL_SHA256_BYTES + 1];
-	int ret = known_answer_digest(pool, NULL, sha256, m->is.data, bytes, got, NULL, err);
+	int ret = known_answer_digest(pool, NULL, sha256, p->memory.data, bytes, got, NULL, err);
 
 	if (ret)
 		return ret;
-	vector_bytes(wanted, sizeof(wanted), want->hex);
+	vector_bytes(wanted, sizeof(wanted), p->want.hex);
 	for (size_t k = 0; k < CALL_SHA256_BYTES; k++)
 		snprintf(text + 2 * k, 3, "%02x", got[k]);
 	if (memcmp(wanted, got, sizeof(wanted)))
@@ -324,54 +299,54 @@ static int check_sha256(struct pool *pool, const char *name, unsigned i,
 				 "%s: the %zu bytes of p%u have the SHA-256 "
 				 "%s, which isn't the expected one",
 				 name, bytes, i, text);
-	ret = room_for(bytes, &m->want, err);
+	ret = room_for(bytes, &p->after, err);
 	if (ret)
 		return ret;
-	memcpy(m->want, m->is.data, bytes);
-	m->want_bytes = bytes;
+	memcpy(p->after, p->memory.data, bytes);
+	p->after_bytes = bytes;
 	return 0;
 }
 
-static int check_memory(struct call_case *s, struct step *step, unsigned i, const char *name,
-			struct error *err)
+static int check_memory(struct call_case *s, struct call_step *step, unsigned i, struct error *err)
 {
-	const struct call_param *p = &step->is->params[i];
-	struct memory *m = &step->memory[i];
-	size_t bytes = p->memory == CALL_TEMPORARY ? step->done.params[i].tmpref.size :
-						     step->done.params[i].memref.size;
+	struct call_param *p = &step->params[i];
+	const char *name = step->name;
+	const uint8_t *data = p->memory.data;
+	size_t bytes = p->memory.kind == MEMORY_TEMPORARY ? step->done.params[i].tmpref.size :
+							    step->done.params[i].memref.size;
 	size_t k = 0;
 	int ret = check_number(name, i, "the size", &p->want_size, bytes, err);
 
 	if (ret || p->want.kind == CALL_ANY)
 		return ret;
-	if (bytes > p->size)
+	if (bytes > p->memory.size)
 		return error_set(err, -EBADMSG, "%s: p%u has %zu bytes, and room for %zu", name, i,
-				 bytes, p->size);
-	if (!m->want)
-		return check_sha256(s->pool, name, i, &p->want, m, bytes, err);
-	if (bytes != m->want_bytes)
+				 bytes, p->memory.size);
+	if (!p->after)
+		return check_sha256(s->pool, name, i, p, bytes, err);
+	if (bytes != p->after_bytes)
 		return error_set(err, -EBADMSG, "%s: p%u has %zu bytes, not %zu", name, i, bytes,
-				 m->want_bytes);
-	if (!bytes || !memcmp(m->is.data, m->want, bytes))
+				 p->after_bytes);
+	if (!bytes || !memcmp(data, p->after, bytes))
 		return 0;
-	while (m->is.data[k] == m->want[k])
+	while (data[k] == p->after[k])
 		k++;
 	return error_set(err, -EBADMSG, "%s: byte %zu of p%u is %02x, not %02x", name, k, i,
-			 m->is.data[k], m->want[k]);
+			 data[k], p->after[k]);
 }
 
-static int check_step(struct call_case *s, struct step *step, struct error *err)
+static int check_step(struct call_case *s, struct call_step *step, struct error *err)
 {
 	int ret = 0;
 
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
-		const struct call_param *p = &step->is->params[i];
+		const struct call_param *p = &step->params[i];
 		const TEEC_Value *v = &step->done.params[i].value;
 
 		if (!p->out)
 			continue;
 		if (p->type == CALL_MEMORY) {
-			ret = check_memory(s, step, i, step->name, err);
+			ret = check_memory(s, step, i, err);
 			continue;
 		}
 		ret = check_number(step->name, i, "value a", &p->want_a, v->a, err);
@@ -386,9 +361,9 @@ static int run_steps(struct call_case *s, unsigned when, struct error *err)
 	int ret = 0;
 
 	for (unsigned i = 0; !ret && i < s->call.n_steps; i++) {
-		struct step *step = &s->steps[i];
+		struct call_step *step = &s->call.steps[i];
 
-		if (step->is->when != when)
+		if (step->when != when)
 			continue;
 		refresh(step);
 		ret = invoke(s, step, err);
@@ -413,43 +388,39 @@ static int call_prepare(struct bench_case *c, struct error *err)
 	if (!ret)
 		ret = revive(s, err);
 	for (unsigned i = 0; !ret && i < s->call.n_steps; i++) {
-		struct step *step = &s->steps[i];
+		struct call_step *step = &s->call.steps[i];
 
-		step->is = &s->call.steps[i];
-		snprintf(step->name, sizeof(step->name), "%s %u", whens[step->is->when],
-			 step->is->command);
+		snprintf(step->name, sizeof(step->name), "%s %u", whens[step->when], step->command);
 		ret = make_step(s, step, err);
 	}
 	return ret ? ret : run_steps(s, CALL_SETUP, err);
 }
 
-static int call_ready(void *state, uint32_t loops, struct error *err)
+static int call_ready(struct bench_case *c, struct error *err)
 {
-	struct call_case *s = state;
+	struct call_case *s = c->state;
 	int ret = revive(s, err);
 
-	(void)loops;
 	if (!ret)
 		ret = run_steps(s, CALL_BEFORE, err);
 	refresh(timed(s));
 	return ret;
 }
 
-static int call_once(void *state, uint32_t i, struct error *err)
+static int call_once(struct bench_case *c, struct error *err)
 {
-	(void)i;
-	return invoke(state, timed(state), err);
+	return invoke(c->state, timed(c->state), err);
 }
 
-static int call_check(void *state, struct error *err)
+static int call_check(struct bench_case *c, struct error *err)
 {
-	return check_step(state, timed(state), err);
+	return check_step(c->state, timed(c->state), err);
 }
 
 /* Records what the results were not compared with. */
-static void call_facts(const void *state, struct json *json)
+static void call_facts(const struct bench_case *c, struct json *json)
 {
-	const struct call_case *s = state;
+	const struct call_case *s = c->state;
 	const struct call_step *is = &s->call.steps[s->call.n_steps - 1];
 	char name[32];
 
@@ -472,20 +443,19 @@ static void call_facts(const void *state, struct json *json)
 	json_array_end(json);
 }
 
-static void drop_memory(struct memory *m)
+static void call_teardown(struct bench_case *c)
 {
-	tee_memory_drop(&m->is);
-	free(m->content);
-	free(m->want);
-}
+	struct call_case *s = c->state;
 
-static void call_teardown(void *state)
-{
-	struct call_case *s = state;
+	for (unsigned i = 0; s->seat && i < s->call.n_steps; i++) {
+		for (unsigned k = 0; k < CALL_PARAMS; k++) {
+			struct call_param *p = &s->call.steps[i].params[k];
 
-	for (unsigned i = 0; s->seat && i < s->call.n_steps; i++)
-		for (unsigned k = 0; k < CALL_PARAMS; k++)
-			drop_memory(&s->steps[i].memory[k]);
+			tee_memory_drop(&p->memory);
+			free(p->before);
+			free(p->after);
+		}
+	}
 	if (s->seat && !--s->seat->users)
 		tee_session_close(s->seat->tee);
 	call_free(&s->call);
@@ -504,7 +474,6 @@ const struct workload workload_call = {
 	.prepare = call_prepare,
 	.ready = call_ready,
 	.once = call_once,
-	.verify = call_check,
 	.check = call_check,
 	.facts = call_facts,
 	.teardown = call_teardown,

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "keyed_case.h"
+#include "message_case.h"
 
 #define WHOLE KEYED_STEPS /* all of them */
 
@@ -19,11 +19,10 @@ static const char *const steps[] = {
 	[WHOLE] = "whole",           NULL,
 };
 
-struct steps {
-	struct keyed_case k;
-	enum keyed_step step;
-	bool all; /* with what leads to the call */
-};
+static enum keyed_step step_of(const struct bench_case *c)
+{
+	return (enum keyed_step)c->part[2].word;
+}
 
 static bool goes_on(const struct algorithm *alg)
 {
@@ -37,104 +36,91 @@ static int steps_parse(struct bench_case *c, struct error *err)
 				  "cipher-steps is for modes that go on with a "
 				  "message (ecb, cbc, ctr), not for %s",
 				  c->algorithm->title);
-	if (c->part[2].word == WHOLE && c->part[3].word)
+	if (step_of(c) == WHOLE && c->part[3].word)
 		return case_wrong(err, "STEP whole has no call alone: only whole/all");
-	return keyed_case_parse(c, err);
+	return message_case_parse_keyed(c, err);
 }
 
-static void arrange(const struct keyed_case *k, enum keyed_step step)
+static void arrange(const struct bench_case *c, enum keyed_step step)
 {
-	if (k->c->backend->arrange)
-		k->c->backend->arrange(k->c->desk->session, &k->job, step);
+	const struct message_case *m = c->state;
+
+	if (c->backend->arrange)
+		c->backend->arrange(c->desk->session, &m->job, step);
 }
 
 /* Takes a step; one that the backend doesn't have at all is left out. */
-static int take(const struct keyed_case *k, enum keyed_step step, struct error *err)
+static int take(const struct bench_case *c, enum keyed_step step, struct error *err)
 {
-	if (k->c->backend->no_step[step])
+	const struct message_case *m = c->state;
+
+	if (c->backend->no_step[step])
 		return 0;
-	arrange(k, step);
-	return k->c->backend->step(k->c->desk->session, &k->job, step, err);
+	arrange(c, step);
+	return c->backend->step(c->desk->session, &m->job, step, err);
+}
+
+/* Takes the steps from one on, before another. */
+static int lead(const struct bench_case *c, enum keyed_step from, enum keyed_step end,
+		struct error *err)
+{
+	int ret = 0;
+
+	for (int i = (int)from; !ret && i < (int)end; i++)
+		ret = take(c, (enum keyed_step)i, err);
+	return ret;
 }
 
 static int steps_prepare(struct bench_case *c, struct error *err)
 {
-	struct steps *s = c->state;
-	int ret = keyed_case_prepare(c, err);
+	enum keyed_step step = step_of(c);
+	int ret = message_case_prepare_keyed(c, err);
 	const char *none;
 
-	s->step = (enum keyed_step)c->part[2].word;
-	s->all = !c->part[3].word;
-	if (s->step != KEYED_CIPHER_BUFFER && s->step != WHOLE)
+	if (step < KEYED_CIPHER_BUFFER)
 		c->bytes = -1; /* the message is for the steps that follow */
-	if (ret || s->step == WHOLE)
+	if (ret || step == WHOLE)
 		return ret;
-	none = c->backend->no_step[s->step];
+	none = c->backend->no_step[step];
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
 /* Does all that comes before the step, and for `inv` what leads to its call. */
-static int steps_ready(void *state, uint32_t loops, struct error *err)
+static int steps_ready(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
-	struct keyed_case *k = &s->k;
-	bool mine = k->c->desk->owner == k;
-	int ret = keyed_case_ready(k, loops, err);
+	enum keyed_step step = step_of(c);
+	bool mine = c->desk->owner == c;
+	int ret = message_case_ready_keyed(c, err);
 
-	if (s->step == WHOLE)
+	if (step == WHOLE)
 		return ret;
-	if (!mine)
-		for (int i = KEYED_PREPARE; !ret && i < (int)s->step; i++)
-			ret = take(k, (enum keyed_step)i, err);
-	if (!ret && s->step == KEYED_CIPHER_BUFFER)
-		ret = take(k, KEYED_SET_IV, err);
+	if (!ret && !mine)
+		ret = lead(c, KEYED_PREPARE, step, err);
+	if (!ret && step == KEYED_CIPHER_BUFFER)
+		ret = take(c, KEYED_SET_IV, err);
 	if (!ret)
-		arrange(k, s->step);
+		arrange(c, step);
 	return ret;
 }
 
-static int steps_once(void *state, uint32_t i, struct error *err)
+static int steps_once(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
-	const struct keyed_case *k = &s->k;
-	int ret = 0;
+	const struct message_case *m = c->state;
+	enum keyed_step step = step_of(c);
 
-	(void)i;
-	if (s->step == WHOLE) {
-		for (int step = KEYED_PREPARE; !ret && step < WHOLE; step++)
-			ret = take(k, (enum keyed_step)step, err);
-		return ret;
-	}
-	if (s->all)
-		arrange(k, s->step);
-	return k->c->backend->step(k->c->desk->session, &k->job, s->step, err);
+	if (step == WHOLE)
+		return lead(c, KEYED_PREPARE, WHOLE, err);
+	if (!c->part[3].word) /* all: with what leads to the call */
+		arrange(c, step);
+	return c->backend->step(c->desk->session, &m->job, step, err);
 }
 
 /* Takes the steps that are left to the end of a message. */
-static int finish(struct steps *s, struct error *err)
+static int steps_check(struct bench_case *c, struct error *err)
 {
-	int from = s->step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : s->step + 1;
-	int ret = 0;
+	enum keyed_step step = step_of(c);
 
-	for (int i = from; !ret && i <= KEYED_CIPHER_BUFFER; i++)
-		ret = take(&s->k, (enum keyed_step)i, err);
-	return ret;
-}
-
-static int steps_check(void *state, struct error *err)
-{
-	struct steps *s = state;
-	int ret = finish(s, err);
-
-	return ret ? ret : keyed_case_check(&s->k, err);
-}
-
-static int steps_verify(void *state, struct error *err)
-{
-	struct steps *s = state;
-	int ret = finish(s, err);
-
-	return ret ? ret : keyed_case_verify(&s->k, err);
+	return lead(c, step == KEYED_CIPHER_BUFFER ? KEYED_SET_IV : step + 1, WHOLE, err);
 }
 
 const struct workload workload_cipher_steps = {
@@ -145,14 +131,10 @@ const struct workload workload_cipher_steps = {
 	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
 	.most = 1 << 28,
 	.blocks = true,
-	.state_size = sizeof(struct steps),
 	.parse = steps_parse,
 	.prepare = steps_prepare,
 	.ready = steps_ready,
 	.once = steps_once,
-	.verify = steps_verify,
 	.check = steps_check,
-	.ta_clock = true,
-	.refereed = true,
-	.teardown = keyed_case_teardown,
+	MESSAGE_CASE,
 };

@@ -17,9 +17,7 @@
 enum { MEMREF_BYTES = 64 };
 
 struct invoke {
-	struct tee_call call;          /* kinds with a parameter; else tee is NULL */
-	const struct backend *backend; /* kind "none" */
-	struct session *session;
+	struct tee_call call;  /* kinds with a parameter; else tee is NULL */
 	struct direct *direct; /* kinds "direct", "refused" and "pseudo" */
 	enum direct_kind kind;
 	TEEC_SharedMemory *shm;
@@ -89,7 +87,6 @@ static int set_parameter(struct invoke *in, int kind, struct error *err)
 static int invoke_prepare(struct bench_case *c, struct error *err)
 {
 	struct invoke *in = c->state;
-	struct desk *desk;
 	int ret;
 
 	if (!c->backend->nop || (c->name != NONE && strcmp(c->backend->name, "tee")))
@@ -99,7 +96,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 		return direct_open(&in->direct, true, err);
 	}
 	/* Opens a session with the TA, and says why where none can be had. */
-	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &desk, err);
+	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &c->desk, err);
 	if (ret && c->name == REFUSED && err->skip &&
 	    (!strcmp(err->skip, "ta-rejected") || !strcmp(err->skip, "no-ta"))) {
 		struct error none = { 0 };
@@ -112,15 +109,13 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	}
 	if (ret)
 		return ret;
-	in->backend = c->backend;
-	in->session = desk->session;
 	in->kind = c->name == REFUSED ? DIRECT_REFUSED : DIRECT_EMPTY;
 	if (c->name == NONE)
 		return 0;
 	if (c->name == DIRECT || c->name == REFUSED)
 		return direct_open(&in->direct, false, err);
 	in->call = (struct tee_call){
-		.tee = desk_ta(desk),
+		.tee = desk_ta(c->desk),
 		.command = TA_DIGEST_CMD_NOP,
 		.doing = "make an empty call to the digest TA",
 	};
@@ -131,23 +126,23 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	return set_parameter(in, c->name, err);
 }
 
-static int invoke_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int invoke_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct invoke *in = state;
+	struct invoke *in = c->state;
 
+	if (c->name == NONE)
+		return c->backend->nop(c->desk->session, loops, err);
 	if (in->direct)
 		return direct_call(in->direct, in->kind, loops, err);
-	if (!in->call.tee)
-		return in->backend->nop(in->session, loops, err);
 	if (in->call.command == TA_BENCH_CMD_INCREMENT)
 		in->value += loops;
-	return tee_call_run(in, loops, repeat, err);
+	return tee_call_run(c, loops, repeat, err);
 }
 
 /* Its success run() checks; what went in comes back as it was. */
-static int invoke_verify(void *state, struct error *err)
+static int invoke_verify(struct bench_case *c, struct error *err)
 {
-	struct invoke *in = state;
+	const struct invoke *in = c->state;
 	const TEEC_Value *value = &in->call.op.params[0].value;
 
 	if (in->shm) {
@@ -163,12 +158,12 @@ static int invoke_verify(void *state, struct error *err)
 				 "wrong values come back from a call: %08x %08x, not %08x 1",
 				 value->a, value->b, in->value);
 	}
-	return invoke_run(state, 1, 1, err);
+	return invoke_run(c, 1, 1, err);
 }
 
-static void invoke_teardown(void *state)
+static void invoke_teardown(struct bench_case *c)
 {
-	struct invoke *in = state;
+	struct invoke *in = c->state;
 
 	if (in->shm)
 		tee_shm_free(in->call.tee, in->shm);

@@ -11,32 +11,51 @@
  * cipher/ALGORITHM/BACKEND/enc|dec/BYTES: a message whose key was set before:
  * the IV, the bytes, and an AEAD's tag. In the TEE one call.
  */
-#include "digest_case.h"
-#include "keyed_case.h"
+#include "message_case.h"
+
+static int cipher_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
+{
+	const struct message_case *m = c->state;
+	const struct desk *desk = c->desk;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < loops; i++)
+		ret = desk->backend->message(desk->session, &m->job, repeat, err);
+	return ret;
+}
+
+/* A MAC of oneshot becomes one of these, once it is parsed. */
+const struct workload workload_cipher = {
+	.name = "cipher",
+	.summary = "a message encrypted or decrypted",
+	.parameters = "enc|dec/BYTES",
+	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
+	.most = 1 << 28,
+	.blocks = true,
+	.repeats = true,
+	.parse = message_case_parse_keyed,
+	.prepare = message_case_prepare_keyed,
+	.ready = message_case_ready_keyed,
+	.run = cipher_run,
+	MESSAGE_CASE,
+};
 
 static int oneshot_parse(struct bench_case *c, struct error *err)
 {
 	if (c->algorithm->class == ALG_DIGEST)
-		return digest_case_parse(c, err);
-	c->workload = &keyed_case_workload;
-	return keyed_case_parse(c, err);
-}
-
-static int cipher_parse(struct bench_case *c, struct error *err)
-{
-	c->workload = &keyed_case_workload;
-	return keyed_case_parse(c, err);
+		return message_case_reserve(c, DESK_DIGEST, (size_t)c->bytes, err);
+	c->workload = &workload_cipher;
+	return message_case_parse_keyed(c, err);
 }
 
 static int oneshot_prepare(struct bench_case *c, struct error *err)
 {
-	return digest_case_open(c, DESK_DIGEST, 0, err);
+	return message_case_open(c, DESK_DIGEST, false, (size_t)c->bytes, err);
 }
 
-static int oneshot_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int oneshot_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct digest_case *d = state;
-	const struct bench_case *c = d->c;
+	struct message_case *m = c->state;
 	int ret = 0;
 
 	/* The backend's own loop leaves less of the time to ours. */
@@ -46,7 +65,7 @@ static int oneshot_run(void *state, uint32_t loops, uint32_t repeat, struct erro
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
 		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in, 0,
-					 (size_t)c->bytes, d->out, repeat, err);
+					 (size_t)c->bytes, m->digest, repeat, err);
 	return ret;
 }
 
@@ -54,23 +73,21 @@ static int stream_parse(struct bench_case *c, struct error *err)
 {
 	if (!c->part[1].number)
 		return case_wrong(err, "the chunk is 0 bytes");
-	return digest_case_parse(c, err);
+	return message_case_reserve(c, DESK_DIGEST, (size_t)c->bytes, err);
 }
 
-static int stream_once(void *state, uint32_t i, struct error *err)
+static int stream_once(struct bench_case *c, struct error *err)
 {
-	struct digest_case *d = state;
-	const struct bench_case *c = d->c;
+	struct message_case *m = c->state;
 	const struct backend *b = c->backend;
 	struct session *session = c->desk->session;
 	const struct buffer *in = &c->desk->in;
 	size_t at = 0, bytes = (size_t)c->bytes, chunk = (size_t)c->part[1].number;
 	int ret = b->digest_init(session, c->algorithm, err);
 
-	(void)i;
 	for (; !ret && bytes - at > chunk; at += chunk)
 		ret = b->digest_update(session, in, at, chunk, err);
-	return ret ? ret : b->digest_final(session, in, at, bytes - at, d->out, err);
+	return ret ? ret : b->digest_final(session, in, at, bytes - at, m->digest, err);
 }
 
 const struct workload workload_oneshot = {
@@ -83,7 +100,7 @@ const struct workload workload_oneshot = {
 	.parse = oneshot_parse,
 	.prepare = oneshot_prepare,
 	.run = oneshot_run,
-	DIGEST_CASE(struct digest_case),
+	MESSAGE_CASE,
 };
 
 const struct workload workload_stream = {
@@ -95,16 +112,5 @@ const struct workload workload_stream = {
 	.parse = stream_parse,
 	.prepare = oneshot_prepare,
 	.once = stream_once,
-	DIGEST_CASE(struct digest_case),
-};
-
-const struct workload workload_cipher = {
-	.name = "cipher",
-	.summary = "a message encrypted or decrypted",
-	.parameters = "enc|dec/BYTES",
-	.classes = 1u << ALG_CIPHER | 1u << ALG_AEAD,
-	.most = 1 << 28,
-	.blocks = true,
-	.repeats = true,
-	.parse = cipher_parse,
+	MESSAGE_CASE,
 };

@@ -7,11 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "asym_vectors.h"
 #include "clock.h"
 #include "json.h"
-#include "known_answer.h"
 #include "pkcs11.h"
+#include "vectors.h"
 #include "workload.h"
 
 /* Calls whose layers are told apart, before the samples. */
@@ -56,7 +55,6 @@ static const struct action {
 };
 
 struct p11_case {
-	struct bench_case *c;
 	const struct action *is;
 	bool opened, pair, begun;
 	bool signed_once; /* out is a signature to verify */
@@ -172,7 +170,6 @@ static int p11_prepare(struct bench_case *c, struct error *err)
 	if (ret)
 		return ret;
 	k->opened = true;
-	k->c = c;
 	k->is = &actions[c->name];
 	res = make_things(k);
 	if (res == CKR_DEVICE_MEMORY)
@@ -262,12 +259,11 @@ static ck call_once(struct p11_case *k)
 }
 
 /* Makes before every run what it uses up or verifies, and leaves no operation begun. */
-static int p11_ready(void *state, uint32_t loops, struct error *err)
+static int p11_ready(struct bench_case *c, struct error *err)
 {
-	struct p11_case *k = state;
+	struct p11_case *k = c->state;
 	ck res = 0;
 
-	(void)loops;
 	if (k->is->what == PAIR)
 		drop_pair(k);
 	if (k->is->what == FIND)
@@ -281,21 +277,21 @@ static int p11_ready(void *state, uint32_t loops, struct error *err)
 	return res ? pkcs11_failed(err, "sign", res) : 0;
 }
 
-static int p11_once(void *state, uint32_t i, struct error *err)
+static int p11_once(struct bench_case *c, struct error *err)
 {
-	struct p11_case *k = state;
+	struct p11_case *k = c->state;
 	/* An operation that was begun must be ended before the next. */
 	ck res = k->begun ? end_signing(k) : 0;
 
-	(void)i;
 	if (!res)
 		res = call_once(k);
 	return res ? pkcs11_failed(err, names[k->is - actions], res) : 0;
 }
 
 /* Checks a signature over `in`: libcrypto must take it, and refuse it altered. */
-static int check_signature(struct p11_case *k, struct error *err)
+static int check_signature(struct bench_case *c, struct error *err)
 {
+	struct p11_case *k = c->state;
 	const struct backend *openssl = backend_by_name("openssl");
 	uint8_t point[80];
 	struct ck_attribute want = { CKA_EC_POINT, point, sizeof(point) };
@@ -311,7 +307,7 @@ static int check_signature(struct p11_case *k, struct error *err)
 	/* An OCTET STRING with an uncompressed point. */
 	if (res || want.len != 67 || point[2] != 4)
 		return pkcs11_failed(err, "tell a public key", res);
-	if (pool_desk(k->c->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
+	if (pool_desk(c->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
 		return 0;
 	desk->owner = NULL;
 	job.in = &desk->in;
@@ -322,14 +318,14 @@ static int check_signature(struct p11_case *k, struct error *err)
 	for (int i = 0; !ret && i < ASYM_STEPS; i++)
 		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i, err);
 	if (ret)
-		return known_answer_wrong(err, "a wrong signature by the PKCS #11 module");
-	k->c->checked_by = openssl->name;
+		return case_wrong_result(err, "a wrong signature by the PKCS #11 module");
+	c->checked_by = openssl->name;
 	return 0;
 }
 
-static int p11_check(void *state, struct error *err)
+static int p11_check(struct bench_case *c, struct error *err)
 {
-	struct p11_case *k = state;
+	struct p11_case *k = c->state;
 	uint8_t want[64];
 	ck res;
 
@@ -337,69 +333,70 @@ static int p11_check(void *state, struct error *err)
 		size_t len = vector_bytes(want, sizeof(want), k->is->answer);
 
 		if (k->out_len != len || memcmp(k->out, want, len))
-			return known_answer_wrong(err, "wrong result of %s by the PKCS #11 module",
-						  names[k->is - actions]);
+			return case_wrong_result(err, "wrong result of %s by the PKCS #11 module",
+						 names[k->is - actions]);
 		memset(k->out, 0, len);
 	}
 	res = k->is->what == SIGN_INIT ? end_signing(k) : 0;
 	if (res)
 		return pkcs11_failed(err, "sign", res);
 	if (k->is->what == SIGN_INIT || k->is->what == SIGN)
-		return check_signature(k, err);
+		return check_signature(c, err);
 	/* The key of aes-128-cbc is found, too. */
 	return k->is->what != FIND || k->out_len - k->is->objects <= 1 ?
 		       0 :
-		       known_answer_wrong(err, "%lu objects found", k->out_len);
+		       case_wrong_result(err, "%lu objects found", k->out_len);
 }
 
 /* Tells where a few calls spend their time. */
-static int take_layers(struct p11_case *k, struct error *err)
+static int take_layers(struct bench_case *c, struct error *err)
 {
+	struct p11_case *k = c->state;
 	int ret = 0;
 
 	memset(&k->layers, 0, sizeof(k->layers));
 	for (int i = 0; !ret && i < LAYER_CALLS; i++) {
 		uint64_t begin;
 
-		ret = p11_ready(k, 1, err);
+		ret = p11_ready(c, err);
 		pkcs11_layers = k->layers;
 		begin = clock_now_ns();
 		if (!ret)
-			ret = p11_once(k, 0, err);
+			ret = p11_once(c, err);
 		k->total_ns += clock_now_ns() - begin;
 		k->layers = pkcs11_layers;
 		if (!ret)
-			ret = p11_check(k, err);
+			ret = p11_check(c, err);
 	}
 	return ret;
 }
 
-static int p11_verify(void *state, struct error *err)
+static int p11_verify(struct bench_case *c, struct error *err)
 {
-	struct p11_case *k = state;
+	struct p11_case *k = c->state;
 	ck res;
-	int ret = p11_check(k, err);
+	int ret = p11_check(c, err);
 
 	if (!ret && (k->is->what == PAIR)) {
 		memset(k->in, 0x5a, k->in_len);
 		res = sign(k, CKM_ECDSA, k->private_key);
-		ret = res ? pkcs11_failed(err, "sign", res) : check_signature(k, err);
+		ret = res ? pkcs11_failed(err, "sign", res) : check_signature(c, err);
 	}
 	if (!ret && k->is->what == VERIFY) {
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		res = verify(k);
 		k->out[SIGNATURE_BYTES / 2] ^= 1;
 		if (res != CKR_SIGNATURE_INVALID)
-			ret = known_answer_wrong(err,
-						 "a flipped bit is taken for a right signature by the "
-						 "PKCS #11 module");
+			ret = case_wrong_result(err,
+						"a flipped bit is taken for a right signature by the "
+						"PKCS #11 module");
 	}
-	return ret ? ret : take_layers(k, err);
+	return ret ? ret : take_layers(c, err);
 }
 
-static void p11_facts(const void *state, struct json *json)
+static void p11_facts(const struct bench_case *c, struct json *json)
 {
-	const struct p11_case *k = state;
+	const struct p11_case *k = c->state;
 
 	json_string(json, "module", pkcs11_file);
 	json_u64(json, "initialize_ns", pkcs11_begun.initialize_ns);
@@ -414,9 +411,9 @@ static void p11_facts(const void *state, struct json *json)
 	json_object_end(json);
 }
 
-static void p11_teardown(void *state)
+static void p11_teardown(struct bench_case *c)
 {
-	struct p11_case *k = state;
+	struct p11_case *k = c->state;
 
 	if (!k->opened)
 		return;

@@ -11,7 +11,6 @@
 #include "clock.h"
 #include "fips140.h"
 #include "json.h"
-#include "rpcs.h"
 #include "stop.h"
 #include "workload.h"
 
@@ -25,31 +24,29 @@ static const char *const names[] = { "random", NULL };
 #define SLOW_NS 1000000000u  /* so long, whoever had the CPU meanwhile */
 
 struct rng {
-	struct bench_case *c;
-	size_t bytes;
 	uint8_t *before; /* what the last draw gave */
-	struct rpcs rpcs;
 	unsigned blocks, failed;
 };
 
-static int draw(struct rng *r, size_t len, struct error *err)
+static int draw(struct bench_case *c, size_t len, struct error *err)
 {
-	return r->c->backend->random(r->c->desk->session, &r->c->desk->out, len, 1, err);
+	return c->backend->random(c->desk->session, &c->desk->out, len, 1, err);
 }
 
 /* Tests blocks for a bounded time: a hardware source may give 10 kB/s. */
-static int test_blocks(struct rng *r, struct error *err)
+static int test_blocks(struct bench_case *c, struct error *err)
 {
+	struct rng *r = c->state;
 	uint64_t begin = clock_now_ns();
 	unsigned bound;
 
 	while (r->blocks < BLOCKS_MAX && clock_now_ns() - begin < TEST_NS && !stop_asked()) {
-		int ret = draw(r, FIPS140_BYTES, err);
+		int ret = draw(c, FIPS140_BYTES, err);
 
 		if (ret)
 			return ret;
 		r->blocks++;
-		r->failed += !fips140_passes(r->c->desk->out.data);
+		r->failed += !fips140_passes(c->desk->out.data);
 	}
 	bound = fips140_bound(r->blocks);
 	if (r->failed <= bound)
@@ -57,11 +54,11 @@ static int test_blocks(struct rng *r, struct error *err)
 	return error_set(err, -EBADMSG,
 			 "%u of %u blocks from %s fail the tests of FIPS 140-2, of a good source "
 			 "at most %u do\nthis source is broken: do not use what it gives",
-			 r->failed, r->blocks, r->c->backend->name, bound);
+			 r->failed, r->blocks, c->backend->name, bound);
 }
 
 /* Times a draw; one that takes long is repeated, for others may have had the CPU meanwhile. */
-static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *err)
+static int time_draw(struct bench_case *c, size_t len, uint64_t *best, struct error *err)
 {
 	enum { DRAWS = 3 };
 	int ret = 0;
@@ -70,7 +67,7 @@ static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *er
 	for (int i = 0; i < DRAWS && !ret && !stop_asked(); i++) {
 		uint64_t begin = clock_now_ns(), ns;
 
-		ret = draw(r, len, err);
+		ret = draw(c, len, err);
 		ns = clock_now_ns() - begin;
 		if (ns < *best)
 			*best = ns;
@@ -85,108 +82,96 @@ static int time_draw(struct rng *r, size_t len, uint64_t *best, struct error *er
  * call costs, and the first one what seeding does: more is drawn until it takes long, or is all of
  * a sample.
  */
-static int check_rate(struct rng *r, struct error *err)
+static int check_rate(struct bench_case *c, struct error *err)
 {
-	size_t len = r->bytes < 64 ? r->bytes : 64;
+	size_t bytes = (size_t)c->bytes, len = bytes < 64 ? bytes : 64;
 	uint64_t ns = 1;
 	double all;
-	int ret = draw(r, len, err);
+	int ret = draw(c, len, err);
 
 	while (!ret && !stop_asked()) {
-		ret = time_draw(r, len, &ns, err);
-		if (ns >= RATE_NS || len == r->bytes)
+		ret = time_draw(c, len, &ns, err);
+		if (ns >= RATE_NS || len == bytes)
 			break;
-		len = r->bytes / 4 < len ? r->bytes : 4 * len;
+		len = bytes / 4 < len ? bytes : 4 * len;
 	}
 	if (ret || stop_asked())
 		return ret;
-	all = (double)ns / (double)len * (double)r->bytes * (r->c->options.samples + 6);
+	all = (double)ns / (double)len * (double)bytes * (c->options.samples + 6);
 	if (all < (double)CASE_NS)
 		return 0;
 	return error_skip(err, -ETIME, "too-slow",
 			  "%s gives %.0f bytes a second: %u samples of %zu bytes would take %.0f s",
-			  r->c->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
-			  r->c->options.samples, r->bytes, all / 1e9);
+			  c->backend->name, (double)len * 1e9 / (double)(ns ? ns : 1),
+			  c->options.samples, bytes, all / 1e9);
 }
 
 static int rng_prepare(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
-	size_t bytes = (size_t)c->bytes;
 
-	r->before = calloc(1, bytes);
+	r->before = calloc(1, (size_t)c->bytes);
 	if (!r->before)
 		return error_memory(err);
-	r->c = c;
-	r->bytes = bytes;
-	return check_rate(r, err);
+	return check_rate(c, err);
 }
 
-static int rng_ready(void *state, uint32_t loops, struct error *err)
+static int rng_ready(struct bench_case *c, struct error *err)
 {
-	struct rng *r = state;
-
-	(void)loops;
 	(void)err;
-	memset(r->c->desk->out.data, 0, r->bytes);
+	memset(c->desk->out.data, 0, (size_t)c->bytes);
 	return 0;
 }
 
-static int rng_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int rng_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct rng *r = state;
-	const struct desk *desk = r->c->desk;
+	const struct desk *desk = c->desk;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = desk->backend->random(desk->session, &desk->out, r->bytes, repeat, err);
+		ret = desk->backend->random(desk->session, &desk->out, (size_t)c->bytes, repeat,
+					    err);
 	return ret;
 }
 
 /* Checks that not all bytes are equal, and that they aren't those of the draw before. */
-static int rng_check(void *state, struct error *err)
+static int rng_check(struct bench_case *c, struct error *err)
 {
-	struct rng *r = state;
-	const uint8_t *data = r->c->desk->out.data;
-	bool again = !memcmp(data, r->before, r->bytes);
+	struct rng *r = c->state;
+	const uint8_t *data = c->desk->out.data;
+	size_t bytes = (size_t)c->bytes;
+	bool again = !memcmp(data, r->before, bytes);
 
-	memcpy(r->before, data, r->bytes);
-	if (!memcmp(data, data + 1, r->bytes - 1))
-		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x",
-				 r->c->backend->name, r->bytes, data[0]);
+	memcpy(r->before, data, bytes);
+	if (!memcmp(data, data + 1, bytes - 1))
+		return error_set(err, -EBADMSG, "%s gave %zu equal bytes: %02x", c->backend->name,
+				 bytes, data[0]);
 	return again ? error_set(err, -EBADMSG, "%s gave the same %zu bytes twice",
-				 r->c->backend->name, r->bytes) :
+				 c->backend->name, bytes) :
 		       0;
 }
 
-static int rng_verify(void *state, struct error *err)
+static int rng_verify(struct bench_case *c, struct error *err)
 {
-	struct rng *r = state;
-	int ret = rng_check(r, err);
+	int ret = case_check(c, err);
 
-	if (!ret)
-		ret = test_blocks(r, err);
-	if (!ret && desk_ta(r->c->desk))
-		ret = rpcs_count(&r->rpcs, r->c, 4, err);
-	return ret;
+	return ret ? ret : test_blocks(c, err);
 }
 
-static void rng_facts(const void *state, struct json *json)
+static void rng_facts(const struct bench_case *c, struct json *json)
 {
-	const struct rng *r = state;
+	const struct rng *r = c->state;
 
 	json_object(json, "fips");
 	json_u64(json, "blocks", r->blocks);
 	json_u64(json, "failed", r->failed);
 	json_u64(json, "failed_at_most", fips140_bound(r->blocks));
 	json_object_end(json);
-	if (desk_ta(r->c->desk))
-		rpcs_put(&r->rpcs, json);
 }
 
-static void rng_teardown(void *state)
+static void rng_teardown(struct bench_case *c)
 {
-	free(((struct rng *)state)->before);
+	free(((struct rng *)c->state)->before);
 }
 
 const struct workload workload_rng = {
@@ -209,6 +194,7 @@ const struct workload workload_rng = {
 	.verify = rng_verify,
 	.check = rng_check,
 	.ta_clock = true,
+	.rpc_calls = 4,
 	.facts = rng_facts,
 	.teardown = rng_teardown,
 };

@@ -4,7 +4,6 @@
  * for both worlds: sha256, memcpy, memtouch, intloop; in the normal world (c)
  * and in the TA (ta-c). What differs is the world and not the code.
  */
-#include <errno.h>
 #include <string.h>
 
 #include <teemark/digest.h>
@@ -23,12 +22,9 @@ static const char *const kernels[] = {
 };
 
 struct same_code {
-	uint32_t kernel;
-	size_t bytes;
 	struct buffer in, copy; /* of the normal world */
 	const struct digest_class *sha256;
 	uint64_t result, want;
-	struct bench_case *c; /* c->desk: of the TA; NULL in the normal world */
 };
 
 /* Returns the backend that has sessions with the bench TA, which runs the code. */
@@ -37,123 +33,111 @@ static const struct backend *ta_backend(void)
 	return backend_by_name("tee");
 }
 
-static bool in_ta(const struct bench_case *c)
-{
-	return !strcmp(c->backend_name, "ta-c");
-}
-
 static int same_parse(struct bench_case *c, struct error *err)
 {
-	if (!in_ta(c) && strcmp(c->backend_name, "c"))
+	if (strcmp(c->backend_name, "ta-c") && strcmp(c->backend_name, "c"))
 		return case_wrong(err, "the same code runs in backends c and ta-c, not in \"%s\"",
 				  c->backend_name);
-	return in_ta(c) ?
+	return case_in_ta(c) ?
 		       pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE, (size_t)c->bytes, err) :
 		       0;
 }
 
-static uint64_t sha256(const struct same_code *s)
+static uint64_t sha256(const struct same_code *s, size_t bytes)
 {
 	uint8_t digest[ALG_DIGEST_MAX_BYTES];
 	union digest_ctx ctx;
 	uint64_t result = 0;
 
 	s->sha256->init(&ctx);
-	s->sha256->update(&ctx, s->in.data, s->bytes);
+	s->sha256->update(&ctx, s->in.data, bytes);
 	s->sha256->final(&ctx, digest);
 	for (int i = 7; i >= 0; i--)
 		result = result << 8 | digest[i];
 	return result;
 }
 
-static uint64_t run_here(const struct same_code *s)
+static uint64_t run_here(const struct same_code *s, enum ta_bench_kernel kernel, size_t bytes)
 {
-	switch ((enum ta_bench_kernel)s->kernel) {
+	switch (kernel) {
 	case TA_BENCH_KERNEL_MEMCPY:
-		return kernel_memcpy(s->copy.data, KERNEL_COPY_BYTES, s->in.data, s->bytes);
+		return kernel_memcpy(s->copy.data, KERNEL_COPY_BYTES, s->in.data, bytes);
 	case TA_BENCH_KERNEL_MEMTOUCH:
-		return kernel_memtouch(s->in.data, s->bytes);
+		return kernel_memtouch(s->in.data, bytes);
 	case TA_BENCH_KERNEL_INTLOOP:
-		return kernel_intloop(s->bytes);
+		return kernel_intloop(bytes);
 	case TA_BENCH_KERNEL_SHA256:
 		break;
 	}
-	return sha256(s);
+	return sha256(s, bytes);
 }
 
 static int same_prepare(struct bench_case *c, struct error *err)
 {
 	struct same_code *s = c->state;
+	size_t bytes = (size_t)c->bytes;
 	int ret;
 
-	s->c = c;
-	s->kernel = (uint32_t)c->name;
-	s->bytes = (size_t)c->bytes;
+	c->result = &s->result;
+	c->want = &s->want;
+	c->want_bytes = sizeof(s->want);
 	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
-	ret = buffer_alloc_plain(NULL, s->bytes, &s->in, err);
+	ret = buffer_alloc_plain(NULL, bytes, &s->in, err);
 	if (!ret)
 		ret = buffer_alloc_plain(NULL, KERNEL_COPY_BYTES, &s->copy, err);
 	if (ret)
 		return ret;
-	pool_message(s->in.data, s->bytes);
-	return in_ta(c) ?
-		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, s->bytes, &c->desk, err) :
+	pool_message(s->in.data, bytes);
+	return case_in_ta(c) ?
+		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, bytes, &c->desk, err) :
 		       0;
 }
 
-static int invoke(struct same_code *s, struct tee_session *tee, uint32_t repeat, struct error *err)
+static int invoke(const struct bench_case *c, struct tee_session *tee, uint32_t repeat,
+		  struct error *err)
 {
+	struct same_code *s = c->state;
 	TEEC_Operation op = { 0 };
 	int ret;
 
-	tee_set_value(&op, 0, s->kernel, repeat);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, s->c->desk->in.priv, 0, s->bytes);
+	tee_set_value(&op, 0, (uint32_t)c->name, repeat);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, (size_t)c->bytes);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op, "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
 	return ret;
 }
 
-static int same_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
+static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	struct same_code *s = state;
+	enum ta_bench_kernel kernel = (enum ta_bench_kernel)c->name;
+	size_t bytes = (size_t)c->bytes;
+	struct same_code *s = c->state;
 	int ret = 0;
 
-	if (s->c->desk) {
-		struct tee_session *tee = desk_ta(s->c->desk);
+	if (c->desk) { /* the TA's */
+		struct tee_session *tee = desk_ta(c->desk);
 
 		for (uint32_t i = 0; !ret && i < loops; i++)
-			ret = invoke(s, tee, repeat, err);
+			ret = invoke(c, tee, repeat, err);
 		return ret;
 	}
 	for (uint32_t i = 0; i < loops; i++)
 		for (uint32_t k = 0; k < repeat; k++)
-			s->result = run_here(s);
+			s->result = run_here(s, kernel, bytes);
 	return ret;
 }
 
-static int same_check(void *state, struct error *err)
-{
-	struct same_code *s = state;
-	uint64_t result = s->result;
-
-	s->result = ~s->want;
-	if (result == s->want)
-		return 0;
-	return error_set(err, -EBADMSG, "%s of %zu bytes gives %016llx in %s, and %016llx here",
-			 kernels[s->kernel], s->bytes, (unsigned long long)result,
-			 s->c->desk ? "the TA" : "a run", (unsigned long long)s->want);
-}
-
 /* Computes byte by byte, in code that is written otherwise. */
-static uint64_t expected(const struct same_code *s)
+static uint64_t expected(const struct bench_case *c)
 {
+	const struct same_code *s = c->state;
 	const uint8_t *p = s->in.data;
 	uint64_t x = 0, first = 0, last = 0;
-	size_t n = s->bytes;
+	size_t n = (size_t)c->bytes;
 	size_t tail = n ? (n - 1) % KERNEL_COPY_BYTES + 1 : 0;
 
-	switch ((enum ta_bench_kernel)s->kernel) {
+	switch ((enum ta_bench_kernel)c->name) {
 	case TA_BENCH_KERNEL_MEMCPY:
 		p += n - tail;
 		for (size_t i = 0; i < 8 && i < tail; i++) {
@@ -173,20 +157,20 @@ static uint64_t expected(const struct same_code *s)
 	case TA_BENCH_KERNEL_SHA256:
 		break;
 	}
-	return sha256(s);
+	return sha256(s, n);
 }
 
-static int same_verify(void *state, struct error *err)
+static int same_verify(struct bench_case *c, struct error *err)
 {
-	struct same_code *s = state;
+	struct same_code *s = c->state;
 
-	s->want = expected(s);
-	return same_check(s, err);
+	s->want = expected(c);
+	return case_check(c, err);
 }
 
-static void same_teardown(void *state)
+static void same_teardown(struct bench_case *c)
 {
-	struct same_code *s = state;
+	struct same_code *s = c->state;
 
 	buffer_free_plain(NULL, &s->in);
 	buffer_free_plain(NULL, &s->copy);
@@ -205,7 +189,6 @@ const struct workload workload_same_code = {
 	.prepare = same_prepare,
 	.run = same_run,
 	.verify = same_verify,
-	.check = same_check,
 	.ta_clock = true,
 	.teardown = same_teardown,
 };

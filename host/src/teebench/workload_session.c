@@ -23,6 +23,7 @@
 #include "tee_client.h"
 #include "workload.h"
 
+enum { FIRST_OPEN, OPEN, CLOSE };
 static const char *const steps[] = { "first-open", "open", "close", NULL };
 
 /* A session that may be open or not, in a context that stays. */
@@ -54,7 +55,6 @@ enum { PSEUDO = 2 };
 struct steps {
 	struct ta *ta;
 	struct tee_session *lender; /* of the context; the pseudo TA's is the case's own */
-	char step;                  /* its first letter */
 };
 
 static int sit(const struct steps *s, struct seat *seat, struct error *err)
@@ -95,7 +95,6 @@ static int session_prepare(struct bench_case *c, struct error *err)
 
 	c->loops_max = 1;
 	s->ta = &tas[c->part[0].word];
-	s->step = c->algorithm_name[0];
 	if (c->part[0].word == PSEUDO) {
 		s->ta->uuid = pseudo_ta;
 		ret = tee_session_open(&s->lender, &pseudo_ta, "the TEE's pseudo TA", err);
@@ -111,31 +110,29 @@ static int session_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-static int session_ready(void *state, uint32_t loops, struct error *err)
+static int session_ready(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 	int ret;
 
-	(void)loops;
-	if (s->step == 'f') {
+	if (c->name == FIRST_OPEN) {
 		stand_up(s, &s->ta->timed);
 		stand_up(s, &s->ta->keeper);
 		return 0;
 	}
 	ret = sit(s, &s->ta->keeper, err);
-	if (!ret && s->step == 'c')
+	if (!ret && c->name == CLOSE)
 		ret = sit(s, &s->ta->timed, err);
 	else
 		stand_up(s, &s->ta->timed);
 	return ret;
 }
 
-static int session_once(void *state, uint32_t i, struct error *err)
+static int session_once(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 
-	(void)i;
-	if (s->step != 'c')
+	if (c->name != CLOSE)
 		return sit(s, &s->ta->timed, err);
 	stand_up(s, &s->ta->timed);
 	return 0;
@@ -155,12 +152,12 @@ static int nop(const struct steps *s, struct seat *seat, struct error *err)
 /*
  * Checks that an open session can be called, and that one that was closed left the instance alive.
  */
-static int session_check(void *state, struct error *err)
+static int session_check(struct bench_case *c, struct error *err)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 	int ret = 0;
 
-	if (s->step == 'c')
+	if (c->name == CLOSE)
 		return nop(s, &s->ta->keeper, err);
 	ret = nop(s, &s->ta->timed, err);
 	/* Closed at once, so that the next case finds none but the holder's. */
@@ -168,9 +165,9 @@ static int session_check(void *state, struct error *err)
 	return ret;
 }
 
-static void session_teardown(void *state)
+static void session_teardown(struct bench_case *c)
 {
-	struct steps *s = state;
+	struct steps *s = c->state;
 
 	if (s->lender) {
 		stand_up(s, &s->ta->timed);
@@ -193,7 +190,6 @@ const struct workload workload_session = {
 	.probe = case_probe_backend,
 	.ready = session_ready,
 	.once = session_once,
-	.verify = session_check,
 	.check = session_check,
 	.teardown = session_teardown,
 };

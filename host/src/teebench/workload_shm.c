@@ -42,28 +42,25 @@ static int shm_parse(struct bench_case *c, struct error *err)
  */
 struct shm {
 	struct tee_call call;
-	struct pool *pool;
-	struct desk *desk;
 	struct tee_memory memory;
 	bool crossed; /* once at least */
 };
 
-static void drop_buffer(struct shm *s)
+static void drop_buffer(struct bench_case *c)
 {
-	tee_memory_drop(&s->memory);
-	if (s->desk->owner == s)
-		s->desk->owner = NULL;
+	tee_memory_drop(&((struct shm *)c->state)->memory);
 }
 
-static int claim(struct shm *s, struct error *err)
+static int shm_ready(struct bench_case *c, struct error *err)
 {
+	struct shm *s = c->state;
 	int ret;
 
-	if (s->desk->owner == s)
+	if (c->desk->owner == c)
 		return 0;
-	if (s->desk->owner)
-		drop_buffer((struct shm *)s->desk->owner);
-	s->desk->owner = s;
+	if (c->desk->owner)
+		drop_buffer(c->desk->owner);
+	c->desk->owner = c;
 	ret = tee_memory_make(&s->memory, err);
 	if (!ret)
 		tee_memory_set(&s->memory, &s->call.op, 0, s->memory.in, s->memory.out);
@@ -74,9 +71,7 @@ static int shm_prepare(struct bench_case *c, struct error *err)
 {
 	struct shm *s = c->state;
 
-	s->pool = c->pool;
-	s->desk = c->desk;
-	s->call.tee = desk_ta(s->desk);
+	s->call.tee = desk_ta(c->desk);
 	s->call.command = TA_DIGEST_CMD_NOP;
 	s->call.doing = "carry a buffer to the digest TA and back";
 	s->memory.tee = s->call.tee;
@@ -84,19 +79,13 @@ static int shm_prepare(struct bench_case *c, struct error *err)
 	s->memory.in = c->part[0].word != OUT;
 	s->memory.out = c->part[0].word != IN;
 	s->memory.size = (size_t)c->bytes;
-	return claim(s, err);
+	return shm_ready(c, err);
 }
 
-static int shm_ready(void *state, uint32_t loops, struct error *err)
+static int shm_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	(void)loops;
-	return claim(state, err);
-}
-
-static int shm_run(void *state, uint32_t loops, uint32_t repeat, struct error *err)
-{
-	struct shm *s = state;
-	int ret = tee_call_run(s, loops, repeat, err);
+	const struct shm *s = c->state;
+	int ret = tee_call_run(c, loops, repeat, err);
 
 	if (ret && !s->crossed) /* temporary: now it is registered */
 		tee_memory_blame_size(&s->memory, err);
@@ -107,37 +96,28 @@ static int shm_run(void *state, uint32_t loops, uint32_t repeat, struct error *e
  * Checks that the TA sees what is in the buffer, and that its bytes come back: it is asked for the
  * digest of one through the buffer, or of other bytes into it.
  */
-static int cross(struct shm *s, bool out, struct error *err)
+static int cross(struct bench_case *c, bool out, struct error *err)
 {
 	const struct algorithm *alg = algorithm_by_name("sha256");
-	uint8_t other[ALG_DIGEST_MAX_BYTES] = { 0 };
+	struct shm *s = c->state;
+	uint8_t bytes[ALG_DIGEST_MAX_BYTES] = { 0 };
 	uint8_t want[ALG_DIGEST_MAX_BYTES];
-	struct tee_memory plain = { .data = other, .size = sizeof(other) };
+	struct tee_memory plain = { .data = bytes, .size = sizeof(bytes) };
+	struct tee_memory *from = out ? &plain : &s->memory, *to = out ? &s->memory : &plain;
 	TEEC_Operation op = { 0 };
 	int ret;
 
 	tee_set_value(&op, 0, alg->id, TA_DIGEST_IMPL_C);
+	tee_memory_set(from, &op, 1, true, false);
+	tee_memory_set(to, &op, 2, false, true);
 	tee_set_value(&op, 3, 1, 0);
-	if (out) {
-		tee_memory_set(&plain, &op, 1, true, false);
-		tee_memory_set(&s->memory, &op, 2, false, true);
-		ret = known_answer_digest(s->pool, NULL, alg, other, sizeof(other), want, NULL,
-					  err);
-	} else {
-		tee_memory_set(&s->memory, &op, 1, true, false);
-		tee_memory_set(&plain, &op, 2, false, true);
-		ret = known_answer_digest(s->pool, NULL, alg, s->memory.data, s->memory.size, want,
-					  NULL, err);
-	}
+	ret = known_answer_digest(c->pool, NULL, alg, from->data, from->size, want, NULL, err);
 	if (!ret)
 		ret = tee_invoke(s->call.tee, TA_DIGEST_CMD_ONESHOT, &op,
 				 "hash through a shared buffer", err);
-	if (!ret)
-		ret = known_answer_compare(alg, out ? s->memory.data : other, want,
-					   out ? "a buffer that comes back" :
-						 "a buffer that crosses",
-					   err);
-	return ret;
+	return ret ? ret :
+		     case_compare(out ? "a buffer that comes back" : "a buffer that crosses",
+				  to->data, want, alg->out_bytes, err);
 }
 
 /* Checks that an empty call leaves the buffer as it was. */
@@ -156,27 +136,19 @@ static int unchanged(const struct shm *s, struct error *err)
 			 0;
 }
 
-static int shm_verify(void *state, struct error *err)
+static int shm_verify(struct bench_case *c, struct error *err)
 {
-	struct shm *s = state;
+	struct shm *s = c->state;
 	int ret = unchanged(s, err);
 
 	s->crossed = true;
 	if (!ret && s->memory.in)
-		ret = cross(s, false, err);
+		ret = cross(c, false, err);
 	if (!ret && s->memory.out)
-		ret = cross(s, true, err);
+		ret = cross(c, true, err);
 	if (!ret && s->memory.kind == MEMORY_READ_ONLY && s->memory.shm.buffer != s->memory.plain)
 		ret = error_set(err, -EPROTO, "registering moved the buffer of the client");
 	return ret;
-}
-
-static void shm_teardown(void *state)
-{
-	struct shm *s = state;
-
-	if (s->desk)
-		drop_buffer(s);
 }
 
 const struct workload workload_shm = {
@@ -195,5 +167,5 @@ const struct workload workload_shm = {
 	.ready = shm_ready,
 	.run = shm_run,
 	.verify = shm_verify,
-	.teardown = shm_teardown,
+	.teardown = drop_buffer,
 };

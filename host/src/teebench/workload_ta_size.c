@@ -41,21 +41,21 @@ static int size_prepare(struct bench_case *c, struct error *err)
 }
 
 /* Checks that the size TA answers. It has no result but its success; another command must fail. */
-static int size_verify(void *state, struct error *err)
+static int size_verify(struct bench_case *c, struct error *err)
 {
-	struct tee_call *s = state;
+	struct tee_call *s = c->state;
 	struct error refused = { 0 };
 
 	if (tee_invoke(s->tee, TA_SIZE_CMD_NOP + 1, &s->op, "test", &refused) != -EOPNOTSUPP)
 		return error_set(err, -EPROTO,
 				 "what answers is not the size TA: it takes a "
 				 "command that there is not");
-	return tee_call_run(s, 1, 1, err);
+	return tee_call_run(c, 1, 1, err);
 }
 
-static void size_teardown(void *state)
+static void size_teardown(struct bench_case *c)
 {
-	tee_session_close(((struct tee_call *)state)->tee);
+	tee_session_close(((struct tee_call *)c->state)->tee);
 }
 
 const struct workload workload_ta_size = {

@@ -49,13 +49,13 @@ static void check_param(const struct call_param *p)
 {
 	if (p->type != CALL_MEMORY)
 		return;
-	if (p->size > CALL_BYTES_MAX)
+	if (p->memory.size > CALL_BYTES_MAX)
 		abort();
-	if (p->in && p->content.kind == CALL_HEX && p->content.bytes != p->size)
+	if (p->in && p->content.kind == CALL_HEX && p->content.bytes != p->memory.size)
 		abort();
 	if (!p->out || p->want.kind == CALL_ANY || p->want.kind == CALL_SHA256)
 		return;
-	if (p->want_size.any || p->want_size.value > p->size || p->want.of >= CALL_PARAMS)
+	if (p->want_size.any || p->want_size.value > p->memory.size || p->want.of >= CALL_PARAMS)
 		abort();
 }
 

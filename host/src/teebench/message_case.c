@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "known_answer.h"
+#include "message_case.h"
+#include "prng.h"
+
+static size_t room(size_t bytes)
+{
+	return bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
+}
+
+int message_case_reserve(const struct bench_case *c, enum desk_use use, size_t bytes,
+			 struct error *err)
+{
+	const struct backend *backend = c->backend;
+	size_t next = 0;
+	int ret = 0;
+
+	do
+		ret = pool_reserve(c->pool, backend, use, room(bytes), err);
+	while (!ret && use == DESK_KEYED &&
+	       (backend = known_answer_referee(c->backend, use, &next)));
+	return ret;
+}
+
+int message_case_parse_keyed(struct bench_case *c, struct error *err)
+{
+	return message_case_reserve(c, DESK_KEYED, (size_t)c->bytes, err);
+}
+
+static int set_up(struct desk *desk, struct keyed_job *job, struct error *err)
+{
+	desk->owner = NULL;
+	job->in = &desk->in;
+	job->out = &desk->out;
+	return desk->backend->set_up(desk->session, job, err);
+}
+
+/* Returns the desk of another backend, set up for *job; NULL if no other can do it. */
+static struct desk *find_other(const struct bench_case *c, struct keyed_job *job)
+{
+	const struct backend *referee;
+	struct desk *desk;
+	size_t next = 0;
+
+	while ((referee = known_answer_referee(c->backend, DESK_KEYED, &next)))
+		if (!pool_desk(c->pool, referee, DESK_KEYED, room(job->len), &desk, NULL) &&
+		    (!referee->len_max || job->len <= referee->len_max(desk->session, job)) &&
+		    !set_up(desk, job, NULL))
+			return desk;
+	return NULL;
+}
+
+int message_case_referee(struct bench_case *c, struct keyed_job *job, struct desk **desk,
+			 struct error *err)
+{
+	*desk = find_other(c, job);
+	if (*desk) {
+		c->checked_by = (*desk)->backend->name;
+		return 0;
+	}
+	/* Then the backend's own, and vectors must do. */
+	*desk = c->desk;
+	return set_up(*desk, job, err);
+}
+
+/* Computes what another backend makes of `len` bytes, or this one if there is no other. */
+static int compute_otherwise(struct bench_case *c, const uint8_t *in, size_t len, uint8_t *out,
+			     size_t out_len, struct error *err)
+{
+	struct keyed_job job = ((struct message_case *)c->state)->job;
+	struct desk *desk;
+	int ret;
+
+	job.decrypt = false;
+	job.len = len;
+	ret = message_case_referee(c, &job, &desk, err);
+	if (ret)
+		return ret;
+	memcpy(desk->in.data, in, len);
+	ret = desk->backend->message(desk->session, &job, 1, err);
+	memcpy(out, desk->out.data, out_len);
+	return ret;
+}
+
+/* Sets what the result must be. */
+static int find_want(struct bench_case *c, const uint8_t *in, struct error *err)
+{
+	struct message_case *m = c->state;
+	struct error why = { 0 };
+	int ret;
+
+	c->want_bytes = keyed_result_len(&m->job);
+	c->want = m->want = malloc(c->want_bytes ? c->want_bytes : 1);
+	if (!m->want)
+		return error_memory(err);
+	if (c->algorithm->class != ALG_DIGEST)
+		return compute_otherwise(c, in, m->job.len, m->want, c->want_bytes, err);
+	ret = known_answer_digest(c->pool, c->backend, c->algorithm, in, (size_t)c->bytes, m->want,
+				  &c->checked_by, &why);
+	/* If no other backend has the algorithm, the vectors must do, and the first result. */
+	if (ret == -ENOENT) {
+		memcpy(m->want, m->digest, c->want_bytes);
+		return 0;
+	}
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
+int message_case_verify_data(struct bench_case *c, const uint8_t *in, struct error *err)
+{
+	const struct message_case *m = c->state;
+	int ret = c->want ? 0 : find_want(c, in, err);
+
+	if (!ret)
+		ret = case_check(c, err);
+	return ret ? ret : known_answer_check(c->desk, c->algorithm, m->job.decrypt, err);
+}
+
+int message_case_verify(struct bench_case *c, struct error *err)
+{
+	const struct message_case *m = c->state;
+
+	return message_case_verify_data(c, m->in ? m->in : c->desk->in.data, err);
+}
+
+/* Makes the message: random bytes, or what another backend encrypts them to. */
+static int fill(struct bench_case *c, size_t bytes, struct error *err)
+{
+	struct message_case *m = c->state;
+	uint8_t *message = malloc(bytes ? bytes : 1);
+
+	m->in = m->job.decrypt ? malloc(m->job.len ? m->job.len : 1) : message;
+	if (m->job.decrypt)
+		m->want = message;
+	if (!message || !m->in)
+		return error_memory(err);
+	pool_message(message, bytes);
+	if (!m->job.decrypt)
+		return 0;
+	c->want = message;
+	c->want_bytes = bytes;
+	return compute_otherwise(c, message, bytes, m->in, m->job.len, err);
+}
+
+static int check_length(const struct bench_case *c, const struct keyed_job *job, struct error *err)
+{
+	size_t max = c->backend->len_max ? c->backend->len_max(c->desk->session, job) : SIZE_MAX;
+
+	if (job->len <= max)
+		return 0;
+	return error_skip(err, -EMSGSIZE, "too-long",
+			  "backend %s %s %s of at most %zu bytes in one message", c->backend->name,
+			  job->decrypt ? "decrypts" : "takes", job->alg->title, max);
+}
+
+int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, size_t bytes,
+		      struct error *err)
+{
+	const struct algorithm *alg = c->algorithm;
+	const struct backend *backend = c->backend;
+	struct message_case *m = c->state;
+	struct prng prng;
+	int ret;
+
+	if (use == DESK_KEYED ? !backend->message : !backend->digest)
+		return backend_lacks(backend, alg, err);
+	ret = pool_desk(c->pool, backend, use, room(bytes), &c->desk, err);
+	if (ret)
+		return ret;
+	prng_seed(&prng, 0x6b657973); /* "keys" */
+	prng_fill(&prng, m->key, sizeof(m->key));
+	prng_fill(&prng, m->iv, sizeof(m->iv));
+	m->job = (struct keyed_job){
+		.alg = alg,
+		.decrypt = decrypt,
+		.key = m->key,
+		.iv = m->iv,
+		.len = bytes + (decrypt && alg->class == ALG_AEAD ? alg->out_bytes : 0),
+	};
+	if (use != DESK_KEYED) {
+		c->result = m->digest;
+		return backend->supports(c->desk->session, alg, err);
+	}
+	ret = check_length(c, &m->job, err);
+	if (!ret)
+		ret = set_up(c->desk, &m->job, err);
+	return ret ? ret : fill(c, bytes, err);
+}
+
+int message_case_prepare_keyed(struct bench_case *c, struct error *err)
+{
+	bool decrypt = !strncmp(c->parameters, "dec/", 4);
+
+	return message_case_open(c, DESK_KEYED, decrypt, (size_t)c->bytes, err);
+}
+
+int message_case_ready_keyed(struct bench_case *c, struct error *err)
+{
+	struct message_case *m = c->state;
+	int ret;
+
+	if (c->desk->owner == c)
+		return 0;
+	ret = set_up(c->desk, &m->job, err);
+	if (ret)
+		return ret;
+	memcpy(c->desk->in.data, m->in, m->job.len);
+	c->desk->owner = c;
+	return 0;
+}
+
+void message_case_teardown(struct bench_case *c)
+{
+	struct message_case *m = c->state;
+
+	free(m->in);
+	free(m->want);
+}
