@@ -12,7 +12,6 @@ from teemark.audit.figure import Printed
 from teemark.audit.numbers import Number, numbers
 from teemark.audit.rule import (
     MANY,
-    PARALLEL,
     Group,
     Rule,
     Tested,
@@ -22,12 +21,14 @@ from teemark.audit.rule import (
     follows,
     is_spread,
     loose,
+    quotients,
     sizes_in,
     statistic,
 )
 from teemark.reference.span import Span, evaluated, exact
 from teemark.reference.units import EXACT
 
+_PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
 _WHOLE = re.compile(
     r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes?|altogether)\b|^real$|\bin$"
 )
@@ -98,7 +99,7 @@ def per_second(group: Group) -> Iterator[Tested]:
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
     for one in group.of("frequency"):
-        if one.unit != "/s" or PARALLEL.search(f"{one.table} {words}"):
+        if one.unit != "/s" or _PARALLEL.search(f"{one.table} {words}"):
             continue
         noun = _stem(re.split(r" per | a |/", group.label(one))[0] or one.column)
         named = noun in [_stem(count.column or count.row) for count in counts]
@@ -109,10 +110,7 @@ def per_second(group: Group) -> Iterator[Tested]:
             or (time.row.endswith("takes") and _THAT_IS.match(time.column))
             or (not sentence and not is_spread(group.label(time)))
         ]
-        many: Values = [
-            (count.span / time.span, f"{count.text} ÷ {time.text}")
-            for count in counts for time in times
-        ]  # fmt: skip
+        many = quotients(counts, times)
         if (each and group.kind in ("sentence", "row")) or (many and (sentence or named)):
             yield from follows(one, each + many, 0.01)
 
@@ -135,10 +133,7 @@ def per_call(group: Group) -> Iterator[Tested]:
             and ("overhead" in group.label(other)) == ("overhead" in label)
         ]  # fmt: skip
         if any(_WHOLE.search(group.label(total)) for total in totals):
-            yield from follows(one, [
-                (total.span / count.span, f"{total.text} ÷ {count.text}")
-                for total in totals for count in fitting
-            ])  # fmt: skip
+            yield from follows(one, quotients(totals, fitting))
 
 
 def _stem(noun: str) -> str:
@@ -150,17 +145,16 @@ def _stem(noun: str) -> str:
 def cycles(group: Group) -> Iterator[Tested]:
     """Checks that cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the
     group's, else the one that the document names."""
-    document = group.reading.clock_hz
-    clocks = [one.span for one in group.of("frequency") if one.unit != "/s"]
-    known = [(c, amount(c, "frequency")) for c in clocks or ([exact(document)] if document else [])]
-    slopes, per_s = group.of("cycles per byte"), group.above_zero("rate")
-    by_rate = [(c / one.span, f"{text} ÷ {one.text}") for c, text in known for one in per_s]
+    hertz = group.reading.clock_hz
+    known = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
+    clocks = [one for one in group.of("frequency") if one.unit != "/s"] or known
+    slopes, per_s = group.of("cycles per byte"), group.of("rate")
     by_time = [
-        (c * one.span, f"{text} × {one.text}")
-        for c, text in known for one in group.above_zero("time")
+        (clock.span * time.span, f"{clock.text} × {time.text}")
+        for clock in clocks for time in group.above_zero("time")
     ]  # fmt: skip
     for slope in slopes if len(slopes) >= len(per_s) else ():
-        yield from follows(slope, by_rate, 0.03)
+        yield from follows(slope, quotients(clocks, per_s), 0.03)
     for count in group.of("cycles"):
         yield from follows(count, by_time, 0.03)
 
@@ -169,7 +163,7 @@ def cycles(group: Group) -> Iterator[Tested]:
 
 
 def is_factor(one: Printed, label: str) -> bool:
-    """Returns true if a figure compares two others."""
+    """Returns true if a figure compares two others; `label` is what a cell is called."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
         if "…" in one.column or one.column == "times":  # an end of an interval; how often
@@ -276,9 +270,8 @@ def percent_of(group: Group) -> Iterator[Tested]:
     ordered = group.figures
     for part, share, whole in zip(ordered, ordered[1:], ordered[2:], strict=False):
         of = share.dimension == "share" and share.column.strip() == "of"
-        if of and part.dimension == whole.dimension and whole.span.low > 0:
-            formula = f"{part.text} ÷ {whole.text}"
-            yield from follows(share, [(part.span / whole.span, formula)])
+        if of and part.dimension == whole.dimension:
+            yield from follows(share, quotients([part], [whole]))
 
 
 def conversions(group: Group) -> Iterator[Tested]:

@@ -27,17 +27,12 @@ NOMINAL = 0.05
 MANY = 80
 """Figures of a group beyond which none is tried against each other."""
 
-PARALLEL = re.compile(
-    r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores|overlap|async", re.I
-)
-"""Words of things that happen at the same time, so that their times don't add up."""
-
 STATISTIC = re.compile(
     r"(?P<cv>\bcv\b|coefficient of variation|relative (?:standard )?deviation)|"
-    r"(?P<interval>\b95 ?%|interval)|(?P<min>\bmin(?:imum)?(?![a-z]))|(?P<p5>\bp0?[15]\b)|"
+    r"(?P<interval>\b95 ?%|\b95th|interval)|(?P<min>\bmin(?:imum)?(?![a-z]))|(?P<p5>\bp0?[15]\b)|"
     r"(?P<median>\bmedian|\bp50)|(?P<p75>\bp75)|(?P<p90>\bp90)|(?P<p95>\bp95)|(?P<p999>\bp99\.?9)|"
     r"(?P<p99>\bp99)|(?P<max>\bmax(?:imum)?(?![a-z]))|(?P<mean>\b(?:mean|avg|average)\b)|"
-    r"(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"  # noqa: RUF001
+    r"(?P<percentile>\bp\d\d)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"  # noqa: RUF001
 )
 """The words of a statistic, in small letters, as the group that has its name."""
 RANKED = ("min", "p5", "median", "p75", "p90", "p95", "p99", "p999", "max")
@@ -124,6 +119,13 @@ class Rule:
 
 Values = list[tuple[Span, str]]
 """The values that a figure may have, each with the formula that gives it."""
+
+
+def quotients(over: Sequence[Printed], under: Sequence[Printed]) -> Values:
+    """Returns each figure of the one ÷ each of the other that is above zero."""
+    return [
+        (a.span / b.span, f"{a.text} ÷ {b.text}") for a in over for b in under if b.span.low > 0
+    ]
 
 
 def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
