@@ -15,7 +15,6 @@ from teemark.audit.rule import Rule, groups
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
-from teemark.reference.units import UNITS
 
 RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
@@ -81,10 +80,9 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
         if figure.value is None:
             reading.said.append((f"{figure.row}, {figure.column}: {figure.text}", 0))
             continue
-        span = figure.span * UNITS[figure.unit][1]
         row = rows.setdefault((figure.table, figure.row), len(rows) + 1)
         place = (figure.table, figure.row, figure.column)
-        reading.figures.append(
-            Printed(figure.published, span, figure.unit, *place, sentence=row, digits=figure.text)
-        )
+        shown, unit, digits = figure.published, figure.unit, figure.text
+        made = Printed(shown, figure.span, unit, *place, sentence=row, digits=digits)
+        reading.figures.append(made)
     return audit(reading, reference).findings

@@ -119,23 +119,23 @@ class Published(Struct, frozen=True, kw_only=True):
     def key(self) -> Key:
         return (self.document.id, self.table, self.row, self.column)
 
-    def _span(self, value: Decimal | None, upper: Decimal | None) -> Span:
+    def _span(self, value: Decimal | None, upper: Decimal | None, unit: str) -> Span:
         """Counts are exact, and "about" allows a whole unit of the last digit."""
         if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
         counted = self.unit in EXACT and self.relation == "="
-        return printed(value, upper, 0.0 if counted else 1.0 if self.relation == "~" else 0.5)
+        digits = 0.0 if counted else 1.0 if self.relation == "~" else 0.5
+        return printed(value, upper, digits) * UNITS[unit][1]
 
     @property
     def span(self) -> Span:
-        """Returns the printed value in its printed unit, with its rounding."""
-        return self._span(self.value, self.upper)
+        """Returns the printed value in base units (seconds, bytes, bytes a second)."""
+        return self._span(self.value, self.upper, self.unit)
 
     @property
     def base(self) -> Span:
-        """Returns the corrected figure in base units (seconds, bytes, bytes per second)."""
-        span = self._span(self.corrected, self.corrected_upper)
-        return span * UNITS[self.corrected_unit][1]
+        """Returns the corrected value in base units."""
+        return self._span(self.corrected, self.corrected_upper, self.corrected_unit)
 
     @property
     def published(self) -> str:

@@ -15,6 +15,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from teemark.base.errors import ConfigError
@@ -65,22 +66,12 @@ class Formula:
     def printed(self, reference: Reference, document: str) -> Span:
         """Returns its value by what a document printed, with the rounding of all its figures. It
         may have published(), constant() and numbers only; AttributeError for anything else."""
-        value: Span = evaluated(self.body, lambda node: _asked(_Printed(reference, document), node))
+        known = SimpleNamespace(
+            published=lambda *key: reference.get(document, *key).base,
+            constant=lambda name: exact(reference.constant(name)),
+        )
+        value: Span = evaluated(self.body, lambda node: _asked(known, node))
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class _Printed:
-    """The functions that a formula may ask of a document alone."""
-
-    reference: Reference
-    document: str
-
-    def published(self, table: str, row: str, column: str) -> Span:
-        return self.reference.get(self.document, table, row, column).base
-
-    def constant(self, name: str) -> Span:
-        return exact(self.reference.constant(name))
 
 
 def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
@@ -104,7 +95,7 @@ def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
     raise SyntaxError
 
 
-def _asked(lookup: Lookup | _Printed, node: ast.expr) -> Any:
+def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
     """Returns the value of a number or a function."""
     if not isinstance(node, ast.Call):
         value = ast.literal_eval(node)
