@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The run that README.md shows, made by a command and not by hand.
 
-    python lab/bench/readme.py [RUN]    # RUN: a run of `quick` that was measured before
+    python lab/bench/readme.py
 
 It is measured on the deterministic board, so that the same figures come out wherever the same
 compiler made what is measured, and the same packages are on the board: both stand above the table,
 in a comment. lab/tests/test_readme.py says whether README still shows what the board gives.
 """
 
-import argparse
 import contextlib
 import io
 import re
@@ -77,12 +76,8 @@ def measure() -> RunData:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("run", nargs="?", type=Path, metavar="RUN")
-    asked = parser.parse_args()
-    run = measure() if asked.run is None else reader.read(asked.run)
     readme = README.read_text(encoding="utf-8")
-    README.write_text(with_run(readme, made_by(), shown(run)), encoding="utf-8")
+    README.write_text(with_run(readme, made_by(), shown(measure())), encoding="utf-8")
     return 0
 
 

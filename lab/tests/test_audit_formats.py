@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consistent
-from teemark.audit import audit, formats
+from teemark.audit import audit
 from teemark.audit.numbers import numbers, plain
+from teemark.audit.text import read
 from teemark.base.errors import DataError
 from teemark.cli import main as cli
 from teemark.reference import data
@@ -92,7 +93,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_figures_are_where_they_belong(name: str) -> None:
     text, (row, figures) = EXAMPLES[name]
-    reading = formats.read(text, "f")
+    reading = read(text, "f")
     assert all(one.line > 0 for one in reading.figures)
     there = {(one.row, one.column): one.text for one in reading.figures}
     for column, shown in figures.items():
@@ -118,7 +119,7 @@ def test_figures_are_where_they_belong(name: str) -> None:
 )
 def test_printed_numbers_stand_for_what_rounds_to_them(text: str, low: float, high: float) -> None:
     (found,) = numbers(plain(text))
-    _, span = found.printed
+    span = found.figure().span
     assert (span.low, span.high) == pytest.approx((low, high))
 
 
@@ -141,7 +142,7 @@ def test_names_dates_and_versions_are_no_numbers(text: str) -> None:
 )
 def test_nonsense_is_an_error_with_its_line(text: str, line: int) -> None:
     with pytest.raises(DataError, match=rf"^f:{line}: "):
-        audit([formats.read(text, "f")], REFERENCE)
+        audit(read(text, "f"), REFERENCE)
 
 
 PIECES = st.sampled_from(
@@ -155,7 +156,7 @@ def _survives(text: str) -> None:
     """Findings, or an error that names the line."""
     said = ""
     try:
-        audit([formats.read(text, "f")], REFERENCE, "cortex-a53", 1.2e9)
+        audit(read(text, "f"), REFERENCE, "cortex-a53", 1.2e9)
     except DataError as error:
         said = error.message
     assert said == "" or re.match(r"f:\d+: ", said)
@@ -186,8 +187,8 @@ def test_figures_that_are_all_alike_make_no_traceback(maker: object, digit: str)
     """Nothing is divided by a time of 0, nor by what is left of 100 %."""
     assert callable(maker)
     text = re.sub(r"\d", digit, re.sub(r"\d+%", "100%", maker(Random(1))))
-    readings = [formats.read(one, "f") for one in (text, maker(Random(2)))]
-    audit(readings, REFERENCE, "cortex-a53", 1.2e9)
+    for one in (text, maker(Random(2))):
+        audit(read(one, "f"), REFERENCE, "cortex-a53", 1.2e9)
 
 
 def test_the_command_says_what_and_where(

@@ -110,14 +110,6 @@ def test_identical_samples_of_a_coarse_clock() -> None:
     assert fine == Interval(100.0, 100.0)
 
 
-def test_intervals_that_touch_overlap() -> None:
-    one, other, apart = (Interval(*ends) for ends in ((1, 2), (2, 3), (2.1, 3)))
-    assert one.overlaps(other)
-    assert other.overlaps(one)
-    assert not one.overlaps(apart)
-    assert not apart.overlaps(one)
-
-
 def test_several_starts_are_worth_as_many() -> None:
     """Student's t over the starts' medians, whatever the samples in them."""
     starts = [[99.0, 100, 101] * 9, [109.0, 110, 111] * 9, [89.0, 90, 91] * 9]

@@ -4,6 +4,7 @@
 from decimal import Decimal
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from teemark.reference.data import Document, Reference
 from teemark.reference.span import Span, exact, printed
 
 DOCUMENT = Document("d", "Title", "2025", "a board", "")
-HEADER = ",".join(data.columns(data.Published))
+HEADER = ",".join(one.encode_name for one in msgspec.structs.fields(data.Published))
 GOOD = "d,table 1,t,r,c,=,12.50,,ms,12.50,,ms,"
 
 

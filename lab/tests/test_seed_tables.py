@@ -310,7 +310,7 @@ def test_formulas_stand_in_rows_and_columns(name: str) -> None:
         for place in table.cells:
             assert place[0] in table.rows, table.title
             assert place[1] in table.columns, table.title
-        assert set(table.deviations) <= set(table.columns)
+        assert {column.sd_of for column in table.columns.values()} <= {"", *table.columns}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -333,8 +333,8 @@ def test_every_published_figure_stands_in_a_table(reference: Reference, name: st
             missing.append(place)
         elif figure.value is not None and not (
             place[1:] in table.cells
-            or figure.column in table.deviations
-            or figure.row in table.reasons
+            or table.columns[figure.column].sd_of
+            or table.rows[figure.row].why
         ):
             alone.append(place)
     assert missing == []
@@ -354,7 +354,7 @@ def test_a_whole_run_fills_every_cell_that_can_be_measured(name: str) -> None:
                     heading = title.partition("|")[0]
                     why = reason(made, heading, text_of(cell))
                     assert why in KNOWN_REASONS | {
-                        why for table in SEEDS[name] for why in table.reasons.values()
+                        row.why for table in SEEDS[name] for row in table.rows.values()
                     }
     assert empty < 60
 
@@ -508,7 +508,9 @@ def test_teebench_records_every_option_of_the_tables() -> None:
     text = (paths.root() / "host/src/teebench/facts_system.c").read_text(encoding="utf-8")
     recorded = set(re.findall(r"\w+", text))
     tables = [
-        table for table in SEEDS["beaglebone-hw-crypto"] if table.rows[0].startswith("CONFIG")
+        table
+        for table in SEEDS["beaglebone-hw-crypto"]
+        if next(iter(table.rows)).startswith("CONFIG")
     ]
     options = [row for table in tables for row in table.rows if row.startswith("CONFIG_")]
     assert len(options) == 13
@@ -635,7 +637,10 @@ def test_a_declaration_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (cell,) = table.cells.items()
     assert cell[0] == ("sha256", "64 B")
     assert cell[1].text == "time('oneshot/sha256/tee/64')"
-    assert table.deviations == {"sd": "64 B"}
+    assert {name: column.sd_of for name, column in table.columns.items()} == {
+        "64 B": "",
+        "sd": "64 B",
+    }
     for old, new, why in (
         ("{size}", "{sizes}", "d.toml: t: sha256 / 64 B: .*nothing called 'sizes'"),
         ("sd_of", "sdof", r"d.toml: tables\[1\].columns\[2\].sdof: no such key"),
@@ -715,6 +720,6 @@ def test_a_figure_that_a_mistake_has_in_its_words_follows_from_the_document(
 def test_a_reason_names_no_section_that_may_be_missing(name: str) -> None:
     """“Elsewhere in the document” was named by a report that had none."""
     named = {
-        said for table in SEEDS[name] for why in table.reasons.values() for said in QUOTED(why)
+        said for table in SEEDS[name] for row in table.rows.values() for said in QUOTED(row.why)
     }
     assert named <= {"In short", "The machine"}

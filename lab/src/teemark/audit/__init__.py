@@ -2,12 +2,11 @@
 """An audit of anybody's figures. In layers, each of which knows those before it only:
 
 figure, numbers   what a printed number is, and how one is found in a text
-text, formats     readers: they make a Reading of a text
+programs, text    readers: they make a Reading of a text
 rule              which figures belong together, and what a rule is
 relations, parts, world   the rules
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teemark.audit import parts, relations, world
@@ -16,7 +15,6 @@ from teemark.audit.rule import Rule, groups
 from teemark.base import fmt
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
-from teemark.reference.units import UNITS
 
 RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
@@ -47,35 +45,27 @@ class Audited:
         return f"{text}."
 
 
-def audit(
-    readings: Sequence[Reading], reference: Reference, core: str = "", clock_hz: float = 0.0
-) -> tuple[Audited, ...]:
-    """Finds what each reading says against itself. `core` and `clock_hz` (hertz) go before what a
-    reading says of them."""
-    for reading in readings:
-        world.place(reading, reference, core, clock_hz)
-    return tuple(_audit(reading, reference) for reading in readings)
-
-
-def _audit(reading: Reading, reference: Reference) -> Audited:
-    tested: set[object] = set()
-    found: dict[tuple[str, int, str], Finding] = {}
-    known = tuple(groups(reading, reference))
+def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> Audited:
+    """Finds what a reading says against itself. `core` and `clock_hz` (hertz) go before what it
+    says of them."""
+    world.place(reading, reference, core, clock_hz)
+    tested: dict[int, Printed] = {}
+    findings: dict[tuple[str, int, str], Finding] = {}
+    together = tuple(groups(reading, reference))
     for rule in RULES:
-        for one in (one for group in known if rule.takes(group) for one in rule.look(group)):
-            figure = one.figure
-            line = one.line or (figure.line if figure is not None else 0)
-            tested.add(id(figure) if figure is not None else -line)
-            if one.wrong:
-                place = Place(reading.file, line, figure.table if figure is not None else "")
-                key = (rule.name, line, figure.text if figure is not None else one.wrong)
-                made = Finding(key=rule.name, topic="document", severity=rule.severity,
-                               claim=one.wrong, place=place)  # fmt: skip
-                found.setdefault(key, made)
-    lines = len({one.line for one in reading.figures})
-    findings = sorted(found.values(), key=lambda one: one.place.line if one.place else 0)
+        for group in filter(rule.takes, together):
+            for result in rule.look(group):
+                figure = result.figure
+                tested[id(figure)] = figure
+                if not result.good:
+                    place = Place(reading.file, figure.line, figure.table)
+                    made = Finding(key=rule.name, topic="document", severity=rule.severity,
+                                   claim=result.wrong, place=place)  # fmt: skip
+                    findings.setdefault((rule.name, figure.line, figure.text), made)
+    lines = len({figure.line for figure in reading.figures})
+    in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
     return Audited(reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
-                   tuple(findings))  # fmt: skip
+                   tuple(in_order))  # fmt: skip
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
@@ -84,16 +74,15 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
     reading = Reading(about.id, about.title)
     reading.said.append((about.system, 0))
     rows: dict[tuple[str, str], int] = {}
-    for one in reference.figures.values():
-        if one.document.id == document and one.value is None:
-            reading.said.append((f"{one.row}, {one.column}: {one.text}", 0))
-        elif one.document.id == document:
-            sentence = rows.setdefault((one.table, one.row), len(rows) + 1)
-            span = one.span * UNITS[one.unit][1]
-            place = (one.table, one.row, one.column, 0)
-            made = Printed(
-                one.published, span, one.unit, *place, sentence=sentence, digits=one.text
-            )
-            reading.figures.append(made)
-    (audited,) = audit([reading], reference)
-    return audited.findings
+    for figure in reference.figures.values():
+        if figure.document.id != document:
+            continue
+        if figure.value is None:
+            reading.said.append((f"{figure.row}, {figure.column}: {figure.text}", 0))
+            continue
+        row = rows.setdefault((figure.table, figure.row), len(rows) + 1)
+        place = (figure.table, figure.row, figure.column)
+        shown, unit, digits = figure.published, figure.unit, figure.text
+        made = Printed(shown, figure.span, unit, *place, sentence=row, digits=digits)
+        reading.figures.append(made)
+    return audit(reading, reference).findings

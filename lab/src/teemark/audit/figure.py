@@ -2,11 +2,10 @@
 """A printed number with its unit, its place, and the words that say what it is of."""
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Literal
 
-from teemark.reference.span import Span, printed
-from teemark.reference.units import EXACT, UNITS
+from teemark.reference.span import Span
+from teemark.reference.units import UNITS
 
 Form = Literal["cell", "line"]
 """A figure stands in a cell of a table, or in a line: a sentence, or "name: value"."""
@@ -23,10 +22,10 @@ class Printed:
     text: str
     span: Span
     unit: str
-    table: str
-    row: str
-    column: str
-    line: int
+    table: str = ""
+    row: str = ""
+    column: str = ""
+    line: int = 0
     form: Form = "cell"
     sentence: int = 0
     """Number of the sentence that it stands in; for cells, of the row."""
@@ -77,17 +76,3 @@ class Reading:
 
 Lines = list[tuple[int, str]]
 """The lines of a text with their numbers."""
-
-
-def given(value: str, unit: str, about: str = "", upper: str = "") -> tuple[str, Span]:
-    """Returns the number as it is shown, and what it can stand for in base units. `about` is "",
-    "~", "<" or ">"."""
-    number, high = Decimal(value), Decimal(upper) if upper else None
-    digits = 1.0 if about == "~" else 0.0 if unit in EXACT and "." not in value else 0.5
-    span = printed(number, high, digits) * UNITS[unit][1]
-    if about == "<":
-        span = Span(min(0.0, span.low), span.mid, span.high)
-    elif about == ">":
-        span = Span(span.low, span.mid, max(span.high, span.mid) * 1e9)
-    shown = value if not upper else f"{value} to {upper}"
-    return about + shown + ("" if unit in ("count", "errno", "ratio") else f" {unit}"), span

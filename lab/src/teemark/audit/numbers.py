@@ -7,13 +7,14 @@ text makes the time grow faster than its length.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
-from teemark.audit.figure import given
-from teemark.reference.span import Span
-from teemark.reference.units import UNITS
+from teemark.audit.figure import Printed
+from teemark.reference.span import Span, printed
+from teemark.reference.units import EXACT, UNITS
 
 SPELLINGS = {
     "Bytes": "bytes", "byte": "bytes", "sec": "s", "secs": "s", "seconds": "s", "second": "s",
@@ -32,11 +33,6 @@ _SPACES = "\xa0\u202f\u2009"
 """Spaces that don't break: between thousands, or before a unit."""
 _POWER = rf"[ {_SPACES}]?×[ {_SPACES}]?10"
 _SUPER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_NUMBER = re.compile(
-    rf"\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+(?!\d)(?:\.\d+)?|"
-    rf"\d+(?:\.\d+)?(?:e[+-]?\d\d?|{_POWER}[⁻⁰¹²³⁴-⁹]{{1,3}})?"
-)
-_WORD = re.compile(r"[A-Za-z_.-]+")
 _FACTORS = {
     "twice": 2, "double": 2, "doubled": 2, "doubles": 2, "twofold": 2, "threefold": 3,
     "fourfold": 4, "fivefold": 5, "tenfold": 10, "hundredfold": 100, "halved": 0.5, "halves": 0.5,
@@ -45,10 +41,16 @@ _TIMES = re.compile(
     r" times(?= (?:as|the|more|less|(?:fast|slow|high|low|larg|small|long|short|bett)e?r))|-fold"
 )
 """The words that make a number a factor; "five times" alone is a repetition."""
-LONGEST = 40
-"""Characters of a number; what is longer counts nothing."""
 NUMERALS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10,
             "hundred": 100}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z_.-]+")
+_NUMBER = re.compile(
+    rf"\d{{1,3}}(?:[,{_SPACES}]\d{{3}})+(?!\d)(?:\.\d+)?|"
+    rf"\d+(?:\.\d+)?(?:e[+-]?\d\d?|{_POWER}[⁻⁰¹²³⁴-⁹]{{1,3}})?|"
+    rf"\b(?:{'|'.join(_FACTORS)})\b|\b(?:{'|'.join(NUMERALS)})(?={_TIMES.pattern})"
+)
+LONGEST = 40
+"""Characters of a number; what is longer counts nothing."""
 _MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
@@ -79,10 +81,23 @@ class Number:
     upper: str = ""
     sign: str = ""
 
-    @property
-    def printed(self) -> tuple[str, Span]:
-        text, span = given(self.value, self.unit or "count", self.about, self.upper)
-        return (f"-{text}", span * -1) if self.sign == "-" else (text, span)
+    def figure(self, unit: str = "count", **place: Any) -> Printed:
+        """Returns the number as a figure at a place; of that unit, if the text names none."""
+        unit = self.unit or unit
+        number, high = Decimal(self.value), Decimal(self.upper) if self.upper else None
+        counted = unit in EXACT and "." not in self.value
+        span = printed(number, high, 1.0 if self.about == "~" else 0.0 if counted else 0.5)
+        span *= UNITS[unit][1]
+        if self.about == "<":
+            span = Span(min(0.0, span.low), span.mid, span.high)
+        elif self.about == ">":
+            span = Span(span.low, span.mid, max(span.high, span.mid) * 1e9)
+        text = self.about + (f"{self.value} to {self.upper}" if self.upper else self.value)
+        text += "" if unit in ("count", "errno", "ratio") else f" {unit}"
+        if self.sign == "-":
+            text, span = f"-{text}", span * -1
+        own: dict[str, Any] = {"start": self.start, "digits": self.value}
+        return Printed(text, span, unit, **own | place)
 
 
 def plain(text: str) -> str:
@@ -106,34 +121,36 @@ def unit_named(text: str) -> str:
 
 def numbers(text: str) -> list[Number]:
     """Returns all numbers of a plain text that aren't part of a name, a date or a version."""
-    found = sorted((*_digits(text), *_in_words(text)), key=lambda one: one.start)
-    return _inherited(text, _ranges(text, found))
+    return _inherited(text, _ranges(text, _each(text)))
 
 
-def _digits(text: str) -> Iterator[Number]:
+def _each(text: str) -> Iterator[Number]:
     past = 0
     for match in _NUMBER.finditer(_masked(text)):
         start, end = match.span()
         if start < past or end - start > LONGEST:
             continue
         before, after = text[max(0, start - 24) : start], text[end : end + 1]
-        unit, past_unit, noun = _unit_at(text, end)
+        unit, past_unit, noun = ("x", end, "") if match[0] in _FACTORS else _unit_at(text, end)
         if _in_name(text, before, start, end) or (not unit and (after.isalpha() or after == "_")):
             continue
         words = _WORD.findall(before) if before.rstrip()[-1:].isalpha() else []
         following = _WORD.match(text, end + 1)
         month = following is not None and following[0].lower() in _MONTHS
         named = bool(words) and words[-1].strip(".").lower() in _NAMES
-        cited = before[-1:] == "[" and after == "]"
-        if not unit and (named or month or cited):
+        if not unit and (named or month):
             continue
         value = re.sub(_POWER, "e", match[0]).translate(_SUPER)
         value = re.sub(rf"[,{_SPACES}]", "", value)
+        if match[0].isalpha():
+            value = str((_FACTORS | NUMERALS)[match[0]])
+        elif "e" in value:
+            value = format(Decimal(value), "f")
         past = past_unit
         about = next((sign for sign, end in _ABOUT.items() if before.rstrip().endswith(end)), "")
         alone = before.endswith("-") and (len(before) == 1 or before[-2] in " (|")
-        yield Number(start, past, format(Decimal(value), "f") if "e" in value else value, unit,
-                     noun, about, sign="+" if before.endswith("+") else "-" * alone)  # fmt: skip
+        sign = "+" if before.endswith("+") else "-" * alone
+        yield Number(start, past, value, unit, noun, about, sign=sign)
 
 
 def _masked(text: str) -> str:
@@ -188,17 +205,7 @@ def _unit_at(text: str, end: int) -> tuple[str, int, str]:
     return unit, found.end(), ""
 
 
-def _in_words(text: str) -> Iterator[Number]:
-    """Yields numbers in words: "twice", "tenfold", "three times"."""
-    for match in re.finditer(r"[a-z]+", text):
-        factor, end = _FACTORS.get(match[0]), match.end()
-        if match[0] in NUMERALS and (times := _TIMES.match(text, end)):
-            factor, end = NUMERALS[match[0]], times.end()
-        if factor is not None:
-            yield Number(match.start(), end, str(factor), "x")
-
-
-def _ranges(text: str, found: list[Number]) -> list[Number]:
+def _ranges(text: str, found: Iterable[Number]) -> list[Number]:
     """Makes one number of neighbours that are the ends of a range."""
     made: list[Number] = []
     for one in found:

@@ -1,19 +1,33 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ruff: noqa: RUF001 (the signs of arithmetic)
 """Rules on parts and wholes, on statistics of one thing, and on what no figure can be."""
 
 import math
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise
 
 from teemark.audit.figure import Printed
 from teemark.audit.numbers import NUMERALS
 from teemark.audit.relations import is_factor
-from teemark.audit.rule import Group, Rule, Tested, amount, fits, follows, tested
+from teemark.audit.rule import (
+    RANKED,
+    STATISTIC,
+    Group,
+    Rule,
+    Tested,
+    amount,
+    fits,
+    follows,
+    is_spread,
+    quotients,
+    statistic,
+)
 from teemark.base import fmt
 from teemark.reference.span import Span, exact
+from teemark.reference.units import UNITS
 
 MANY_DIGITS = 10
 """Digits in all that two rows must share: one pair in ten thousand million by chance."""
@@ -21,7 +35,6 @@ MANY_DIGITS = 10
 _TOTAL = re.compile(r"(?:grand )?(?:total|sum|in total|altogether)(?: \(.*\))?\Z")
 _WHOLE = re.compile(r"\b(?:total|elapsed|wall)(?: execution| run)?(?: time)?\Z|\A(?:real|wall)\Z")
 _ADDITIVE = ("time", "size", "count", "share", "cycles")
-_RANKS = re.compile(r"median|\bp\d\d|\bmin|\bmax|st\w*dev|\bsd\b|95|interval|deviation")
 _NO_PART = re.compile(
     r"timeout|limit|deadline|uptime|interval|since|budget|expected|estimated|baseline|before|"
     r"previous|old|asked|\bcpu\b|\buser\b|\bsys|total|elapsed|wall|\bper\b|average|mean|\bmax"
@@ -71,14 +84,14 @@ def sums(group: Group) -> Iterator[Tested]:
         parts = [one for one in group.figures[begin:index] if one.dimension == total.dimension]
         begin = index + 1
         words = [f"{one.words} {one.table.lower()}" for one in (total, *parts)]
-        if any(map(_RANKS.search, words)) or any(is_factor(group, one) for one in parts):
+        if any(map(is_spread, words)) or any(is_factor(one, group.label(one)) for one in parts):
             continue
         if len(parts) > 1 and total.dimension in _ADDITIVE and total.text != "100 %":
             value = _sum(parts)
-            room = 0.03 if re.search(r"mean|avg|average", total.words) else 0.001
             wrong = f"{total.name}: {total.text} is printed, and the {len(parts)} parts are "
             wrong += f"{amount(value, total.dimension)} together."
-            yield tested(total, fits(value, total.span, room), wrong)
+            room = 0.03 if statistic(total.words) == "mean" else 0.001
+            yield Tested(total, fits(value, total.span, room), wrong)
 
 
 def inside(group: Group) -> Iterator[Tested]:
@@ -87,48 +100,51 @@ def inside(group: Group) -> Iterator[Tested]:
     if len(wholes) != 1 or any(_OVERLAP.search(one.words) for one in group.figures):
         return
     (whole,) = wholes
-    of = f"the {whole.text} of “{whole.name}”."
+    of = f"the {whole.text} of “{whole.name}”"
     phases: dict[str, list[Printed]] = {}
     for one in group.of("time"):
-        if one is whole or _NO_PART.search(group.label(one)) or _RANKS.search(one.words):
+        if one is whole or _NO_PART.search(group.label(one)) or is_spread(one.words):
             continue
         small = one.span.low <= whole.span.high * 1.001
-        yield tested(one, small, f"{one.name}: {one.text} is more than {of}")
+        yield Tested(one, small, f"{one.name}: {one.text} is more than {of}.")
         phase = next((pattern for pattern in _PHASES if re.search(pattern, group.label(one))), "")
         if small and phase:
             phases.setdefault(phase, []).append(one)
-    parts = [found[0] for found in phases.values() if len(found) == 1]
+    parts = [named[0] for named in phases.values() if len(named) == 1]
     if len(parts) > 1:
-        value = _sum(parts)
         shown = " + ".join(f"{one.text} ({one.name})" for one in parts)
-        wrong = f"{shown} are {amount(value, 'time')}, more than {of}"
-        yield tested(whole, value.low <= whole.span.high * 1.02, wrong)
+        yield _within(whole, parts, shown, 1.02 * whole.span.high, of)
 
 
 def of_which(group: Group) -> Iterator[Tested]:
     """Checks parts that a sentence names: "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms …
     and 0.9 ms", shares of a time."""
-    ordered = group.ordered
+    ordered = group.figures
     for index, (whole, after) in enumerate(pairwise(ordered)):
         starts = whole.row.lower() in ("of", "out of")
         starts |= "of which" in f"{whole.column} {after.row}"
         if starts or re.match(r"in total|altogether|together", whole.column.lower()):
             parts = [one for one in ordered[index + 1 :] if one.dimension == whole.dimension]
             if parts and whole.dimension != "count":
-                yield _within(whole, parts, whole.span.high, f"the {whole.text} that they are of")
+                of = f"the {whole.text} that they are of"
+                yield _within(whole, parts, _texts(parts), whole.span.high, of)
             break
-    shares = [one for one in group.of("share") if not is_factor(group, one)]
+    shares = [one for one in group.of("share") if not is_factor(one, "")]
     said = " ".join(one.words for one in ordered)
     if len(shares) > 2 and _OF_ONE_TIME.search(said) and not re.search(r"\bholds\b", said):
-        yield _within(shares[-1], shares, 1.0, "the whole")
+        yield _within(shares[-1], shares, _texts(shares), 1.0, "the whole")
 
 
-def _within(shown: Printed, parts: Sequence[Printed], most: float, whole: str) -> Tested:
+def _texts(figures: Sequence[Printed]) -> str:
+    return fmt.listed([one.text for one in figures])
+
+
+def _within(
+    result: Printed, parts: Sequence[Printed], shown: str, most: float, whole: str
+) -> Tested:
     value = _sum(parts)
-    wrong = (
-        f"{fmt.listed([one.text for one in parts])} are {amount(value, parts[0].dimension)}, more "
-    )
-    return tested(shown, value.low <= most * 1.001, f"{wrong}than {whole}.")
+    wrong = f"{shown} are {amount(value, parts[0].dimension)}, more than {whole}."
+    return Tested(result, value.low <= most * 1.001, wrong)
 
 
 def shares(group: Group) -> Iterator[Tested]:
@@ -136,38 +152,34 @@ def shares(group: Group) -> Iterator[Tested]:
     total."""
     values: dict[tuple[int, str], list[Printed]] = {}
     pairs: dict[tuple[str, str, str], list[tuple[Printed, Printed]]] = {}
-    for one in group.figures:
-        if one.dimension in ("time", "size", "count", "cycles"):
-            values.setdefault((one.sentence, one.table), []).append(one)
-    for share in (one for one in group.of("share") if not _RANKS.search(one.column.lower())):
+    for one in group.of("time", "size", "count", "cycles"):
+        values.setdefault((one.sentence, one.table), []).append(one)
+    for share in (one for one in group.of("share") if not is_spread(one.column.lower())):
         cell = share.form == "cell"
-        if (cell or (not share.row and share.column[:1] in (")", ""))) and not is_factor(
-            Group("row", [share], group.reading, group.reference) if cell else group, share
-        ):
+        stands = cell or (not share.row and share.column[:1] in (")", ""))
+        if stands and not is_factor(share, share.column.lower()):
             for one in values.get((share.sentence, share.table), ()):
                 where = (share.column, one.column, "") if cell else ("", "", one.dimension)
                 pairs.setdefault(where, []).append((one, share))
-    for found in pairs.values():
-        parts = [(one, share) for one, share in found if not _is_total(one, share)]
+    for beside in pairs.values():
+        parts = [pair for pair in beside if not _is_total(*pair)]
         wholes = [_sum([one for one, _ in parts])]
-        wholes += [one.span for one, share in found if _is_total(one, share)]
-        tried = [_shares_of(whole, parts) for whole in wholes if whole.low > 0]
-        right, made = max(tried, key=lambda one: one[0], default=(0, []))
-        if right >= max(2, 0.6 * len(parts)) and len(parts) > 2:
-            yield from made
+        wholes += [one.span for one, share in beside if _is_total(one, share)]
+        whole = max(wholes, key=partial(_fitting, parts))
+        if len(parts) > 2 and _fitting(parts, whole) >= max(2, 0.6 * len(parts)):
+            for one, share in parts:
+                value = one.span / whole
+                of = f"{amount(value, 'share')} of {amount(whole, one.dimension)}"
+                wrong = f"{share.name}: {share.text} is printed, and {one.text} are {of}."
+                # one that is just off may have been rounded from other digits
+                yield Tested(share, fits(value, share.span, 0.1), wrong)
 
 
-def _shares_of(whole: Span, parts: list[tuple[Printed, Printed]]) -> tuple[int, list[Tested]]:
-    """Returns how many of the shares fit that whole, and a test of each: one that is just off may
-    have been rounded from other digits."""
-    right, made = 0, []
-    for one, share in parts:
-        value = one.span / whole
-        right += fits(value, share.span, 0.01)
-        of = f"{amount(value, 'share')} of {amount(whole, one.dimension)}"
-        wrong = f"{share.name}: {share.text} is printed, and {one.text} are {of}."
-        made.append(tested(share, fits(value, share.span, 0.1), wrong))
-    return right, made
+def _fitting(parts: list[tuple[Printed, Printed]], whole: Span) -> int:
+    """Returns how many of the shares are those of that whole."""
+    if whole.low <= 0:
+        return 0
+    return sum(fits(one.span / whole, share.span, 0.01) for one, share in parts)
 
 
 def _is_total(one: Printed, share: Printed) -> bool:
@@ -191,7 +203,7 @@ def opposites(group: Group) -> Iterator[Tested]:
             if whole.dimension == one.dimension and left == rest and rest:
                 wrong = f"{one.text} ({one.name}) + {other.text} ({other.name}) = {shown}, "
                 wrong += f"and “{whole.name}” is {whole.text}."
-                yield tested(other, fits(both, whole.span, 0.002), wrong)
+                yield Tested(other, fits(both, whole.span, 0.002), wrong)
             rate = {"rate", "ratio"} & {*words} and pair[0].removesuffix("s") in words
             if whole.dimension == "share" and both.low > 0 and rate:
                 yield from follows(whole, [(one.span / both, f"{one.text} ÷ {shown}")], 0.01)
@@ -200,10 +212,7 @@ def opposites(group: Group) -> Iterator[Tested]:
 def utilisation(group: Group) -> Iterator[Tested]:
     """Checks a utilisation, which is CPU time ÷ total time of one CPU or of several."""
     busy, wholes = group.having(_CPU_TIME, "time"), group.having(_WHOLE, "time")
-    values = [
-        (a.span / b.span / n, f"{a.text} ÷ {b.text}")
-        for a in busy for b in wholes for n in range(1, 9) if b.span.low > 0
-    ]  # fmt: skip
+    values = [(value / n, text) for value, text in quotients(busy, wholes) for n in range(1, 9)]
     for share in group.of("share"):
         beside = share.form == "line" and any(one.line == share.line for one in busy)
         if beside or _CPU_LOAD.search(group.label(share)):
@@ -212,42 +221,30 @@ def utilisation(group: Group) -> Iterator[Tested]:
 
 # -- statistics ------------------------------------------------------------------------------------
 
-_ORDER = (
-    r"\bmin", r"\bp0?[15]\b", r"\bmedian|\bp50", r"\bp75", r"\bp90", r"\bp95", r"\bp99\b",
-    r"\bp99\.?9", r"\bmax",
-)  # fmt: skip
-_MEAN = r"\b(?:mean|avg|average)\b"
-_SD = r"\bst(?:andar)?d?[. ]*dev\w*|\bsd\b|\bstddev|\bdeviation|σ"
-_CV = r"\bcv\b|coefficient of variation|relative (?:standard )?deviation"
-_STATS = re.compile("|".join((*_ORDER, _MEAN, _SD, _CV)))
+_COMPUTED: dict[str, tuple[str, list[Callable[[list[float]], float]]]] = {
+    "mean": ("mean", [statistics.mean]),
+    "sd": ("standard deviation", [statistics.stdev, statistics.pstdev]),
+}
 _RUN = re.compile(
     r"\b(?:run|trial|sample|measurement|repetition|rep|try|round|attempt)s? ?#?\d+|^#?\d+$"
 )
-
-
-def _only(group: Group, figures: Sequence[Printed], pattern: str) -> Printed | None:
-    """Returns the one figure whose label has the pattern; None if there are several."""
-    which = [one for one in figures if re.search(pattern, group.label(one))]
-    return which[0] if len(which) == 1 else None
 
 
 def spread(group: Group) -> Iterator[Tested]:
     """Checks the statistics of one thing, which their labels name besides: they keep their order,
     the mean is between the ends, a deviation is less than the range, and ÷ mean it is the
     coefficient of variation."""
-    subjects: dict[str, list[Printed]] = {}
-    for one in group.figures:
-        label = group.label(one)
-        if _STATS.search(label):
-            rest = re.sub(r"\W+", " ", _STATS.sub("", label, count=1)).strip()
-            rest = re.sub(r"\(.*|\b(ns|us|µs|ms|s)\b", "", rest).strip()
-            subjects.setdefault("" if group.kind == "sentence" else rest, []).append(one)
-    for figures in subjects.values():
-        found = [_only(group, figures, pattern) for pattern in _ORDER]
-        ranked = [one for one in found if one is not None]
-        plain = [one for one in figures if not re.search(_CV, group.label(one))]
-        least, mean, most = (_only(group, figures, of) for of in (_ORDER[0], _MEAN, _ORDER[-1]))
-        sd = _only(group, plain, _SD)
+    subjects: dict[str, dict[str, list[Printed]]] = {}
+    for figure in group.figures:
+        label = group.label(figure)
+        words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
+        subject = " ".join(word for word in words if word not in UNITS)
+        named = subjects.setdefault("" if group.kind == "sentence" else subject, {})
+        named.setdefault(statistic(label), []).append(figure)
+    for named in subjects.values():
+        alone = {name: figures[0] for name, figures in named.items() if len(figures) == 1}
+        least, mean, most, sd = map(alone.get, ("min", "mean", "max", "sd"))
+        ranked = [alone[name] for name in RANKED if name in alone]
         for low, high in (*pairwise(ranked), (least, mean), (mean, most)):
             if low is not None and high is not None and low.dimension == high.dimension:
                 yield _in_order(low, high)
@@ -256,11 +253,10 @@ def spread(group: Group) -> Iterator[Tested]:
         if least is not None and most is not None and least.dimension == sd.dimension:
             wrong = f"{sd.name}: {sd.text} is more than all of the range from {least.text} to "
             small = sd.span.low <= most.span.high - least.span.low
-            yield tested(sd, small, f"{wrong}{most.text}.")
-        mean = _only(group, plain, _MEAN)
-        if mean is not None and mean.dimension == sd.dimension and mean.span.low > 0:
-            for cv in group.having(_CV, "share"):
-                yield from follows(cv, [(sd.span / mean.span, f"{sd.text} ÷ {mean.text}")])
+            yield Tested(sd, small, f"{wrong}{most.text}.")
+        if mean is not None and mean.dimension == sd.dimension:
+            for cv in (one for one in named.get("cv", ()) if one.dimension == "share"):
+                yield from follows(cv, quotients([sd], [mean]))
 
 
 def _in_order(low: Printed, high: Printed) -> Tested:
@@ -269,22 +265,19 @@ def _in_order(low: Printed, high: Printed) -> Tested:
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
     last = max(low, high, key=lambda one: (one.line, one.start))
-    return tested(last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
+    return Tested(last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
 
 
 def repeats(group: Group) -> Iterator[Tested]:
     """Yields the mean and the deviation of values that are listed."""
-    for target in group.figures:
-        label = group.label(target)
-        is_mean = bool(re.search(_MEAN, label))
-        if not is_mean and (not re.search(_SD, label) or re.search(_CV, label)):
-            continue
+    for target in (one for one in group.figures if statistic(group.label(one)) in _COMPUTED):
+        what, kinds = _COMPUTED[statistic(group.label(target))]
         values = [
             one.span
             for one in group.of(target.dimension)
             if (
                 one.start < target.start
-                and not _STATS.search(one.row.lower())
+                and not statistic(one.row.lower())
                 and re.fullmatch(r"and|[,;.].*", one.column.strip() or ",")
                 if group.kind == "sentence"
                 else _RUN.search(group.label(one))
@@ -293,10 +286,9 @@ def repeats(group: Group) -> Iterator[Tested]:
         if len(values) > 2:
             mids = [one.mid for one in values]
             room = sum(one.high - one.low for one in values) / len(values) / 2
-            kinds = (statistics.stdev, statistics.pstdev)
-            results = [statistics.mean(mids)] if is_mean else [of(mids) for of in kinds]
-            what = f"the {'mean' if is_mean else 'standard deviation'} of {len(mids)} listed values"
-            yield from follows(target, [(Span(v - room, v, v + room), what) for v in results])
+            results = [exact(kind(mids)) + Span(-room, 0, room) for kind in kinds]
+            said = f"the {what} of {len(mids)} listed values"
+            yield from follows(target, [(value, said) for value in results])
 
 
 # -- bounds, units, copies -------------------------------------------------------------------------
@@ -305,18 +297,17 @@ def repeats(group: Group) -> Iterator[Tested]:
 def bounds(group: Group) -> Iterator[Tested]:
     """Finds shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
     for one in group.figures:
-        label = f"{group.label(one)} {one.row[-60:]} {one.column[:25]}".lower()
-        label = label if one.form == "line" else f"{label} {one.row.lower()}"
+        label = f"{one.row} {one.column[:25] if one.form == 'line' else one.column}".lower()
         measured = "takes" in {other.column for other in group.figures}  # and so is each part of it
-        share = one.dimension == "share" and not measured and not is_factor(group, one)
+        share = one.dimension == "share" and not measured and not is_factor(one, group.label(one))
         if share and _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
             more = f" on {cores} CPUs" if cores > 1 else ""
             wrong = f"{one.name}: {one.text} is more than the whole{more}."
-            yield tested(one, one.span.low <= cores * 1.0001, wrong)
+            yield Tested(one, one.span.low <= cores * 1.0001, wrong)
         physical = one.dimension in ("time", "rate", "size") and not _DIFFERENCE.search(label)
         if physical and one.span.high < 0 and "…" not in one.column:
-            yield Tested(one, f"{one.name}: {one.text} is less than nothing.")
+            yield Tested(one, False, f"{one.name}: {one.text} is less than nothing.")
 
 
 def _cores(group: Group) -> int:
@@ -339,49 +330,44 @@ def units(group: Group) -> Iterator[Tested]:
             named = pattern.search(label) and not re.search(r" at | for |per |by ", label)
             if named and one.dimension in others and labels.count(label) == 1:
                 said = f"{one.text} is a {one.dimension}, and a {wanted} is named."
-                yield Tested(one, f"{one.name}: {said}")
+                yield Tested(one, False, f"{one.name}: {said}")
 
 
 def squares(group: Group) -> Iterator[Tested]:
     """Checks that a deviation has the unit of its mean, not of a variance."""
-    squared = [
-        one for one in group.figures
-        if one.unit.endswith("^2") and (one.form == "cell" or re.search(_SD, one.row.lower()))
-    ]  # fmt: skip
+    squared = [one for one in group.figures if one.unit.endswith("^2")]
+    squared = [one for one in squared if one.form == "cell" or statistic(one.row.lower()) == "sd"]
     if squared:
         one = squared[0]
         root = amount(math.sqrt(abs(one.span.mid) * 1e3) * 1e-3, "time")
         wrong = f"{len(squared)} standard deviations are headed “{one.unit}”, the unit of a "
         wrong += f"variance: as one, {one.text} would be a deviation of {root}. A deviation has "
-        yield Tested(one, f"{wrong}the unit of its mean.", one.head)
+        yield Tested(replace(one, line=one.head), False, f"{wrong}the unit of its mean.")
 
 
 def mixed_units(table: Group) -> Iterator[Tested]:
     """Finds one rate in two units of a row, where 1000 of the one make 1 of the other."""
-    wrong: dict[str, tuple[Printed, list[str]]] = {}
+    unlike: dict[str, tuple[Printed, list[str]]] = {}
     rows = table.rows("rate", "size").values()
     for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):
         decimal = (small.unit.lower(), large.unit) in (("kb/s", "MB/s"), ("kb", "MB"))
         heads = {re.sub(r"\(?\b[kKM]B(?:/s)?\)?", "", f.column).strip() for f in (small, large)}
         if decimal and len(heads) == 1:
             if fits(small.span, large.span, 0.0005):
-                yield Tested(large)
+                yield Tested(large, True)
             else:
                 said = f"{small.text} are {amount(small.span, small.dimension)}, not {large.text}"
-                wrong.setdefault(large.column, (large, []))[1].append(said)
-    for one, shown in wrong.values():
-        yield Tested(one, f"{one.name}: {'; '.join(shown)}; of decimal units, 1000 make the next.")
+                unlike.setdefault(large.column, (large, []))[1].append(said)
+    for one, shown in unlike.values():
+        wrong = f"{one.name}: {'; '.join(shown)}; of decimal units, 1000 make the next."
+        yield Tested(one, False, wrong)
 
 
 def pasted(table: Group) -> Iterator[Tested]:
     """Finds rows of one table with the same digits throughout."""
-    rows: dict[tuple[str, int], list[Printed]] = {}
-    for one in table.of("time", "rate", "time per byte"):
-        if one.digits:
-            rows.setdefault((one.row, one.sentence), []).append(one)
     shown: list[tuple[str, Printed]] = []
     first: dict[tuple[tuple[str, str], ...], Printed] = {}
-    for cells in rows.values():
+    for cells in table.rows("time", "rate", "time per byte").values():
         digits = tuple((one.column, one.digits) for one in cells)
         known = sum(len(text.replace(".", "").strip("0")) for _, text in digits)
         if len(cells) > 1 and known >= MANY_DIGITS:
@@ -391,7 +377,7 @@ def pasted(table: Group) -> Iterator[Tested]:
                 shown.append((f"{names} ({cell.text})", cell))
     if shown:
         said = "Rows were pasted, their digits are the same in all columns: "
-        yield Tested(shown[0][1], f"{said}{'; '.join(text for text, _ in shown)}.")
+        yield Tested(shown[0][1], False, f"{said}{'; '.join(text for text, _ in shown)}.")
 
 
 RULES: tuple[Rule, ...] = (

@@ -3,7 +3,7 @@
 speed of 1.1 to 3.5 (with -mr, too), tcrypt in dmesg, kcapi-speed, xtest's perf tests, cryptsetup
 benchmark, and time.
 
-To add a program: a row in _LINES, its name in KNOWN (formats.py), an example in
+To add a program: a row in _LINES, its name in KNOWN (text.py), an example in
 lab/tests/test_audit_formats.py.
 """
 

@@ -5,14 +5,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise, permutations
 
 from teemark.audit.figure import Printed
 from teemark.audit.numbers import Number, numbers
 from teemark.audit.rule import (
-    BINARY,
     MANY,
-    PARALLEL,
     Group,
     Rule,
     Tested,
@@ -20,16 +19,16 @@ from teemark.audit.rule import (
     amount,
     fits,
     follows,
+    is_spread,
     loose,
+    quotients,
     sizes_in,
-    stem,
-    tested,
+    statistic,
 )
 from teemark.reference.span import Span, evaluated, exact
+from teemark.reference.units import EXACT
 
-STATISTIC = re.compile(
-    r"\b(?:min|max|minimum|maximum|median|p\d\d|st(?:andar)?d?[. -]*dev\w*|sd|deviation|cv)\b"
-)
+_PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
 _WHOLE = re.compile(
     r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes?|altogether)\b|^real$|\bin$"
 )
@@ -65,30 +64,26 @@ def rates(group: Group) -> Iterator[Tested]:
     sure = often or any(_of_the_work(group, one) for one in times)
     for rate in group.of("rate") if sure else ():
         own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
-        if own or STATISTIC.search(group.label(rate)):  # of a size that its heading names
+        if own or is_spread(group.label(rate)):  # of a size that its heading names
             continue
-        sizes, memory = _sizes(group, rate)
+        sizes = _sizes(group, rate)
         values: Values = [
             (size / time.span * n, f"{n_text}{text} ÷ {time.text}")
             for n, n_text in counts for text, size in sizes for time in times
         ]  # fmt: skip
         values += [(size * s.span, f"{text} × {s.text}") for text, size in sizes for s in often]
-        if not memory:
-            yield from follows(rate, values)
+        yield from follows(rate, values)
 
 
-def _sizes(group: Group, rate: Printed) -> tuple[list[tuple[str, Span]], bool]:
-    """Returns the sizes that a rate may be of, and whether they are all of memory."""
+def _sizes(group: Group, rate: Printed) -> list[tuple[str, Span]]:
+    """Returns the sizes that a rate may be of: no size of memory, or else the one of a heading."""
     sizes = group.of("size")
     if sizes:
         memory = all(_MEMORY.search(group.label(one)) for one in sizes)
-        return [(one.text, loose(one)) for one in sizes], memory
-    headings = (rate.row, rate.column, rate.table) if rate.form == "cell" else (rate.table,)
-    heading = next((found for text in headings if (found := sizes_in(text))), ())
-    if len(heading) != 1:
-        return [], False
-    ((text, span, unit),) = heading
-    return [(text, Span(span.low, span.mid, span.high * (BINARY if unit == "MB" else 1.0)))], False
+        return [] if memory else [(one.text, loose(one)) for one in sizes]
+    headings = map(sizes_in, (rate.row, rate.column, rate.table))
+    named = next(filter(None, headings), ())
+    return [(size.text, loose(size)) for size in named] if len(named) == 1 else []
 
 
 def _of_the_work(group: Group, one: Printed) -> bool:
@@ -96,7 +91,7 @@ def _of_the_work(group: Group, one: Printed) -> bool:
     label = group.label(one)
     if group.kind == "sentence":
         return bool(_TAKEN.search(one.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
-    return not _NOT_THE_WORK.search(label) and not STATISTIC.search(label)
+    return not _NOT_THE_WORK.search(label) and not is_spread(label)
 
 
 def per_second(group: Group) -> Iterator[Tested]:
@@ -104,21 +99,18 @@ def per_second(group: Group) -> Iterator[Tested]:
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
     for one in group.of("frequency"):
-        if one.unit != "/s" or PARALLEL.search(f"{one.table} {words}"):
+        if one.unit != "/s" or _PARALLEL.search(f"{one.table} {words}"):
             continue
-        noun = stem(re.split(r" per | a |/", group.label(one))[0] or one.column)
-        named = noun in [stem(count.column or count.row) for count in counts]
+        noun = _stem(re.split(r" per | a |/", group.label(one))[0] or one.column)
+        named = noun in [_stem(count.column or count.row) for count in counts]
         each: Values = [
             (exact(1) / time.span, f"1 ÷ {time.text}")
             for time in times
             if _PER.search(time.column.lower())
             or (time.row.endswith("takes") and _THAT_IS.match(time.column))
-            or (not sentence and not STATISTIC.search(group.label(time)))
+            or (not sentence and not is_spread(group.label(time)))
         ]
-        many: Values = [
-            (count.span / time.span, f"{count.text} ÷ {time.text}")
-            for count in counts for time in times
-        ]  # fmt: skip
+        many = quotients(counts, times)
         if (each and group.kind in ("sentence", "row")) or (many and (sentence or named)):
             yield from follows(one, each + many, 0.01)
 
@@ -132,8 +124,8 @@ def per_call(group: Group) -> Iterator[Tested]:
         if not found and not (found := _IN_LABEL.search(label)):
             continue
         latency = found.re is _IN_LABEL and not found[1]
-        nouns = {"call"} if latency else {stem(word) for word in (found[1] or "").split()}
-        fitting = [c for c in counts if {stem(c.column), stem(c.row)} & nouns]
+        nouns = {"call"} if latency else {_stem(word) for word in (found[1] or "").split()}
+        fitting = [c for c in counts if {_stem(c.column), _stem(c.row)} & nouns]
         fitting = fitting or (counts if not nouns and len(counts) == 1 else [])
         totals = [
             other for other in group.of("time")
@@ -141,26 +133,28 @@ def per_call(group: Group) -> Iterator[Tested]:
             and ("overhead" in group.label(other)) == ("overhead" in label)
         ]  # fmt: skip
         if any(_WHOLE.search(group.label(total)) for total in totals):
-            yield from follows(one, [
-                (total.span / count.span, f"{total.text} ÷ {count.text}")
-                for total in totals for count in fitting
-            ])  # fmt: skip
+            yield from follows(one, quotients(totals, fitting))
+
+
+def _stem(noun: str) -> str:
+    """Returns the last word of a noun without its plural: "hash operations" is an operation."""
+    words = noun.lower().split()
+    return words[-1].strip(".,;:()").removesuffix("s") if words else ""
 
 
 def cycles(group: Group) -> Iterator[Tested]:
     """Checks that cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the
     group's, else the one that the document names."""
-    document = group.reading.clock_hz
-    clocks = [one.span for one in group.of("frequency") if one.unit != "/s"]
-    known = [(c, amount(c, "frequency")) for c in clocks or ([exact(document)] if document else [])]
-    slopes, per_s = group.of("cycles per byte"), group.above_zero("rate")
-    by_rate = [(c / one.span, f"{text} ÷ {one.text}") for c, text in known for one in per_s]
+    hertz = group.reading.clock_hz
+    known = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
+    clocks = [one for one in group.of("frequency") if one.unit != "/s"] or known
+    slopes, per_s = group.of("cycles per byte"), group.of("rate")
     by_time = [
-        (c * one.span, f"{text} × {one.text}")
-        for c, text in known for one in group.above_zero("time")
+        (clock.span * time.span, f"{clock.text} × {time.text}")
+        for clock in clocks for time in group.above_zero("time")
     ]  # fmt: skip
     for slope in slopes if len(slopes) >= len(per_s) else ():
-        yield from follows(slope, by_rate, 0.03)
+        yield from follows(slope, quotients(clocks, per_s), 0.03)
     for count in group.of("cycles"):
         yield from follows(count, by_time, 0.03)
 
@@ -168,13 +162,13 @@ def cycles(group: Group) -> Iterator[Tested]:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-def is_factor(group: Group, one: Printed) -> bool:
-    """Returns true if a figure compares two others."""
+def is_factor(one: Printed, label: str) -> bool:
+    """Returns true if a figure compares two others; `label` is what a cell is called."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
         if "…" in one.column or one.column == "times":  # an end of an interval; how often
             return False
-        words = group.label(one).replace("overhead", "")  # in a table it may be a share
+        words = label.replace("overhead", "")  # in a table it may be a share
     compares = one.text[0] == "+" or bool(_COMPARES.search(words))
     return one.dimension == "factor" or (one.dimension == "share" and compares)
 
@@ -195,7 +189,7 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
             bases.setdefault((one.column, one.span.mid), group)
     for group in groups:
         for one in group.figures:
-            if is_factor(group, one):
+            if is_factor(one, group.label(one)):
                 mine = _comparable(group, one)
                 base = bases.get((one.column, float(one.dimension == "factor")), group)
                 its = _comparable(base, one) if base is not group else []
@@ -210,11 +204,9 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
     is compared with the list's first line too; a factor that stands alone, with what comes before
     it."""
     for number, figures in block.rows().items():
-        if block.kind != "list" and figures[0].block:  # a sentence of a list is tried with it
-            continue
         line = Group("sentence", figures, block.reading, block.reference)
         for factor in figures:
-            if not is_factor(line, factor):
+            if not is_factor(factor, ""):
                 continue
             own = _comparable(line, factor)
             pairs = _pairs(own)
@@ -238,7 +230,7 @@ def _comparable(group: Group, factor: Printed) -> list[Printed]:
         chosen += counts if len(counts) == 2 and _SCALES.search(group.label(factor)) else []
         if "ratio" in group.label(factor):
             chosen += [one for one in group.of("factor") if "ratio" not in group.label(one)]
-    chosen = [one for one in chosen if not re.search(r"st\w*dev|\bsd\b", group.label(one))]
+    chosen = [one for one in chosen if statistic(group.label(one)) != "sd"]
     if not chosen and _SHRINKS.search(factor.words):
         chosen = group.of("size")
     return [one for one in chosen if one is not factor and one.span.low > 0]
@@ -267,7 +259,7 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
         value = amount(a.span / b.span - (factor.dimension == "share"), factor.dimension)
         wrong = f"{factor.name}: {factor.text} is printed, but {a.text} and {b.text} differ by "
-        yield tested(factor, any(fits(way, span) for way in ways), f"{wrong}{value}.")
+        yield Tested(factor, any(fits(way, span) for way in ways), f"{wrong}{value}.")
 
 
 # -- what is written out ---------------------------------------------------------------------------
@@ -275,17 +267,16 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
 
 def percent_of(group: Group) -> Iterator[Tested]:
     """Checks a share in brackets: "0.2 ms (8.3 % of 2.4 ms)"."""
-    ordered = group.ordered
+    ordered = group.figures
     for part, share, whole in zip(ordered, ordered[1:], ordered[2:], strict=False):
         of = share.dimension == "share" and share.column.strip() == "of"
-        if of and part.dimension == whole.dimension and whole.span.low > 0:
-            formula = f"{part.text} ÷ {whole.text}"
-            yield from follows(share, [(part.span / whole.span, formula)])
+        if of and part.dimension == whole.dimension:
+            yield from follows(share, quotients([part], [whole]))
 
 
 def conversions(group: Group) -> Iterator[Tested]:
     """Checks conversions: "262144 KB (256 MB)": one thing in two units."""
-    for one, other in pairwise(group.ordered):
+    for one, other in pairwise(group.figures):
         same = one.dimension == other.dimension and one.unit != other.unit
         if same and one.column.strip(" ~") == "(" and not other.row and other.column[:1] == ")":
             decimal = {one.unit.partition("/")[0], other.unit.partition("/")[0]} & _DECIMAL
@@ -294,7 +285,7 @@ def conversions(group: Group) -> Iterator[Tested]:
             # "12 % of the 3.5 s (410 ms)" has the part in brackets.
             good |= any(fits(one.span * of.span, other.span) for of in group.of("share"))
             wrong = f"{one.text} are {amount(one.span, one.dimension)}, and the "
-            yield tested(other, good, f"{wrong}brackets behind it say {other.text}.")
+            yield Tested(other, good, f"{wrong}brackets behind it say {other.text}.")
 
 
 _DECIMAL = {"kB", "KB", "MB", "GB"}
@@ -307,62 +298,51 @@ def _sharp(one: Printed) -> Span:
     return exact(one.span.mid) if whole else one.span
 
 
-def equations(text: Group) -> Iterator[Tested]:
-    """Checks the sums and quotients that a sentence writes out, with their result behind "="."""
-    for said, line in text.reading.said:
-        found = numbers(said) if "=" in said else []
-        for index, one in enumerate(found[1:], 1):
-            between = said[found[index - 1].end : one.start]
-            if between.rstrip(" ~≈").endswith("=") and len(re.findall("[A-Za-z]+", between)) <= 3:
-                yield from _equation(said, line, found[:index], one)
-
-
-def _equation(text: str, line: int, left: list[Number], result: Number) -> Iterator[Tested]:
-    """Tests the longest chain of numbers with signs between them that ends before the "=". More
-    than three words stand between two numbers of an equation only by accident."""
-    first = len(left) - 1
-    while first > 0:
-        gap = text[left[first - 1].end : left[first].start]
-        signs = re.findall(r"[+\-×x*÷/]", re.sub(r"[A-Za-z]{2,}", "", gap))
-        if len(signs) != 1 or "=" in gap or len(re.findall("[A-Za-z]+", gap)) > 3:
-            break
-        first -= 1
-    chain = left[first:]
-    before = text[: chain[0].start].rstrip("~ ")
-    written = "(" * (len(before) - len(before.rstrip("(")))
-    for index, (one, after) in enumerate(pairwise((*chain, result))):
-        gap = re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/]", "", text[one.end : after.start])
-        written += f"n{index}{gap if after is not result else ')' * gap.count(')')}"
-    try:
-        formula = ast.parse(written.translate(_SIGNS), mode="eval").body
-        values = [_evaluated(formula, chain, result, units=units) for units in (True, False)]
-    except (SyntaxError, ZeroDivisionError, ValueError):
-        return
-    if len(chain) > 1:
-        good = any(fits(value, printed) for value, printed in values)
-        shown = f"“{text[chain[0].start : result.end]}”"
-        wrong = f"{shown}: it is {amount(values[1][0], '')} {result.unit}".rstrip() + "."
-        yield Tested(None, "" if good else wrong, line)
-
-
-def _evaluated(
-    formula: ast.expr, chain: list[Number], result: Number, *, units: bool
-) -> tuple[Span, Span]:
-    """Returns the value of the left side, and the right side: with all units, or as bare digits,
-    which are in the result's unit."""
-    left, right = (
-        [one.printed[1] if units else _bare(one) for one in side] for side in (chain, [result])
-    )
-    return evaluated(formula, lambda leaf: left[int(ast.unparse(leaf)[1:])]), right[0]
-
-
-def _bare(one: Number) -> Span:
-    """Returns a number without its unit."""
-    value, printed = one.printed[1], float(one.value)
-    return value * abs(printed / value.mid if value.mid and not one.upper else 1.0)
-
-
+_CHAIN = re.compile(r"(\(*n\d+(?:\)*[-+*/]\(*n\d+)+\)*)(?:=(?=n(\d+)))?")
+"""A formula, and its result behind "=": n3 stands for the fourth number of a sentence."""
 _SIGNS = str.maketrans("×x÷", "**/")
+
+
+def equations(text: Group) -> Iterator[Tested]:
+    """Checks the sums and quotients that a sentence writes out, with their result behind "=": with
+    all units, or with bare digits, which are in the result's unit."""
+    for said, line in text.reading.said:
+        named = numbers(said) if "=" in said else []
+        ends = [0, *(number.end for number in named)]
+        gaps = [said[end : number.start] for end, number in zip(ends, named, strict=False)]
+        written = "".join(f"{_signs(gap)}n{index}" for index, gap in enumerate(gaps))
+        spans = [number.figure().span for number in named], [_bare(number) for number in named]
+        for formula, place in (pair for pair in _CHAIN.findall(written) if pair[1]):
+            first, result = named[int(re.findall(r"\d+", formula)[0])], named[int(place)]
+            try:
+                (whole, digits) = (_computed(formula, of) for of in spans)
+            except (SyntaxError, ZeroDivisionError, RecursionError):
+                continue
+            good = fits(whole, spans[0][int(place)]) or fits(digits, spans[1][int(place)])
+            shown = f"“{said[first.start : result.end]}”"
+            wrong = f"{shown}: it is {amount(digits, '')} {result.unit}".rstrip()
+            figure = replace(result.figure(line=line), text=shown)
+            yield Tested(figure, good, f"{wrong}.")
+
+
+def _signs(gap: str) -> str:
+    """Returns the signs of a formula between two numbers; none, but a semicolon, where more than
+    three words stand between them."""
+    words = re.findall("[A-Za-z]+", gap)
+    signs = re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/=]", "", gap).translate(_SIGNS)
+    return signs if len(words) <= 3 else ";"
+
+
+def _bare(number: Number) -> Span:
+    """Returns a number without its unit; what is counted is whole all the same."""
+    unit = "count" if number.unit in ("", *EXACT) else "ratio"
+    return replace(number, unit=unit).figure().span
+
+
+def _computed(formula: str, spans: list[Span]) -> Span:
+    body = ast.parse(formula, mode="eval").body
+    value: Span = evaluated(body, lambda leaf: spans[int(ast.unparse(leaf)[1:])])
+    return value
 
 
 RULES: tuple[Rule, ...] = (

@@ -27,7 +27,16 @@ NOMINAL = 0.05
 MANY = 80
 """Figures of a group beyond which none is tried against each other."""
 
-PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
+STATISTIC = re.compile(
+    r"(?P<cv>\bcv\b|coefficient of variation|relative (?:standard )?deviation)|"
+    r"(?P<interval>\b95 ?%|\b95th|interval)|(?P<min>\bmin(?:imum)?(?![a-z]))|(?P<p5>\bp0?[15]\b)|"
+    r"(?P<median>\bmedian|\bp50)|(?P<p75>\bp75)|(?P<p90>\bp90)|(?P<p95>\bp95)|(?P<p999>\bp99\.?9)|"
+    r"(?P<p99>\bp99)|(?P<max>\bmax(?:imum)?(?![a-z]))|(?P<mean>\b(?:mean|avg|average)\b)|"
+    r"(?P<percentile>\bp\d\d)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"  # noqa: RUF001
+)
+"""The words of a statistic, in small letters, as the group that has its name."""
+RANKED = ("min", "p5", "median", "p75", "p90", "p95", "p99", "p999", "max")
+"""Statistics that are never smaller than those before them."""
 
 Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"]
 """A block is what "name: value" lines give; a list has all figures of neighbouring lines."""
@@ -35,16 +44,11 @@ Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A figure that a rule could test. `wrong` is a sentence where it doesn't fit; else empty."""
+    """A figure that a rule could test, and the sentence about it that holds unless it is good."""
 
-    figure: Printed | None
+    figure: Printed
+    good: bool
     wrong: str = ""
-    line: int = 0
-
-
-def tested(figure: Printed, good: bool, wrong: str) -> Tested:
-    """Returns the figure, and the sentence about it unless it is good."""
-    return Tested(figure, "" if good else wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +84,20 @@ class Group:
             found.setdefault(one.sentence, []).append(one)
         return found
 
-    @property
-    def ordered(self) -> list[Printed]:
-        """Returns a sentence's figures in their order."""
-        return sorted(self.figures, key=lambda one: one.start)
-
 
 def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
     """Yields all groups of a text, the whole text as the last."""
     made: dict[tuple[Kind, object], list[Printed]] = {}
     for one in reading.figures:
-        keys: list[tuple[Kind, object]]
+        keys: dict[Kind, object]
         if one.form == "line":
-            keys = [("sentence", one.sentence)]
-            keys += [("list", one.block)] if one.block else []
-            keys += [("block", one.block)] if one.named else []
+            keys = {"sentence": one.sentence, "list": one.block, "block": one.block * one.named}
         else:
-            keys = [("table", one.table), ("row", (one.table, one.sentence))]
-            keys += [("column", (one.table, one.column))]
-        for key in keys:
-            made.setdefault(key, []).append(one)
+            keys = {"table": one.table, "row": (one.table, one.sentence)}
+            keys["column"] = (one.table, one.column)
+        for kind, name in keys.items():
+            if name:
+                made.setdefault((kind, name), []).append(one)
     yield from (Group(kind, figures, reading, reference) for (kind, _), figures in made.items())
     yield Group("document", reading.figures, reading, reference)
 
@@ -123,13 +121,20 @@ Values = list[tuple[Span, str]]
 """The values that a figure may have, each with the formula that gives it."""
 
 
+def quotients(over: Sequence[Printed], under: Sequence[Printed]) -> Values:
+    """Returns each figure of the one ÷ each of the other that is above zero."""
+    return [
+        (a.span / b.span, f"{a.text} ÷ {b.text}") for a in over for b in under if b.span.low > 0
+    ]
+
+
 def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
     """Checks that one of the values is the figure's; without any nothing is tested."""
     if values:
         value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
         wrong = f"{figure.name}: {figure.text} is printed, but {formula} = "
         wrong += f"{amount(value, figure.dimension)}."
-        yield tested(figure, any(fits(one, loose(figure), slack) for one, _ in values), wrong)
+        yield Tested(figure, any(fits(one, loose(figure), slack) for one, _ in values), wrong)
 
 
 def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
@@ -150,16 +155,21 @@ def loose(figure: Printed) -> Span:
 
 
 @cache
-def sizes_in(text: str) -> tuple[tuple[str, Span, str], ...]:
-    """Returns the sizes that a heading names: as printed, in bytes, and their unit."""
+def sizes_in(text: str) -> tuple[Printed, ...]:
+    """Returns the sizes that a heading names."""
     sizes = [one for one in numbers(text) if one.unit == "bytes" or one.unit[-1:] == "B"]
-    return tuple((*one.printed, one.unit) for one in sizes)
+    return tuple(size.figure() for size in sizes)
 
 
-def stem(noun: str) -> str:
-    """Returns the last word of a noun without its plural: "hash operations" is an operation."""
-    words = noun.lower().split()
-    return words[-1].strip(".,;:()").removesuffix("s") if words else ""
+def statistic(label: str) -> str:
+    """Returns the name of the statistic that a label has; "" for none."""
+    named = STATISTIC.search(label)
+    return str(named.lastgroup) if named else ""
+
+
+def is_spread(label: str) -> bool:
+    """Returns true for a statistic that isn't the mean: neither sums nor quotients keep it."""
+    return statistic(label) not in ("", "mean")
 
 
 # -- numbers as the audit writes them --------------------------------------------------------------

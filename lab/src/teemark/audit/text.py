@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: SIM905 (signs of arithmetic; lists of words)
-"""Reads anybody's text: tables in Markdown or set with tabs and blanks, lines "name: value", and
-sentences."""
+"""Reads anybody's text: what programs print, tables in Markdown or set with tabs and blanks, lines
+"name: value", and sentences."""
 
 import re
 from bisect import bisect
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from teemark.audit.figure import Lines, Printed, Reading
+from teemark.audit.figure import Lines, Reading
 from teemark.audit.numbers import numbers, plain, unit_named
+from teemark.audit.programs import rewritten
+from teemark.base.errors import DataError, UsageMistake
+
+KNOWN = (
+    "openssl speed (-mr, -elapsed too), xtest's perf tests, kcapi-speed, time, cryptsetup "
+    "benchmark, tcrypt, Markdown and aligned tables, name: value, and sentences"
+)
+OF_A_PROGRAM = 400
+"""Characters of the longest line that these programs print; no other is tried."""
+LONGEST = 20_000
+"""Characters of a line that are read; a longer one is no text."""
 
 _RULE = re.compile(r"[|:\- +=]+")
 _HEADING = re.compile(
@@ -88,12 +100,11 @@ class _Text:
                 self.reading.unknown.append((number.value, line))
                 continue
             words = key if alone else _STOPS.split(ahead)[-1].strip(" (=→" + _SIGNS)[-60:].strip()
-            unit = number.unit or _implied(words)
-            printed, span = replace(number, unit=unit).printed
             column = noun if not number.unit else behind.strip()
             self.reading.figures.append(
-                Printed(printed, span, unit, self.table, words, column, line, "line", self.sentence,
-                       block, alone, start=number.start, digits=number.value)
+                number.figure(_implied(words), table=self.table, row=words, column=column,
+                              line=line, form="line", sentence=self.sentence, block=block,
+                              named=alone)
             )  # fmt: skip
 
     def named(self, line: int, key: str, value: str) -> None:
@@ -147,29 +158,23 @@ class _Text:
         number, line = lines[index]
         following = lines[index + 1][1].strip() if index + 1 < len(lines) else ""
         ruled = bool(_RULE.fullmatch(following))
-        end = index + 2 if ruled else index + 1
+        markdown = ruled and "|" in line and "|" in following
+        cells_of = _cells if markdown else lambda text: _GAP.split(plain(text))
+        heads = cells_of(line)
+        if not markdown and (len(heads) < 2 or any(map(_is_value, heads[1:]))):
+            return 0
         rows: list[tuple[int, list[str]]] = []
-        if "|" in line and ruled and "-" in following and "|" in following:
-            heads = _cells(line)
-            while end < len(lines) and "|" in lines[end][1]:
-                rows.append((lines[end][0], _cells(lines[end][1])))
-                end += 1
-        else:
-            heads = _GAP.split(plain(line))
-            if len(heads) < 2 or any(map(_is_value, heads[1:])):
-                return 0
-            end = index + 1
-            while end < len(lines):
-                cells = _GAP.split(plain(lines[end][1]))
-                if len(cells) == len(heads):
-                    rows.append((lines[end][0], cells))
-                elif end > index + 1 or not ruled:
-                    break
-                end += 1
-            if not any(numbers(text) for _, cells in rows for text in cells[1:]):
-                return 0
+        first = index + 1 + ruled
+        for place in range(first, len(lines)):
+            row = lines[place][1]
+            cells = cells_of(row)
+            if not ("|" in row if markdown else len(cells) == len(heads)):
+                break
+            rows.append((lines[place][0], cells))
+        if not markdown and not any(numbers(text) for _, cells in rows for text in cells[1:]):
+            return 0
         self._rows((number, heads), rows)
-        return end - index
+        return first + len(rows) - index
 
     def _rows(self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]]) -> None:
         """Takes the figures of a table. A row with a name alone heads those below it."""
@@ -184,39 +189,45 @@ class _Text:
                 continue
             self.sentence += 1
             self.reading.said.append((" | ".join(cells), line))
-            found = numbers(cells[0])
-            first = found[0] if len(found) == 1 else None
-            is_value = first is not None and first.end == len(cells[0])
-            is_value &= first is not None and bool(first.unit or units[0])
-            size = first is not None and first.unit in (*_SIZES, "GB")
-            row = f"{section} {'' if is_value and not size else cells[0]}".strip()
+            first = numbers(cells[0])
+            is_value = len(first) == 1 and first[0].end == len(cells[0])
+            is_value = is_value and bool(first[0].unit or units[0])
+            size = is_value and first[0].unit in (*_SIZES, "GB")
+            row = f"{section} {cells[0] if size or not is_value else ''}".strip()
             for index, text in enumerate(cells[: len(names)]):
                 for count, number in enumerate(numbers(text) if index or is_value else ()):
                     unit = number.unit or units[index] or _implied(names[index])
                     behind, ahead = text[number.end :][:60], text[: number.start][-60:].strip()
                     words = ahead if count or ahead.strip(_SIGNS) else ""
-                    counted = behind.strip() or ("" if unit != "count" else _noun(behind))
-                    shown, span = replace(number, unit=unit).printed
-                    column = f"{names[index]} {words} {counted}".strip()
+                    column = f"{names[index]} {words} {behind.strip()}".strip()
                     self.reading.figures.append(
-                        Printed(shown, span, unit, table, row, column, line, "cell", self.sentence,
-                               head=head_line, start=index, digits=number.value)
+                        number.figure(unit, table=table, row=row, column=column, line=line,
+                                      sentence=self.sentence, head=head_line, start=index)
                     )  # fmt: skip
         self.new_block()
 
 
-def read(reading: Reading, lines: Lines) -> None:
-    """Puts everything that the lines say into the reading."""
-    text = _Text(reading)
+def read(text: str, file: str) -> Reading:
+    """Returns the figures of a text. A DataError names the line where there is nothing to audit."""
+    reading = Reading(file)
+    lines: Lines = [
+        (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    first, said = next((line for line in lines if line[1].strip()), (1, ""))
+    reading.title = plain(_STAMP.sub("", said, count=1).lstrip("#= "))[:200]
     lines = [(number, _STAMP.sub("", line, count=1)) for number, line in lines]
-    reading.title = next((plain(line.lstrip("#= ")) for _, line in lines if line.strip()), "")[:200]
-    index = 0
+    reader, index = _Text(reading), 0
     while index < len(lines):
-        used = text.table_at(lines, index)
+        used = reader.table_at(lines, index)
         if not used:
-            text.line(lines[index][0], plain(lines[index][1]))
+            reader.line(lines[index][0], plain(lines[index][1]))
         index += used or 1
-    text.flush()
+    reader.flush()
+    if not reading.figures:
+        what = f"no figure from here on: {said.strip()[:60]!r}" if said else "the file is empty"
+        raise DataError(f"{file}:{first}: {what}", hint=f"the audit reads {KNOWN}")
+    return reading
 
 
 def _implied(words: str) -> str:
@@ -249,3 +260,20 @@ def _is_value(text: str) -> bool:
 
 def _cells(line: str) -> list[str]:
     return [plain(cell) for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def read_file(path: Path) -> Reading:
+    """Reads a file that is to be audited."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageMistake(
+            f"{path}: can't be read: {error.strerror}",
+            hint="name a program's output, or a text with figures, such as a run's report.md",
+        ) from None
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path}:{line}: not UTF-8 text", hint="convert it first") from None
+    return read(text, str(path))

@@ -93,8 +93,7 @@ def _size(one: Printed) -> float | None:
     found = [size for text in (one.column, one.row) for size in sizes_in(text)]
     if len(found) != 1 or one.form == "line":
         return None
-    _, span, unit = found[0]
-    return span.mid * (1.024 if unit in ("kB", "KB") else 1.0)
+    return found[0].span.mid * (1.024 if found[0].unit in ("kB", "KB") else 1.0)
 
 
 def published(text: Group) -> Iterator[Tested]:
@@ -117,7 +116,8 @@ def published(text: Group) -> Iterator[Tested]:
     for (algorithm, kind), one in best.items():
         known = text.reference.cycles_for(reading.core, algorithm)
         if known:
-            yield Tested(one, _against(reading, one, kind == "hardware", known))
+            wrong = _against(reading, one, kind == "hardware", known)
+            yield Tested(one, not wrong, wrong)
 
 
 def _against(reading: Reading, one: Printed, claimed: bool, known: Sequence[CyclesPerByte]) -> str:
@@ -176,7 +176,8 @@ def cpu_time(text: Group) -> Iterator[Tested]:
             wrong = f"{name}: {found[3]} s were asked for and the rate is over {found[2]} s: CPU "
             wrong += "time, not elapsed time. The process waited meanwhile, for a device or for "
             wrong += "others; by the clock it is slower. Use -elapsed."
-            yield Tested(None, wrong if 0 < time < 0.5 * asked else "", line)
+            figure = Printed(said, exact(time), "s", line=line)
+            yield Tested(figure, not 0 < time < 0.5 * asked, wrong)
 
 
 RULES: tuple[Rule, ...] = (

@@ -116,22 +116,20 @@ def in_words(
     if listed and not isinstance(value, dict):
         place = place.rpartition("[")[0]  # the value is in the message
     broken, field = problem.__cause__, re.search(r"field `(.+)`", text)
+    key = broken.key if isinstance(broken, Wrong) else field[1] if field else ""
+    place = ".".join(filter(None, (place, key)))
     if isinstance(broken, Wrong):
-        return _joined(place, broken.key), str(broken), broken.hint
+        return place, str(broken), broken.hint
     if field and "missing" in text:
-        return _joined(place, field[1]), "missing", _known(_below(kind, value, field[1]))
+        return place, "missing", _known(_below(kind, value, key))
     if field:
-        return _joined(place, field[1]), "no such key", _known(kind, value, field[1])
+        return place, "no such key", _known(kind, value, key)
     if text == "Invalid decimal string":
         return place, f"{_shown(value)} is no number", None
     if text.startswith("Invalid"):
         return place, f"{_shown(value)} isn't known", _known(kind)
     known = _known(kind) if path else None
     return place, f"must be {_expected(text, kind)}, not {_shown(value)}", known
-
-
-def _joined(place: str, key: str) -> str:
-    return ".".join(filter(None, (place, key)))
 
 
 def _shown(value: object) -> str:

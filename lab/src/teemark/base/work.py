@@ -5,8 +5,8 @@ table lacks (of a newer teebench) is measured and listed all the same; its cost 
 and its bytes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 NONE = "none"
 TEE = "tee"
@@ -94,26 +94,19 @@ class Work:
         parts = key.split("/", 3)
         if len(parts) != 4 or not all(parts):
             raise ValueError(f"{key!r} is no case: a key is {KEY_FORM}")
-        workload, algorithm, backend, _ = parts
-        row = WORKLOADS.get(workload)
-        places = row.parameters.split("/") if row is not None else ["BYTES"]
-        given = parts[3].split("/")
-        if len(given) != len(places):  # of another teebench than the table's
-            return cls(workload, algorithm, backend, parts[3], words=tuple(given))
-        numbers: dict[str, int] = {}
-        words = []
-        if row is not None:
-            _number(row.subject, algorithm, numbers)
-        for place, value in zip(places, given, strict=True):
-            if not _number(place.rpartition("|")[2], value, numbers):
-                words.append(value)
-        return cls(
-            *(workload, algorithm, backend, parts[3]),
-            size=numbers.get("size"),
-            chunk=numbers.get("chunk"),
-            count=numbers.get("count"),
-            words=tuple(words),
-        )
+        workload, algorithm, backend, parameters = parts
+        bare = cls(workload, algorithm, backend, parameters)
+        places, values = bare.row.parameters.split("/"), parameters.split("/")
+        if len(values) != len(places):  # of another teebench than the table's
+            return replace(bare, words=tuple(values))
+        named = [
+            (_NUMBERS.get(place.rpartition("|")[2], ""), value)
+            for place, value in zip((bare.row.subject, *places), (algorithm, *values), strict=True)
+        ]
+        decimal = ((name, value) for name, value in named if value.isdecimal() and value.isascii())
+        numbers: dict[str, Any] = {name: int(value) for name, value in decimal if name}
+        words = tuple(value for name, value in named[1:] if name not in numbers)
+        return replace(bare, words=words, **numbers)
 
     @property
     def key(self) -> str:
@@ -184,14 +177,6 @@ class Work:
 
 KEY_FORM = "WORKLOAD/ALGORITHM/BACKEND/PARAMETERS"
 _NUMBERS = {"BYTES": "size", "CHUNK": "chunk", "LINES": "count", "TIMES": "count", "KIB": "count"}
-
-
-def _number(place: str, value: str, numbers: dict[str, int]) -> bool:
-    """Notes a number under the name of its place; False for what is no number, or needs none."""
-    if place not in _NUMBERS or not (value.isdecimal() and value.isascii()):
-        return False
-    numbers[_NUMBERS[place]] = int(value)
-    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@
 from pathlib import Path
 
 import click
-import msgspec
 
 from teemark.audit import audit
-from teemark.audit.formats import read_file
+from teemark.audit.text import read_file
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
-from teemark.cli.common import PATH, json_option, option
+from teemark.cli.common import PATH, json_option, option, put_json
 from teemark.reference import data
 
 
@@ -35,10 +34,10 @@ def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> in
         raise UsageMistake(
             f"--core {core}: nothing is published of it", hint=f"known: {', '.join(cores)}"
         )
-    read = [read_file(file) for file in files]
-    audited = audit(read, reference, core.lower(), ghz * 1e9)
+    readings = [read_file(file) for file in files]
+    audited = [audit(reading, reference, core.lower(), ghz * 1e9) for reading in readings]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(audited)).decode())
+        put_json(audited)
     else:
         for one in audited:
             for finding in one.findings:

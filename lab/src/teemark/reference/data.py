@@ -61,10 +61,6 @@ class Document(Struct, frozen=True):
     emulated: Literal["", "yes"] = ""
 
     @property
-    def key(self) -> str:
-        return self.id
-
-    @property
     def source(self) -> str:
         return f"{self.title} ({self.date})"
 
@@ -123,23 +119,23 @@ class Published(Struct, frozen=True, kw_only=True):
     def key(self) -> Key:
         return (self.document.id, self.table, self.row, self.column)
 
-    def _span(self, value: Decimal | None, upper: Decimal | None) -> Span:
+    def _span(self, value: Decimal | None, upper: Decimal | None, unit: str) -> Span:
         """Counts are exact, and "about" allows a whole unit of the last digit."""
         if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
         counted = self.unit in EXACT and self.relation == "="
-        return printed(value, upper, 0.0 if counted else 1.0 if self.relation == "~" else 0.5)
+        digits = 0.0 if counted else 1.0 if self.relation == "~" else 0.5
+        return printed(value, upper, digits) * UNITS[unit][1]
 
     @property
     def span(self) -> Span:
-        """Returns the printed value in its printed unit, with its rounding."""
-        return self._span(self.value, self.upper)
+        """Returns the printed value in base units (seconds, bytes, bytes a second)."""
+        return self._span(self.value, self.upper, self.unit)
 
     @property
     def base(self) -> Span:
-        """Returns the corrected figure in base units (seconds, bytes, bytes per second)."""
-        span = self._span(self.corrected, self.corrected_upper)
-        return span * UNITS[self.corrected_unit][1]
+        """Returns the corrected value in base units."""
+        return self._span(self.corrected, self.corrected_upper, self.corrected_unit)
 
     @property
     def published(self) -> str:
@@ -175,10 +171,6 @@ class Constant(Struct, frozen=True, kw_only=True):
     source: str
 
     @property
-    def key(self) -> str:
-        return self.name
-
-    @property
     def value(self) -> Decimal | None:
         """Returns the printed number; None for words."""
         return None if self.unit == TEXT else Number.read(self.text)
@@ -195,10 +187,6 @@ class CyclesPerByte(Struct, frozen=True, kw_only=True):
     source: str
     note: str = ""
 
-    @property
-    def key(self) -> str:
-        return f"{self.core} {self.algorithm} {self.implementation}"
-
 
 class KernelDriver(Struct, frozen=True, kw_only=True):
     """The kind of a kernel driver, by its source; the first row that fits a name holds."""
@@ -209,10 +197,6 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
     source: str
     note: str = ""
 
-    @property
-    def key(self) -> str:
-        return self.driver
-
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -222,17 +206,11 @@ class Reference:
     cycles: tuple[CyclesPerByte, ...] = ()
     drivers: tuple[KernelDriver, ...] = ()
 
-    def get(self, document: str, table: str, row: str, column: str) -> Published:
-        figure = self.find(document, table, row, column)
-        if figure is None:
-            raise DataError(
-                f"reference: no figure {document}/{table}/{row}/{column}",
-                hint=f"it should be in reference/{document}.csv",
-            )
-        return figure
-
-    def find(self, document: str, table: str, row: str, column: str) -> Published | None:
-        return self.figures.get((document, table, row, column))
+    def get(self, *key: *Key) -> Published:
+        if key not in self.figures:
+            hint = f"it should be in reference/{key[0]}.csv"
+            raise DataError(f"reference: no figure {'/'.join(key)}", hint=hint)
+        return self.figures[key]
 
     def table(self, document: str, table: str) -> tuple[Published, ...]:
         return tuple(one for one in self.figures.values() if one.key[:2] == (document, table))
@@ -247,40 +225,44 @@ class Reference:
         return tuple(row for row in self.cycles if (row.core, row.algorithm) == (core, algorithm))
 
 
-def columns(type_: type[Struct]) -> tuple[str, ...]:
-    """Returns the columns of the file whose rows are of that type, in their order."""
-    return tuple(one.encode_name for one in msgspec.structs.fields(type_))
+_KEYS: Mapping[type[Struct], tuple[str, ...]] = {
+    Published: ("document", "table", "row", "column"),
+    CyclesPerByte: ("core", "algorithm", "implementation"),
+}
+"""The columns that name a row; of other tables the first."""
 
 
 def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
-    """Returns the rows of a file by their keys; figures of a document know it."""
-    header, rows = columns(type_), {}
+    """Returns the rows of a file by what names them; figures of a document know it."""
+    header = tuple(one.encode_name for one in msgspec.structs.fields(type_))
+    keys, rows = _KEYS.get(type_, header[:1]), dict[Any, Any]()
     lines = csv.reader(io.StringIO(text), strict=True)
+
+    def wrong(why: str, hint: str | None = _HINT) -> DataError:
+        return DataError(f"{file}:{max(lines.line_num, 1)}: {why}", hint=hint)
+
     try:
         if tuple(next(lines, ())) != header:
-            raise DataError(f"{file}:1: the columns must be {','.join(header)}", hint=_HINT)
+            raise wrong(f"the columns must be {','.join(header)}")
         for cells in lines:
-            where = f"{file}:{lines.line_num}"
             if len(cells) != len(header):
-                raise DataError(f"{where}: {len(cells)} cells, not {len(header)}", hint=_HINT)
-            found: dict[str, object] = {
-                name: cell for name, cell in zip(header, cells, strict=True) if cell
-            }
-            for name, cell in found.items():
-                if str(cell) != str(cell).strip():
-                    raise DataError(f"{where}: {name}: blanks around {cell!r}", hint=_HINT)
+                raise wrong(f"{len(cells)} cells, not {len(header)}")
+            row: dict[str, Any] = dict(zip(header, cells, strict=True))
+            for name, cell in row.items():
+                if cell != cell.strip():
+                    raise wrong(f"{name}: blanks around {cell!r}")
+            key = tuple(row[name] for name in keys)
+            if (named := key if len(key) > 1 else key[0]) in rows:
+                raise wrong(f"{' / '.join(key[-3:])} is there twice")
             if document is not None:
-                if found.get("document") != document.id:
-                    why = f"document is {found.get('document')}, not {document.id}"
-                    raise DataError(f"{where}: {why}", hint=_HINT)
-                found["document"] = document
-            row = convert(found, type_, where, error=DataError, hint=_HINT, texts=True)
-            if row.key in rows:
-                named = row.key if isinstance(row.key, str) else " / ".join(row.key[1:])
-                raise DataError(f"{where}: {named} is there twice", hint=_HINT)
-            rows[row.key] = row
+                if row["document"] != document.id:
+                    raise wrong(f"document is {row['document']}, not {document.id}")
+                row["document"] = document
+            given = {name: cell for name, cell in row.items() if cell}
+            where = f"{file}:{lines.line_num}"
+            rows[named] = convert(given, type_, where, error=DataError, hint=_HINT, texts=True)
     except csv.Error as error:
-        raise DataError(f"{file}:{lines.line_num}: not CSV: {error}") from None
+        raise wrong(f"not CSV: {error}", None) from None
     return rows
 
 

@@ -14,6 +14,21 @@ from decimal import Decimal
 from typing import Any
 
 
+def _by_ends(
+    of: Callable[[float, float], float],
+) -> Callable[["Span", "Span | float"], "Span"]:
+    """Returns an operation on spans: its least and its greatest result are those of their ends."""
+
+    def result(one: "Span", other: "Span | float") -> "Span":
+        by = other if isinstance(other, Span) else exact(float(other))
+        if of is operator.truediv and by.low <= 0 <= by.high:
+            raise ZeroDivisionError("divided by a range that holds zero")
+        ends = [of(a, b) for a in (one.low, one.high) for b in (by.low, by.high)]
+        return Span(min(ends), of(one.mid, by.mid), max(ends))
+
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """From `low` to `high`, with `mid` as the figure that was printed."""
@@ -22,25 +37,10 @@ class Span:
     mid: float
     high: float
 
-    def __add__(self, other: "Span | float") -> "Span":
-        o = span(other)
-        return Span(self.low + o.low, self.mid + o.mid, self.high + o.high)
-
-    def __sub__(self, other: "Span | float") -> "Span":
-        o = span(other)
-        return Span(self.low - o.high, self.mid - o.mid, self.high - o.low)
-
-    def __mul__(self, other: "Span | float") -> "Span":
-        o = span(other)
-        ends = [a * b for a in (self.low, self.high) for b in (o.low, o.high)]
-        return Span(min(ends), self.mid * o.mid, max(ends))
-
-    def __truediv__(self, other: "Span | float") -> "Span":
-        o = span(other)
-        if o.low <= 0 <= o.high:
-            raise ZeroDivisionError("divided by a range that holds zero")
-        ends = [a / b for a in (self.low, self.high) for b in (o.low, o.high)]
-        return Span(min(ends), self.mid / o.mid, max(ends))
+    __add__ = _by_ends(operator.add)
+    __sub__ = _by_ends(operator.sub)
+    __mul__ = _by_ends(operator.mul)
+    __truediv__ = _by_ends(operator.truediv)
 
     def overlaps(self, other: "Span") -> bool:
         # a relative allowance of 1e-9 for what binary fractions lose
@@ -52,23 +52,16 @@ def exact(value: float) -> Span:
     return Span(value, value, value)
 
 
-def span(value: Span | float) -> Span:
-    return value if isinstance(value, Span) else exact(float(value))
-
-
 def printed(value: Decimal, upper: Decimal | None = None, digits: float = 0.5) -> Span:
     """Returns a printed number with `digits` units of its last place on either side."""
-    low = float(value) - digits * _last_place(value)
-    if upper is None:
-        return Span(low, float(value), float(value) + digits * _last_place(value))
-    high = float(upper) + digits * _last_place(upper)
-    return Span(low, (float(value) + float(upper)) / 2, high)
+    top = value if upper is None else upper
+    low, high = float(value), float(top)
+    below, above = digits * _last_place(value), digits * _last_place(top)
+    return Span(low - below, (low + high) / 2, high + above)
 
 
 def _last_place(value: Decimal) -> float:
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return math.pow(10, min(exponent, 0))
+    return math.pow(10, min(int(value.as_tuple().exponent), 0))
 
 
 SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {

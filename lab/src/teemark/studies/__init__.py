@@ -5,6 +5,7 @@ from functools import cache
 
 from teemark.audit import audit_published
 from teemark.base.errors import ConfigError
+from teemark.base.finding import Finding
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph
 from teemark.reference.data import load
@@ -32,17 +33,13 @@ def _of(subject: Subject) -> list[Block]:
         reference = _reference()
     except ConfigError as error:
         return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
-    lookup = Lookup(subject)
-    left = [*audit_published(reference, plan), *mistaken(reference, plan)]
-    made: list[Block] = []
+    lookup, made = Lookup(subject), list[Block]()
+    findings: dict[str, list[Finding]] = {}
+    for finding in (*audit_published(reference, plan), *mistaken(reference, plan)):
+        findings.setdefault(finding.place.table if finding.place else "", []).append(finding)
     for table in declared.load(plan):
-        here = [
-            finding
-            for finding in left
-            if finding.place is not None and finding.place.table == table.table
-        ]
-        left = [finding for finding in left if finding not in here]
-        made += blocks(table, lookup, reference, here)
+        made += blocks(table, lookup, reference, findings.pop(table.table, []))
+    left = [finding for elsewhere in findings.values() for finding in elsewhere]
     if left:
         made += [
             Heading("Elsewhere in the document"),

@@ -29,7 +29,7 @@ Unit = Literal["times", "%", "points", "time"]
 """How a figure of a conclusion is written: a factor, a share, a difference of shares, seconds."""
 
 
-class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+class Line(Struct, frozen=True, forbid_unknown_fields=True):
     """A row or a column, with the formula of its cells; a row may have one for each column."""
 
     name: str
@@ -46,8 +46,8 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     table: str
     title: str
-    row_lines: tuple[str | _Line, ...] = field(name="rows")
-    column_lines: tuple[str | _Line, ...] = field(name="columns")
+    row_lines: tuple[str | Line, ...] = field(name="rows")
+    column_lines: tuple[str | Line, ...] = field(name="columns")
     corner: str = "metric"
     tall: bool = False
     """It has a column for each statistic."""
@@ -55,40 +55,25 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     note: str = ""
 
     def __post_init__(self) -> None:
-        once("rows", self.rows)
-        once("columns", self.columns)
-        for column in self.deviations.values():
-            if column not in self.columns:
-                raise Wrong(f"sd_of: there is no column {column!r}", key="columns")
+        for key, lines in (("rows", self.row_lines), ("columns", self.column_lines)):
+            once(key, tuple(line if isinstance(line, str) else line.name for line in lines))
+        for column in self.columns.values():
+            if column.sd_of and column.sd_of not in self.columns:
+                raise Wrong(f"sd_of: there is no column {column.sd_of!r}", key="columns")
 
     @property
-    def lines(self) -> tuple[list[_Line], list[_Line]]:
-        """Returns rows and columns; a line that is a string has a name alone."""
-        rows, columns = (
-            [_Line(one) if isinstance(one, str) else one for one in lines]
-            for lines in (self.row_lines, self.column_lines)
-        )
-        return rows, columns
+    def rows(self) -> dict[str, Line]:
+        return _by_name(self.row_lines)
 
     @property
-    def rows(self) -> tuple[str, ...]:
-        return tuple(row.name for row in self.lines[0])
+    def columns(self) -> dict[str, Line]:
+        return _by_name(self.column_lines)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.lines[1])
 
-    @property
-    def deviations(self) -> Names:
-        return {one.name: one.sd_of for one in self.lines[1] if one.sd_of}
-
-    @property
-    def units(self) -> Names:
-        return {one.name: one.unit for lines in self.lines for one in lines if one.unit}
-
-    @property
-    def reasons(self) -> Names:
-        return {row.name: row.why for row in self.lines[0] if row.why}
+def _by_name(lines: tuple[str | Line, ...]) -> dict[str, Line]:
+    """Returns rows or columns by their names; a line that is a string has a name alone."""
+    named = (Line(line) if isinstance(line, str) else line for line in lines)
+    return {line.name: line for line in named}
 
 
 class SeedTable(_Table, frozen=True, kw_only=True):
@@ -217,8 +202,7 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
     """Returns the formulas of all cells that are measured. A row's goes before a column's, and that
     before the table's."""
     cells = {}
-    rows, columns = table.lines
-    for row, column in product(rows, columns):
+    for row, column in product(table.rows.values(), table.columns.values()):
         text = row.measured or column.measured or table.measured
         if not isinstance(text, str):
             text = text.get(column.name, "")

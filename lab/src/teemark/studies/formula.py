@@ -11,13 +11,16 @@ and numbers with + - * / between them.
 
 import ast
 import inspect
+import math
 import re
 from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from teemark.base.errors import ConfigError
 from teemark.reference.data import Reference
-from teemark.reference.span import SIGNS, Span, evaluated, exact
+from teemark.reference.span import Span, evaluated, exact
 from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exactly, metric
 
 FUNCTIONS = tuple(
@@ -46,11 +49,10 @@ class Formula:
         """Reads a formula; raises a ConfigError that begins with `where` if the text isn't one."""
         try:
             body = ast.parse(text, mode="eval").body
-        except SyntaxError:
-            body = ast.expr()
-        if not _is_formula(body):
+            evaluated(body, _check)
+        except (SyntaxError, TypeError, ValueError):
             hint = "there are numbers, + - * / teehash max " + " ".join(FUNCTIONS)
-            raise ConfigError(f"{where}: {text}: that is no formula", hint=hint)
+            raise ConfigError(f"{where}: {text}: that is no formula", hint=hint) from None
         return cls(text, body)
 
     def __call__(self, lookup: Lookup) -> Value | str:
@@ -64,53 +66,36 @@ class Formula:
     def printed(self, reference: Reference, document: str) -> Span:
         """Returns its value by what a document printed, with the rounding of all its figures. It
         may have published(), constant() and numbers only; AttributeError for anything else."""
-        value: Span = evaluated(self.body, lambda node: _asked(_Printed(reference, document), node))
+        known = SimpleNamespace(
+            published=lambda *key: reference.get(document, *key).base,
+            constant=lambda name: exact(reference.constant(name)),
+        )
+        value: Span = evaluated(self.body, lambda node: _asked(known, node))
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class _Printed:
-    """The functions that a formula may ask of a document alone."""
-
-    reference: Reference
-    document: str
-
-    def published(self, table: str, row: str, column: str) -> Span:
-        return self.reference.get(self.document, table, row, column).base
-
-    def constant(self, name: str) -> Span:
-        return exact(self.reference.constant(name))
-
-
-def _is_formula(node: ast.expr, *, in_report: bool = False) -> bool:
-    match node:
-        case ast.BinOp(left, sign, right):
-            sides = (_is_formula(side, in_report=in_report) for side in (left, right))
-            return type(sign) in SIGNS and all(sides)
+def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
+    """Returns no number, which nothing divides by zero, for a number or what can be asked of a run
+    or a report; raises a SyntaxError, ValueError or TypeError for anything else."""
+    match leaf:
         case ast.Constant(value=int() | float()):
-            return True
-        case ast.Name() | ast.Attribute(value=ast.Name()):
-            return in_report
+            return math.nan
+        case ast.Name() | ast.Attribute(value=ast.Name()) if in_report:
+            return math.nan
         case ast.Call(func=ast.Name(name), args=args, keywords=[]) if not in_report:
-            return _is_call(name, args)
-    return False
+            match name, args:
+                case "max", [_, *_]:
+                    return max(float(evaluated(arg, _check)) for arg in args)
+                case "teehash", [ast.Constant(str()), figure]:
+                    return float(evaluated(figure, partial(_check, in_report=True)))
+                case _ if name in FUNCTIONS:
+                    words = map(ast.literal_eval, args)
+                    inspect.signature(getattr(Lookup, name)).bind(None, *words)
+                    return math.nan
+    raise SyntaxError
 
 
-def _is_call(name: str, args: list[ast.expr]) -> bool:
-    match name, args:
-        case "max", [_, *_]:
-            return all(map(_is_formula, args))
-        case "teehash", [ast.Constant(str()), figure]:
-            return _is_formula(figure, in_report=True)
-        case _ if name in FUNCTIONS:
-            wanted = inspect.signature(getattr(Lookup, name)).parameters.values()
-            needed = [one for one in wanted if one.default is one.empty]
-            good = len(needed) <= len(args) + 1 <= len(wanted)  # one is the lookup itself
-            return good and all(isinstance(arg, ast.Constant) for arg in args)
-    return False
-
-
-def _asked(lookup: Lookup | _Printed, node: ast.expr) -> Any:
+def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
     """Returns the value of a number or a function."""
     if not isinstance(node, ast.Call):
         value = ast.literal_eval(node)

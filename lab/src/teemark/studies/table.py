@@ -4,6 +4,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from teemark.base import fmt
 from teemark.base.finding import Finding
@@ -22,6 +23,7 @@ from teemark.page.blocks import (
 from teemark.reference.data import Published, Reference
 from teemark.reference.units import UNITS
 from teemark.studies.declared import SeedTable
+from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
@@ -39,7 +41,10 @@ def blocks(
 ) -> list[Block]:
     """Returns what the document has under a title, closed: tables, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
-    tables = [cells.tall(name) for name in seed.columns] if seed.tall else [cells.wide()]
+    if not seed.tall:
+        tables = [cells.table(tuple(seed.columns))]
+    else:
+        tables = [cells.table([name], name * (len(seed.columns) > 1)) for name in seed.columns]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
     said_ = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
@@ -50,7 +55,7 @@ def blocks(
 
 @dataclass(slots=True)
 class _Cells:
-    """The cells of a table, and two ways to lay them out."""
+    """The cells of a table."""
 
     seed: SeedTable
     lookup: Lookup
@@ -66,16 +71,20 @@ class _Cells:
         return (Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
 
     def _figure(self, row: str, column: str) -> Published | None:
-        return self.reference.find(self.seed.document, self.seed.table, row, column)
+        return self.reference.figures.get((self.seed.document, self.seed.table, row, column))
 
     def _unit(self, row: str, column: str) -> str:
         """Returns the document's unit of a cell; of one that it hasn't printed, or has words in,
         what its row or column is declared to be. "text" where there is no number."""
-        figure, units = self._figure(row, column), self.seed.units
-        if figure is not None and (figure.corrected_unit != "text" or row not in units):
+        figure, declared = self._figure(row, column), self.seed.rows[row].unit
+        if figure is not None and (figure.corrected_unit != "text" or not declared):
             return figure.corrected_unit
-        there = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
-        return units.get(row, units.get(column, "count" if there is not None else "text"))
+        column_unit = self.seed.columns[column].unit
+        return declared or column_unit or ("count" if self._formula(row, column) else "text")
+
+    def _formula(self, row: str, column: str) -> Formula | None:
+        """Returns how a cell is measured; a deviation as the column that it is of."""
+        return self.seed.cells.get((row, self.seed.columns[column].sd_of or column))
 
     def _laid_out(self, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Takes units out of the cells: returns the unit of each column, or of each row, if each of
@@ -98,90 +107,65 @@ class _Cells:
         self.apart = False
         return {}, {}
 
-    def _table(
-        self,
-        names: Sequence[str],
-        columns: Sequence[tuple[Column, str]],
-        rows: Callable[[str], list[list[Cell]]],
-        caption: str = "",
-    ) -> Table:
-        """Returns a table whose units stand in the heads of its columns, or in a column. Each of
-        `columns` has the name of the document's column that it is of; "" for one of ratios."""
+    def table(self, names: Sequence[str], caption: str = "") -> Table:
+        """Returns a table of these columns of the document, each measured and published. Its units
+        stand in the heads of its columns, or in a column."""
+        slots = [slot for name in names for slot in self._slots(name)]
         heads, units = self._laid_out(names)
         with_unit = any(units.values())
         titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
-        for column, name in columns:
-            unit = heads.get(name, "")
-            there = f"({unit})".lower() in column.title.lower()
-            titles.append(Column(column.title, unit="" if there else unit))
+        for name, title, _ in slots:
+            unit = heads.get(name, "") if title != "ratio" else ""
+            there = f"({unit})".lower() in title.lower()
+            titles.append(Column(title, unit="" if there else unit))
         lines: list[tuple[Cell, ...]] = []
         for row in self.seed.rows:
-            for line in rows(row):
-                unit = units.get(row, "") if line[0] == row else ""
-                lines.append((line[0], *[unit][:with_unit], *line[1:]))
-        return Table(tuple(titles), tuple(lines), caption, stacked=True)
-
-    def _columns(self, name: str, measured: bool) -> dict[str, Callable[[str, str], list[Cell]]]:
-        """Returns the columns beside a measured one: the published figures, and the ratio."""
-        document = {one.column for one in self.reference.table(self.seed.document, self.seed.table)}
-        ratios = [self._quotient(row, name) for row in self.seed.rows] if measured else []
-        made: dict[str, Callable[[str, str], list[Cell]]] = {}
-        if name in document:
-            made["published" if measured else f"{name}: published"] = self._as_published
-        if any(ratio is not None for ratio in ratios):
-            made["ratio"] = self._ratio
-        return made
-
-    def wide(self) -> Table:
-        """Returns a table of the document's columns, each measured and published."""
-        seed = self.seed
-        measured = {*(column for _, column in seed.cells), *seed.deviations}
-        if not measured and seed.reasons:
-            measured = set(seed.columns)  # each cell says why it is empty
-        slots = [
-            (name, title, cell)
-            for name in seed.columns
-            for title, cell in (({name: self._measured} if name in measured else {})
-                                | self._columns(name, name in measured)).items()
-        ]  # fmt: skip
-
-        def rows(row: str) -> list[list[Cell]]:
             cells = [cell(row, name) for name, _, cell in slots]
-            lines: list[list[Cell]] = [[row, *(cell[0] for cell in cells)]]
-            for place, title in enumerate(("median", "95 %", _MEAN), 1):
+            lines.append((row, *[units.get(row, "")][:with_unit], *(cell[0] for cell in cells)))
+            for place, statistic in enumerate(("median", "95 %", _MEAN), 1):
                 texts = [str(cell[place]) if len(cell) > 1 else "" for cell in cells]
                 if any(texts):
-                    name = (Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{title}"),)
-                    lines.append([name, *((Quiet(text),) if text else "" for text in texts)])
-            return lines
+                    head = (Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{statistic}"),)
+                    below = ((Quiet(text),) if text else "" for text in texts)
+                    lines.append((head, *[""][:with_unit], *below))
+        return Table(tuple(titles), tuple(lines), caption, stacked=True)
 
-        columns = [(Column(title), "" if title == "ratio" else name) for name, title, _ in slots]
-        return self._table(seed.columns, columns, rows)
+    def _slots(self, name: str) -> list[tuple[str, str, Callable[[str, str], list[Cell]]]]:
+        """Returns the columns of one of the document's, with their titles and cells: what was
+        measured (in a tall table a column for each statistic), the published figures, the ratio."""
+        seed, slots = self.seed, list[tuple[str, str, Callable[[str, str], list[Cell]]]]()
+        empty = not seed.cells and any(row.why for row in seed.rows.values())  # each cell says why
+        measured = seed.tall or empty or any(self._formula(row, name) for row in seed.rows)
+        if seed.tall:
+            for place, title in enumerate(("median", "95 %", "mean", "sd")):
+                slots.append((name, title, partial(self._statistic, place)))
+        elif measured:
+            slots.append((name, name, self._measured))
+        if name in {one.column for one in self.reference.table(seed.document, seed.table)}:
+            title = "published" if measured else f"{name}: published"
+            slots.append((name, title, self._as_published))
+        ratios = [self._quotient(row, name) for row in seed.rows] if measured else []
+        if any(ratio is not None for ratio in ratios):
+            slots.append((name, "ratio", self._ratio))
+        return slots
 
-    def tall(self, name: str) -> Table:
-        """Returns a table for one of the document's columns, with the statistics side by side."""
-        more = self._columns(name, measured=True)
-        titles = [*("median", "95 %", "mean", "sd"), *more]
-        columns = [(Column(title), "" if title == "ratio" else name) for title in titles]
+    def _statistic(self, place: int, row: str, column: str) -> list[Cell]:
+        return [self._measured(row, column)[place]]
 
-        def rows(row: str) -> list[list[Cell]]:
-            return [
-                [row, *self._statistics(row, name), *(of(row, name)[0] for of in more.values())]
-            ]
-
-        return self._table([name], columns, rows, name if len(self.seed.columns) > 1 else "")
+    def _of_means(self, name: str) -> bool:
+        """Returns true for a column whose deviations have a column of their own."""
+        return any(column.sd_of == name for column in self.seed.columns.values())
 
     def _value(self, row: str, column: str) -> Value | Cell:
         """Returns what was measured, or what to write in its place."""
-        formula = self.seed.cells.get((row, self.seed.deviations.get(column, column)))
-        figure = self._figure(row, column)
+        formula, figure = self._formula(row, column), self._figure(row, column)
         try:
             if formula is not None:
                 return formula(self.lookup)
         except NotKnown as why:
             return self._why(str(why))
-        if figure is not None and row in self.seed.reasons:
-            return self._why(self.seed.reasons[row])
+        if figure is not None and self.seed.rows[row].why:
+            return self._why(self.seed.rows[row].why)
         if figure is None or figure.value is None:
             return ""
         return self._why("a statement of the document; nothing to measure")
@@ -190,8 +174,8 @@ class _Cells:
         """Returns the measured figure as a multiple of the published one: None where there is no
         number, where one is a loss and the other a gain, of deviations, and for times of an
         emulated board beside those of hardware."""
-        figure, deviations = self._figure(row, column), self.seed.deviations
-        if figure is None or figure.value is None or figure.base.mid <= 0 or column in deviations:
+        figure, deviation = self._figure(row, column), self.seed.columns[column].sd_of
+        if figure is None or figure.value is None or figure.base.mid <= 0 or deviation:
             return None
         timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
         if timed and self.lookup.subject.run.emulated and not figure.document.emulated:
@@ -199,7 +183,7 @@ class _Cells:
         value = self._value(row, column)
         if not isinstance(value, Value):
             return None
-        mean = value.mean if column in deviations.values() else None
+        mean = value.mean if self._of_means(column) else None
         measured = value.median if mean is None else mean
         return measured / figure.base.mid if measured >= 0 else None
 
@@ -218,41 +202,28 @@ class _Cells:
         printed = f" (printed: {figure.published})" if figure.corrected != figure.value else ""
         return [(shown, Quiet(printed)) if printed else (shown,)]
 
-    def _shown(self, row: str, column: str) -> tuple[Value, str] | Cell:
-        """Returns the value in the document's unit with what to write behind it, or what to write
-        in its place."""
+    def _measured(self, row: str, column: str) -> list[Cell]:
+        """Returns what was measured, in the document's unit, with three statistics more: in a tall
+        table the median, its interval, mean and deviation; else median, mean or deviation, and
+        what stands below it."""
         value = self._value(row, column)
         if not isinstance(value, Value):
-            return value
+            return [value, "", "", ""]
         factor, name = unit_for(self._unit(row, column))
-        return value * factor, name if not self.apart or name in _GLUED else ""
-
-    def _measured(self, row: str, column: str) -> list[Cell]:
-        """Returns median, mean or deviation, and what stands below it: median, interval, mean with
-        deviation. A column whose deviations have a column of their own is one of means."""
-        shown = self._shown(row, column)
-        if not isinstance(shown, tuple) or not isinstance(shown[0], Value):
-            return [shown, "", "", ""]
-        value, unit = shown
-        if column in self.seed.deviations:
-            if value.sd is None:
-                return [self._why("one sample has no standard deviation"), "", "", ""]
-            return [(fmt.digits(value.sd) + unit,), "", "", ""]
-        if value.mean is None or not value.sd:
-            return [(number(value.median) + unit,), "", _interval(value), ""]
-        if column in self.seed.deviations.values():
-            return [(number(value.mean) + unit,), number(value.median), _interval(value), ""]
-        mean = f"{fmt.digits(value.mean)} ± {fmt.digits(value.sd)}"
-        return [(number(value.median) + unit,), "", _interval(value), mean]
-
-    def _statistics(self, row: str, column: str) -> list[Cell]:
-        shown = self._shown(row, column)
-        if not isinstance(shown, tuple) or not isinstance(shown[0], Value):
-            return [shown, "", "", ""]
-        value, unit = shown
+        value, unit = value * factor, name if not self.apart or name in _GLUED else ""
+        median, interval = number(value.median), _interval(value)
         mean = number(value.mean) if value.mean is not None else ""
         sd = fmt.digits(value.sd) if value.sd is not None else ""
-        return [number(value.median) + unit, (Quiet(_interval(value)),), mean, sd]
+        if self.seed.tall:
+            return [median + unit, (Quiet(interval),), mean, sd]
+        if self.seed.columns[column].sd_of:
+            why = self._why("one sample has no standard deviation") if not sd else ""
+            return [why or (sd + unit,), "", "", ""]
+        if value.mean is None or not value.sd:
+            return [(median + unit,), "", interval, ""]
+        if self._of_means(column):
+            return [(mean + unit,), median, interval, ""]
+        return [(median + unit,), "", interval, f"{fmt.digits(value.mean)} ± {sd}"]
 
 
 def _interval(value: Value) -> str:
