@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
+from teemark.base import fmt
 from teemark.base.work import Work
 from teemark.cli.main import run as teemark
 from teemark.cli.predict import _say, asked
@@ -262,10 +263,24 @@ def test_the_backend_changes_with_the_size() -> None:
     }
     times = {f"oneshot/sha256/{who}/{n}": scattered(ns, 0.01) for (who, n), ns in truth.items()}
     found = [one for one in choose(Ground.of(run_of(times))) if one.question == "backend"]
-    assert [(one.choose, one.first, one.last) for one in found] == [
-        ("openssl", 64, 64),
-        ("afalg", 16384, 16384),
+    assert [(one.choose, one.first, one.last, one.undecided) for one in found] == [
+        ("openssl", 64, 64, (1024,)),
+        ("afalg", 16384, 16384, ()),
     ]
+
+
+@pytest.mark.parametrize("alike", [(64, 256), (1024, 16384), (64, 1024)])
+def test_sizes_at_which_none_is_better_are_named(alike: tuple[int, ...]) -> None:
+    """That the kernel is as fast as OpenSSL for long messages stood in no report."""
+    times = {
+        f"oneshot/sha256/{who}/{n}": 1000.0 + n * (2 if who == "afalg" and n not in alike else 1)
+        for who in ("openssl", "afalg")
+        for n in (64, 256, 1024, 16384)
+    }
+    ground = Ground.of(run_with(times))
+    (found,) = (one for one in choose(ground) if one.question == "backend")
+    assert found.undecided == alike
+    assert f", no better at {fmt.size(alike[0])}, {fmt.size(alike[1])}" in sentence(ground, found)
 
 
 def test_pieces() -> None:
