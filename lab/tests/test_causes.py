@@ -378,6 +378,13 @@ def test_rpcs_that_grow_with_the_blocks(
     told = replace(on, breakdowns=(Breakdown(largest.key, "storage", largest, parts),))
     assert storage.rpcs(told).status == status
     assert found(run)["storage-rpc-per-block"].status == "not checked"
+    if status == "ruled out" and share == 0.049:
+        wild = estimate([scattered(value.value, 90.0) if value else []], "RPCs that scatter")
+        parts = (Part("rpcs", wild), Part("unexplained", exactly(0.0)))
+        told = replace(on, breakdowns=(Breakdown(largest.key, "storage", largest, parts),))
+        interval = storage.rpcs(told).figures[1].interval
+        assert interval is not None
+        assert (interval.low, interval.high) == (0.0, 1.0)  # a report had a share below zero
 
 
 @pytest.mark.parametrize(("first", "status"), [(3.0, "found"), (1.0, "ruled out")])

@@ -287,7 +287,7 @@ def read_only(ground: Ground) -> Finding:
             ground.figure("a byte", extra.scaled(1 / bytes_more)),
         ),
         claim="Read-only memory can't be shared: the client library copies it in every call.",
-        remedy="Hand over writable memory, best allocated by TEEC_AllocateSharedMemory.",
+        remedy="Hand over writable memory, best such as the client library allocates.",
         costs=costs,
         saves=costs,
     )

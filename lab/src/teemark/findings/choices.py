@@ -214,10 +214,12 @@ def sentence(ground: Ground, choice: Choice) -> str:
         )
     first = fmt.size(choice.first)
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
-    sizes = ", ".join(map(fmt.size, choice.undecided))
+    sizes, open_ = choice.undecided, [fmt.size(size) for size in choice.undecided]
+    beyond = len(sizes) > 2 and (sizes[0] > choice.last or sizes[-1] < choice.first)
+    none = f"from {open_[0]} to {open_[-1]}" if beyond else f"at {', '.join(open_)}"
     fewest = f"is the choice with the fewest {figures.amount(run)}"
     leads = fewest if run.icount else "is the fastest choice"
-    but = f", no better at {sizes}" if sizes else ""
+    but = f", no better {none}" if sizes else ""
     at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"
     return (
         f"{_what(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
