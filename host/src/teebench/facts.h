@@ -50,11 +50,11 @@ struct lines {
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes the first line of a file; else why_not, or with NULL that it can't be read. */
+/* Writes the first line of a file as a fact; if there is none, why_not, or (NULL) that it can't be read. */
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
-/* fact_list(), and the lines are freed. */
+/* Writes the lines as fact_list() does, and frees them. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
-/* Gives `why` for each of the names, which a NULL ends. */
+/* Writes null for each of the names, for the reason `why`. NULL ends the names. */
 void facts_unknown(struct facts *f, const char *const *names, const char *why);
 /* Returns whether one of the words, which a NULL ends, is in the text. */
 bool has_word(const char *text, const char *const *words);

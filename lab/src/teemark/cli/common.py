@@ -168,7 +168,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
 
 
 def parse_limit(text: str) -> "Limit":
-    """`5%` or `1000i`; UsageMistake for anything else."""
+    """Reads a limit such as `5%` or `1000i` (instructions); raises UsageMistake for other text."""
     from teemark.model.compare import Limit
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())

@@ -394,8 +394,8 @@ class Summary:
 
 
 def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of the values of all starts; `known` is their median, where that was
-    worked out. ValueError without a value."""
+    """Returns the summary of the values of all starts. `known` is their median, if the caller has
+    it already. Raises ValueError if there is no value."""
     known = known or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
@@ -422,12 +422,12 @@ def resolution_of(run: RunData) -> float:
 
 
 def call_times(samples: Iterable[Sample], repeat: int = 1) -> list[float]:
-    """Returns what a call took, by each sample with that many operations in a call."""
+    """Returns the time of one call for each sample whose calls do `repeat` operations."""
     return [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
 
 
 def steady(measured: MeasuredCase, repeat: int = 1) -> bool:
-    """Tells whether calls with that many operations took one count of instructions."""
+    """Tells whether calls with `repeat` operations each took one count of instructions."""
     return not measured.work.distribution and _steady(call_times(measured.samples, repeat), 0.0)
 
 

@@ -106,7 +106,8 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return [(*key, count) for key, count in _sorted(found) if count]
 
     def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
-        """Adds up the instructions of all functions, without what they call, by a key of theirs."""
+        """Groups all functions by `key`, and adds up each group's own instructions, without those
+        of what its functions call."""
         found: Counter[_Key] = Counter()
         for function, cost in self.costs.items():
             found[key(function)] += cost.self
@@ -114,7 +115,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def costs(self) -> "dict[Function, FunctionCost]":
-        """Returns what each function takes, all its places in the tree together."""
+        """Returns the cost of each function, added up over all its places in the tree."""
         found: dict[Function, FunctionCost] = {}
         above: list[frozenset[Function]] = []  # the functions on the stack
         for node, whole in zip(self.nodes, self.totals, strict=True):
