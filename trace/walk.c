@@ -301,7 +301,7 @@ static void replace_top(const struct table_block *b)
 	push(b, frame);
 }
 
-/* Returns the index of the innermost frame that returns to `address` of b's domain, or -1. */
+/* Returns the index of the innermost frame that returns to `address` in b's domain; -1: none. */
 static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b, uint64_t address)
 {
 	for (size_t i = s->n; i-- > 0;) {
@@ -399,8 +399,8 @@ static void keep(size_t from)
 }
 
 /*
- * Puts back what OP-TEE had been at, as if it had never been away: the first n of the frames kept
- * there take the place of those that resumed it.
+ * Restores OP-TEE's stack of before it left, as if it had never been away: the first n frames that
+ * were kept then replace the frames of the code that resumed it.
  */
 static void put_back(size_t which, size_t n)
 {

@@ -50,7 +50,7 @@ struct lines {
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes the first line of a file as a fact; if there is none, why_not, or (NULL) that it can't be read. */
+/* Writes a file's first line; if there is none, why_not, or (NULL) that it can't be read. */
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
 /* Writes the lines as fact_list() does, and frees them. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
@@ -65,7 +65,7 @@ void facts_of_board(struct facts *f);
 void facts_of_memory(struct facts *f);
 void facts_of_kernel(struct facts *f);
 void facts_of_tee(struct facts *f);
-void facts_of_ta_counter(struct facts *f); /* that of f->ta_counter */
+void facts_of_ta_counter(struct facts *f); /* writes what f->ta_counter holds */
 void facts_of_crypto(struct facts *f);
 void facts_of_health(struct facts *f);
 

@@ -14,7 +14,7 @@ struct rpcs {
 	struct trace_counts counts;
 };
 
-/* Counts those of so many calls of the case. Returns -errno if a call fails. */
+/* Counts the RPCs of `calls` calls of the case. Returns 0, or -errno if a call fails. */
 int rpcs_count(struct rpcs *rpcs, struct bench_case *c, uint32_t calls, struct error *err);
 
 /* Writes "rpcs_per_call", null with a reason where it isn't known. */

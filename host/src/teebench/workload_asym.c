@@ -108,7 +108,10 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 	return asym_case_open(c, (enum asym_use)c->part[0].word, err);
 }
 
-/* Has the backend take a published key, for the case's use or, where it is of several, the private one. */
+/*
+ * Tries whether the backend takes a published key: for the use of the case, or, if it has steps of
+ * several uses, the private one.
+ */
 static int asym_probe(struct bench_case *c, struct error *err)
 {
 	int use = case_choice(c->workload_name, use_names, "", NULL), ret;

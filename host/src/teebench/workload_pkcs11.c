@@ -262,7 +262,7 @@ static ck call_once(struct p11_case *k)
 }
 
 /*
- * Prepares a run: it makes the objects that the calls use up and the signature that they verify, and
+ * Prepares a run: makes the objects that its calls use up and the signature that they verify, and
  * ends an operation that was begun.
  */
 static int p11_ready(void *state, uint32_t loops, struct error *err)

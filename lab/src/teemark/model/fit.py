@@ -69,7 +69,7 @@ class Fit:
     points: tuple[Point, ...]
 
     def at(self, row: Mapping[str, float]) -> Estimate:
-        """Returns what so many of each term cost together."""
+        """Returns the cost by the fit; `row` says how often each term is paid."""
         return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property

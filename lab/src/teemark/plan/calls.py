@@ -155,7 +155,7 @@ _Memory = Literal["temporary", "registered", "allocated"]
 
 class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     def described(self, size: int | None, key: str) -> str:
-        """Returns it in teebench's words; Wrong for what it wouldn't take."""
+        """Returns the parameter in teebench's words. Raises Wrong if teebench wouldn't take it."""
         raise NotImplementedError
 
 

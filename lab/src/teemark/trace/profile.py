@@ -186,7 +186,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
 
 def together(cases: Sequence[CaseTrace]) -> CaseTrace:
-    """Returns all of them as one call, for one flame graph."""
+    """Returns the traced calls as if they were a single one, for one flame graph of all."""
     nodes: list[Node] = []
     functions = list(dict.fromkeys(function for case in cases for function in case.functions))
     number = {function: index for index, function in enumerate(functions)}
