@@ -116,6 +116,17 @@ def test_found_where_its_signature_holds_and_only_there(
     assert found(made(is_not, spread=0.001))[name].status == "ruled out"
 
 
+@pytest.mark.parametrize("way", ["in", "inout", "out"])
+def test_memory_is_judged_by_the_way_that_was_measured(way: str) -> None:
+    """The plan `trace` measures buffers that go in and out: its reports said nothing of them."""
+    times = buffers(temporary=(120_000, 500_000), allocated=(60_000, 110_000))
+    run = made({key.replace("/in/", f"/{way}/"): ns for key, ns in times.items()})
+    assert found(run)["tmpref-registration"].status == "found"
+    assert not any(key.startswith("memory/") for key in found(run))  # said once
+    mixed = buffers(temporary=(120_000, 500_000)) | {"shm/allocated/tee/out/4096": 60_000.0}
+    assert found(made(mixed))["tmpref-registration"].status == "not checked"
+
+
 @pytest.mark.parametrize("name", [one[0] for one in TWO_SIDES])
 def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
     cause = found(made({"oneshot/sha256/c/64": 900.0}))[name]

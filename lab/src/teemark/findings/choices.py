@@ -160,7 +160,7 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
     ours = "Of what programs can use: c and ce are teemark's own code."
     unmeasured = "Predicted by the models, as are all pieces of which the run measured no stream."
     for choice in choose(ground):
-        registered = choice.question == "memory" and choice.subject == "in"
+        registered = choice.question == "memory" and choice.subject == ground.way("temporary")
         if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:
             continue
         predicted = choice.question == "pieces" and choice.subject not in streams
