@@ -337,7 +337,7 @@ static ptrdiff_t exception_before(const struct stack *s, const struct table_bloc
 	return exact;
 }
 
-/* Goes on after an exception: b is where the call or jump before it went. */
+/* Finishes the call or jump that an exception had interrupted; b is where it went. */
 static void do_pending(const struct frame *over, const struct table_block *b)
 {
 	if (over->pending == CALL)
@@ -346,7 +346,7 @@ static void do_pending(const struct frame *over, const struct table_block *b)
 		jump(b);
 }
 
-/* Takes the frames from i on off the stack: b is gone back to. */
+/* Takes the frames from i on off the stack, for the code goes back to b. */
 static void go_back(size_t i, const struct table_block *b)
 {
 	struct frame over = thread()->stack.frames[i];
@@ -524,8 +524,8 @@ static void doubt_stack(void)
 }
 
 /*
- * Follows a return to a place that nothing called from: to a function on the stack if it is the
- * middle of one, else b takes the place of what returned.
+ * Follows a return to b from which nothing was called. If b is in the middle of a function on the
+ * stack, that goes on; otherwise b takes the place of the function that returned.
  */
 static void lose(const struct table_block *b)
 {

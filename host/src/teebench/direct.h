@@ -35,7 +35,7 @@ enum direct_kind {
  * tee_device_open()'s, or `no-pseudo-ta`.
  */
 int direct_open(struct direct **direct, bool pseudo, struct error *err);
-/* Accepts NULL. */
+/* Closes the session; does nothing with NULL. */
 void direct_close(struct direct *direct);
 
 /*

@@ -154,7 +154,8 @@ def choose(ground: Ground) -> tuple[Choice, ...]:
 
 
 def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
-    """Yields what to choose; `alone` with what the rule on temporary memory says as well."""
+    """Yields a finding for each choice. Allocated over temporary memory is left out, for a cause
+    says it, unless these findings stand `alone`."""
     streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
     ours = "Of what programs can use: c and ce are teemark's own code."

@@ -259,7 +259,7 @@ class _Case:
         return Evidence(text)
 
     def like(self, other: MeasuredCase) -> bool:
-        """Returns true if it is of the same algorithm and backend."""
+        """Returns true if the other case has the same algorithm and backend."""
         mine = self.measured.case
         return (other.case.algorithm, other.case.backend) == (mine.algorithm, mine.backend)
 

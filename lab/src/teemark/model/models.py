@@ -169,7 +169,7 @@ def in_tee(run: RunData, measured: MeasuredCase) -> bool:
 def costs_of(
     run: RunData, stats: Iterable[CaseStats], counted: Iterable[Counted]
 ) -> tuple[Cost, ...]:
-    """Fits over sizes, for every workload, algorithm and backend that has enough of them."""
+    """Returns the fitted costs of each workload, algorithm and backend that has enough sizes."""
     known = {one.key: one for one in stats}
     ways = {one.case.case: one.crossing for one in counted if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}

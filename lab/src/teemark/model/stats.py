@@ -114,8 +114,8 @@ class Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: "Estimate") -> "Estimate":
-        """Returns a quotient, without draws where the divisor may be zero: its ratio could be
-        anything. What is exact over a time has that time's interval, turned over."""
+        """Returns the quotient. It has no interval where the divisor may be zero, since the ratio
+        could be anything. An exact figure over a time gets the interval from the time's alone."""
         value = self.value / other.value if other.value else math.inf
         divisor = other.interval
         if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
