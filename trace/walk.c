@@ -509,7 +509,7 @@ static bool return_to_vector(const struct table_block *b)
 	return false;
 }
 
-/* Marks what the frames above the first take as unsure. */
+/* Marks the costs of all frames above the first one as unsure. */
 static void doubt_stack(void)
 {
 	const struct stack *s = &thread()->stack;
@@ -804,7 +804,7 @@ static void open_files(const char *window, const char *table, struct steps *step
 
 enum { RELEASED = 1 << 22 }; /* steps, 32 MiB: a window may have 1.5 GiB of them */
 
-/* The file's pages with steps before i aren't needed any more. */
+/* Gives back the memory of the file's pages with steps before i, which aren't needed any more. */
 static void release(const struct steps *steps, size_t i)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -34,7 +34,7 @@ int asym_case_parse(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Lays the published key out for a use; returns its length. */
+/* Writes the published key to `at`, for a private use both halves of it; returns its length. */
 static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 {
 	const struct asym_key *key = asym_key_of(k->vector);
@@ -246,7 +246,7 @@ static int wrong(const struct asym_case *k, const char *what, struct error *err)
 				  k->c->backend->name);
 }
 
-/* Compares with the published answer, and wipes it. */
+/* Compares the output with the published answer, and wipes the output for the next call. */
 static int compare(struct asym_case *k, struct error *err)
 {
 	uint8_t *out = k->c->desk->out.data;

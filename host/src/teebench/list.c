@@ -55,8 +55,8 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 }
 
 /*
- * Splits a part of the parameters, such as "in|out", in place into the words that may stand there. A
- * name in capitals stands for words of the workload, or for a number of bytes. Returns how many.
+ * Splits a part of the parameters, such as "in|out", in place into the words that may stand there.
+ * A name in capitals stands for words of the workload, or for a number of bytes. Returns how many.
  */
 static unsigned alternatives(const struct workload *w, char *part, const char *words[16])
 {

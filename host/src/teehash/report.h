@@ -26,8 +26,8 @@ struct report_settings {
 struct report;
 
 /*
- * Starts the report's clock. *report is NULL if none was asked for. The settings get what the work
- * is recorded with.
+ * Starts the report's clock, and switches on in `run` what the report needs recorded. *report is
+ * NULL if no report was asked for.
  */
 int report_begin(struct report **report, const struct report_settings *settings,
 		 struct run_settings *run, struct error *err);

@@ -55,7 +55,7 @@ class _Text:
         self.keys = {}
 
     def flush(self) -> None:
-        """Takes the sentences of the paragraph that has ended."""
+        """Splits the paragraph that has ended into sentences, and reads them."""
         text, starts, lines = "", [], []
         for line, part in self.paragraph:
             starts.append(len(text))

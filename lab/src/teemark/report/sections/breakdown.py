@@ -36,7 +36,7 @@ def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
 
 
 def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
-    """Returns its parts, and what two sources say of the same."""
+    """Returns the table of a call's parts; if two sources tell a part, also whether they agree."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
     blocks: list[page.Block] = [_table(subject, one, unit)]
