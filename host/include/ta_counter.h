@@ -31,7 +31,7 @@ void ta_counter_find(struct ta_counter *counter);
 /* Returns the counter's name, such as "CNTVCT_EL0". */
 const char *ta_counter_name(enum ta_clock clock);
 
-/* Returns the nanoseconds of so many ticks, rounded down. */
+/* Converts ticks to nanoseconds, rounded down. */
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
 
 /*

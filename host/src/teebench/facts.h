@@ -22,7 +22,7 @@ struct facts {
 
 /* Writes a string. "" and NULL are no facts: `why_not` says why then. */
 void fact_string(struct facts *f, const char *name, const char *value, const char *why_not);
-/* Writes a list of strings, a line of `lines` each. Without a `why_not` there may be none. */
+/* Writes each of the lines as a string of a list. No lines: null for that reason, or (NULL) []. */
 void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not);
 void fact_unknown(struct facts *f, const char *name, const char *why);
 

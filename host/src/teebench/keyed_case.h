@@ -17,7 +17,7 @@ struct keyed_case {
 	size_t want_len;
 };
 
-/* Reserves memory for messages of so many bytes, here and for who checks. */
+/* Reserves memory for messages of `bytes` bytes: for this backend, and the one that checks it. */
 int keyed_case_reserve(const struct bench_case *c, size_t bytes, struct error *err);
 /*
  * For prepare(): opens c->desk. `bytes` are encrypted or authenticated, or come out of decrypting.

@@ -144,7 +144,7 @@ static int invoke_run(void *state, uint32_t loops, uint32_t repeat, struct error
 	return tee_call_run(in, loops, repeat, err);
 }
 
-/* Its success run() checks; what went in comes back as it was. */
+/* Checks that the parameters are as before the calls; that they succeed is checked by run(). */
 static int invoke_verify(void *state, struct error *err)
 {
 	struct invoke *in = state;

@@ -243,7 +243,7 @@ static int take(struct options *opt, const struct row *row, const char *text, st
 	return -EINVAL;
 }
 
-/* Combinations that sha256sum refuses too. */
+/* Refuses the combinations of options that sha256sum refuses, too. */
 static int check_combinations(const struct options *opt, struct error *err)
 {
 	bool check = opt->command == COMMAND_CHECK;

@@ -220,8 +220,8 @@ def read(reading: Reading, lines: Lines) -> None:
 
 
 def _implied(words: str) -> str:
-    """Returns the unit of a bare number by its name: bytes of a size, and what is counted a
-    second."""
+    """Returns the unit of a number that has none, by the words before it: `bytes` for a size, `/s`
+    for a rate, `x` for a factor, otherwise `count`."""
     low = words.lower()
     if low.endswith((" per second", "/s")):
         return "/s"

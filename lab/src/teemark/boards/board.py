@@ -71,7 +71,7 @@ class Board(Carrier):
         return ""
 
     def explain(self, error: BaseException | None) -> None:
-        """Adds its consoles' last lines to the hint of an error that says that it hangs."""
+        """Adds its consoles' last lines to the hint of an error that says that the board hangs."""
         if isinstance(error, BoardHangs | ConnectError | ConnectionLost):
             said = self.consoles_last()
             if said and "\n-- " not in (error.hint or ""):

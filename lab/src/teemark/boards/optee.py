@@ -145,7 +145,7 @@ def versions() -> dict[str, str]:
 
 
 def _check(folder: Path) -> None:
-    """Is it the output of OP-TEE's build, with all that is needed?"""
+    """Raises BoardError unless the folder is a whole output of OP-TEE's build."""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
     needed.append(f"{_kit(folder).name}/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]

@@ -193,7 +193,7 @@ def put_json(data: object) -> None:
 
 
 def picked(thing: object, *names: str) -> dict[str, Any]:
-    """Returns these attributes of a thing by name, for JSON."""
+    """Returns the named attributes of an object, for JSON."""
     return {name: getattr(thing, name) for name in names}
 
 

@@ -42,7 +42,7 @@ def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
 
 
 def below(call: CaseTrace, pattern: str) -> int:
-    """Returns their instructions, and those of all that they call."""
+    """Returns how many instructions functions of such names take, with all that they call."""
     return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 

@@ -127,5 +127,5 @@ class Form:
 
 
 def tables_of(n: int) -> int:
-    """Returns the page tables that so many bytes fill."""
+    """Returns how many page tables `n` bytes fill."""
     return n // PAGE_TABLE

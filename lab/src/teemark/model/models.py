@@ -41,7 +41,7 @@ class Cost:
     rpcs: tuple[float | None, ...] = ()  # Calls of the TEE to the normal world, as `fit.points`
 
     def at(self, size: int) -> Estimate:
-        """Returns what a message of so many bytes takes, as fitted."""
+        """Returns the fitted cost of a message of `n` bytes."""
         base, candidates = self.form.row(size, self._rpcs_at(size))
         return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 

@@ -407,7 +407,7 @@ def summarize(values: Sequence[float], known: Estimate | None = None, starts: in
 
 
 def loops_of(measured: MeasuredCase, repeat: int = 1) -> int:
-    """Returns the calls in the longest sample with that many operations in a call."""
+    """Returns the calls of the longest sample whose calls do `repeat` operations."""
     return max((sample.loops for sample in measured.samples if sample.repeat == repeat), default=1)
 
 

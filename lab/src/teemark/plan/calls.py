@@ -116,7 +116,7 @@ class Content(str):
 
     @property
     def bytes(self) -> int | None:
-        """Returns its own length, if it has one."""
+        """Returns the parameter's own length, if it has one."""
         return len(self) // 2 - 2 if self.startswith("hex-") else None
 
 

@@ -181,7 +181,7 @@ def load(document: str) -> tuple[SeedTable, ...]:
 
 
 def conclusions(document: str) -> tuple[Conclusion, ...]:
-    """Returns its conclusions with what each is judged by."""
+    """Returns a document's conclusions, each with the figures that judge it."""
     file, words, path = _read(document)
     return tuple(
         replace(

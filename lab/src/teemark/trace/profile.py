@@ -151,7 +151,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def core_nameless(self) -> int:
-        """Returns those of them that are OP-TEE's core."""
+        """Returns the nameless instructions of OP-TEE's core."""
         return self._by(lambda function: (function.level, function.named))["S-EL1", False]
 
     def interrupts(self) -> tuple[int, int]:

@@ -78,7 +78,7 @@ class Elf:
     end: int  # Behind the last byte that it has in memory
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
-        """Are these the instructions there?"""
+        """Returns true if these instructions are at that address of the file."""
         for code in self.codes:
             if code.address <= address and address + 4 * len(words) <= code.end:
                 first = (address - code.address) // 4
