@@ -305,7 +305,7 @@ static int tee_check(void *state, struct error *err)
 	return !ret && o->o.bytes > LARGE ? shut(&o->o, err) : ret;
 }
 
-/* Checks once, and once more while the TEE's calls back are counted. */
+/* Checks the operation, and a second time while the TEE's calls to the normal world are counted. */
 static int tee_verify(void *state, struct error *err)
 {
 	struct tee_object *o = state;

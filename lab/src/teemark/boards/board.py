@@ -57,8 +57,8 @@ class Board(Carrier):
         """Trusted Applications of the user's that are on it for now."""
 
     def cpu_seconds(self) -> tuple[float, float]:
-        """Returns the seconds, since some moment, that it had CPUs and those that it waited for
-        some of this machine's. A board that is no process here always has its own."""
+        """Returns two sums of seconds: how long the board had CPUs, and how long it waited for some
+        of this machine's. A board that is no process here never waits."""
         return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
