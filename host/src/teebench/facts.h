@@ -33,8 +33,8 @@ void fact_unknown(struct facts *f, const char *name, const char *why);
 const char *facts_path(const char *path);
 
 /*
- * Return the first line (or all) of a small file, without what is blank at its end, which the
- * caller frees; NULL if it can't be read.
+ * Return a small file's first line, or all of it, without blanks at the end; NULL if it can't be
+ * read. The caller frees the text.
  */
 char *read_line(const char *path);
 char *read_whole(const char *path, size_t max);

@@ -85,8 +85,8 @@ static int session_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * Opens the keeper. The first session of a process is watched, for it hangs where nobody loads TAs;
- * it is one with another TA, which stays and lends its context.
+ * Opens the session that keeps the TA loaded. Another one comes first, by the pool, which watches it:
+ * a process's first session hangs where nobody loads TAs. Its context is used for those of the case.
  */
 static int session_prepare(struct bench_case *c, struct error *err)
 {
