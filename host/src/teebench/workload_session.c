@@ -85,8 +85,8 @@ static int session_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * Opens the session that keeps the TA loaded. Another one comes first, by the pool, which watches it:
- * a process's first session hangs where nobody loads TAs. Its context is used for those of the case.
+ * Opens the session that keeps the TA loaded. The pool opens another one first and watches it, for
+ * a process's first session hangs where nobody loads TAs; the case's sessions use its context.
  */
 static int session_prepare(struct bench_case *c, struct error *err)
 {
