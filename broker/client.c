@@ -233,7 +233,7 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, c
 
 /* -- messages ------------------------------------------------------------- */
 
-/* A counter and a salt that this key never had, also after a crash. */
+/* Takes a counter and a salt that were never used with this key, not even before a crash. */
 static int next_counter(struct tz_client *client, struct error *err)
 {
 	int rc = 0;

@@ -48,7 +48,7 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
 			 const void *message, size_t len, struct error *err);
 
-/* Was this sealed by the TA for a receiver? */
+/* Returns whether the TA sealed this payload, for a receiver. */
 bool tz_core_is_copy(const void *message, size_t len);
 
 const struct tz_counts *tz_core_counts(const struct tz_core *core);

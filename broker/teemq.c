@@ -27,7 +27,7 @@ struct job {
 
 enum { KEY = 1, TEE = 2, STDIN = 4 };
 
-/* Reads stdin to its end; at most a message with all that it has besides. */
+/* Reads all of stdin. It is an error if that is longer than the largest message can be, sealed. */
 static int read_all(struct job *job, struct error *err)
 {
 	job->len = fread(job->in, 1, sizeof(job->in), stdin);

@@ -301,7 +301,7 @@ static void replace_top(const struct table_block *b)
 	push(b, frame);
 }
 
-/* Returns the index of the innermost frame that returns to `address` of b's domain, or -1. */
+/* Returns the index of the innermost frame that returns to `address` in b's domain; -1: none. */
 static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b, uint64_t address)
 {
 	for (size_t i = s->n; i-- > 0;) {
@@ -337,7 +337,7 @@ static ptrdiff_t exception_before(const struct stack *s, const struct table_bloc
 	return exact;
 }
 
-/* Goes on after an exception: b is where the call or jump before it went. */
+/* Finishes the call or jump that an exception had interrupted; b is where it went. */
 static void do_pending(const struct frame *over, const struct table_block *b)
 {
 	if (over->pending == CALL)
@@ -346,7 +346,7 @@ static void do_pending(const struct frame *over, const struct table_block *b)
 		jump(b);
 }
 
-/* Takes the frames from i on off the stack: b is gone back to. */
+/* Takes the frames from i on off the stack, for the code goes back to b. */
 static void go_back(size_t i, const struct table_block *b)
 {
 	struct frame over = thread()->stack.frames[i];
@@ -399,8 +399,8 @@ static void keep(size_t from)
 }
 
 /*
- * Puts back what OP-TEE had been at, as if it had never been away: the first n of the frames kept
- * there take the place of those that resumed it.
+ * Restores OP-TEE's stack of before it left, as if it had never been away: the first n frames that
+ * were kept then replace the frames of the code that resumed it.
  */
 static void put_back(size_t which, size_t n)
 {
@@ -509,7 +509,7 @@ static bool return_to_vector(const struct table_block *b)
 	return false;
 }
 
-/* Marks what the frames above the first take as unsure. */
+/* Marks the costs of all frames above the first one as unsure. */
 static void doubt_stack(void)
 {
 	const struct stack *s = &thread()->stack;
@@ -524,8 +524,8 @@ static void doubt_stack(void)
 }
 
 /*
- * Follows a return to a place that nothing called from: to a function on the stack if it is the
- * middle of one, else b takes the place of what returned.
+ * Follows a return to b from which nothing was called. If b is in the middle of a function on the
+ * stack, that goes on; otherwise b takes the place of the function that returned.
  */
 static void lose(const struct table_block *b)
 {
@@ -804,7 +804,7 @@ static void open_files(const char *window, const char *table, struct steps *step
 
 enum { RELEASED = 1 << 22 }; /* steps, 32 MiB: a window may have 1.5 GiB of them */
 
-/* The file's pages with steps before i aren't needed any more. */
+/* Gives back the memory of the file's pages with steps before i, which aren't needed any more. */
 static void release(const struct steps *steps, size_t i)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -53,7 +53,7 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_l
 	}
 }
 
-/* Looks the inverse's table up by the S-box of each byte. */
+/* Returns InvMixColumns of a column. The table has the inverse S-box in it, which sbox[] undoes. */
 static uint32_t inv_mix_column(uint32_t x)
 {
 	return inv_mix[sbox[x >> 24]] ^ ror32(inv_mix[sbox[x >> 16 & 0xff]], 8) ^

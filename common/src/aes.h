@@ -27,7 +27,7 @@ struct aes_key {
 /* Expands a key of key_len bytes: 16, 24 or 32. */
 void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
 void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
-/* Each takes a key for its direction. */
+/* Encrypts or decrypts a block in place, with a key that was set for that direction. */
 void aes_encrypt(const struct aes_key *key, struct aes_block *block);
 void aes_decrypt(const struct aes_key *key, struct aes_block *block);
 

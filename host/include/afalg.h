@@ -41,7 +41,7 @@ int afalg_bind(struct afalg *s, const char *type, const char *name, const char *
 int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err);
 /* A new operation; one that is under way is dropped with its socket. */
 int afalg_accept(struct afalg *s, struct error *err);
-/* Closes it; accepts a zeroed one, and one that couldn't be bound. */
+/* Closes the socket; accepts a zeroed one, and one that couldn't be bound. */
 void afalg_close(struct afalg *s);
 
 /* Sends all of it, in pieces; more: the message goes on after it. */

@@ -12,5 +12,5 @@ struct clock_facts {
 	uint64_t cost_ns;       /* one reading, mean of many */
 };
 
-/* Measures for a few milliseconds at most. */
+/* Measures the clock itself, which takes a few milliseconds at most. */
 void clock_measure(struct clock_facts *facts);

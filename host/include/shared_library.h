@@ -26,5 +26,5 @@ struct shared_library {
 	char file[256]; /* that it was loaded from, or "" */
 };
 
-/* Loads it once a process. 0, or -ENOENT with the reason ever after. */
+/* Loads the library at the first call. Each call returns 0, or -ENOENT with the same reason. */
 int shared_library_load(struct shared_library *library, struct error *err);

@@ -46,7 +46,7 @@ struct switches;
  * this kernel has no such events, or not for this user.
  */
 int switches_begin(struct switches **switches, struct error *err);
-/* Ends it. 0, or -errno with the reason; *list is the caller's to free. */
+/* Ends the recording. Returns 0, or -errno with the reason; the caller frees *list. */
 int switches_end(struct switches *switches, struct switch_list *list, struct error *err);
 
 /*

@@ -21,17 +21,17 @@ struct ta_counter {
 };
 
 /*
- * Finds out by instances of the probe TA (ta/probe), which a TEE that forbids
- * the counters ends: the virtual one, else the physical one. It must keep step
- * with the client's clock, to a twentieth. Whatever goes wrong is a reason, no
- * error. Not tried where tee-supplicant isn't running.
+ * Finds the counter that a TA may read: the virtual one, or else the physical one. The probe TA
+ * (ta/probe) tries each, since a TEE that forbids a counter ends the TA that reads it. A counter
+ * must keep step with the client's clock to a twentieth. Whatever goes wrong is a reason, no error.
+ * Nothing is tried where tee-supplicant isn't running.
  */
 void ta_counter_find(struct ta_counter *counter);
 
 /* Returns the counter's name, such as "CNTVCT_EL0". */
 const char *ta_counter_name(enum ta_clock clock);
 
-/* Returns the nanoseconds of so many ticks, rounded down. */
+/* Converts ticks to nanoseconds, rounded down. */
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks);
 
 /*

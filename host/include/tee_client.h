@@ -75,7 +75,7 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid);
  */
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err);
-/* Does the same so many times, until a call fails. */
+/* Calls a command as tee_invoke() does, `times` times or until a call fails. */
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
 		     uint32_t times, const char *doing, struct error *err);
 

@@ -30,5 +30,5 @@ enum supplicant tee_supplicant_state(void);
  */
 void tee_ta_folder(char *folder, size_t size);
 
-/* Does so by the arguments of a process, as in /proc/PID/cmdline; a '\0' follows them. */
+/* Writes that folder by a process's arguments, as in /proc/PID/cmdline; a '\0' follows them. */
 void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size);

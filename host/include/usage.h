@@ -28,5 +28,5 @@ void usage_close(struct usage_meter *meter);
 void usage_read(const struct usage_meter *meter, struct usage *usage);
 /* Returns how long the calling thread has waited for a CPU; -1 if that isn't known. */
 int64_t usage_thread_runq_ns(void);
-/* after - before */
+/* Returns what was used between two readings. */
 struct usage usage_between(const struct usage *before, const struct usage *after);

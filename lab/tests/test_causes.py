@@ -116,6 +116,17 @@ def test_found_where_its_signature_holds_and_only_there(
     assert found(made(is_not, spread=0.001))[name].status == "ruled out"
 
 
+@pytest.mark.parametrize("way", ["in", "inout", "out"])
+def test_memory_is_judged_by_the_way_that_was_measured(way: str) -> None:
+    """The plan `trace` measures buffers that go in and out: its reports said nothing of them."""
+    times = buffers(temporary=(120_000, 500_000), allocated=(60_000, 110_000))
+    run = made({key.replace("/in/", f"/{way}/"): ns for key, ns in times.items()})
+    assert found(run)["tmpref-registration"].status == "found"
+    assert not any(key.startswith("memory/") for key in found(run))  # said once
+    mixed = buffers(temporary=(120_000, 500_000)) | {"shm/allocated/tee/out/4096": 60_000.0}
+    assert found(made(mixed))["tmpref-registration"].status == "not checked"
+
+
 @pytest.mark.parametrize("name", [one[0] for one in TWO_SIDES])
 def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
     cause = found(made({"oneshot/sha256/c/64": 900.0}))[name]
@@ -378,6 +389,16 @@ def test_rpcs_that_grow_with_the_blocks(
     told = replace(on, breakdowns=(Breakdown(largest.key, "storage", largest, parts),))
     assert storage.rpcs(told).status == status
     assert found(run)["storage-rpc-per-block"].status == "not checked"
+    if value is None:  # how often is known all the same
+        says = f"The TEE calls the normal world 1.13 times a block, in {BLOCKS[-1]}."
+        assert storage.rpcs(told).claim == says
+    if status == "ruled out" and share == 0.049:
+        wild = estimate([scattered(value.value, 90.0) if value else []], "RPCs that scatter")
+        parts = (Part("rpcs", wild), Part("unexplained", exactly(0.0)))
+        told = replace(on, breakdowns=(Breakdown(largest.key, "storage", largest, parts),))
+        interval = storage.rpcs(told).figures[1].interval
+        assert interval is not None
+        assert (interval.low, interval.high) == (0.0, 1.0)  # a report had a share below zero
 
 
 @pytest.mark.parametrize(("first", "status"), [(3.0, "found"), (1.0, "ruled out")])

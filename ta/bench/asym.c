@@ -239,7 +239,7 @@ TEE_Result asym_prepare(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Returns whether the operation takes so many bytes. */
+/* Returns whether the operation takes a message of this length. */
 static bool length_ok(const struct asym *asym, size_t len)
 {
 	const struct asym_algorithm *alg = asym->alg;

@@ -56,7 +56,7 @@ handler kernel_run;
 handler asym_says, asym_allocate, asym_import, asym_generate, asym_public, asym_prepare,
 	asym_operate, asym_verify;
 
-/* They free and wipe; each accepts what is closed. */
+/* These free what a session holds, and wipe it; closing twice is allowed. */
 void cipher_close(struct cipher *cipher);
 void mac_close(struct mac *mac);
 void asym_close(struct asym *asym);

@@ -66,7 +66,7 @@ static TEE_Result begin_copies(struct session *session, const struct message *me
 	return TEE_SUCCESS;
 }
 
-/* Opens the message, and seals what is in it: all but the tags. */
+/* Decrypts the message in pieces and encrypts each for every copy; tags are written elsewhere. */
 static void pass_on(const struct cached *sender, struct gcm_message *gcm,
 		    const struct message *message, size_t copies, uint8_t *out, size_t step)
 {

@@ -4,8 +4,8 @@
 #include "counter.h"
 
 /*
- * Returns whether there are four types that exist, and nothing besides; where buffers are touched,
- * also whether each that has a size has an address.
+ * Returns true if `types` is four types that exist, with no other bits set. If the command touches
+ * its buffers, each buffer with a size must also have an address.
  */
 static bool params_ok(uint32_t types, const TEE_Param params[TEE_NUM_PARAMS], bool touched)
 {

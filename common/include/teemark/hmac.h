@@ -26,6 +26,6 @@ bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, con
 		  size_t key_len);
 void hmac_begin(struct hmac *hmac);
 void hmac_update(struct hmac *hmac, const void *data, size_t len);
-/* Writes out_bytes of the algorithm's row. The key stays. */
+/* Writes the MAC: as many bytes as out_bytes of the algorithm's row says. The key stays set. */
 void hmac_final(struct hmac *hmac, uint8_t *out);
 void hmac_wipe(struct hmac *hmac);

@@ -43,7 +43,7 @@ static inline bool ta_work_ok(uint32_t repeat, uint64_t len)
 			       repeat * len <= TA_WORK_MAX);
 }
 
-/* Returns whether a call may draw so many random bytes, repeated or not. */
+/* Returns whether a call may draw this many random bytes, with its repetitions. */
 static inline bool ta_work_random_ok(uint32_t repeat, uint64_t len)
 {
 	return repeat && repeat <= TA_REPEAT_MAX && len <= TA_WORK_RANDOM_MAX &&

@@ -76,8 +76,8 @@ struct tz_last {
 };
 
 /*
- * Returns whether this one came before, or is too old to tell. Bit i of the window says that the
- * last counter - i came.
+ * Returns true if the message `now` came before, or is too old to tell. Bit i of the window says
+ * that the message i counts before the last one came.
  */
 static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
 				  const struct tz_last *now)
@@ -91,7 +91,7 @@ static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
 	return back >= TZ_WINDOW || window >> back & 1;
 }
 
-/* Remembers one that did not come before. */
+/* Remembers a message for which tz_came_before() returned false. */
 static inline void tz_remember(struct tz_last *last, uint64_t *window, const struct tz_last *now)
 {
 	uint32_t ahead = now->counter - last->counter;

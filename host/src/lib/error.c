@@ -64,7 +64,7 @@ static const struct tee_result tee_results[] = {
 #define ORIGIN_API    1u
 #define ORIGIN_COMMS  2u
 
-/* Returns the hint: a result means another thing if it comes from this side of the TEE. */
+/* Returns the hint for a result; out of memory has another one if the normal world says it. */
 static const char *hint_for(const struct tee_result *row, uint32_t origin)
 {
 	if (row->result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))

@@ -242,7 +242,7 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 	return ret;
 }
 
-/* Adds the same case with a driver instead of the asterisk. */
+/* Adds a copy of the case, with a driver's name in place of the asterisk of its backend. */
 static int add_driven(struct cases *to, const struct cases *from, const struct bench_case *c,
 		      const char *driver, struct error *err)
 {

@@ -35,11 +35,11 @@ enum direct_kind {
  * tee_device_open()'s, or `no-pseudo-ta`.
  */
 int direct_open(struct direct **direct, bool pseudo, struct error *err);
-/* Accepts NULL. */
+/* Closes the session; does nothing with NULL. */
 void direct_close(struct direct *direct);
 
 /*
- * Makes so many calls. If a call that is to be refused succeeds, or isn't refused by the TEE's core
+ * Makes `times` calls. If a call that is to be refused succeeds, or isn't refused by the TEE's core
  * for its parameters, the case is a skip `not-refused`: this TEE or its driver is another.
  */
 int direct_call(struct direct *direct, enum direct_kind kind, uint32_t times, struct error *err);

@@ -22,7 +22,7 @@ struct facts {
 
 /* Writes a string. "" and NULL are no facts: `why_not` says why then. */
 void fact_string(struct facts *f, const char *name, const char *value, const char *why_not);
-/* Writes a list of strings, a line of `lines` each. Without a `why_not` there may be none. */
+/* Writes each of the lines as a string of a list. No lines: null for that reason, or (NULL) []. */
 void fact_list(struct facts *f, const char *name, const char *lines, const char *why_not);
 void fact_unknown(struct facts *f, const char *name, const char *why);
 
@@ -33,8 +33,8 @@ void fact_unknown(struct facts *f, const char *name, const char *why);
 const char *facts_path(const char *path);
 
 /*
- * Return the first line (or all) of a small file, without what is blank at its end, which the
- * caller frees; NULL if it can't be read.
+ * Return a small file's first line, or all of it, without blanks at the end; NULL if it can't be
+ * read. The caller frees the text.
  */
 char *read_line(const char *path);
 char *read_whole(const char *path, size_t max);
@@ -50,9 +50,9 @@ struct lines {
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes the first line of a file; else why_not, or with NULL that it can't be read. */
+/* Writes a file's first line; if there is none, why_not, or (NULL) that it can't be read. */
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
-/* fact_list(), and the lines are freed. */
+/* Writes the lines as fact_list() does, and frees them. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
 /*
  * Copies the value of the first line "NAME: VALUE" or "NAME=VALUE"; returns false if there is none,
@@ -68,7 +68,7 @@ void facts_of_board(struct facts *f);
 void facts_of_memory(struct facts *f);
 void facts_of_kernel(struct facts *f);
 void facts_of_tee(struct facts *f);
-void facts_of_ta_counter(struct facts *f); /* that of f->ta_counter */
+void facts_of_ta_counter(struct facts *f); /* writes what f->ta_counter holds */
 void facts_of_crypto(struct facts *f);
 void facts_of_health(struct facts *f);
 

@@ -12,9 +12,9 @@
 enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
 
 /*
- * Checks the backend of a desk against all published vectors of alg; there is
- * at least one. AEADs that decrypt must also refuse what was altered. A
- * DESK_KEYED is nobody's afterwards; the message of a DESK_DIGEST stays.
+ * Checks the backend of a desk against all published vectors of alg, at least one. An AEAD that
+ * decrypts must also refuse an altered message. Afterwards a DESK_KEYED has none of the caller's
+ * keys and messages any more; a DESK_DIGEST still has its message.
  */
 int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decrypt,
 		       struct error *err);

@@ -50,7 +50,10 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 	return pool_desk(pool, backend, use, 0, &desk, why);
 }
 
-/* Lists the alternatives of a part of the parameters, which it cuts; returns how many. */
+/*
+ * Splits a part of the parameters, such as "in|out", in place into the words that may stand there.
+ * A name in capitals stands for words of the workload, or for a number of bytes. Returns how many.
+ */
 static unsigned alternatives(const struct workload *w, char *part, const char *words[16])
 {
 	static char bytes[24];

@@ -29,5 +29,5 @@ void masks_compare(const char *key, uint32_t calls, const char *variable, const 
 /* Adds "masked" to a case's record. */
 void masks_put(struct json *j, const struct masks *masks);
 
-/* Does the work of such a process: times stretches of calls, and prints a line each. */
+/* Times stretches of calls and prints a line each: the work of a process of masks_compare(). */
 int masks_stretch(const char *key, const char *calls, struct error *err);

@@ -57,7 +57,7 @@ int pkcs11_failed(struct error *err, const char *what, ck result)
 	return error_set(err, -EIO, "the PKCS #11 module fails to %s: CKR 0x%lx", what, result);
 }
 
-/* Ours by its label; else one that nobody has initialised. */
+/* Finds the slot of our token, which has our label, or else one whose token nobody initialised. */
 static int find_slot(bool *ours, struct error *err)
 {
 	ck list[SLOTS_MAX], count = SLOTS_MAX;

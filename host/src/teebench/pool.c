@@ -82,7 +82,7 @@ static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buf
 	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer, err) : 0;
 }
 
-/* Buffers of that size instead of the desk's; after an error those stay. */
+/* Replaces the desk's buffers by new ones of `size` bytes; after an error it keeps the old ones. */
 static int take_buffers(struct desk *desk, size_t size, struct error *err)
 {
 	struct buffer in = { 0 }, out = { 0 };

@@ -55,9 +55,9 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 		 struct error *err);
 
 /*
- * Opens the desk at the first call; the same answer ever after. Its buffers are
- * of the largest size reserved, and where there is no memory for that of `need`
- * bytes or more. Their data move when they grow for another case.
+ * Opens the desk at the first call; later calls return what the first one did. Its buffers have the
+ * largest size that was reserved; where there is no memory for that, `need` bytes or more. Their
+ * addresses change when they grow for another case.
  */
 int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use use, size_t need,
 	      struct desk **desk, struct error *err);

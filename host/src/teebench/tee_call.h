@@ -13,7 +13,7 @@ struct tee_call {
 	const char *doing; /* for a message: "cannot DOING" */
 };
 
-/* Repeats the call, for struct workload. */
+/* Makes the call `loops` times; for `run` of struct workload. */
 static inline int tee_call_run(struct bench_case *c, uint32_t loops, uint32_t repeat,
 			       struct error *err)
 {

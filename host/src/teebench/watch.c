@@ -94,7 +94,7 @@ int64_t watch_others_ns(const char *folder)
 	return sum > 0 ? sum : -1;
 }
 
-/* Looks on during a stretch; with_others: also at the CPU time of everybody else. */
+/* Watches one stretch of calls; with_others: also the CPU time of all other processes. */
 static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
 		bool with_others, struct watched *w, struct error *err)
 {

@@ -43,7 +43,7 @@ void watch_put(struct json *j, const struct watched *watched, const struct watch
 void watch_free(struct watched *watched);
 
 /*
- * Returns the CPU time so far of the first thread of each process but this one, and of kernel
- * threads, from /proc, which is that folder; -1: it doesn't tell.
+ * Returns the CPU time so far of kernel threads and of the first thread of each process but this
+ * one; -1 if the kernel doesn't tell. `folder` is /proc, or stands for it.
  */
 int64_t watch_others_ns(const char *folder);

@@ -101,7 +101,7 @@ static int asym_parse(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Lays the published key out for a use; returns its length. */
+/* Writes the published key to `at`, for a private use both halves of it; returns its length. */
 static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 {
 	const struct asym_key *key = asym_key_of(k->vector);
@@ -576,7 +576,10 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 		json_bool(json, "tee_says", k->says);
 }
 
-/* Has the backend take a published key. */
+/*
+ * Tries whether the backend takes a published key: for the use of the case, or, if it has steps of
+ * several uses, the private one.
+ */
 static int asym_probe(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;

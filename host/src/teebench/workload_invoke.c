@@ -139,7 +139,7 @@ static int invoke_run(struct bench_case *c, uint32_t loops, uint32_t repeat, str
 	return tee_call_run(c, loops, repeat, err);
 }
 
-/* Its success run() checks; what went in comes back as it was. */
+/* Checks that the parameters are as before the calls; that they succeed is checked by run(). */
 static int invoke_verify(struct bench_case *c, struct error *err)
 {
 	const struct invoke *in = c->state;

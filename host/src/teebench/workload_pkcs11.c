@@ -258,7 +258,10 @@ static ck call_once(struct p11_case *k)
 	return find_all(k);
 }
 
-/* Makes before every run what it uses up or verifies, and leaves no operation begun. */
+/*
+ * Prepares a run: makes the objects that its calls use up and the signature that they verify, and
+ * ends an operation that was begun.
+ */
 static int p11_ready(struct bench_case *c, struct error *err)
 {
 	struct p11_case *k = c->state;

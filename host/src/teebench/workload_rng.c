@@ -78,9 +78,9 @@ static int time_draw(struct bench_case *c, size_t len, uint64_t *best, struct er
 }
 
 /*
- * Skips a source that is too slow for as many samples as are asked for. A short draw tells what a
- * call costs, and the first one what seeding does: more is drawn until it takes long, or is all of
- * a sample.
+ * Skips a source that is too slow for the samples that are asked for. The first draw is not judged,
+ * since it may seed the source. A short draw would tell the cost of a call instead of the rate, so
+ * draws grow until one takes long or is as long as a sample.
  */
 static int check_rate(struct bench_case *c, struct error *err)
 {

@@ -85,8 +85,8 @@ static int session_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * Opens the keeper. The first session of a process is watched, for it hangs where nobody loads TAs;
- * it is one with another TA, which stays and lends its context.
+ * Opens the session that keeps the TA loaded. The pool opens another one first and watches it, for
+ * a process's first session hangs where nobody loads TAs; the case's sessions use its context.
  */
 static int session_prepare(struct bench_case *c, struct error *err)
 {

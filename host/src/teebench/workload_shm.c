@@ -93,8 +93,8 @@ static int shm_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct
 }
 
 /*
- * Checks that the TA sees what is in the buffer, and that its bytes come back: it is asked for the
- * digest of one through the buffer, or of other bytes into it.
+ * Checks that the TA sees the buffer's bytes (it computes their digest), or, with `out`, that bytes
+ * that it writes into the buffer come back (it writes the digest of other bytes there).
  */
 static int cross(struct bench_case *c, bool out, struct error *err)
 {

@@ -25,15 +25,15 @@ struct command {
 
 /* Begins; `jobs` files can be hashed at a time. Returns 0, or -errno after having said why. */
 int command_begin(struct command *command, const struct options *opt, size_t jobs);
-/* Hashes; 0, or -errno after having said why. */
+/* Hashes all that is asked for. Returns 0, or -errno after having said why. */
 int command_work(struct command *command, const struct work *work);
-/* ret: of the last of these two. */
+/* Ends the command; ret is what command_begin() or command_work() returned last. */
 enum status command_end(struct command *command, int ret);
 
 /* Says why a message could not be hashed. */
 void command_complain(struct command *command, const struct message *m);
 /*
- * A line on stdout, unless a report takes its place: of a check with a verdict,
- * or of a digest if that is NULL. Returns 0, or -errno after having said why.
+ * Prints the line of a message, unless a report goes to stdout instead: its verdict (of -c), or,
+ * if that is NULL, its digest. Returns 0, or -errno after having said why.
  */
 int command_line(const struct command *command, const struct message *m, const char *verdict);

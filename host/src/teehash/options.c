@@ -206,7 +206,7 @@ static int parse_backend(struct options *opt, const char *text, struct error *er
 	return -EINVAL;
 }
 
-/* Takes an option; returns 0, or -EINVAL with the reason. text: NULL without one. */
+/* Takes an option with its value `text`, NULL for none. Returns 0, or -EINVAL with the reason. */
 static int take(struct options *opt, const struct row *row, const char *text, struct error *err)
 {
 	void *at = (char *)opt + row->at;
@@ -243,7 +243,7 @@ static int take(struct options *opt, const struct row *row, const char *text, st
 	return -EINVAL;
 }
 
-/* Combinations that sha256sum refuses too. */
+/* Refuses the combinations of options that sha256sum refuses, too. */
 static int check_combinations(const struct options *opt, struct error *err)
 {
 	bool check = opt->command == COMMAND_CHECK;

@@ -32,7 +32,7 @@ static bool must_escape(const char *name)
 	return strpbrk(name, "\\\n\r");
 }
 
-/* Returns whether it was written. The stream is asked at once: errno is still that of its write. */
+/* Returns 0 if the stream was written, or -errno; to be called right after a write that set it. */
 static int written(FILE *out)
 {
 	return ferror(out) ? -(errno ? errno : EIO) : 0;

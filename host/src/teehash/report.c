@@ -30,7 +30,7 @@ struct report {
 	size_t len;
 };
 
-/* Returns this program's peak: getrusage() would show that of its starter. */
+/* Returns this program's peak of memory; getrusage() would show a higher one of its starter. */
 static int64_t peak_bytes(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");

@@ -26,8 +26,8 @@ struct report_settings {
 struct report;
 
 /*
- * Starts the report's clock. *report is NULL if none was asked for. The settings get what the work
- * is recorded with.
+ * Starts the report's clock, and switches on in `run` what the report needs recorded. *report is
+ * NULL if no report was asked for.
  */
 int report_begin(struct report **report, const struct report_settings *settings,
 		 struct run_settings *run, struct error *err);
@@ -42,5 +42,5 @@ void report_measure(struct report *report, struct hash_session *session);
  * Writes the report, once the sessions are closed. Returns 0, -EINTR when told to stop, or -errno.
  */
 int report_write(struct report *report, const struct run *run, struct error *err);
-/* Frees; what was not written never is. report_file() and this accept NULL. */
+/* Frees the report, written or not. report_file() and this do nothing with NULL. */
 void report_free(struct report *report);

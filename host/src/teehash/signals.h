@@ -7,7 +7,7 @@
  * three seconds, or at a second signal, is left as it is: the program dies right then.
  */
 void signals_setup(void);
-/* Sets a line for stderr, for a program that dies that way. */
+/* Sets the line that the program writes to stderr if it dies right then. */
 void signals_last_words(const char *line);
 /* Dies as if the signal had never been caught: a shell sees what ended us. */
 void signals_die_of(int number) __attribute__((noreturn));

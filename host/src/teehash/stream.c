@@ -86,7 +86,7 @@ static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool
 	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
 }
 
-/* Blocks that this thread has had read from a disk. */
+/* Returns how many blocks were read from a disk for this thread. */
 static long blocks_read(void)
 {
 	struct rusage usage;

@@ -55,7 +55,7 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-/* Times since the beginning. */
+/* Writes times as nanoseconds since the timeline began. */
 static void put_times(struct json *json, const struct timeline *t, const uint64_t *ns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

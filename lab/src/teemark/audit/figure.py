@@ -45,7 +45,7 @@ class Printed:
 
     @property
     def name(self) -> str:
-        """Returns its headings or words, for a message."""
+        """Returns the headings or words of a figure, for a message."""
         if self.form == "line":
             return self.row or self.column or self.table
         return ", ".join(dict.fromkeys(filter(None, (self.row, self.column))))

@@ -292,8 +292,8 @@ _DECIMAL = {"kB", "KB", "MB", "GB"}
 
 
 def _sharp(one: Printed) -> Span:
-    """Returns the figure's span; a size that is printed whole has no width: 512 KiB are no
-    512.4."""
+    """Returns the values that a printed figure may stand for. A size without decimals is exact:
+    512 KiB were never 512.4."""
     whole = one.dimension == "size" and "." not in one.digits
     return exact(one.span.mid) if whole else one.span
 

@@ -67,7 +67,7 @@ class _Text:
         self.keys = {}
 
     def flush(self) -> None:
-        """Takes the sentences of the paragraph that has ended."""
+        """Splits the paragraph that has ended into sentences, and reads them."""
         text, starts, lines = "", [], []
         for line, part in self.paragraph:
             starts.append(len(text))
@@ -231,8 +231,8 @@ def read(text: str, file: str) -> Reading:
 
 
 def _implied(words: str) -> str:
-    """Returns the unit of a bare number by its name: bytes of a size, and what is counted a
-    second."""
+    """Returns the unit of a number that has none, by the words before it: `bytes` for a size, `/s`
+    for a rate, `x` for a factor, otherwise `count`."""
     low = words.lower()
     if low.endswith((" per second", "/s")):
         return "/s"

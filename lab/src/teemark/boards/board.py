@@ -57,8 +57,8 @@ class Board(Carrier):
         """Trusted Applications of the user's that are on it for now."""
 
     def cpu_seconds(self) -> tuple[float, float]:
-        """Returns the seconds, since some moment, that it had CPUs and those that it waited for
-        some of this machine's. A board that is no process here always has its own."""
+        """Returns two sums of seconds: how long the board had CPUs, and how long it waited for some
+        of this machine's. A board that is no process here never waits."""
         return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
@@ -71,7 +71,7 @@ class Board(Carrier):
         return ""
 
     def explain(self, error: BaseException | None) -> None:
-        """Adds its consoles' last lines to the hint of an error that says that it hangs."""
+        """Adds its consoles' last lines to the hint of an error that says that the board hangs."""
         if isinstance(error, BoardHangs | ConnectError | ConnectionLost):
             said = self.consoles_last()
             if said and "\n-- " not in (error.hint or ""):

@@ -56,12 +56,12 @@ class Console:
             del self._said[:-_KEPT]
 
     def close(self) -> None:
-        """Lets others read it."""
+        """Stops reading the console, so that others can."""
         with contextlib.suppress(OSError):
             self._stop()
 
     def last(self) -> str:
-        """Returns what it said last, or that there is nothing."""
+        """Returns what the console said last, or that it said nothing."""
         said = _TELNET.sub(rb"\1", bytes(self._said))
         title = f"console {self._place}"
         shown = last_lines(f"{title}{self._wrong}, last lines", said)

@@ -179,7 +179,8 @@ exit 0
 
 
 def _make_writable(board: Board, tell: Callable[[str], None]) -> None:
-    """Lays a copy in memory over the TAs' folder if that can't be written to and we may."""
+    """Makes a read-only folder of TAs writable: mounts a copy in memory over it, where that is
+    allowed."""
     where = BoardPath(board.ta_directory)
     if board.ask("whether TAs can be written", {"covered": ""}, _COVER, where).all("covered"):
         tell(f"{where} on {board.name} is read-only: a copy in memory is laid over it")

@@ -40,7 +40,7 @@ class Process(msgspec.Struct, frozen=True):
         return start_time(self.pid) == self.started
 
     def end(self) -> None:
-        """Terminates it; kills it if it doesn't go within 3 s."""
+        """Terminates the process; kills it if it doesn't end within 3 s."""
         for signum, seconds in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
             if not self.alive:
                 return

@@ -84,7 +84,7 @@ class Place:
         )
 
     def console(self) -> Console | None:
-        """Returns its serial console, which is read from now on; None unless it has just one."""
+        """Returns the place's serial console, read from now on; None unless it has just one."""
         ready = [one for one in self.consoles if one.get("host") and one.get("port")]
         if len(ready) != 1:
             return None

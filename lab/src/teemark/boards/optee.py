@@ -145,7 +145,7 @@ def versions() -> dict[str, str]:
 
 
 def _check(folder: Path) -> None:
-    """Is it the output of OP-TEE's build, with all that is needed?"""
+    """Raises BoardError unless the folder is a whole output of OP-TEE's build."""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
     needed.append(f"{_kit(folder).name}/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]
@@ -189,7 +189,7 @@ def _from_source(options: Sequence[str], patches: Sequence[Path]) -> Optee:
 
 
 def _from_tree(source: _Source, options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    """Returns the build made from a copy, once for the contents of tree, patches and options."""
+    """Returns the build of a copy of the tree. Equal trees, patches and options are built once."""
     words = sorted(set(options))
     name = optee_tree.digest(source.tree, patches, words)[:16]
     out = paths.optee_builds() / f"tree-{name}"

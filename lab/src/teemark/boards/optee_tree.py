@@ -102,7 +102,7 @@ def check_out(tree: Path, commit: str, place: Path) -> str:
 
 
 def version(tree: Path) -> str:
-    """Returns what the image is to say of itself."""
+    """Returns the version that an image built of this tree reports."""
     described = (
         git(tree, "describe", "--always", "--dirty=-dev") if (tree / ".git").exists() else ""
     )

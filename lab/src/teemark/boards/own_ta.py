@@ -35,12 +35,12 @@ class OwnTa:
 
     @property
     def folder(self) -> Path:
-        """Returns its own folder, or the one that its file is in."""
+        """Returns the TA's folder: its own, or the one that its file is in."""
         return self.path.absolute().parent if self.path.is_file() else self.path.absolute()
 
     @property
     def name(self) -> str:
-        """Returns its folder's name."""
+        """Returns the name of the TA's folder."""
         return self.folder.parent.name if self.folder.name == "ta" else self.folder.name
 
     @property

@@ -92,7 +92,7 @@ class Kit:
                 )
 
     def _arguments(self) -> list[str]:
-        """Returns the kit, the key and the compiler, for make: there they win over the
+        """Returns kit, key and compiler as words of make's command line, where they win over the
         environment."""
         words = [f"TA_DEV_KIT_DIR={self.folder.absolute()}", f"CROSS_COMPILE={self._compiler()}"]
         words.append(f"BUILD={paths.build()}")

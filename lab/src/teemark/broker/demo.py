@@ -55,7 +55,7 @@ def _shown(say: Callable[[str], None], seen: Seen) -> None:
 
 
 def show(desk: Desk, say: Callable[[str], None]) -> bool:
-    """Runs it, a line at a time; returns true if everything was as it should be."""
+    """Runs the demo and says each step in a line; returns true if all was as it should be."""
     desk.claim()
     desk.enrol(CLIENTS)
     desk.teemq("key", "mallory", "mallory", check=False)

@@ -172,7 +172,7 @@ class Desk:
         self.board.script(_START, self.place, self.home, f"{self.place}/conf")
 
     def stop(self, signal: str = "TERM") -> None:
-        """Ends it, and waits until it is gone."""
+        """Ends the broker, and waits until it is gone."""
         self.board.script(_STOP, self.place, signal)
 
     @property
@@ -232,7 +232,7 @@ class Desk:
         return [(int(row[0]), row[1] == "1", bytes.fromhex(row[2])) for row in rows]
 
     def publish(self, name: str, topic: str, payload: bytes, *argv: str) -> Result:
-        """Publishes those bytes as they are; none clears what was retained (`-r`)."""
+        """Publishes bytes as they are. An empty payload clears what was retained (`-r`)."""
         line = self.client("pub", "-i", name, "-t", topic, "-s" if payload else "-n", *argv)
         return self.board.capture(line, stdin=payload, check=False)
 

@@ -168,7 +168,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
 
 
 def parse_limit(text: str) -> "Limit":
-    """`5%` or `1000i`; UsageMistake for anything else."""
+    """Reads a limit such as `5%` or `1000i` (instructions); raises UsageMistake for other text."""
     from teemark.model.compare import Limit
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())
@@ -193,7 +193,7 @@ def put_json(data: object) -> None:
 
 
 def picked(thing: object, *names: str) -> dict[str, Any]:
-    """Returns these attributes of a thing by name, for JSON."""
+    """Returns the named attributes of an object, for JSON."""
     return {name: getattr(thing, name) for name in names}
 
 

@@ -114,12 +114,12 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
         paragraph(console, f"  {', '.join(legend)}")
     doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
     if whole:
+        terminal.show(console, breakdown.untold(chosen))
         terminal.show(console, [*causes.told(subject), Findings(doubts)])
         return
     summary.dearest(console, subject)
-    terminal.show(
-        console, [block for block in causes.told(subject) if not isinstance(block, Findings)]
-    )
+    told = causes.told(subject, summary.DEAREST)
+    terminal.show(console, [block for block in told if not isinstance(block, Findings)])
     for doubt in doubts:
         paragraph(console, f"! {doubt.claim}")
     paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")

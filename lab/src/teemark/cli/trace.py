@@ -203,7 +203,8 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
 
 
 def _only(trace: Trace, keys: Sequence[str]) -> Trace:
-    """Returns these cases of a trace, or all; a step of teehash stands for its parts."""
+    """Returns the named cases of a trace, or all if none is named; a step of teehash stands for its
+    parts."""
     for key in keys:
         if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
             raise UsageMistake(

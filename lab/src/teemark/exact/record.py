@@ -150,8 +150,8 @@ def record(
     beginning: bool = False,
 ) -> Traced:
     """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. Raises
-    what made the run incomplete: what was measured is kept. `beginning`: of calls that are too long
-    to record, the trace has the beginning."""
+    the error that made the run incomplete; what was measured is kept. With `beginning`, a call that
+    is too long to record is traced as far as it was recorded."""
     own = own or Own()
     asked = plan_of(keys, samples, known=own.plan)
     try:

@@ -231,7 +231,8 @@ Pair = tuple[CaseStats, CaseStats]
 
 def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
     """Returns calls with this memory and with allocated memory, by size; and what is missing."""
-    ours, allocated = (ground.by_size(SHM, kind, "tee") for kind in (memory, "allocated"))
+    way = ground.way(memory)
+    ours, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated and allocated[size].time.median > 0]
     names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
     lacks = missing((ours, names[0]), (allocated, names[1])) or " and ".join(names)
@@ -287,7 +288,7 @@ def read_only(ground: Ground) -> Finding:
             ground.figure("a byte", extra.scaled(1 / bytes_more)),
         ),
         claim="Read-only memory can't be shared: the client library copies it in every call.",
-        remedy="Hand over writable memory, best allocated by TEEC_AllocateSharedMemory.",
+        remedy="Hand over writable memory, best such as the client library allocates.",
         costs=costs,
         saves=costs,
     )

@@ -43,7 +43,7 @@ class Choice:
     first: int
     last: int
     ratio: Estimate  # Cost of `choose` over that of `over`, at `last`
-    undecided: tuple[int, ...] = ()  # Sizes in between at which none is better
+    undecided: tuple[int, ...] = ()  # Sizes between and after these at which none is better
 
     @property
     def saves(self) -> float:
@@ -62,7 +62,8 @@ BySize = Mapping[str, Mapping[int, Estimate]]  # What each choice costs at each 
 
 def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:
     """Returns the best choice, size by size, over the next best one; neighbouring sizes with the
-    same best choice are one. Sizes at which none is better are left out."""
+    same best choice are one. Sizes at which none is better belong to the choice before them, or
+    else to the first one."""
     found: list[Choice] = []
     open_: list[int] = []
     for size in sorted(set[int]().union(*choices.values())):
@@ -75,16 +76,18 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
         mine, theirs = choices[first][size], choices[second][size]
         a, b = mine.interval, theirs.interval
         if a is None or b is None or a.high * ALIKE >= b.low:
-            open_.append(size)
+            if found:
+                found[-1] = replace(found[-1], undecided=(*found[-1].undecided, size))
+            else:
+                open_.append(size)
             continue
         new = Choice(question, subject, first, second, size, size, mine / theirs)
         last = found[-1] if found else None
         if last is not None and last.choose == first:
-            skipped = (*last.undecided, *open_)
-            found[-1] = replace(new, first=last.first, undecided=skipped)
+            found[-1] = replace(new, first=last.first, undecided=last.undecided)
         else:
-            found.append(new)
-        open_ = []
+            found.append(replace(new, undecided=tuple(open_)))
+            open_ = []
     return tuple(found)
 
 
@@ -151,12 +154,14 @@ def choose(ground: Ground) -> tuple[Choice, ...]:
 
 
 def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
-    """Yields what to choose; `alone` with what the rule on temporary memory says as well."""
+    """Yields a finding for each choice. Allocated over temporary memory is left out, for a cause
+    says it, unless these findings stand `alone`."""
     streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
     ours = "Of what programs can use: c and ce are teemark's own code."
+    unmeasured = "Predicted by the models, as are all pieces of which the run measured no stream."
     for choice in choose(ground):
-        registered = choice.question == "memory" and choice.subject == "in"
+        registered = choice.question == "memory" and choice.subject == ground.way("temporary")
         if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:
             continue
         predicted = choice.question == "pieces" and choice.subject not in streams
@@ -165,11 +170,10 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
             key=f"{choice.question}/{choice.subject}",
             topic="answer" if answer else "choice",
             claim=sentence(ground, choice),
-            evidence="Predicted by the models: the run measured no such stream." * predicted
-            + ours * answer,
+            evidence=unmeasured * predicted + ours * answer,
             figures=(Figure("saves", choice.saves, "share", choice.saved),),
         )
-        ours = ours if not answer else ""  # said once
+        ours, unmeasured = ours * (not answer), unmeasured * (not predicted)  # said once
 
 
 def _what(run: RunData, choice: Choice) -> str:
@@ -211,11 +215,13 @@ def sentence(ground: Ground, choice: Choice) -> str:
         )
     first = fmt.size(choice.first)
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
-    sizes = ", ".join(map(fmt.size, choice.undecided))
+    sizes, open_ = choice.undecided, [fmt.size(size) for size in choice.undecided]
+    beyond = len(sizes) > 2 and (sizes[0] > choice.last or sizes[-1] < choice.first)
+    none = f"from {open_[0]} to {open_[-1]}" if beyond else f"at {', '.join(open_)}"
     fewest = f"is the choice with the fewest {figures.amount(run)}"
     leads = fewest if run.icount else "is the fastest choice"
-    but = f", no better at {sizes}" if sizes else ""
-    at = ":" if choice.first == choice.last else f"{but}; at {last}"
+    but = f", no better {none}" if sizes else ""
+    at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"
     return (
         f"{_what(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
         f"{choice.over}{known}."

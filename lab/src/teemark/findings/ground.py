@@ -19,6 +19,8 @@ from teemark.trace.profile import Trace
 SAME = 1.05
 """Two costs are the same if their ratio is within this either way, with all of its interval."""
 
+WAYS = ("in", "inout", "out")  # Ways of a buffer, the one first that all plans measure
+
 KNOWN = 0.10  # A figure whose interval reaches further than this either way is uncertain
 
 EXPLAIN = "teemark run --plan explain --trace-events"
@@ -43,16 +45,25 @@ class Ground:
         models = build(run)
         return cls(run, models, breakdowns(run, models), trace)
 
-    def by_size(self, workload: Workload, algorithm: str, backend: str) -> dict[int, CaseStats]:
-        """Returns the cases by their bytes, the smallest first; of buffers those that go in."""
+    def by_size(
+        self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
+    ) -> dict[int, CaseStats]:
+        """Returns the cases by their bytes, the smallest first; of buffers those of `way`."""
         found = {
             one.bytes: one
             for one in self.models.stats
             if (one.work.row, one.algorithm, one.backend) == (workload, algorithm, backend)
             and one.bytes is not None
-            and (workload is not SHM or one.work.way == "in")
+            and (workload is not SHM or one.work.way == way)
         }
         return dict(sorted(found.items()))
+
+    def way(self, memory: str) -> str:
+        """Returns the way of the buffers that a kind of memory is judged by: the first that the run
+        has both with it and with allocated memory."""
+        kinds = (memory, "allocated")
+        both = (way for way in WAYS if all(self.by_size(SHM, kind, "tee", way) for kind in kinds))
+        return next(both, WAYS[0])
 
     def main_algorithm(self, *backends: str) -> str | None:
         """Returns SHA-256 if these backends have it, otherwise the first algorithm they share."""

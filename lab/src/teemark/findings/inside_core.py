@@ -26,7 +26,7 @@ _SMC = "spectre-workaround-smc"
 
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
-    """Returns the places of the core's functions with such names, with their numbers."""
+    """Returns the nodes of the core's functions whose names fit the pattern, with their indices."""
     return [
         (index, node)
         for index, node in enumerate(call.nodes)
@@ -36,13 +36,13 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns their instructions without what they call, and how often they were called."""
+    """Returns how many instructions functions of such names take by themselves, and their calls."""
     found = _core(call, pattern)
     return sum(node.self for _, node in found), sum(node.calls for _, node in found)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
-    """Returns their instructions, and those of all that they call."""
+    """Returns how many instructions functions of such names take, with all that they call."""
     return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 

@@ -9,7 +9,7 @@ from teemark.run.reader import RunData
 
 
 def notices(run: RunData) -> tuple[Banner, ...]:
-    """Returns them in the order of their weight."""
+    """Returns the notices of a run, the most serious first."""
     found: list[tuple[str, str]] = []
     if run.tee_refused:
         whys = list(dict.fromkeys((skip.reason, skip.hint or "") for skip in run.tee_refused))

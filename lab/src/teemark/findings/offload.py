@@ -259,7 +259,7 @@ class _Case:
         return Evidence(text)
 
     def like(self, other: MeasuredCase) -> bool:
-        """Returns true if it is of the same algorithm and backend."""
+        """Returns true if the other case has the same algorithm and backend."""
         mine = self.measured.case
         return (other.case.algorithm, other.case.backend) == (mine.algorithm, mine.backend)
 
@@ -366,7 +366,7 @@ def ghz(run: RunData) -> float | None:
 
 
 def _core(run: RunData) -> tuple[str, float] | None:
-    """Returns its name as in reference/, and its clock in Hz; None where they aren't sure."""
+    """Returns the core's name as in reference/, and its clock in Hz; None if not sure."""
     models, clock = run.machine.cpu.models or (), ghz(run)
     named = re.search(r"Cortex-A\d+", models[0]) if len(models) == 1 else None
     return (named[0].lower(), clock * 1e9) if named and clock else None

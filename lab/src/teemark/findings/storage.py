@@ -102,12 +102,14 @@ def rpcs(ground: Ground) -> Finding:
         return signature(key, "ruled out", (each,), claim="")
     known = [(share, name) for _, name, *_ in counted if (share := _served(ground, name))]
     if not known:
-        lacks = "what an RPC of the storage takes"
-        return not_checked(key, lacks, EXPLAIN)
+        lacks, often = "what an RPC of the storage takes", fmt.digits(most)
+        claim = f"The TEE calls the normal world {often} times a block, in {case}."
+        return not_checked(key, lacks, EXPLAIN, claim)
     share, case = max(known, key=lambda pair: pair[0].value)
     part = ground.figure(f"RPCs, of {case}", share, "share")
-    if part.interval is not None:  # a part of a call is no more than the call
-        part = replace(part, interval=replace(part.interval, high=min(part.interval.high, 1.0)))
+    if part.interval is not None:  # a part of a call is no less than nothing, nor more than all
+        low, high = max(part.interval.low, 0.0), min(part.interval.high, 1.0)
+        part = replace(part, interval=replace(part.interval, low=low, high=high))
     return signature(
         key,
         (share, SAME - 1),

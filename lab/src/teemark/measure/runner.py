@@ -375,7 +375,7 @@ class _Attempt:
 
 
 def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iterator[bytes]:
-    """Yields the parts of the output; while there is none, it looks at the board."""
+    """Yields the parts of teebench's output; while none comes, `watcher` looks at the board."""
     for part in parts:
         if part:
             silence.heard()

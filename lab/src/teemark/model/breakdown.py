@@ -249,7 +249,8 @@ def _run_queue(known: Sources, stats: CaseStats) -> Part:
 
 
 def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
-    """Returns work with its set-up: by its own slope, else its time in the secure world."""
+    """Returns set-up and computing as one part: by the operation's slope, otherwise by the time in
+    the secure world."""
     slope = known.operation(stats.work)
     if slope is not None:
         return Part("compute", *slope, covers=("setup",))

@@ -93,7 +93,7 @@ def _alike(values: Sequence[float]) -> bool:
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
-    """Returns the changes with one for all families that changed alike."""
+    """Returns the changes, with those merged into one that are alike in several families."""
     made: list[Change] = []
     for change in alone:
         for place, roof in enumerate(made):

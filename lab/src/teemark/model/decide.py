@@ -41,8 +41,9 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
 
 
 def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
-    """Returns about how many samples beyond the `have` there are bring the interval to one side of
-    the thresholds, as its width falls with their square root; None where no number would."""
+    """Returns about how many more samples bring the interval to one side of each threshold; `have`
+    is how many there are. An interval narrows with the square root of their number. None where no
+    sensible number would do."""
     interval = figure.interval
     if interval is None:
         return max(ENOUGH - have, 1)

@@ -69,7 +69,7 @@ class Fit:
     points: tuple[Point, ...]
 
     def at(self, row: Mapping[str, float]) -> Estimate:
-        """Returns what so many of each term cost together."""
+        """Returns the cost by the fit; `row` says how often each term is paid."""
         return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property
@@ -161,7 +161,8 @@ def line(
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
-    """Tells whether zero is further off than CLEAR times the interval, and the sign makes sense."""
+    """Returns true if a term is further from zero than CLEAR times its interval, and isn't negative
+    where nothing can be saved."""
     interval = term.interval
     if interval is None or (term.value < 0 and name not in MAY_SAVE):
         return False

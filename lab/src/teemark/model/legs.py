@@ -34,7 +34,7 @@ class Traced:
 
     @property
     def legs(self) -> float:
-        """Returns their mean number in a call."""
+        """Returns the mean number of legs in a call."""
         return sum(map(len, self.ways)) / self.calls
 
     @property
@@ -83,7 +83,8 @@ class Traced:
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
-    """Returns half of so many events, from nothing to all of them; 0 if their cost isn't known."""
+    """Returns the cost of half of `times` events, with an interval from none to all of them; 0 if
+    the cost of an event isn't known."""
     if event is None:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)

@@ -37,7 +37,7 @@ class Cost:
     rpcs: tuple[float | None, ...] = ()  # Calls of the TEE to the normal world, as `fit.points`
 
     def at(self, size: int) -> Estimate:
-        """Returns what a message of so many bytes takes, as fitted."""
+        """Returns the fitted cost of a message of `n` bytes."""
         base, candidates = self.form.row(size, self._rpcs_at(size))
         return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 
@@ -148,7 +148,7 @@ def in_tee(run: RunData, measured: MeasuredCase) -> bool:
 def costs_of(
     run: RunData, stats: Iterable[CaseStats], counted: Mapping[str, Counted]
 ) -> tuple[Cost, ...]:
-    """Fits over sizes, for every workload, algorithm and backend that has enough of them."""
+    """Returns the fitted costs of each workload, algorithm and backend that has enough sizes."""
     known = {one.key: one for one in stats}
     ways = {key: one.crossing for key, one in counted.items() if one.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}

@@ -113,8 +113,8 @@ class Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: "Estimate") -> "Estimate":
-        """Returns a quotient, without draws where the divisor may be zero: its ratio could be
-        anything. What is exact over a time has that time's interval, turned over."""
+        """Returns the quotient. It has no interval where the divisor may be zero, since the ratio
+        could be anything. An exact figure over a time gets the interval from the time's alone."""
         value = self.value / other.value if other.value else math.inf
         divisor = other.interval
         if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
@@ -394,8 +394,8 @@ class Summary:
 
 
 def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of the values of all starts; `known` is their median, where that was
-    worked out. ValueError without a value."""
+    """Returns the summary of the values of all starts. `known` is their median, if the caller has
+    it already. Raises ValueError if there is no value."""
     known = known or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)

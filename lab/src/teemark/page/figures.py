@@ -16,7 +16,7 @@ TIMED = "Emulated, and timed: half the samples lie over 1 % apart, as where call
 
 
 def instructions(number: float) -> str:
-    """Writes whole ones, but for what is too small to be rounded."""
+    """Writes a number of instructions: whole from 100 on, below it with three digits."""
     return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
 
 

@@ -116,7 +116,7 @@ class Content(str):
 
     @property
     def bytes(self) -> int | None:
-        """Returns its own length, if it has one."""
+        """Returns the parameter's own length, if it has one."""
         return len(self) // 2 - 2 if self.startswith("hex-") else None
 
 
@@ -155,7 +155,7 @@ _Memory = Literal["temporary", "registered", "allocated"]
 
 class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
     def described(self, size: int | None, key: str) -> str:
-        """Returns it in teebench's words; Wrong for what it wouldn't take."""
+        """Returns the parameter in teebench's words. Raises Wrong if teebench wouldn't take it."""
         raise NotImplementedError
 
 

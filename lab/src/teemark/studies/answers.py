@@ -156,7 +156,8 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]:
-    """Returns the document's own figure, and words that have it beside ours."""
+    """Returns the document's own figure, and words that compare ours with it; both are empty if it
+    has none."""
     run = lookup.subject.run
     if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
         return "", ""

@@ -166,7 +166,7 @@ def load(document: str) -> tuple[SeedTable, ...]:
 
 
 def conclusions(document: str) -> tuple[Conclusion, ...]:
-    """Returns its conclusions with what each is judged by."""
+    """Returns a document's conclusions, each with the figures that judge it."""
     file, words, path = _read(document)
     return tuple(
         replace(
@@ -215,7 +215,7 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
 
 
 def _with(words: Names, more: Names, where: str) -> Names:
-    """Returns the words with more, each of which may use those before it."""
+    """Returns the names with more names added. The text of each may use the names before it."""
     words = dict(words)
     for name, text in more.items():
         words[name] = _filled(text, words, where)

@@ -64,7 +64,7 @@ class Formula:
         return exactly(value) if isinstance(value, int | float) else value
 
     def printed(self, reference: Reference, document: str) -> Span:
-        """Returns its value by what a document printed, with the rounding of all its figures. It
+        """Returns the formula's value by a document's printed figures, with their rounding. It
         may have published(), constant() and numbers only; AttributeError for anything else."""
         known = SimpleNamespace(
             published=lambda *key: reference.get(document, *key).base,

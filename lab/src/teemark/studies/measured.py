@@ -168,7 +168,7 @@ class Lookup:
         raise self.absent(key)
 
     def samples(self, key: str) -> Value:
-        """Returns how many were taken of a call."""
+        """Returns the number of samples of a case."""
         return exactly(self._case(key).time.count)
 
     def verified(self, key: str) -> str:

@@ -131,7 +131,7 @@ def name_of(call: Call, names: Names) -> str:
 
 
 def read(file: Path) -> Watched:
-    """Reads the file; raises DataError if it isn't such a file, or is cut off."""
+    """Reads a file of calls; raises DataError if it is none, or is cut off."""
     data = file.read_bytes()
     if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
         raise DataError(f"{file}: no record of a program's calls")

@@ -106,7 +106,8 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return [(*key, count) for key, count in _sorted(found) if count]
 
     def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
-        """Adds up the instructions of all functions, without what they call, by a key of theirs."""
+        """Groups all functions by `key`, and adds up each group's own instructions, without those
+        of what its functions call."""
         found: Counter[_Key] = Counter()
         for function, cost in self.costs.items():
             found[key(function)] += cost.self
@@ -114,7 +115,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def costs(self) -> "dict[Function, FunctionCost]":
-        """Returns what each function takes, all its places in the tree together."""
+        """Returns the cost of each function, added up over all its places in the tree."""
         found: dict[Function, FunctionCost] = {}
         for stack, node, whole in zip(self.stacks, self.nodes, self.totals, strict=True):
             *above, function = stack
@@ -147,7 +148,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def core_nameless(self) -> int:
-        """Returns those of them that are OP-TEE's core."""
+        """Returns the nameless instructions of OP-TEE's core."""
         return self._by(lambda function: (function.level, function.named))["S-EL1", False]
 
     def interrupts(self) -> tuple[int, int]:
@@ -182,7 +183,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
 
 def together(cases: Sequence[CaseTrace]) -> CaseTrace:
-    """Returns all of them as one call, for one flame graph."""
+    """Returns the traced calls as if they were a single one, for one flame graph of all."""
     nodes: list[Node] = []
     functions = list(dict.fromkeys(function for case in cases for function in case.functions))
     number = {function: index for index, function in enumerate(functions)}

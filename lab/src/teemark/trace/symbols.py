@@ -74,7 +74,7 @@ class Elf:
     table: Table = field(compare=False)
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
-        """Are these the instructions there?"""
+        """Returns true if these instructions are at that address of the file."""
         for code in self.codes:
             if code.address <= address and address + 4 * len(words) <= code.end:
                 first = (address - code.address) // 4

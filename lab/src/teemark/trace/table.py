@@ -15,6 +15,10 @@ HOW_TO_NAMES = (
     "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "
     "--optee FOLDER with a build of your own."
 )
+HOW_TO_DOUBT = (
+    "After such a return a figure with a question mark may hold calls that aren't the function's "
+    "own, or lack some; what functions take by themselves is exact."
+)
 
 Ranking = Literal["by itself", "with all it calls"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
@@ -76,10 +80,9 @@ def remarks(case: CaseTrace) -> Iterator[str]:
         count = sum(lost.count for lost in case.lost)
         yield (
             f"{fmt.plural(count, 'return')} to a place that nothing called from: "
-            + ", ".join(f"{lost.origin} → {lost.target}" for lost in case.lost[:4])
-            + ". A figure with a question mark may therefore hold calls that aren't the function's "
-            "own, or lack some; what functions take by themselves is exact."
+            f"{', '.join(f'{lost.origin} → {lost.target}' for lost in case.lost[:4])}."
         )
+        yield HOW_TO_DOUBT
 
 
 def _cut(text: str, length: int) -> str:

@@ -20,7 +20,7 @@ def _of(subject: Subject) -> list[page.Block]:
     folds = (
         page.Fold(one.key, "its parts, and what told them", told(subject, one)) for one in shown
     )
-    return [chart(subject, shown), *folds]
+    return [chart(subject, shown), *folds, *untold(shown)]
 
 
 def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
@@ -36,21 +36,31 @@ def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
 
 
 def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
-    """Returns its parts, what two sources say of the same, and what can't be told."""
+    """Returns the table of a call's parts; if two sources tell a part, also whether they agree."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
     blocks: list[page.Block] = [_table(subject, one, unit)]
     if one.checks:
         blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in one.checks)))
-    unknown: tuple[page.Text, ...] = tuple(
-        (page.Strong(part.title), f": {part.reason}. To know it: {part.measure}.")
-        for part in one.parts
-        if part.value is None
-    )
-    if unknown:
-        title = f"What can't be told of {one.key}"
-        blocks.append(page.Fold(title, fmt.plural(len(unknown), "part"), (page.Bullets(unknown),)))
     return tuple(blocks)
+
+
+def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
+    """Returns what can't be told of these calls: each reason once, with the parts that are unknown
+    for it, and their calls where it isn't all of them."""
+    reasons: dict[tuple[str | None, str | None], dict[str, list[str]]] = {}
+    for one in shown:
+        for part in one.parts:
+            if part.value is None:
+                parts = reasons.setdefault((part.reason, part.measure), {})
+                parts.setdefault(part.title, []).append(one.key)
+    items: list[page.Text] = []
+    for (reason, measure), parts in reasons.items():
+        some = {title: f" ({', '.join(keys)})" for title, keys in parts.items()}
+        names = (title + some[title] * (len(parts[title]) < len(shown)) for title in parts)
+        items.append((page.Strong("; ".join(names)), f": {reason}. To know it: {measure}."))
+    number = fmt.plural(len(items), "reason")
+    return [page.Fold("What can't be told", number, (page.Bullets(tuple(items)),))] if items else []
 
 
 def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:

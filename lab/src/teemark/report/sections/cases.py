@@ -23,7 +23,12 @@ def _intro(subjects: Sequence[Subject]) -> page.Paragraph:
         "one start it assumes nothing of the distribution; of several it takes their medians for a "
         "sample of all starts (Student's t), and can't know of slow starts that it never met."
     )
-    return page.Paragraph((f"What one call takes, in every case that was measured. {how}",))
+    cpu = (
+        " “CPU” is the CPU time of the process: it falls where a device works, and what kernel "
+        "threads take isn't in it."
+        * any(stats.cpu and stats.bytes for one in subjects for stats in one.models.stats)
+    )
+    return page.Paragraph((f"What one call takes, in every case that was measured. {how}{cpu}",))
 
 
 def _all(subject: Subject) -> list[page.Block]:

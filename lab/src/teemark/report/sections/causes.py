@@ -10,16 +10,20 @@ from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Text
 
 
-def told(subject: Subject) -> list[Block]:
-    """Returns the causes that were found; of a run that calls into the TEE, also the others."""
+def told(subject: Subject, most: int | None = None) -> list[Block]:
+    """Returns the causes that were found, the `most` dearest of them; of a run that calls into the
+    TEE, also the others."""
     causes = tuple(one for one in subject.findings if one.topic == "cause")
     called = subject.breakdowns or subject.trace
-    found, others = ranked(causes), tuple(_others(causes)) if called else ()
+    found = ranked(causes)[:most]
+    others = tuple(_others(causes, found)) if called else ()
     blocks: list[Block] = [Findings(found)] if found else []
     return [*blocks, Bullets(others)] if others else blocks
 
 
-def _others(causes: Sequence[Finding]) -> Iterator[Text]:
+def _others(causes: Sequence[Finding], above: Sequence[Finding]) -> Iterator[Text]:
+    """Yields a line for each cause that wasn't found, or for all of a kind; a command that stands
+    in a claim `above` isn't said again."""
     out, open_, unknown = (
         [one for one in causes if one.status == status]
         for status in ("ruled out", "undecided", "not checked")
@@ -35,7 +39,9 @@ def _others(causes: Sequence[Finding]) -> Iterator[Text]:
             yield (" ".join((one.claim, one.remedy * (one.status == "undecided"))).strip(),)
     for command in filter(None, dict.fromkeys(one.remedy for one in unknown)):
         these = [one for one in unknown if one.remedy == command]
-        yield Strong("Not checked"), ": ", *_names(these), "; ", Code(command), " tells."
+        said = any(command in one.claim for one in above)
+        by = "the command above" if said else Code(command)
+        yield Strong("Not checked"), ": ", *_names(these), "; ", by, " tells."
     for one in unknown:
         if not one.remedy:
             yield (

@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
@@ -104,7 +105,7 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
 
 
 def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
-    """Returns a column for each term, and when it is paid; nothing if there is a call alone."""
+    """Returns a column for each term; nothing if there is a call alone."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
@@ -115,18 +116,27 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block
     ]
     unit = "instructions" if counted else "ns"
     table = page.Table((*page.left("backend"), *page.right(*names, unit=unit)), rows)
-    paid = page.Bullets(
-        (
-            ("A message takes the call, and each other term as often as it is paid.",),
-            *((page.Strong(term), f": {TERMS[term]}.") for term in names if term in TERMS),
+    return [page.Fold(name, fmt.plural(len(names), "term"), (table,))]
+
+
+def _paid(subjects: Sequence[Subject]) -> page.Fold | None:
+    """Says once, for all runs and tables, when each of their terms is paid."""
+    models = [one.models for one in subjects]
+    fits = [cost.fit for one in models for cost in one.costs if cost.fit.fits]
+    fits += [one.references for one in models if one.references is not None]
+    names = [term for term in TERMS if any(fit.terms.get(term) for fit in fits)]
+    if not names:
+        return None
+    items: list[page.Text] = [
+        ("A message takes the call, and each other term as often as it is paid.",)
+    ]
+    items += [(page.Strong(term), f": {TERMS[term]}.") for term in names]
+    if any(fit.terms[one].value < 0 for fit in fits for one in MAY_SAVE & {*fit.terms}):
+        items.append(
+            ("A term that is negative saves that much: another path through the code is shorter.",)
         )
-    )
-    saves = any(
-        fit.terms[one].value < 0 for fit in fits.values() for one in MAY_SAVE & {*fit.terms}
-    )
-    note = ("A term that is negative saves that much: another path through the code is shorter.",)
-    blocks = (table, paid, page.Paragraph(note)) if saves else (table, paid)
-    return [page.Fold(name, fmt.plural(len(names), "term"), blocks)]
+    note = fmt.plural(len(names), "term")
+    return page.Fold("When each term is paid", note, (page.Bullets(tuple(items)),))
 
 
 def _term(counted: bool, figure: Estimate | None) -> page.Cell:
@@ -138,7 +148,7 @@ def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 
-costs = Part(
+_COSTS = Part(
     "costs",
     "What a call costs, and what a byte",
     _of,
@@ -154,3 +164,9 @@ costs = Part(
     "is shown.",
     "whole calls at three sizes, and what a further byte adds",
 )
+
+
+def costs(subjects: Sequence[Subject]) -> page.Section | None:
+    """Returns the tables of all runs, and behind them when each of their terms is paid."""
+    made, paid = _COSTS(subjects), _paid(subjects)
+    return replace(made, blocks=(*made.blocks, paid)) if made and paid else made

@@ -39,11 +39,13 @@ def _measured(subject: Subject) -> list[page.Block]:
     ]
     blocks.append(page.Paragraph(_what(subject)))
     trust = subject.found("trust")
-    doubts = tuple((one.claim,) for one in trust if one.severity != "note")
-    blocks += [page.Bullets(doubts)] if doubts else []
-    if trust:
-        number = fmt.plural(len(trust), "check")
-        blocks.append(page.Fold("How well the figures are known", number, (page.Findings(trust),)))
+    doubts, notes = (
+        tuple(one for one in trust if (one.severity == "note") is note) for note in (False, True)
+    )
+    blocks += [page.Findings(doubts)] if doubts else []
+    if notes:
+        number = fmt.plural(len(notes), "check")
+        blocks.append(page.Fold("How well the figures are known", number, (page.Findings(notes),)))
     return blocks
 
 

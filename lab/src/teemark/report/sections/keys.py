@@ -31,8 +31,8 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
-    """Returns all sides, with bars on a logarithmic scale; operations a second only where the
-    board has a clock."""
+    """Returns what an operation costs by each backend, with bars on a logarithmic scale, and
+    operations a second where the board has a clock."""
     run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
         columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)

@@ -32,42 +32,55 @@ def _of(subject: Subject) -> list[Block]:
 
 def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Block]:
     """Returns what was traced, and each call: where its instructions went, and how it differs from
-    that of the trace `against`."""
+    that of the trace `against`. How to read them is said at the first call alone."""
     blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
+    told: set[str] = set()
     for number, case in enumerate(trace.cases):
         before = against.case(case.case) if against is not None else None
-        taken, inside = f"{fmt.count(case.instructions)} instructions", _call(case, before, top)
+        taken, inside = (
+            f"{fmt.count(case.instructions)} instructions",
+            _call(case, before, top, told),
+        )
         blocks.append(Fold(case.case, taken, tuple(inside), open=number == 0))
     return blocks
 
 
-def chart(case: CaseTrace) -> Chart:
+def _once(text: str, told: set[str]) -> tuple[str, ...]:
+    """Returns nothing if the text was told before."""
+    new = () if text in told else (text,)
+    told.add(text)
+    return new
+
+
+def chart(case: CaseTrace, caption: tuple[str, ...] = (HOW_TO_READ,)) -> Chart:
     """Draws the flame graph of a call."""
     return Chart(
         title=case.case,
-        caption=(HOW_TO_READ,),
+        caption=caption,
         wide=flame.render(case, WIDE),
         narrow=flame.render(case, NARROW),
         data=table.components(case),
     )
 
 
-def _call(case: CaseTrace, before: CaseTrace | None, top: int) -> list[Block]:
+def _call(case: CaseTrace, before: CaseTrace | None, top: int, told: set[str]) -> list[Block]:
     blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
-    blocks.append(chart(case))
+    blocks.append(chart(case, _once(HOW_TO_READ, told)))
     if before is not None:
         blocks.append(Paragraph((table.moved(before, case),)))
         blocks.append(
             Chart(
                 title=f"{case.case}: the difference",
-                caption=(HOW_TO_COMPARE,),
+                caption=_once(HOW_TO_COMPARE, told),
                 wide=flame.render(case, WIDE, before),
                 narrow=flame.render(case, NARROW, before),
                 data=table.differences(before, case, 2 * top),
             )
         )
     blocks.append(table.functions(case, "by itself", FIRST))
-    said = tuple((remark,) for remark in table.remarks(case))
+    general = (table.HOW_TO_NAMES, table.HOW_TO_DOUBT)
+    remarks = (_once(one, told) if one in general else (one,) for one in table.remarks(case))
+    said = tuple(filter(None, remarks))
     blocks += [Bullets(said)] if said else []
     rankings = tuple(table.functions(case, ranking, top) for ranking in table.RANKINGS)
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
