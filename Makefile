@@ -163,12 +163,13 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
 		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 
-# What both strands need is built first. Without libteec's header, which comes with the virtual
-# board's packages, the unit test that compares ours with it would be skipped. Tests of boards often
-# wait; the others take what time they leave, and no more than that.
+# What both strands need is built first: three of the four wait for the network, one compiles.
+# Without libteec's header, which comes with the virtual board's packages, the unit test that compares
+# ours with it would be skipped. Tests of boards often wait; the others take what time they leave, and
+# no more than that.
 .PHONY: test unit-beside
 test: deps ## each thing is tested once, on the real OP-TEE too
-	@$(MAKE) --no-print-directory $(PARALLEL) test-deps venv-dev vboard
+	@$(MAKE) --no-print-directory -j4 test-deps venv-dev vboard unit-programs
 	@$(MAKE) --no-print-directory $(PARALLEL) build
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target test-board unit-beside
 
