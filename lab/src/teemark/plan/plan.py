@@ -252,7 +252,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
     for number, block in enumerate(read.cases or (), 1):
         place = f"{file}:{line_of(text, f'cases[{number}]') or 1}"
         cases += [replace(case, place=place) for case in block.expanded()]
-    uuid = read.ta.uuid if read.ta is not None else None
+    uuid = read.ta.uuid.lower() if read.ta is not None else None
     for number, call in enumerate(read.call or (), 1):
         place = f"{file}:{line_of(text, f'call[{number}]') or 1}"
         for size in call.sizes or (None,):
