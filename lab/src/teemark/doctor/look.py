@@ -12,7 +12,8 @@ from teemark.boards.board import Board
 from teemark.boards.command_lines import BoardPath
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest, digests
-from teemark.doctor.patient import Patient, problem
+from teemark.doctor.patient import Patient
+from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
 PROGRAM = "teebench"
@@ -38,20 +39,14 @@ def program(board: Board) -> Finding | None:
     """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
     word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.config.directory)).only()
-    setup, folder = f"teemark setup {board.name}", board.config.directory
-    if word == "absent":
-        claim, why = "teebench isn't on the board", f"nothing is installed in {folder}"
-        return problem(ABSENT, claim, why, f"no file teebench in {folder}", setup)
-    claim = "teebench can't be run"
-    if word == "mode":
-        why = "its file may not be read or executed by this user"
-        return problem("program-mode", claim, why, rest, f"{setup}, or chmod 755")
-    if word == "noexec":
-        point = rest.split()[0]
-        why = f"{point}, where {folder} is, is mounted noexec"
-        remedy = f"mount -o remount,exec {point}\n"
-        remedy += 'or in the board file another folder: directory = "/usr/local/lib/teemark"'
-        return problem("noexec", claim, why, f"/proc/mounts: {rest}", remedy)
+    name, folder = board.name, board.config.directory
+    match word:
+        case "absent":
+            return problem(ABSENT, f"no file teebench in {folder}", name, folder)
+        case "mode":
+            return problem("program-mode", rest, name)
+        case "noexec":
+            return problem("noexec", f"/proc/mounts: {rest}", name, folder, rest.split()[0])
     return None
 
 
