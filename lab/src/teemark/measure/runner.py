@@ -8,9 +8,8 @@ written to a file on the board and fetched afterwards.
 
 import contextlib
 import signal
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +30,7 @@ from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
 from teemark.run import records
-from teemark.run.reader import ANY_DRIVER, decode_line, ends, stands_for
+from teemark.run.reader import ANY_DRIVER, decode_line, ends
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
 
@@ -182,13 +181,16 @@ def _needs_tee(case: CaseLine) -> bool:
     return backend in (TEE, PKCS11.name) or backend.startswith(("ta-", "tee-"))
 
 
+def samples_of(case: CaseLine) -> int:
+    """Returns how many samples a start takes of a case."""
+    return (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
+
+
 def _most_records(asked: Plan) -> int:
     """Returns the number of records of one start above which the board is said to send nonsense:
     ten times those of the plan. A case that stands for any driver counts as thirty."""
     samples = sum(
-        (case.samples or _DEFAULT_SAMPLES)
-        * max(1, len(case.repeat))
-        * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
+        samples_of(case) * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
         for case in asked.cases
     )
     return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
@@ -459,91 +461,3 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: boo
         took = file.stat().st_mtime - began
         return took if 0 < took < 86400 else None
     return None
-
-
-@dataclass(slots=True)
-class Progress:
-    """Counts records, and says how far a run is. Samples are interleaved over all cases, so their
-    share is the share of the time. Where none arrives before the end of a start, the start takes as
-    long as the one before, and the first as long as was guessed."""
-
-    asked: dict[str, int]  # samples expected, by case, in each start
-    files: dict[str, int] = field(default_factory=dict)  # runs of teehash, likewise
-    starts: int = 1  # expected
-    start: int = 1
-    hashed: int = 0  # runs of teehash seen: they come after all samples of a start
-    cases: int = 0  # of this start, as the next two
-    skipped: int = 0
-    failed: int = 0
-    samples: int = 0
-    current: str = ""
-    began: float | None = None  # of the first sample
-    guess_s: float = 0.0  # of a start
-    quiet: float | None = None  # since when nothing arrives
-    _any: set[str] = field(default_factory=set)  # keys that stand for several cases
-
-    @classmethod
-    def of(cls, asked: Plan, starts: Starts | None = None) -> "Progress":
-        starts = starts or Starts()
-        return cls(
-            {
-                case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
-                for case in asked.cases
-            },
-            {step.key: step.runs for step in asked.teehash},
-            starts.count,
-            guess_s=starts.guess_s,
-        )
-
-    def see(self, record: records.AnyRecord) -> None:
-        key = getattr(record, "case", None) or ""
-        self.current = key or self.current
-        match record:
-            case records.Start():
-                if self.quiet is not None:
-                    self.guess_s, self.quiet = time.monotonic() - self.quiet, None
-                self.start = record.number
-                self.cases = self.skipped = self.failed = 0
-            case records.Sample():
-                # what a TA counted along is no sample of its own
-                self.samples += record.source != "ta-counter"
-                self.began = self.began or time.monotonic()
-            case records.Teehash() | records.Timeline():
-                self.hashed += 1
-            case records.Case():
-                self.cases += 1
-                self._count(record)
-            case records.Skip() | records.Fail():
-                self.skipped += isinstance(record, records.Skip)
-                self.failed += isinstance(record, records.Fail)
-                self.asked.pop(key, None)
-                self.files.pop(key, None)
-
-    def _count(self, found: records.Case) -> None:
-        """Counts a case of each driver, where any driver was asked for."""
-        if found.case in self.asked:
-            return
-        self._any |= {key for key in self.asked if stands_for(key, found.case)}
-        if any(stands_for(key, found.case) for key in self._any):
-            self.asked[found.case] = found.samples * len(found.repeat)
-        for key in self._any:
-            self.asked.pop(key, None)
-
-    @property
-    def files_expected(self) -> int:
-        return max(self.hashed, sum(self.files.values()) * self.starts)
-
-    @property
-    def expected(self) -> int:
-        return sum(self.asked.values()) * self.starts
-
-    def ahead(self, now: float) -> tuple[float, float] | None:
-        """Returns the share that is done, and the seconds that are left; None before there is
-        something to tell from."""
-        if self.quiet is not None and self.guess_s:
-            done = self.start - 1 + min((now - self.quiet) / self.guess_s, 1)
-            return done / self.starts, self.guess_s * (self.starts - done)
-        if self.began is None or self.samples < 20 or now - self.began < 1:
-            return None
-        left = max(0, self.expected - self.samples)
-        return self.samples / (self.samples + left), (now - self.began) / self.samples * left
