@@ -4,7 +4,7 @@ its TEE stuck? Nothing is asked where a question would disturb, as long as the b
 
 import time
 
-from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost, TeeHangs
+from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost
 from teemark.boards import command_lines
 from teemark.boards.board import Board
 
@@ -69,12 +69,9 @@ class Silence:
             raise
         except BoardError:
             if b"alive" in said:
-                told = self._board.sleeping_threads()
-                raise TeeHangs(
-                    f"{name}: the TEE doesn't answer: no record came for {silent:.0f} s, and a new "
-                    f"session isn't opened within {patience:.0f} s{f'; {told}' if told else ''}",
-                    hint="only a reboot ends calls that hang; the secure world's console may say "
-                    "why (docs/findings.md has what is known)",
+                raise self._board.tee_hangs(
+                    f"no record came for {silent:.0f} s, and a new session isn't opened within "
+                    f"{patience:.0f} s"
                 ) from None
             raise BoardHangs(
                 f"{name}: the board doesn't answer any more: nothing came for "
