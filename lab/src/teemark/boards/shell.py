@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any, Self
 
 from teemark.base import leaving
@@ -22,7 +23,7 @@ from teemark.base.errors import BoardError, BoardHangs, CommandFailed
 from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh import Channel, Ssh, Stream
+from teemark.boards.ssh import Ssh, Stream
 from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
@@ -69,21 +70,23 @@ class Process:
 
     _shell: "Shell"
     argv: Sequence[str]
-    _channel: Channel
+    process: subprocess.Popen[bytes]
+    """Of ssh, here."""
+    _log: Path
     _job: str
     _marked: bool
     whole: bool = False
     stderr: bytes = b""
     _greeting: bytes = b""
     _begun: bool = False
-    _signalled: list[Channel] = field(default_factory=list)
+    _signalled: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._begun = self.whole = not self._marked
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        return self._channel.process.stdin
+        return self.process.stdin
 
     @property
     def complaint(self) -> str:
@@ -135,9 +138,9 @@ class Process:
             yield held
 
     def _raw(self, tick: float | None) -> Iterator[bytes]:
-        process = self._channel.process
-        streams = {s.fileno() for s in (process.stdout, process.stderr) if s is not None}
-        out = process.stdout.fileno() if process.stdout is not None else -1
+        stdout, stderr = self.process.stdout, self.process.stderr
+        streams = {stream.fileno() for stream in (stdout, stderr) if stream is not None}
+        out = stdout.fileno() if stdout is not None else -1
         watch = select.poll()
         for stream in streams:
             watch.register(stream, select.POLLIN)
@@ -187,12 +190,18 @@ class Process:
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Returns the command's exit status; kills it and raises after `timeout` seconds."""
+        """Returns the command's exit status; kills it and raises after `timeout` seconds. Raises
+        ConnectionLost if the connection went first."""
         try:
-            status = self._channel.wait(timeout)
+            status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             assert timeout is not None
             raise self._late(timeout) from None
+        if (status == 255 or status < 0) and (error := self._shell.ssh.trouble(self._log)):
+            raise error
+        with contextlib.suppress(OSError):
+            self._log.unlink(missing_ok=True)
+        status = status if status >= 0 else 128 - status
         if not self._begun:
             said = answers.shown(self._greeting.decode(errors="replace"))
             raise self.error(
@@ -215,23 +224,22 @@ class Process:
         none = subprocess.DEVNULL
         with contextlib.suppress(BoardError, OSError):
             told = self._shell.start(argv, stdout=none, stderr=none, marked=False)
-            self._signalled.append(told._channel)
+            self._signalled.append(told.process)
 
     def abandon(self) -> None:
         """Ends the command, and closes its channel: whether or not the board hears of it."""
-        process = self._channel.process
-        for channel in self._signalled:  # a slow board passes it on late
-            _wait(channel.process, 1)
+        for teller in self._signalled:  # a slow board passes it on late
+            _wait(teller, 1)
         if self._signalled:
-            _wait(process, 0.3)
-        if process.poll() is None:
+            _wait(self.process, 0.3)
+        if self.process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
-            _end(process, _SIGNAL_S)
-        for channel in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
+            _end(self.process, _SIGNAL_S)
+        for teller in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
             with contextlib.suppress(subprocess.TimeoutExpired):
-                channel.process.wait(_TELLING_S)
-            _end(channel.process, 0)
-        for stream in (process.stdin, process.stdout, process.stderr):
+                teller.wait(_TELLING_S)
+            _end(teller, 0)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -251,7 +259,7 @@ class Process:
         """Copies the command's output to the file descriptor `output` until it ends; returns its
         status. OSError when that can't be written. When whoever reads it goes away, the command
         dies of SIGPIPE as it would here; a dropbear is not told of it otherwise."""
-        out = self._channel.process.stdout
+        out = self.process.stdout
         assert out is not None, "the command's output was not asked for"
         watch = select.poll()
         watch.register(output, 0)  # errors come unasked
@@ -265,7 +273,7 @@ class Process:
         self.signal("PIPE")
         out.close()
         try:
-            self._channel.process.wait(3)
+            self.process.wait(3)
         except subprocess.TimeoutExpired:
             self.abandon()
             return 128 + signal.SIGPIPE
@@ -344,10 +352,10 @@ class Shell:
             su=getattr(self.config, "su", False),
             marked=marked,
         )
-        channel = self.ssh.open_channel(
+        process, log = self.ssh.open_channel(
             line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
         )
-        return Process(self, tuple(argv), channel, job, marked)
+        return Process(self, tuple(argv), process, log, job, marked)
 
     @contextlib.contextmanager
     def stream(

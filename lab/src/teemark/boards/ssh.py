@@ -113,9 +113,11 @@ class Ssh:
         self.lost = True
         return lost_error(self.board, str(self.endpoint), self.lost_hint)
 
-    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> "Channel":
-        """Starts a command line on the board. `streams` are stdin, stdout and stderr; None is this
-        process's own."""
+    def open_channel(
+        self, command: str, *, terminal: bool = False, **streams: Any
+    ) -> tuple[subprocess.Popen[bytes], Path]:
+        """Starts a command line on the board; returns its process here, and the file of ssh's own
+        words. `streams` are stdin, stdout and stderr; None is this process's own."""
         if not self.connected:
             raise self.lost_error()
         assert self._directory is not None
@@ -124,45 +126,22 @@ class Ssh:
         argv += ["-o", "ControlMaster=no", *self.endpoint.arguments()]
         # If the master goes away just now, no second connection is made behind our back.
         argv += ["-o", "ProxyCommand=false", "--", self.endpoint.address, command]
-        process = subprocess.Popen(argv, start_new_session=not terminal, **streams)
-        return Channel(self, process, log)
+        return subprocess.Popen(argv, start_new_session=not terminal, **streams), log
 
-
-class Channel:
-    """One command that runs over a connection."""
-
-    def __init__(self, ssh: Ssh, process: subprocess.Popen[bytes], log: Path) -> None:
-        self._ssh = ssh
-        self.process = process
-        self._log = log
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Returns the command's exit status. Raises ConnectionLost if the connection went first,
-        and subprocess.TimeoutExpired."""
-        status = self.process.wait(timeout)
-        if status == 255 or status < 0:
-            error = self._trouble()
-            if error is not None:
-                raise error
-        with contextlib.suppress(OSError):
-            self._log.unlink(missing_ok=True)
-        return status if status >= 0 else 128 - status
-
-    def _trouble(self) -> TeemarkError | None:
-        """Returns the error of a status 255, which is ssh's own unless the command ended with
-        it."""
-        board, to = self._ssh.board, str(self._ssh.endpoint)
-        said = _text(self._log)
-        refusal = told("channel", board, said, to=to)
+    def trouble(self, log: Path) -> TeemarkError | None:
+        """Returns the error of a command's status 255, which is ssh's own unless the command ended
+        with it."""
+        said = _text(log)
+        refusal = told("channel", self.board, said, to=str(self.endpoint))
         if refusal is not None:
             return refusal
-        if not said and self._ssh.answers():
+        if not said and self.answers():
             return None
         # The master may take a moment to notice that its connection broke, and another to end.
         limit = time.monotonic() + patience(1)
-        while self._ssh.connected and time.monotonic() < limit:
+        while self.connected and time.monotonic() < limit:
             time.sleep(0.05)
-        return self._ssh.lost_error()
+        return self.lost_error()
 
 
 # The kernel sends the signal only if we die after it was asked for; sh looks whether we did
