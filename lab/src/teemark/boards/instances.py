@@ -54,7 +54,6 @@ class Process(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True):
     """The content of state.json."""
 
-    board: str
     kept: bool
     ready: bool
     """The first command was answered."""

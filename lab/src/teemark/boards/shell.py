@@ -107,9 +107,9 @@ class Process:
         for data in self._between_marks(tick):
             yield data
             if leaving.signalled() and not leaving.patience(1):
-                raise self._late(leaving.PATIENCE_S)
+                raise self._hangs(f"took more than {leaving.PATIENCE_S:g} s")
             if timeout is not None and time.monotonic() - began > timeout:
-                raise self._late(timeout)
+                raise self._hangs(f"took more than {timeout:g} s")
 
     def _between_marks(self, tick: float | None) -> Iterator[bytes]:
         raw = self._raw(tick)
@@ -185,8 +185,7 @@ class Process:
                 heard = now
                 take(data)
             if silence is not None and now - heard > silence:
-                what = f"says nothing for {silence:g} s"
-                raise self._hangs(what)
+                raise self._hangs(f"says nothing for {silence:g} s")
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
@@ -195,8 +194,7 @@ class Process:
         try:
             status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            assert timeout is not None
-            raise self._late(timeout) from None
+            raise self._hangs(f"took more than {timeout:g} s") from None
         if (status == 255 or status < 0) and (error := self._shell.ssh.trouble(self._log)):
             raise error
         with contextlib.suppress(OSError):
@@ -210,13 +208,10 @@ class Process:
             )
         return status
 
-    def _late(self, timeout: float) -> BoardError:
-        self.abandon()
-        return self._hangs(f"took more than {timeout:g} s")
-
     def _hangs(self, what: str) -> BoardError:
-        error = self.error(what)
-        return BoardHangs(error.message, hint="the board may hang: see its console")
+        """Ends the command; returns the error that it doesn't answer in time."""
+        self.abandon()
+        return BoardHangs(self.error(what).message, hint="the board may hang: see its console")
 
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
@@ -243,17 +238,6 @@ class Process:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-
-    @contextlib.contextmanager
-    def taking_interrupts(self) -> Iterator[None]:
-        """Passes the block's first signal that is to end us to the command, which has a moment to
-        end (teemark.base.leaving)."""
-
-        def tell(signum: int) -> None:
-            self.signal("INT" if signum == signal.SIGINT else "TERM")
-
-        with leaving.telling(tell):
-            yield
 
     def pass_output(self, output: int) -> int:
         """Copies the command's output to the file descriptor `output` until it ends; returns its
@@ -358,32 +342,37 @@ class Shell:
         return Process(self, tuple(argv), process, log, job, marked)
 
     @contextlib.contextmanager
-    def stream(
-        self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL
+    def started(
+        self, argv: Sequence[str], *, stdin: bytes | Stream = subprocess.DEVNULL, **how: Any
     ) -> Iterator[Process]:
-        """Starts a command whose output is read while it runs. The first Ctrl-C goes to the
-        command, so that it can end its output properly: read on until it does, then `wait`."""
-        process = self.start(argv, stdin=stdin)
-        try:
-            with process.taking_interrupts():
+        """Starts a command as `start` does, and ends it with the block."""
+        with _as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
+            process = self.start(argv, stdin=file, **how)
+            try:
                 yield process
-        finally:
-            process.abandon()
+            finally:
+                process.abandon()
+
+    @contextlib.contextmanager
+    def stream(self, argv: Sequence[str], **how: Any) -> Iterator[Process]:
+        """Starts a command whose output is read while it runs; `how` is for `started`. The block's
+        first signal that is to end us goes to the command, so that it can end its output properly:
+        read on until it does, then `wait` (teemark.base.leaving)."""
+
+        def tell(signum: int) -> None:
+            process.signal("INT" if signum == signal.SIGINT else "TERM")
+
+        with self.started(argv, **how) as process, leaving.telling(tell):
+            yield process
 
     def exec(
         self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL, terminal: bool = False
     ) -> int:
         """Runs a command to its end, with this process's own streams, and returns its exit status.
         Ctrl-C reaches it."""
-        stdout = None if terminal else subprocess.PIPE
-        process = self.start(
-            argv, stdin=stdin, stdout=stdout, stderr=None, terminal=terminal, marked=False
-        )
-        try:
-            with process.taking_interrupts():
-                status = process.wait() if terminal else process.pass_output(1)
-        finally:
-            process.abandon()
+        own = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
+        with self.stream(argv, terminal=terminal, marked=False, **own) as process:
+            status = process.wait() if terminal else process.pass_output(1)
         if leaving.signalled() not in (0, signal.SIGINT):
             return 128 + leaving.signalled()  # however the command there took it
         return status
@@ -392,7 +381,7 @@ class Shell:
         self,
         argv: Sequence[str],
         *,
-        stdin: bytes | IO[bytes] = b"",
+        stdin: bytes | Stream = subprocess.DEVNULL,
         check: bool = True,
         timeout: float | None = ASK_S,
         silence: float | None = None,
@@ -407,12 +396,8 @@ class Shell:
             if len(kept) > ANSWER_MAX:
                 raise process.error(f"answers with more than {ANSWER_MAX >> 20} MiB")
 
-        with as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
-            process = self.start(argv, stdin=file)
-            try:
-                status = process.copy(keep, timeout=timeout, silence=silence)
-            finally:
-                process.abandon()
+        with self.started(argv, stdin=stdin) as process:
+            status = process.copy(keep, timeout=timeout, silence=silence)
         result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
             if error := root_error(self.name, result.complaint):
@@ -444,7 +429,7 @@ class Shell:
 
 
 @contextlib.contextmanager
-def as_file(data: bytes) -> Iterator[IO[bytes]]:
+def _as_file(data: bytes) -> Iterator[IO[bytes]]:
     """Yields a file that a command can have as its stdin."""
     with tempfile.TemporaryFile() as file:
         file.write(data)

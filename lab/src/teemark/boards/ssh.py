@@ -19,10 +19,10 @@ from typing import IO, Any, TypeAlias
 
 from teemark.base import scratch
 from teemark.base.console import detail
-from teemark.base.errors import MissingOutput, TeemarkError
+from teemark.base.errors import ConnectionLost, MissingOutput, TeemarkError
 from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh_messages import connect_error, lost_error, told
+from teemark.boards.ssh_messages import connect_error, told
 
 Stream: TypeAlias = IO[bytes] | int | None
 
@@ -35,7 +35,7 @@ class Ssh:
         self.endpoint = endpoint
         self.lost = False
         """A connection broke off."""
-        self.lost_hint: str | None = None
+        self.lost_hint = "its console"
         """Where to look when it does."""
         self._directory: Path | None = None
         self._master: subprocess.Popen[bytes] | None = None
@@ -109,9 +109,12 @@ class Ssh:
             return False
         return asked.returncode == 0
 
-    def lost_error(self) -> TeemarkError:
+    def lost_error(self) -> ConnectionLost:
         self.lost = True
-        return lost_error(self.board, str(self.endpoint), self.lost_hint)
+        return ConnectionLost(
+            f"{self.board}: the connection to {self.endpoint} broke off",
+            hint=f"the board may have crashed, rebooted or lost power: look at {self.lost_hint}",
+        )
 
     def open_channel(
         self, command: str, *, terminal: bool = False, **streams: Any

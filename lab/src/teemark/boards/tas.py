@@ -10,8 +10,6 @@ from teemark.boards.answers import from_json, last_line, typed
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
 
-PROGRAM = "teebench"
-
 _REFUSED = "ta-rejected"
 NO_TEE = "no-tee"
 NO_MEMORY = "no-memory"
@@ -50,7 +48,7 @@ def open_each(board: Board) -> tuple[Ta, ...]:
         return ()
     about = "which TAs the TEE takes"
     try:
-        result = board.capture([PROGRAM, "--open-tas", *tas], check=False, silence=HANGS_S)
+        result = board.capture(["teebench", "--open-tas", *tas], check=False, silence=HANGS_S)
     except (errors.ConnectError, errors.ConnectionLost):
         raise
     except errors.BoardError:
@@ -66,7 +64,7 @@ def open_each(board: Board) -> tuple[Ta, ...]:
         opened[uuid] = typed(board.name, about, answer, Ta)
     if not opened.keys() >= tas.keys():
         raise errors.CommandFailed(
-            f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
+            f"{board.name}: teebench doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}"
         )
     return tuple(opened[uuid] for uuid in tas)

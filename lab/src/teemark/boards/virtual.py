@@ -171,7 +171,7 @@ class VirtualBoard(Board):
         assert self.instance is not None
         assert me is not None
         if self._process is not None:
-            new = State(self.name, self.keep or self._attached, ready, port, self._process, me)
+            new = State(self.keep or self._attached, ready, port, self._process, me)
             instances.write(self.instance, new)
 
     def _wait_for_console(self, limit: float) -> bool:

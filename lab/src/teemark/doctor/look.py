@@ -16,7 +16,6 @@ from teemark.doctor.patient import Patient
 from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
-PROGRAM = "teebench"
 ABSENT = "program-absent"
 """The name of the problem that installing solves."""
 
@@ -38,7 +37,7 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 def program(board: Board) -> Finding | None:
     """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
-    word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.config.directory)).only()
+    word, rest = board.ask("teebench", form, _PROGRAM, BoardPath(board.config.directory)).only()
     name, folder = board.name, board.config.directory
     match word:
         case "absent":
@@ -52,8 +51,7 @@ def program(board: Board) -> Finding | None:
 
 def machine(board: Board) -> Machine:
     """Returns what `teebench --machine` says."""
-    argv = [PROGRAM, "--machine"]
-    result = board.capture(argv, timeout=60)
+    result = board.capture(["teebench", "--machine"], timeout=60)
     about = "what machine it is"
     said = answers.from_json(board.name, about, result.stdout, dict[str, Any])
     return answers.typed(board.name, about, said | {"type": "machine"}, Machine)

@@ -21,7 +21,7 @@ from teemark.base.work import PKCS11, TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
-from teemark.boards.shell import LEAVING_S, as_file
+from teemark.boards.shell import LEAVING_S
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.origin import Origin
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from teemark.boards.board import Board
 
 PROGRAM = "teebench"
-
-SSH_FAILED = 255
-"""Status of ssh itself; teebench has no such status."""
 
 _USAGE = 2
 """Status of teebench where the cases are wrong."""
@@ -260,7 +257,7 @@ class _Attempt:
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
         """Records come over the wire while the board measures."""
-        with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
+        with self.board.stream(argv, stdin=cases) as process:
             self._take(_watched(process.lines(_TICK_S), silence, self.watcher))
             return process.wait(LEAVING_S), process.complaint
 
@@ -330,11 +327,6 @@ class _Attempt:
             return
         if leaving.signalled() and status == 128 + leaving.signalled():
             leaving.unwind()  # it ended as it was told, before it could say so
-        if status == SSH_FAILED:
-            raise errors.ConnectionLost(
-                f"{name}: the connection ended before {PROGRAM} did",
-                hint="did the board crash, reboot or lose its network? Look at its console",
-            )
         lines = complaint.splitlines()
         lines = [one for one in lines if ": hint: " not in one and not one.startswith("Try '")]
         said = f": {answers.last_line(lines[-1])}" if lines else ""

@@ -62,9 +62,9 @@ class Silence:
 
     def _ask(self, silent: float, patience: float) -> None:
         name, said = self._board.name, bytearray()
-        process = self._board.start(command_lines.script(_ASK, _TA))
         try:
-            process.copy(said.extend, timeout=patience)
+            with self._board.started(command_lines.script(_ASK, _TA)) as process:
+                process.copy(said.extend, timeout=patience)
         except (ConnectError, ConnectionLost):
             raise
         except BoardError:
@@ -78,5 +78,3 @@ class Silence:
                 f"{silent + patience:.0f} s, not even from `echo`",
                 hint="it may hang, or have lost its network: look at its console",
             ) from None
-        finally:
-            process.abandon()

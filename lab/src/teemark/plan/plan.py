@@ -55,16 +55,11 @@ class CaseLine:
 
     @property
     def line(self) -> str:
-        words = [self.key]
-        if self.samples is not None:
-            words.append(f"samples={self.samples}")
-        if self.min_us is not None:
-            words.append(f"min_us={self.min_us}")
-        if self.repeat:
-            words.append("repeat=" + ",".join(map(str, self.repeat)))
-        if self.call:
-            words.append(f"call={self.call}")
-        return " ".join(words)
+        repeat = ",".join(map(str, self.repeat))
+        options = {"samples": self.samples, "min_us": self.min_us, "repeat": repeat}
+        options["call"] = self.call
+        words = (f"{name}={value}" for name, value in options.items() if value not in (None, ""))
+        return " ".join((self.key, *words))
 
 
 @dataclass(frozen=True, slots=True)
