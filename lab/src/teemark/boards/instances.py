@@ -109,18 +109,15 @@ def sweep() -> None:
         if not directory.is_dir():
             continue
         instance = Instance(directory)
-        state = read(instance)
-        if state is None:
-            # Just made by somebody, or left over.
-            if _age(directory) > KEEP_LOGS:
-                shutil.rmtree(directory, ignore_errors=True)
-            continue
-        if state.orphan and state.qemu.alive:
-            state.qemu.end()
-        if not state.qemu.alive and not state.owner.alive:
+        state = read(instance)  # None: just made by somebody, or left over
+        if state is not None:
+            if state.orphan:
+                state.qemu.end()
+            if state.qemu.alive or state.owner.alive:
+                continue
             instance.data.unlink(missing_ok=True)
-            if state.ready or _age(directory) > KEEP_LOGS:
-                shutil.rmtree(directory, ignore_errors=True)
+        if (state is not None and state.ready) or _age(directory) > KEEP_LOGS:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _age(directory: Path) -> float:

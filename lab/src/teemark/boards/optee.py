@@ -8,6 +8,7 @@ Builds are kept in build/optee, one folder for each version and set of options.
 import hashlib
 import shutil
 import struct
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from pathlib import Path
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import build, firmware, optee_tree
-from teemark.boards.config import ARMV7, VirtualConfig
+from teemark.boards.config import ARMV7, BoardFile, VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run.records import Firmware
 
@@ -138,6 +139,33 @@ def versions() -> dict[str, str]:
         raise MissingOutput(f"the virtual board isn't built: there is no {file}")
     lines = file.read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+COMPILER = "aarch64-linux-gnu-gcc"
+
+
+def compiler() -> str:
+    """Returns the first line of what the compiler says of itself."""
+    try:
+        done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise MissingOutput(f"{COMPILER} isn't there or doesn't run") from None
+    return done.stdout.splitlines()[0]
+
+
+def made_by(file: BoardFile) -> dict[str, str]:
+    """Returns the versions that decide a board's exact figures besides our own code, by name: those
+    of its software and of the compiler. An OP-TEE that the user built is what the gate judges, so
+    it has no version here."""
+    assert isinstance(file.config, VirtualConfig)
+    packages = versions()
+    optee = "a build of one's own"
+    if file.config.optee == DEBIAN:
+        optee = packages["optee-os"]
+    elif file.config.optee == SOURCE:
+        optee = resolve(file.config).what
+    names = ("tf-a", "kernel", "libc", "optee-client", "openssl")
+    return {"compiler": compiler(), "optee": optee} | {name: packages[name] for name in names}
 
 
 def _check(folder: Path) -> None:

@@ -8,11 +8,12 @@ written to a file on the board and fetched afterwards.
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -24,7 +25,6 @@ from teemark.boards.install import built_tas
 from teemark.boards.shell import LEAVING_S
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
-from teemark.measure.origin import Origin
 from teemark.measure.silence import Silence
 from teemark.plan import check as plan_check
 from teemark.plan import plan
@@ -85,10 +85,16 @@ class Outcome:
 
 
 def header(
-    board: "Board", asked: Plan, starts: int, now: datetime, origin: Origin | None = None
+    board: "Board",
+    asked: Plan,
+    starts: int,
+    now: datetime,
+    *,
+    commit: records.Commit | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> records.Run:
-    """Returns the record that goes before all others."""
-    origin = origin or Origin()
+    """Returns the record that goes before all others; `commit` and `labels` tell the source that
+    is measured (teemark.measure.origin)."""
     return records.Run(
         schema=records.SCHEMA,
         teemark=__version__,
@@ -105,8 +111,8 @@ def header(
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
-        commit=origin.commit,
-        labels=dict(origin.labels),
+        commit=commit,
+        labels=dict(labels),
         firmware=board.firmware,
     )
 
@@ -119,11 +125,11 @@ def measure(
     starts: Starts | None = None,
     *,
     options: Sequence[str] = (),
-    origin: Origin | None = None,
     limit_s: float | None = None,
+    **source: Any,
 ) -> Outcome:
     """Runs a plan on an open board that is set up; `options` are teebench's, a start may take
-    `limit_s` seconds (None: ten times its estimate).
+    `limit_s` seconds (None: ten times its estimate), `source` is for `header`.
 
     A connection that drops, Ctrl-C, a full disk, a board or a TEE that hangs and a program that
     dies leave what was measured so far in the file; its end record says what happened. After a TEE
@@ -132,34 +138,33 @@ def measure(
     starts = starts or Starts()
     limit_s = limit_s or bound_s(asked, deterministic=board.deterministic)
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, starts.count, datetime.now(UTC), origin))
-        measured = False
+        writer.record(header(board, asked, starts.count, datetime.now(UTC), **source))
         error: errors.TeemarkError | None = None
-        kind, again = starts.kind, starts.again
-        todo = [asked] * starts.count
-        for number in range(1, starts.count + 2):
-            start = records.Start(number=number, kind=kind)
-            attempt = _Attempt(board, todo.pop(0), writer, watcher, start, options, limit_s)
-            broken, ending = attempt.run(again if number > 1 else None)
+        number, measured, todo = 0, False, [(asked, starts)] * starts.count
+        while todo:
+            number += 1
+            part, how = todo.pop(0)
+            start = records.Start(number=number, kind=how.kind)
+            attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
+            cause = attempt.run(how.again if number > 1 else None)
             with leaving.undisturbed():
-                error = error or broken
+                if isinstance(cause, errors.TeemarkError):
+                    error = error or cause
                 measured = measured or attempt.machine is not None
-                rest = without_tee(attempt.asked) if isinstance(broken, errors.TeeHangs) else None
+                rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
                 if not measured and rest is None:
-                    # No file that pretends to be a run.
-                    writer.discard()
-                    raise (
-                        error or ending or errors.DataError(f"{board.name}: {PROGRAM} said nothing")
-                    )
-                if broken is not None or ending is not None:
+                    writer.discard()  # no file that pretends to be a run
+                    nothing = f"{board.name}: {PROGRAM} said nothing"
+                    raise error or cause or errors.DataError(nothing)
+                if cause is not None:
                     with contextlib.suppress(errors.DataError):
-                        attempt.broken_off(broken, ending)
-            if rest is not None:
-                kind, again, todo = "round", lambda: None, [rest]
-            elif isinstance(ending, SystemExit):
+                        attempt.broken_off(cause)
+            if isinstance(cause, SystemExit):
                 writer.finish()
-                raise ending
-            if not todo or (rest is None and not attempt.complete):
+                raise cause
+            if rest is not None:
+                todo = [(rest, Starts())]
+            elif not attempt.complete:
                 break
         return Outcome(file=writer.finish(), error=error)
 
@@ -213,10 +218,8 @@ class _Attempt:
     _wrong: errors.DataError | None = None
     _end_line: bytes = b""
 
-    def run(
-        self, again: Callable[[], None] | None
-    ) -> tuple[errors.TeemarkError | None, BaseException | None]:
-        """Measures; returns what broke it off: an error, or the end of this process."""
+    def run(self, again: Callable[[], None] | None) -> BaseException | None:
+        """Measures; returns what broke it off: a TeemarkError, or the end of this process."""
         with leaving.at_last(self._salvage):
             try:
                 if again is not None:
@@ -229,13 +232,13 @@ class _Attempt:
                 self.complete = self.end is not None and self.end.complete
             except errors.TeemarkError as problem:
                 self.board.explain(problem)
-                return problem, None
+                return problem
             except OSError as problem:
                 place = problem.filename or "a temporary file"
-                return errors.DataError(f"{place}: can't be written here: {problem.strerror}"), None
+                return errors.DataError(f"{place}: can't be written here: {problem.strerror}")
             except (KeyboardInterrupt, SystemExit) as problem:
-                return None, problem
-        return None, None
+                return problem
+        return None
 
     def _measure(self) -> None:
         lines = plan.case_lines(self.asked.cases).encode()
@@ -339,19 +342,21 @@ class _Attempt:
             hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
         )
 
-    def broken_off(self, error: errors.TeemarkError | None, leaving: BaseException | None) -> None:
+    def broken_off(self, cause: BaseException) -> None:
         """Writes the end record that teebench couldn't write. After nonsense there is none."""
         if self._wrong is not None:
             return
         if not self._begun:
             self.writer.last_record(self.start)
-        message = error.message if error is not None else None
-        lost = isinstance(error, errors.ConnectionLost | errors.ConnectError)
-        failed = isinstance(error, errors.CommandFailed)
-        reason = "connection-lost" if lost else "program-failed" if failed else "stopped"
-        if isinstance(leaving, KeyboardInterrupt):
+        message = cause.message if isinstance(cause, errors.TeemarkError) else None
+        reason = "stopped"
+        if isinstance(cause, errors.ConnectionLost | errors.ConnectError):
+            reason = "connection-lost"
+        elif isinstance(cause, errors.CommandFailed):
+            reason = "program-failed"
+        elif isinstance(cause, KeyboardInterrupt):
             reason = "interrupted"
-        elif leaving is not None:
+        elif isinstance(cause, SystemExit):
             message = "teemark was ended by a signal"
         # The counts of teebench stay, where only what came after it was broken off.
         end = self.end or records.End(complete=False, reason=reason)
@@ -364,7 +369,7 @@ class _Attempt:
             self.writer.discard()
             return
         interrupted = leaving.signalled() == signal.SIGINT
-        self.broken_off(None, KeyboardInterrupt() if interrupted else SystemExit())
+        self.broken_off(KeyboardInterrupt() if interrupted else SystemExit())
         self.writer.finish()
 
 
