@@ -164,7 +164,7 @@ def measure(
                 raise cause
             if rest is not None:
                 todo = [(rest, Starts())]
-            elif not attempt.complete:
+            elif cause is not None or attempt.end is None or not attempt.end.complete:
                 break
         return Outcome(file=writer.finish(), error=error)
 
@@ -212,9 +212,7 @@ class _Attempt:
     limit_s: float
     machine: records.Machine | None = None
     end: records.End | None = None
-    complete: bool = False  # everything was taken, and the end record says so
     _taken: int = 0
-    _begun: bool = False
     _wrong: errors.DataError | None = None
     _end_line: bytes = b""
 
@@ -222,14 +220,12 @@ class _Attempt:
         """Measures; returns what broke it off: a TeemarkError, or the end of this process."""
         with leaving.at_last(self._salvage):
             try:
+                self.writer.record(self.start)
                 if again is not None:
                     again()
-                self.writer.record(self.start)
-                self._begun = True
                 self.watcher.record(self.start)
                 self._measure()
                 self.writer.line(self._end_line)
-                self.complete = self.end is not None and self.end.complete
             except errors.TeemarkError as problem:
                 self.board.explain(problem)
                 return problem
@@ -346,8 +342,6 @@ class _Attempt:
         """Writes the end record that teebench couldn't write. After nonsense there is none."""
         if self._wrong is not None:
             return
-        if not self._begun:
-            self.writer.last_record(self.start)
         message = cause.message if isinstance(cause, errors.TeemarkError) else None
         reason = "stopped"
         if isinstance(cause, errors.ConnectionLost | errors.ConnectError):

@@ -22,9 +22,6 @@ from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"
 
-LIMIT_S = 1800.0
-"""Seconds for a run of teehash, where the caller names no limit."""
-
 _PATTERN = b"teemark\n"
 """The files repeat this pattern, on every board, so that their digests are known here."""
 
@@ -72,9 +69,10 @@ def expected_digest(algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
-    """Yields the records of all runs. Runs of different steps take turns, so that a slow minute of
-    the board falls on all of them; a step that failed or can't run isn't tried again."""
+def records(board: Board, steps: Sequence[Step], limit_s: float) -> Iterator[AnyRecord]:
+    """Yields the records of all runs, each of which may take `limit_s` seconds. Runs of different
+    steps take turns, so that a slow minute of the board falls on all of them; a step that failed or
+    can't run isn't tried again."""
     if not steps:
         return
     sizes = sorted({step.bytes for step in steps})

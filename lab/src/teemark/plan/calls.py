@@ -136,16 +136,12 @@ class Expect(Content):
 
 _U32 = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
 _Wanted = _U32 | Literal["any"]
-_Memory = Literal["temporary", "registered", "allocated"]
 
 
 class _Param(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
         """Returns its words for teebench after its type; Wrong for what teebench wouldn't take."""
         return structs.astuple(self)
-
-    def described(self, size: int | None, key: str) -> str:
-        return ":".join(map(str, (self.__struct_config__.tag, *self.words(size, key))))
 
 
 class ValueIn(_Param, frozen=True, kw_only=True, tag="value-in"):
@@ -169,28 +165,31 @@ class ValueInout(_Param, frozen=True, kw_only=True, tag="value-inout"):
         return self.a, self.b, self.expect_a, b
 
 
-def _room(length: Length | None, content: Content, size: int | None, key: str) -> int:
-    """Returns the bytes of memory that holds the content."""
-    if length is None:
-        if content.bytes is None:
-            raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
-        return content.bytes
-    room = length.of(size, f"{key}.size")
-    if content.bytes not in (None, room):
-        raise Wrong(f"{content.bytes} bytes, in memory of {room}", key=f"{key}.content")
-    return room
-
-
-class MemoryIn(_Param, frozen=True, kw_only=True, tag="memory-in"):
-    content: Content
+class _Memory(_Param, frozen=True, kw_only=True):
     size: Length | None = None
-    memory: _Memory = "temporary"
+    memory: Literal["temporary", "registered", "allocated"] = "temporary"
+
+    def room(self, content: Content | None, size: int | None, key: str) -> int:
+        """Returns the bytes of memory that holds the content."""
+        own = content.bytes if content is not None else None
+        if self.size is None:
+            if own is None:
+                raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
+            return own
+        room = self.size.of(size, f"{key}.size")
+        if own not in (None, room):
+            raise Wrong(f"{own} bytes, in memory of {room}", key=f"{key}.content")
+        return room
+
+
+class MemoryIn(_Memory, frozen=True, kw_only=True, tag="memory-in"):
+    content: Content
 
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
-        return self.memory, _room(self.size, self.content, size, key), self.content
+        return self.memory, self.room(self.content, size, key), self.content
 
 
-class _Written(_Param, frozen=True, kw_only=True):
+class _Written(_Memory, frozen=True, kw_only=True):
     """Memory that the TA writes to."""
 
     expect: Expect | None = None
@@ -221,29 +220,18 @@ class _Written(_Param, frozen=True, kw_only=True):
         length = self.expect_size
         return expect, ANY if length is None else length.of(size, f"{key}.expect_size")
 
-    @property
-    def made_from(self) -> set[int]:
-        """Returns the parameters whose content tells what is expected."""
-        every = (self.expect, *(self.expect_each or {}).values())
-        return {one.of for one in every if one is not None and one.of is not None}
-
 
 class MemoryOut(_Written, frozen=True, kw_only=True, tag="memory-out"):
-    size: Length
-    memory: _Memory = "temporary"
-
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
-        room = self.size.of(size, f"{key}.size")
+        room = self.room(None, size, key)
         return self.memory, room, *self.wanted(size, room, key)
 
 
 class MemoryInout(_Written, frozen=True, kw_only=True, tag="memory-inout"):
     content: Content
-    size: Length | None = None
-    memory: _Memory = "temporary"
 
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
-        room = _room(self.size, self.content, size, key)
+        room = self.room(self.content, size, key)
         return self.memory, room, self.content, *self.wanted(size, room, key)
 
 
@@ -266,22 +254,19 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     p3: Param | None = None
     result: Result = Result(0)
 
-    @property
-    def params(self) -> tuple[Param | None, ...]:
-        return self.p0, self.p1, self.p2, self.p3
-
     def described(self, when: str, size: int | None, within: str = "") -> Iterator[str]:
         yield f"{when}:{self.command}:{self.result:#010x}"
-        for i, param in enumerate(self.params):
-            key = f"{within}p{i}"
+        params = (self.p0, self.p1, self.p2, self.p3)
+        for i, param in enumerate(params):
             if param is None:
                 yield NONE
                 continue
-            for other in param.made_from if isinstance(param, _Written) else ():
-                source = self.params[other]
-                if not isinstance(source, MemoryIn | MemoryInout):
-                    raise Wrong(f"p{other} is no memory with a content", key=f"{key}.expect")
-            yield param.described(size, key)
+            key = f"{within}p{i}"
+            words = param.words(size, key)
+            for source in (word.of for word in words if isinstance(word, Expect)):
+                if source is not None and not isinstance(params[source], MemoryIn | MemoryInout):
+                    raise Wrong(f"p{source} is no memory with a content", key=f"{key}.expect")
+            yield ":".join(map(str, (param.__struct_config__.tag, *words)))
 
 
 class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):
