@@ -417,10 +417,11 @@ class Shell:
         return answers.parse(self.name, about, self.script(text, *args).text, form)
 
     @contextlib.contextmanager
-    def folder(self, parent: str = "${TMPDIR:-/tmp}") -> Iterator[str]:
-        """Makes a folder on the board, which goes with the block."""
-        script = f'echo "folder $(mktemp -d "{parent}/teemark.XXXXXX")"'
-        made = self.ask("a folder", {"folder": "/.+"}, script).one("folder")
+    def folder(self, parent: str = "") -> Iterator[str]:
+        """Makes a folder on the board (in TMPDIR or /tmp, if no parent is named), which goes with
+        the block."""
+        script = 'echo "folder $(mktemp -d "${1:-${TMPDIR:-/tmp}}/teemark.XXXXXX")"'
+        made = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
         try:
             yield made
         finally:

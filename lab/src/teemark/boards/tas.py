@@ -3,7 +3,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from teemark.base import errors
 from teemark.boards.answers import from_json, last_line, typed
@@ -56,7 +55,7 @@ def open_each(board: Board) -> tuple[Ta, ...]:
         raise board.tee_hangs(why) from None
     opened = {}
     for line in filter(bytes.strip, result.stdout.split(b"\n")):
-        answer = from_json(board.name, about, line, dict[str, Any])
+        answer = from_json(board.name, about, line)
         if answer.get("memory"):  # the TEE had none left for it
             answer["code"] = NO_MEMORY
         uuid = str(answer.get("ta"))

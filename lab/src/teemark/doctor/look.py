@@ -2,7 +2,6 @@
 """Asks a board what a doctor wants to know. Changes nothing but what a first use loads."""
 
 from dataclasses import replace
-from typing import Any
 
 from teemark.base import scratch
 from teemark.base.errors import TeemarkError
@@ -53,7 +52,7 @@ def machine(board: Board) -> Machine:
     """Returns what `teebench --machine` says."""
     result = board.capture(["teebench", "--machine"], timeout=60)
     about = "what machine it is"
-    said = answers.from_json(board.name, about, result.stdout, dict[str, Any])
+    said = answers.from_json(board.name, about, result.stdout)
     return answers.typed(board.name, about, said | {"type": "machine"}, Machine)
 
 

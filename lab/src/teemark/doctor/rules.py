@@ -184,11 +184,9 @@ def _tee(p: Patient) -> Symptoms:
         if tee.libteec is None:
             yield "libteec", p.why_not("tee.libteec")
         if tee.supplicant not in ("running", None):
-            why, remedy = (
-                "tee-supplicant isn't running",
-                "systemctl enable --now tee-supplicant, or ",
-            )
-            remedy += "tee-supplicant -d in an init script, as root; it wants /dev/teepriv0"
+            why = "tee-supplicant isn't running"
+            remedy = "systemctl enable --now tee-supplicant, or tee-supplicant -d in an init "
+            remedy += "script, as root; it wants /dev/teepriv0"
             if tee.supplicant == "stopped":
                 why = "tee-supplicant is stopped by a signal or a debugger"
                 remedy = "killall -CONT tee-supplicant"
@@ -219,20 +217,18 @@ def _trusted_applications(p: Patient) -> Symptoms:
         named, first = ", ".join(dict.fromkeys(ta.name for ta in these)), these[0]
         evidence, setup = f"TA {first.uuid}: {first.reason}", f"teemark setup {p.name}"
         whys = {
-            "no-ta": ("their files aren't where tee-supplicant looks for them", setup),
-            "ta-version": (
-                "they were built for another OP-TEE, or are older than this teemark",
-                setup,
-            ),
+            "no-ta": "their files aren't where tee-supplicant looks for them",
+            "ta-version": "they were built for another OP-TEE, or are older than this teemark",
         }
-        other = "the TEE's answer, with who gave it, is the evidence"
         if code == "ta-rejected":
             yield "ta-key", evidence, named, p.name
         elif code == "no-memory":
             yield "ta-memory", evidence, named
+        elif code in whys:
+            yield "ta", evidence, named, whys[code], setup
         else:
-            hint = first.hint or "OP-TEE's console says more"
-            yield "ta", evidence, named, *whys.get(code or "", (other, hint))
+            why = "the TEE's answer, with who gave it, is the evidence"
+            yield "ta", evidence, named, why, first.hint or "OP-TEE's console says more"
     for ta in [ta for ta in p.tas if ta.opened and ta.published_key][:1]:
         yield "published-key", f"a session was opened with {ta.name}, signed with it"
 
@@ -262,12 +258,8 @@ def _figures(p: Patient) -> Symptoms:
         yield "load", f"load average {average:.2f} with {fmt.plural(cpus, 'CPU')}"
     for option, does in _SLOW_KERNELS.items():
         if p.option(option) == "y":
-            yield (
-                "debug-kernel",
-                f"CONFIG_{option}=y in {p.machine.kernel.options_from}",
-                option,
-                does,
-            )
+            evidence = f"CONFIG_{option}=y in {p.machine.kernel.options_from}"
+            yield "debug-kernel", evidence, option, does
     if health.tracer not in (None, "nop") or health.trace_events not in (None, "0"):
         yield "tracing", f"current_tracer {health.tracer}, events/enable {health.trace_events}"
     if clock.clocksource == "jiffies" or (clock.resolution_ns or 0) > COARSE_NS:

@@ -111,11 +111,6 @@ class Plan:
     def keys(self) -> tuple[str, ...]:
         return (*(case.key for case in self.cases), *(step.key for step in self.teehash))
 
-    def place(self, key: str) -> str:
-        """Returns FILE:LINE of the block that a case is of."""
-        own = next((case.place for case in self.cases if case.key == key), "")
-        return own or self.name
-
 
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
     """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
