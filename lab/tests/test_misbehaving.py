@@ -387,7 +387,7 @@ def test_a_hang_names_the_threads_that_sleep_where_the_console_tells(
     with FakeBoard(programs) as board:
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         monkeypatch.setattr(board, "sleeping_threads", asleep.sleeping_threads)
-        for act in (lambda: tas.open_each(board), lambda: silence.Silence(board, 60).look("it")):
+        for act in (lambda: tas.open_each(board), lambda: silence.Silence(board, 60).look()):
             with pytest.raises(TeeHangs) as caught:
                 act()
             assert caught.value.message.endswith(f"; {told}")
@@ -407,7 +407,7 @@ def test_a_board_that_waits_for_this_machines_cpus_has_more_time_to_answer(
             monkeypatch.setattr(board, "cpu_seconds", lambda spent=spent: next(spent))
             watch = silence.Silence(board, 60)
             with pytest.raises(TeeHangs) if hangs else contextlib.nullcontext():
-                watch.look("it")
+                watch.look()
 
 
 THREAD = """

@@ -183,13 +183,10 @@ def _check(folder: Path) -> None:
         )
 
 
-_WIDE = "export-ta_arm64"
-
-
 def _kit(out: Path) -> Path:
     """Returns the development kit of a build; of two, the one for 64-bit TAs."""
-    narrow = out / "export-ta_arm32"
-    return narrow if narrow.is_dir() and not (out / _WIDE).is_dir() else out / _WIDE
+    narrow, wide = out / "export-ta_arm32", out / "export-ta_arm64"
+    return narrow if narrow.is_dir() and not wide.is_dir() else wide
 
 
 def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) -> Optee:

@@ -23,7 +23,7 @@ from teemark.base.errors import BoardError, BoardHangs, CommandFailed
 from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh import Ssh, Stream
+from teemark.boards.ssh import Ssh, Stream, end
 from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
@@ -229,11 +229,11 @@ class Process:
             _wait(self.process, 0.3)
         if self.process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
-            _end(self.process, _SIGNAL_S)
+            end(self.process, _SIGNAL_S, ask=False)
         for teller in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
             with contextlib.suppress(subprocess.TimeoutExpired):
                 teller.wait(_TELLING_S)
-            _end(teller, 0)
+            end(teller, 0)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -279,14 +279,6 @@ def _overlap(said: bytes, end: bytes) -> int:
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(leaving.patience(seconds))
-
-
-def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Waits so long for a process to end by itself; then kills it."""
-    _wait(process, seconds)
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 def _write_all(output: int, data: bytes) -> None:

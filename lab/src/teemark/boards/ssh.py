@@ -178,20 +178,22 @@ def guarded(argv: Sequence[str]) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _CHECK, "sh", me, *argv]
 
 
-def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
-    """Ends the master, by force when it takes too long.
+def end(process: subprocess.Popen[bytes], seconds: float = 5, *, ask: bool = True) -> None:
+    """Ends a process, by force when it takes too long. `ask` tells it to end; else it is to end by
+    itself.
 
     OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
     asked again, it notices.
     """
     limit = time.monotonic() + patience(seconds)
-    while time.monotonic() < limit:
-        master.terminate()
+    while process.poll() is None and time.monotonic() < limit:
+        if ask:
+            process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            master.wait(0.1)
-            return
-    master.kill()
-    master.wait()
+            process.wait(0.1)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 def _short_directory() -> str:

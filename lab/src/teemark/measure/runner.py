@@ -375,7 +375,7 @@ def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iter
             yield part
         else:
             watcher.waiting()
-        silence.look(PROGRAM)
+        silence.look()
 
 
 _TICK_S = 1.0

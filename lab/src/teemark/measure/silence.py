@@ -41,14 +41,14 @@ class Silence:
         """Takes note that the board said something."""
         self._heard = time.monotonic()
 
-    def look(self, what: str) -> None:
-        """Has to be called every second or so. Raises BoardHangs if `what` took too long or the
+    def look(self) -> None:
+        """Has to be called every second or so. Raises BoardHangs if teebench took too long or the
         board doesn't answer, TeeHangs if the board answers and its TEE doesn't."""
         now = time.monotonic()
         if now - self._began > self._limit_s:
             raise BoardHangs(
-                f"{self._board.name}: {what} took more than {self._limit_s / 60:.0f} minutes, ten "
-                "times as long as its plan should take",
+                f"{self._board.name}: teebench took more than {self._limit_s / 60:.0f} minutes, "
+                "ten times as long as its plan should take",
                 hint="if it is right, allow it more: --limit MINUTES",
             )
         silent = now - self._heard
