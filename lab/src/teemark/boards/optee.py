@@ -54,11 +54,11 @@ class Optee:
     @property
     def elf(self) -> Path | None:
         """Returns the core with its symbols, which Debian's package lacks."""
-        return _if_there(self.images / "tee.elf")
+        return file if (file := self.images / "tee.elf").is_file() else None
 
     @property
     def ldelf(self) -> Path | None:
-        return _if_there(self.images.parent / "ldelf" / "ldelf.elf")
+        return file if (file := self.images.parent / "ldelf/ldelf.elf").is_file() else None
 
     @property
     def tfa(self) -> Path:
@@ -246,10 +246,6 @@ def system(name: str) -> Path:
     with build.alone(place):
         _script("system", name)
     return place
-
-
-def _if_there(file: Path) -> Path | None:
-    return file if file.is_file() else None
 
 
 def _short(*words: str) -> str:

@@ -20,7 +20,6 @@ OWN = "own"
 
 _NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
 
-
 _MAKE = ("env", "-u", "TA_SIGN_KEY", "make")
 """No other key than the kit's and the one that is named: not the environment's."""
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from teemark.base import errors, leaving
 from teemark.base.work import PKCS11, TEE
 from teemark.boards import answers, command_lines
+from teemark.boards.board import Board
 from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
 from teemark.boards.shell import LEAVING_S
@@ -34,9 +34,6 @@ from teemark.run.reader import ANY_DRIVER, decode_line, ends
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
 
-if TYPE_CHECKING:
-    from teemark.boards.board import Board
-
 PROGRAM = "teebench"
 
 _USAGE = 2
@@ -44,7 +41,6 @@ _USAGE = 2
 
 _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
-
 
 _DEFAULT_SAMPLES = 30
 _DEFAULT_MIN_US = 100
@@ -85,13 +81,13 @@ class Outcome:
 
 
 def header(
-    board: "Board",
+    board: Board,
     asked: Plan,
     starts: int,
     now: datetime,
     *,
     commit: records.Commit | None = None,
-    labels: Mapping[str, str] = MappingProxyType({}),
+    labels: Mapping[str, str] | None = None,
 ) -> records.Run:
     """Returns the record that goes before all others; `commit` and `labels` tell the source that
     is measured (teemark.measure.origin)."""
@@ -112,13 +108,13 @@ def header(
             [*built_tas(board), *board.guests]
         ),
         commit=commit,
-        labels=dict(labels),
+        labels=dict(labels or {}),
         firmware=board.firmware,
     )
 
 
 def measure(
-    board: "Board",
+    board: Board,
     asked: Plan,
     directory: Path,
     watcher: Watcher,
@@ -203,7 +199,7 @@ class _Attempt:
     """One start: its raw lines go to the file, and its records to whoever watches. The end record
     waits for the rest."""
 
-    board: "Board"
+    board: Board
     asked: Plan
     writer: RunWriter
     watcher: Watcher

@@ -33,8 +33,6 @@ from teemark.plan.words import (
 )
 
 BENCH = "bench.toml"  # The plan in the folder of a TA; its name is the folder's
-
-
 TIMELINE = "+timeline"  # Ends the key of a step that records its timeline
 
 

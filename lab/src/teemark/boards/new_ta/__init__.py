@@ -8,7 +8,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from teemark.base.errors import DataError, UsageMistake
-from teemark.base.files import write_whole
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _HIDDEN = {"gitignore": ".gitignore"}
@@ -43,11 +42,13 @@ def make(place: Path) -> uuid.UUID:
             whole = Path(beside) / name
             with as_file(files(__name__)) as templates:
                 for template in templates.rglob("*.in"):
-                    file = str(template.relative_to(templates)).removesuffix(".in")
+                    path = str(template.relative_to(templates)).removesuffix(".in")
                     text = template.read_text(encoding="utf-8")
                     for word, value in words.items():
-                        file, text = file.replace(word, value), text.replace(word, value)
-                    write_whole(whole / _HIDDEN.get(file, file), text)
+                        path, text = path.replace(word, value), text.replace(word, value)
+                    file = whole / _HIDDEN.get(path, path)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
             whole.rename(place)
     except OSError as error:
         raise DataError(
