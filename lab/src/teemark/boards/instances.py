@@ -105,9 +105,7 @@ def sweep() -> None:
     """Ends what orphans still run and removes what dead instances left."""
     if not paths.instances().is_dir():
         return
-    for directory in paths.instances().iterdir():
-        if not directory.is_dir():
-            continue
+    for directory in filter(Path.is_dir, paths.instances().iterdir()):
         instance = Instance(directory)
         state = read(instance)  # None: just made by somebody, or left over
         if state is not None:
@@ -116,15 +114,10 @@ def sweep() -> None:
             if state.qemu.alive or state.owner.alive:
                 continue
             instance.data.unlink(missing_ok=True)
-        if (state is not None and state.ready) or _age(directory) > KEEP_LOGS:
-            shutil.rmtree(directory, ignore_errors=True)
-
-
-def _age(directory: Path) -> float:
-    try:
-        return time.time() - directory.stat().st_mtime
-    except OSError:
-        return 0.0
+        with contextlib.suppress(OSError):  # another sweep was quicker
+            old = time.time() - directory.stat().st_mtime > KEEP_LOGS
+            if old or (state is not None and state.ready):
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 def lock(name: str) -> contextlib.AbstractContextManager[None]:
