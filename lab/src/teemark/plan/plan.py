@@ -113,23 +113,21 @@ class Plan:
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
     """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
     too). UsageMistake for one that none matches."""
-    keys = asked.keys
+    keys, chosen = asked.keys, set[str]()
     for pattern in patterns:
-        if not any(fnmatchcase(key, pattern) for key in keys):
+        matching = [key for key in keys if fnmatchcase(key, pattern)]
+        if not matching:
             close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
             raise UsageMistake(
                 f"no case of {asked.name} matches {pattern}",
                 hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
             )
-
-    def matches(key: str) -> bool:
-        return any(fnmatchcase(key, pattern) for pattern in patterns)
-
+        chosen.update(matching)
     return replace(
         asked,
         summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
-        cases=tuple(case for case in asked.cases if matches(case.key)),
-        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+        cases=tuple(case for case in asked.cases if case.key in chosen),
+        teehash=tuple(step for step in asked.teehash if step.key in chosen),
     )
 
 
