@@ -308,17 +308,13 @@ class Shell:
         self.ssh.close()
 
     def start(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = subprocess.PIPE,
-        stderr: Stream = subprocess.PIPE,
-        terminal: bool = False,
-        marked: bool = True,
+        self, argv: Sequence[str], *, terminal: bool = False, marked: bool = True, **streams: Stream
     ) -> Process:
-        """Starts a command; the caller reads it and waits for it. None streams are this process's
-        own; `marked` takes what it writes to stdout from between marks."""
+        """Starts a command; the caller reads it and waits for it. `streams` are stdin (else there
+        is none), stdout and stderr (else they are pipes); None is this process's own. `marked`
+        takes what it writes to stdout from between marks."""
+        pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
         line = command_lines.command_line(
             argv,
@@ -328,9 +324,7 @@ class Shell:
             su=getattr(self.config, "su", False),
             marked=marked,
         )
-        process, log = self.ssh.open_channel(
-            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
-        )
+        process, log = self.ssh.open_channel(line, terminal=terminal, **streams)
         return Process(self, tuple(argv), process, log, job, marked)
 
     @contextlib.contextmanager
