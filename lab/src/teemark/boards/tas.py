@@ -8,9 +8,8 @@ from teemark.base import errors
 from teemark.boards.answers import from_json, last_line, typed
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
+from teemark.run.reader import NO_TEE
 
-_REFUSED = "ta-rejected"
-NO_TEE = "no-tee"
 NO_MEMORY = "no-memory"
 
 HANGS_S = 30.0
@@ -82,7 +81,7 @@ def refused(board: Board, tas: Sequence[Ta]) -> errors.BoardError | None:
         return None
     first = bad[0]
     hint = first.hint
-    if first.code == _REFUSED and isinstance(board.config, SshConfig):
+    if first.code == "ta-rejected" and isinstance(board.config, SshConfig):
         hint = (
             f"they were built with {board.kit.folder} and signed with "
             f"{board.kit.key or 'its key'}: name the kit of this board's OP-TEE in the board file "
