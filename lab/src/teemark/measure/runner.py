@@ -367,11 +367,10 @@ def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iter
     """Yields the parts of the output; while there is none, it looks at the board."""
     for part in parts:
         if part:
-            silence.heard()
             yield part
         else:
             watcher.waiting()
-        silence.look()
+        silence.look(heard=bool(part))
 
 
 _TICK_S = 1.0

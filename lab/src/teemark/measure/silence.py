@@ -37,14 +37,12 @@ class Silence:
         self._began = self._heard = time.monotonic()
         self._cpu = board.cpu_seconds()
 
-    def heard(self) -> None:
-        """Takes note that the board said something."""
-        self._heard = time.monotonic()
-
-    def look(self) -> None:
-        """Has to be called every second or so. Raises BoardHangs if teebench took too long or the
-        board doesn't answer, TeeHangs if the board answers and its TEE doesn't."""
+    def look(self, *, heard: bool = False) -> None:
+        """Has to be called every second or so, and when the board was `heard`. Raises BoardHangs if
+        teebench took too long or the board doesn't answer, TeeHangs if the board answers and its
+        TEE doesn't."""
         now = time.monotonic()
+        self._heard = now if heard else self._heard
         if now - self._began > self._limit_s:
             raise BoardHangs(
                 f"{self._board.name}: teebench took more than {self._limit_s / 60:.0f} minutes, "
