@@ -125,14 +125,14 @@ def measure(
     **source: Any,
 ) -> Outcome:
     """Runs a plan on an open board that is set up; `options` are teebench's, a start may take
-    `limit_s` seconds (None: ten times its estimate), `source` is for `header`.
+    `limit_s` seconds (None: ten times its estimate, at least 600), `source` is for `header`.
 
     A connection that drops, Ctrl-C, a full disk, a board or a TEE that hangs and a program that
     dies leave what was measured so far in the file; its end record says what happened. After a TEE
     that hangs, the cases that need none are measured in a start of their own.
     """
     starts = starts or Starts()
-    limit_s = limit_s or bound_s(asked, deterministic=board.deterministic)
+    limit_s = limit_s or max(600.0, 10 * seconds(asked, deterministic=board.deterministic))
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, starts.count, datetime.now(UTC), **source))
         error: errors.TeemarkError | None = None
@@ -377,7 +377,6 @@ _TICK_S = 1.0
 _SENDING_S = 600.0
 """Seconds to send all that was measured: 6 MB over the slowest of connections."""
 
-
 _BYTE_NS = 60.0
 """Time of a byte, with the checks of the result: plain C on a small core or under emulation."""
 
@@ -399,12 +398,6 @@ _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
 _HASHING_S = 0.9
 """A run of teehash without its bytes: the program, the file, a session."""
-
-
-def bound_s(asked: Plan, *, deterministic: bool) -> float:
-    """Returns the seconds after which a start of a plan is ended: ten times the estimate, ten
-    minutes at least."""
-    return max(600.0, 10 * seconds(asked, deterministic=deterministic))
 
 
 def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
