@@ -10,22 +10,12 @@ from teemark.base.errors import ConnectionLost
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh import Channel, Ssh
-
-
-class LocalChannel(Channel):
-    """Status 255 is a connection that broke."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        status = self.process.wait(timeout)
-        if status == 255:
-            raise ConnectionLost("fake: the connection broke", hint="look at the cable")
-        return status if status >= 0 else 128 - status
+from teemark.boards.ssh import Ssh
 
 
 class _Shell(Ssh):
     """Starts here what ssh would start on a board, by a shell with this environment; that shell
-    does `greeting` before each command."""
+    does `greeting` before each command. Status 255 is a connection that broke."""
 
     def __init__(self, folder: Path, env: dict[str, str]) -> None:
         super().__init__("fake", Endpoint("nowhere"))
@@ -33,10 +23,14 @@ class _Shell(Ssh):
         self._env = env
         self.greeting = ""
 
-    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> Channel:
+    def open_channel(
+        self, command: str, *, terminal: bool = False, **streams: Any
+    ) -> tuple[subprocess.Popen[bytes], Path]:
         argv = ["sh", "-c", self.greeting + command]
-        process = subprocess.Popen(argv, env=self._env, **streams)
-        return LocalChannel(self, process, self._folder / "log")
+        return subprocess.Popen(argv, env=self._env, **streams), self._folder / "log"
+
+    def trouble(self, log: Path) -> ConnectionLost:
+        return ConnectionLost("fake: the connection broke", hint="look at the cable")
 
 
 class FakeBoard(Board):

@@ -17,11 +17,12 @@ from teemark.cli import main as cli
 from teemark.export import FORMATS
 from teemark.findings import trust
 from teemark.findings.ground import Ground
-from teemark.measure.runner import Progress
+from teemark.measure.progress import Progress
 from teemark.model import models
 from teemark.model.counter import TOLERANCE, counted_cases, slope_ratio
 from teemark.model.models import Models
 from teemark.model.stats import Estimate, Sampling
+from teemark.plan.plan import Plan
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
@@ -67,9 +68,9 @@ def test_what_tas_counted_is_in_no_other_figure() -> None:
 
 
 def test_progress_counts_samples_once() -> None:
-    progress = Progress({})
+    progress = Progress(Plan("none", ""))
     for number, line in enumerate(Synthetic(counter=1.0).lines(), 1):
-        progress.see(reader.decode_line(line, file="synthetic", number=number))
+        progress.record(reader.decode_line(line, file="synthetic", number=number))
     samples = sum(len(case.samples) for case in run_of().cases.values())
     assert progress.samples == samples
 

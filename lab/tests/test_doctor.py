@@ -119,6 +119,15 @@ def test_a_healthy_board_gets_a_clean_bill() -> None:
     assert lines["kernel crypto"] == "1 driver; AF_ALG works"
 
 
+def test_each_ta_of_a_name_has_its_own_state() -> None:
+    """Those of several sizes are made from one folder, and have its name."""
+    small = Ta("6c1f-32", "size", opened=True)
+    large = Ta("6c1f-64", "size", opened=False, code="no-memory", reason="out of memory")
+    lines = inventory(patient((small, large)), everything=True)
+    assert ("TA size", "6c1f-32: opened") in lines
+    assert ("TA size", "6c1f-64: out of memory") in lines
+
+
 # -- boards --------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ import pytest
 from synthetic import TRUTH, Synthetic, Truth, run_from, run_of
 from teemark.base import paths
 from teemark.base.errors import DataError
-from teemark.boards import config, made_by
+from teemark.boards import config, optee
 from teemark.boards.config import BoardFile
 from teemark.cli import main as cli
 from teemark.cli.gate import command
@@ -414,13 +414,13 @@ def test_no_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_an_optee_of_ones_own_is_what_is_gated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its version is no part of the baseline; that of Debian's is."""
-    monkeypatch.setattr(made_by, "compiler", lambda: "gcc")
+    monkeypatch.setattr(optee, "compiler", lambda: "gcc")
     packages = dict.fromkeys(("tf-a", "kernel", "libc", "optee-client", "openssl"), "1")
-    monkeypatch.setattr(made_by, "versions", lambda: packages | {"optee-os": "4.5"})
+    monkeypatch.setattr(optee, "versions", lambda: packages | {"optee-os": "4.5"})
     board = config.find("qemu-v8-icount")
     own = dataclasses.replace(board, config=_with(board, optee="/somewhere"))
-    assert made_by.made_by(board)["optee"] == "4.5"
-    assert "4.5" not in made_by.made_by(own).values()
+    assert optee.made_by(board)["optee"] == "4.5"
+    assert "4.5" not in optee.made_by(own).values()
 
 
 def _with(board: BoardFile, **changes: object) -> Any:

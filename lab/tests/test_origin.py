@@ -8,7 +8,7 @@ import pytest
 
 from teemark.base import paths
 from teemark.base.errors import UsageMistake
-from teemark.measure.origin import find
+from teemark.measure.origin import commit, labels
 
 
 def git(folder: Path, *words: str) -> str:
@@ -29,7 +29,7 @@ def tree(tmp_path: Path) -> Path:
 
 def test_auto_takes_the_repository_around_the_folder(tree: Path) -> None:
     (tree / "below").mkdir()
-    found = find("auto", folder=tree / "below").commit
+    found = commit("auto", tree / "below")
     assert found is not None
     assert (found.hash, found.branch, found.dirty) == (
         git(tree, "rev-parse", "HEAD"),
@@ -41,9 +41,9 @@ def test_auto_takes_the_repository_around_the_folder(tree: Path) -> None:
 
 def test_a_changed_file_makes_it_dirty_and_a_new_one_does_not(tree: Path) -> None:
     (tree / "new").touch()
-    clean = find("auto", folder=tree).commit
+    clean = commit("auto", tree)
     (tree / "ta.c").write_text("int y;\n")
-    dirty = find("auto", folder=tree).commit
+    dirty = commit("auto", tree)
     assert clean is not None
     assert dirty is not None
     assert (clean.dirty, dirty.dirty) == (False, True)
@@ -52,7 +52,7 @@ def test_a_changed_file_makes_it_dirty_and_a_new_one_does_not(tree: Path) -> Non
 
 def test_a_commit_without_a_branch(tree: Path) -> None:
     git(tree, "checkout", "--quiet", "--detach")
-    found = find("HEAD", folder=tree).commit
+    found = commit("HEAD", tree)
     assert found is not None
     assert found.branch is None
 
@@ -60,14 +60,14 @@ def test_a_commit_without_a_branch(tree: Path) -> None:
 def test_commits_branches_and_folders_are_found(tree: Path) -> None:
     digits = git(tree, "rev-parse", "HEAD")
     for word in (digits, digits[:9], "trunk", str(tree)):
-        found = find(word, folder=tree).commit
+        found = commit(word, tree)
         assert found is not None
         assert found.hash == digits
         assert found.branch == (None if digits.startswith(word) else "trunk")
 
 
 def test_a_hash_of_a_repository_that_is_not_here_is_taken_as_it_is(tmp_path: Path) -> None:
-    found = find("8d41e07aa", folder=tmp_path).commit
+    found = commit("8d41e07aa", tmp_path)
     assert found is not None
     assert (found.hash, found.branch, found.dirty) == ("8d41e07aa", None, False)
 
@@ -76,18 +76,18 @@ def test_no_commit_without_a_repository_or_in_teemarks_own(tmp_path: Path, tree:
     (tmp_path / "elsewhere").mkdir()
     git(tmp_path / "elsewhere", "init", "--quiet")  # without a commit
     for folder in (paths.root() / "lab", tmp_path / "elsewhere"):
-        assert find("auto", folder=folder).commit is None
-    assert find("none", folder=tree).commit is None
+        assert commit("auto", folder) is None
+    assert commit("none", tree) is None
 
 
 @pytest.mark.parametrize("word", ["no-such-branch", "8d41e0", "--all"])
 def test_what_is_no_commit_is_refused(tree: Path, word: str) -> None:
     with pytest.raises(UsageMistake, match="no commit of that name"):
-        find(word, folder=tree)
+        commit(word, tree)
 
 
 def test_labels() -> None:
-    assert find("none", ("a=b=c", "x_1=y z")).labels == {"a": "b=c", "x_1": "y z"}
+    assert labels(("a=b=c", "x_1=y z")) == {"a": "b=c", "x_1": "y z"}
     for text in ("a", "=b", "a b=c", "a="):
         with pytest.raises(UsageMistake, match="is no label"):
-            find("none", (text,))
+            labels((text,))

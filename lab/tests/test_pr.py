@@ -11,7 +11,7 @@ import pytest
 from synthetic import Synthetic
 from teemark.base import fmt, paths
 from teemark.base.errors import BoardError, UsageMistake
-from teemark.boards import config, optee, optee_tree, ta_kit
+from teemark.boards import config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
 from teemark.exact import pull_request, record
 from teemark.exact.record import Traced
@@ -91,17 +91,15 @@ def test_a_tree_is_built_once_and_a_finished_build_takes_no_patch(
 
     monkeypatch.setattr(optee, "_script", script)
     monkeypatch.setattr(optee, "_check", lambda _: None)
-    kit, p = ta_kit.default_kit(), tmp_path
-    monkeypatch.setattr(optee, "_variant", lambda what, *_: optee.Optee(what, p, p, p, kit))
+    monkeypatch.setattr(optee, "_pack", lambda *_: tmp_path)
     monkeypatch.setattr(paths, "optee_builds", lambda: tmp_path / "builds")
 
     def made(*patches: Path) -> optee.Optee:
-        source = optee._Source(tree, "1", "OP-TEE 1")
-        return optee._from_tree(source, ("A=y",), patches)
+        return optee._build(tree, ("A=y",), patches)
 
     assert made().source == tree
-    made()
-    assert made(patch(tmp_path)).what == "OP-TEE 1 with fast.patch with A=y"
+    assert made().what.endswith(f" of {tree} with A=y")
+    assert made(patch(tmp_path)).what.endswith(f" of {tree} with fast.patch with A=y")
     assert built == ["core/a.c\nA=y", "faster\nA=y"]
     assert not list((tmp_path / "builds").glob("*.src"))
     recipe = config.find("qemu-v8-icount").config

@@ -398,12 +398,12 @@ def test_latest_is_replaced(tmp_path: Path) -> None:
 
 
 def test_progress_estimates() -> None:
-    progress = runner.Progress.of(PLAN)
-    assert progress.expected == 12
-    assert progress.ahead(1.0) is None
-    progress.began, progress.samples = 0.0, 20
-    progress.asked["x"] = 28
-    assert progress.ahead(10.0) == pytest.approx((0.5, 10.0))
+    counts = progress.Progress(PLAN)
+    assert counts.expected == 12
+    assert counts.ahead(1.0) is None
+    counts.began, counts.samples = 0.0, 20
+    counts.asked["x"] = 28
+    assert counts.ahead(10.0) == pytest.approx((0.5, 10.0))
 
 
 def test_progress_of_a_quiet_board_learns_from_its_first_start(
@@ -413,15 +413,15 @@ def test_progress_of_a_quiet_board_learns_from_its_first_start(
     by the first."""
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    progress = runner.Progress.of(PLAN, Starts(2, guess_s=40.0))
-    progress.see(Start(number=1, kind="boot"))
-    progress.quiet = now
-    assert progress.ahead(110.0) == pytest.approx((0.125, 70.0))
-    assert progress.ahead(500.0) == pytest.approx((0.5, 40.0))
+    counts = progress.Progress(PLAN, Starts(2, guess_s=40.0))
+    counts.record(Start(number=1, kind="boot"))
+    counts.quiet()
+    assert counts.ahead(110.0) == pytest.approx((0.125, 70.0))
+    assert counts.ahead(500.0) == pytest.approx((0.5, 40.0))
     now = 180.0
-    progress.see(Start(number=2, kind="boot"))
-    progress.quiet = now
-    assert progress.ahead(200.0) == pytest.approx((0.625, 60.0))
+    counts.record(Start(number=2, kind="boot"))
+    counts.quiet()
+    assert counts.ahead(200.0) == pytest.approx((0.625, 60.0))
 
 
 @pytest.mark.parametrize("quiet", [False, True])
@@ -438,8 +438,7 @@ def test_without_a_terminal_each_tenth_has_a_line(
             if quiet:
                 watcher.waiting()
             else:
-                progress = watcher._progress  # type: ignore[attr-defined]
-                progress.asked = {"x": 200}
+                watcher.asked = {"x": 200}
                 watcher.record(
                     Sample(case="x", seq=number, repeat=1, loops=1, ns=5, source="client-clock")
                 )
@@ -452,12 +451,12 @@ def test_without_a_terminal_each_tenth_has_a_line(
 
 def test_progress_counts_hashed_files_apart() -> None:
     step = plan.Step(bytes=4096, runs=3)
-    progress = runner.Progress.of(plan.Plan("files", "files alone", teehash=(step,)))
-    assert (progress.hashed, progress.files_expected, progress.expected) == (0, 3, 0)
-    progress.see(Teehash(case=step.key, seq=0, argv=(), report={}))
-    assert (progress.hashed, progress.files_expected) == (1, 3)
-    progress.see(Fail(case=step.key, reason="wrong"))
-    assert progress.files_expected == 1
+    counts = progress.Progress(plan.Plan("files", "files alone", teehash=(step,)))
+    assert (counts.hashed, counts.files_expected, counts.expected) == (0, 3, 0)
+    counts.record(Teehash(case=step.key, seq=0, argv=(), report={}))
+    assert (counts.hashed, counts.files_expected) == (1, 3)
+    counts.record(Fail(case=step.key, reason="wrong"))
+    assert counts.files_expected == 1
 
 
 @pytest.fixture
@@ -601,9 +600,9 @@ def test_ways_of_saying_how_long() -> None:
 
 def test_progress_counts_the_drivers_that_a_board_has() -> None:
     asked = plan.CaseLine(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
-    progress = runner.Progress.of(plan.Plan("drivers", "each", cases=(asked,)))
+    counts = progress.Progress(plan.Plan("drivers", "each", cases=(asked,)))
     for driver in ("sha256-ce", "sha256-generic"):
-        progress.see(
+        counts.record(
             CaseRecord(
                 case=f"oneshot/sha256/afalg:{driver}/64",
                 workload="oneshot",
@@ -617,7 +616,7 @@ def test_progress_counts_the_drivers_that_a_board_has() -> None:
                 loops=(1,),
             )
         )
-    assert (progress.cases, progress.expected) == (2, 10)
+    assert (counts.cases, counts.expected) == (2, 10)
 
 
 def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_timeout_ends_the_command_there(board: Board, tmp_path: Path) -> None:
 
 def test_too_long_a_command_is_refused_here() -> None:
     with pytest.raises(errors.BoardError, match="bytes long"):
-        command_lines.command_line(["echo", "x" * 9000], job="0")
+        command_lines.command_line(["echo", "x" * 9000], job="0", directory="/p")
 
 
 def test_connection_dies_with_a_killed_process(

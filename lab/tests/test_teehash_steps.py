@@ -95,7 +95,7 @@ def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
     start = FakeBoard.start
     monkeypatch.setattr(FakeBoard, "start", spied)
     step = Step(4096, runs=1)
-    (loud,), (silent,) = (list(teehash_steps.records(one, (step,))) for one in (board, quiet))
+    (loud,), (silent,) = (list(teehash_steps.records(one, (step,), 60)) for one in (board, quiet))
     assert isinstance(loud, Teehash)
     assert isinstance(silent, Teehash)
     assert silent.argv[:-1] == loud.argv[:-1]
@@ -142,7 +142,7 @@ def test_expected_digests_know_sha3() -> None:
 
 
 def run(board: FakeBoard, *steps: Step) -> list[AnyRecord]:
-    return list(teehash_steps.records(board, steps))
+    return list(teehash_steps.records(board, steps, 60))
 
 
 def test_runs_take_turns_and_are_kept(board: FakeBoard) -> None:
@@ -238,7 +238,7 @@ def test_steps_on_the_real_thing(qemu_v8: VirtualBoard) -> None:
         Step(300_000, mode="oneshot", runs=1),
         Step(300_000, backend="c", runs=1),
     )
-    records = list(teehash_steps.records(qemu_v8, steps))
+    records = list(teehash_steps.records(qemu_v8, steps, 60))
     runs = [record for record in records if isinstance(record, Teehash)]
     assert len(runs) == len(records) == 6
     by_case = {record.case: record.report for record in runs}

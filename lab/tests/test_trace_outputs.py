@@ -326,7 +326,7 @@ def test_a_build_without_a_header_is_said(tmp_path: Path) -> None:
     (tmp_path / "tee-header_v2.bin").write_bytes(bytes(28))
     (tmp_path / "tee-pager_v2.bin").write_bytes(bytes(100))
     kit = ta_kit.default_kit()
-    broken = Optee("x", tmp_path, tmp_path, tmp_path, kit)
+    broken = Optee("x", tmp_path, tmp_path, kit)
     with pytest.raises(BoardError, match="no header of OP-TEE's images"):
         broken.core_code()
     header = struct.pack("<4sBBHIIIII", b"OPTE", 2, 1, 0, 1, 0, 0x0E100000, 0, 100)

@@ -174,7 +174,7 @@ def note(
     me = instances.Process.of(os.getpid())
     assert me is not None
     owner = me if mine else gone()
-    instances.write(instance, instances.State("b", kept, ready, 1, qemu_process, owner))
+    instances.write(instance, instances.State(kept, ready, 1, qemu_process, owner))
     instance.data.write_bytes(b"data")
 
 

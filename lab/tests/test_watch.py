@@ -18,7 +18,7 @@ from teemark.base import paths
 from teemark.base.console import terminal as console
 from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
 from teemark.boards.board import Board
-from teemark.boards.shell import Result
+from teemark.boards.shell import ASK_S, Result
 from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.findings.program import advice
@@ -106,6 +106,7 @@ class Here:
 
     def __init__(self, path: str) -> None:
         self.env = {**os.environ, "LD_LIBRARY_PATH": path}
+        self.limits: list[float | None] = []
 
     def architecture(self) -> str:
         return "native"
@@ -125,7 +126,15 @@ class Here:
             raise CommandFailed("failed")
         return Result(done.returncode, done.stdout, done.stderr)
 
-    def script(self, text: str, *args: str, stdin: bytes = b"", check: bool = True) -> Result:
+    def script(
+        self,
+        text: str,
+        *args: str,
+        stdin: bytes = b"",
+        check: bool = True,
+        timeout: float | None = ASK_S,
+    ) -> Result:
+        self.limits.append(timeout)
         return self.capture(["sh", "-c", text, "sh", *args], stdin=stdin, check=check)
 
 
@@ -152,6 +161,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def watched_here(folder: Path, place: Path, *argv: str) -> Ran:
     board = cast(Board, Here(str(folder)))
     return watching.run(board, Program(argv, (folder / "client",)), place)
+
+
+@needs_library
+def test_a_program_may_run_longer_than_a_question_to_the_board(
+    folder: Path, tmp_path: Path
+) -> None:
+    here = Here(str(folder))
+    watching.run(cast("Board", here), Program(("client",), (folder / "client",)), tmp_path)
+    assert [limit for limit in here.limits if limit != ASK_S] == [None]
 
 
 @needs_library

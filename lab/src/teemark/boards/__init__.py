@@ -13,15 +13,12 @@ from teemark.boards.config import BoardFile, SshConfig, VirtualConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.install import ensure_installed
 from teemark.boards.labgrid import LabgridBoard, places
-from teemark.boards.shell import Process, Result
 from teemark.boards.virtual import VirtualBoard
 
 __all__ = [
     "Board",
     "BoardFile",
     "LabgridBoard",
-    "Process",
-    "Result",
     "SshConfig",
     "VirtualBoard",
     "VirtualConfig",

@@ -11,7 +11,7 @@ import time
 from functools import cached_property
 from pathlib import Path
 
-from teemark.base.errors import BoardHangs, ConfigError, ConnectError, ConnectionLost
+from teemark.base.errors import BoardHangs, ConfigError, ConnectError, ConnectionLost, TeeHangs
 from teemark.boards.config import BoardFile, SshConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ta_kit import Kit, default_kit
@@ -65,6 +65,15 @@ class Board(Carrier):
         """Returns OP-TEE's threads that wait, by the secure world's log, in words; empty if
         unknown."""
         return ""
+
+    def tee_hangs(self, why: str) -> TeeHangs:
+        """Returns the error that its TEE doesn't answer, with what the secure world logs of it."""
+        threads = self.sleeping_threads()
+        return TeeHangs(
+            f"{self.name}: the TEE doesn't answer: {why}{f'; {threads}' if threads else ''}",
+            hint="only a reboot ends calls that hang; the secure world's console may say why "
+            "(docs/findings.md has what is known)",
+        )
 
     def consoles_last(self) -> str:
         """Returns the last lines of its consoles where they are read, else nothing."""

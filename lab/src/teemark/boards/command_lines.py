@@ -60,19 +60,15 @@ def command_line(
     argv: Sequence[str],
     *,
     job: str,
-    directory: str | None = None,
+    directory: str,
     sudo: bool = False,
     su: bool = False,
     marked: bool = False,
 ) -> str:
     """Returns the text for ssh to run `argv` on the board, with `directory` first in PATH; `marked`
     puts its output between marks."""
-    if not argv:
-        raise BoardError("there is no command to run on the board")
     words = ["sudo", "-n"] if sudo else []
-    words.append("env")
-    if directory is not None:
-        words.append(f'PATH={_quoted(BoardPath(directory))}:"$PATH"')
+    words += ["env", f'PATH={_quoted(BoardPath(directory))}:"$PATH"']
     if sudo:
         words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
     words.append(f"TEEMARK_JOB={job}")

@@ -37,6 +37,8 @@ class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     ta_directory: Text | None = None
     """Where its tee-supplicant looks for TAs; None: the supplicant's own arguments say it."""
     description: str = ""
+    rpmb: bool = False
+    """Cases may use an RPMB partition. That can program its key, which is possible only once."""
 
     def __post_init__(self) -> None:
         self._check_absolute("directory", "ta_directory", home="the home directory on the board")
@@ -71,8 +73,6 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     su: bool = False
     """Likewise by `su -c`, which must ask for no password."""
-    rpmb: bool = False
-    """Cases may use an RPMB partition. That can program its key, which is possible only once."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -112,7 +112,6 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """Options of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
     patches: tuple[Text, ...] = ()
     """Files of patches to OP-TEE's source, which is built with them."""
-    rpmb: bool = False
     locked: bool = False
     """Our TAs are signed with a key that its OP-TEE doesn't know, as if a vendor kept it."""
     boot_timeout: Seconds = 120
@@ -193,7 +192,7 @@ def default_board() -> str:
     """
     file = paths.user_config() / "config.toml"
     if not file.exists():
-        return "qemu-v8-icount"
+        return Settings().board
     settings: Settings = parse_toml(read_text(file), Settings, str(file))
     try:
         find(settings.board)

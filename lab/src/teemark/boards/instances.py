@@ -54,7 +54,6 @@ class Process(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True):
     """The content of state.json."""
 
-    board: str
     kept: bool
     ready: bool
     """The first command was answered."""
@@ -106,29 +105,19 @@ def sweep() -> None:
     """Ends what orphans still run and removes what dead instances left."""
     if not paths.instances().is_dir():
         return
-    for directory in paths.instances().iterdir():
-        if not directory.is_dir():
-            continue
+    for directory in filter(Path.is_dir, paths.instances().iterdir()):
         instance = Instance(directory)
-        state = read(instance)
-        if state is None:
-            # Just made by somebody, or left over.
-            if _age(directory) > KEEP_LOGS:
-                shutil.rmtree(directory, ignore_errors=True)
-            continue
-        if state.orphan and state.qemu.alive:
-            state.qemu.end()
-        if not state.qemu.alive and not state.owner.alive:
+        state = read(instance)  # None: just made by somebody, or left over
+        if state is not None:
+            if state.orphan:
+                state.qemu.end()
+            if state.qemu.alive or state.owner.alive:
+                continue
             instance.data.unlink(missing_ok=True)
-            if state.ready or _age(directory) > KEEP_LOGS:
+        with contextlib.suppress(OSError):  # another sweep was quicker
+            old = time.time() - directory.stat().st_mtime > KEEP_LOGS
+            if old or (state is not None and state.ready):
                 shutil.rmtree(directory, ignore_errors=True)
-
-
-def _age(directory: Path) -> float:
-    try:
-        return time.time() - directory.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def lock(name: str) -> contextlib.AbstractContextManager[None]:

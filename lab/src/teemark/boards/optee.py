@@ -8,15 +8,17 @@ Builds are kept in build/optee, one folder for each version and set of options.
 import hashlib
 import shutil
 import struct
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import build, firmware, optee_tree
-from teemark.boards.config import ARMV7, VirtualConfig
+from teemark.boards.config import ARMV7, BoardFile, VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run.records import Firmware
 
@@ -30,24 +32,33 @@ KEEP_FLASH = 24 * 3600
 """Seconds for which a flash image is kept that nothing asks for any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Optee:
     """The files that a virtual board boots, and those that tell the names of its functions."""
 
     what: str
     """In words."""
     flash: Path
-    tas: Path
-    """The folder of our TAs, built with the kit that belongs to this OP-TEE."""
     images: Path
     """The folder of the core's images."""
     kit: Kit
     """Builds the TAs that it takes: it may refuse those of another version's."""
-    elf: Path | None = None
-    """The core with its symbols; Debian's package has none."""
-    ldelf: Path | None = None
     source: Path | None = None
     """The user's source tree that it was built from."""
+
+    @cached_property
+    def tas(self) -> Path:
+        """Returns the folder of our TAs for this OP-TEE; built if need be."""
+        return self.kit.ours()
+
+    @property
+    def elf(self) -> Path | None:
+        """Returns the core with its symbols, which Debian's package lacks."""
+        return file if (file := self.images / "tee.elf").is_file() else None
+
+    @property
+    def ldelf(self) -> Path | None:
+        return file if (file := self.images.parent / "ldelf/ldelf.elf").is_file() else None
 
     @property
     def tfa(self) -> Path:
@@ -75,11 +86,10 @@ class Optee:
 
 def resolve(recipe: VirtualConfig) -> Optee:
     """Returns the OP-TEE of a board's recipe; built if need be, which takes a minute."""
-    found = _resolve(recipe)
+    optee = _resolve(recipe)
     if not recipe.locked:
-        return found
-    kit = replace(found.kit, key=_unknown_key())
-    return replace(found, kit=kit, tas=kit.ours())
+        return optee
+    return replace(optee, kit=replace(optee.kit, key=_unknown_key()))
 
 
 def _unknown_key() -> Path:
@@ -98,34 +108,21 @@ def _resolve(recipe: VirtualConfig) -> Optee:
     if recipe.optee == DEBIAN:
         images = paths.vboard() / "firmware/usr/lib/optee/vexpress-qemu_armv8a"
         what = f"Debian's OP-TEE {versions()['optee-os']}"
-        return _made(what, images, default_kit(), paths.vboard() / "flash.bin")
+        return Optee(what, paths.vboard() / "flash.bin", images, default_kit())
+    patches = [Path(patch).expanduser() for patch in recipe.patches]
     folder = Path(recipe.optee).expanduser()
-    patches = tuple(Path(patch).expanduser() for patch in recipe.patches)
     if recipe.optee != SOURCE and not optee_tree.is_tree(folder):
-        return _finished(folder, changed=bool(recipe.options or patches))
+        _check(folder)
+        if recipe.options or patches:
+            raise BoardError(
+                f"`optee` names {folder}, a finished build: it takes no options and no patches",
+                hint="name the source tree instead, the folder with core/ and mk/",
+            )
+        place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
+        with build.alone(paths.optee_builds()):
+            return _packed(f"OP-TEE of {folder}", folder, place)
     with build.alone(paths.optee_builds()):
-        if recipe.optee == SOURCE:
-            return _from_source(recipe.options, patches)
-        version = optee_tree.version(folder)
-        source = _Source(folder, version, f"OP-TEE {version} of {folder}")
-        return _from_tree(source, recipe.options, patches)
-
-
-def _finished(folder: Path, *, changed: bool) -> Optee:
-    """Returns the OP-TEE of a build that is there."""
-    _check(folder)
-    if changed:
-        raise BoardError(
-            f"`optee` names {folder}, a finished build: it takes no options and no patches",
-            hint="name the source tree instead, the folder with core/ and mk/",
-        )
-    place = paths.optee_builds() / f"own-{_short(str(folder.resolve()))}"
-    with build.alone(paths.optee_builds()):
-        return _variant(f"OP-TEE of {folder}", folder, place)
-
-
-def _made(what: str, images: Path, kit: Kit, flash: Path) -> Optee:
-    return Optee(what, flash, kit.ours(), images, kit)
+        return _build(None if recipe.optee == SOURCE else folder, recipe.options, patches)
 
 
 def tfa(images: Path) -> Path:
@@ -144,6 +141,33 @@ def versions() -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
+COMPILER = "aarch64-linux-gnu-gcc"
+
+
+def compiler() -> str:
+    """Returns the first line of what the compiler says of itself."""
+    try:
+        done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise MissingOutput(f"{COMPILER} isn't there or doesn't run") from None
+    return done.stdout.splitlines()[0]
+
+
+def made_by(file: BoardFile) -> dict[str, str]:
+    """Returns the versions that decide a board's exact figures besides our own code, by name: those
+    of its software and of the compiler. An OP-TEE that the user built is what the gate judges, so
+    it has no version here."""
+    assert isinstance(file.config, VirtualConfig)
+    packages = versions()
+    optee = "a build of one's own"
+    if file.config.optee == DEBIAN:
+        optee = packages["optee-os"]
+    elif file.config.optee == SOURCE:
+        optee = resolve(file.config).what
+    names = ("tf-a", "kernel", "libc", "optee-client", "openssl")
+    return {"compiler": compiler(), "optee": optee} | {name: packages[name] for name in names}
+
+
 def _check(folder: Path) -> None:
     """Raises BoardError unless the folder is a whole output of OP-TEE's build."""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
@@ -159,65 +183,43 @@ def _check(folder: Path) -> None:
         )
 
 
-_WIDE = "export-ta_arm64"
-
-
 def _kit(out: Path) -> Path:
     """Returns the development kit of a build; of two, the one for 64-bit TAs."""
-    narrow = out / "export-ta_arm32"
-    return narrow if narrow.is_dir() and not (out / _WIDE).is_dir() else out / _WIDE
+    narrow, wide = out / "export-ta_arm32", out / "export-ta_arm64"
+    return narrow if narrow.is_dir() and not wide.is_dir() else wide
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    tree: Path
-    version: str
-    what: str  # in words
-
-
-def _from_source(options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    builds = paths.optee_builds()
-    version_file = builds / "src" / "version"
-    if not version_file.is_file():
+def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) -> Optee:
+    """Returns the build of the user's source tree, or of Debian's sources where `own` is None. It
+    is made once for the contents of tree, patches and options; the user's tree, and any with
+    patches, is built from a copy."""
+    builds, words = paths.optee_builds(), sorted(set(options))
+    tree, version_file = own or builds / "src" / "tree", builds / "src" / "version"
+    if own is None and not version_file.is_file():
         _script("optee-source")
-    version = version_file.read_text().strip()
-    source = _Source(builds / "src" / "tree", version, f"OP-TEE {version} from source")
-    if patches:
-        return replace(_from_tree(source, options, patches), source=None)
-    words = sorted(set(options))
-    return _built(source, words, builds / f"{version}-{_short(version, *words)}")
-
-
-def _from_tree(source: _Source, options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    """Returns the build of a copy of the tree. Equal trees, patches and options are built once."""
-    words = sorted(set(options))
-    name = optee_tree.digest(source.tree, patches, words)[:16]
-    out = paths.optee_builds() / f"tree-{name}"
-    copied = out.with_suffix(".src")
+    version = version_file.read_text().strip() if own is None else optee_tree.version(own)
+    out = builds / f"{version}-{_short(version, *words)}"
+    if copied := own is not None or bool(patches):
+        out = builds / f"tree-{optee_tree.digest(tree, patches, words)[:16]}"
     if not (out / "ready").is_file():
-        optee_tree.copy(source.tree, patches, copied)
-    what = source.what + "".join(f" with {patch.name}" for patch in patches)
-    try:
-        made = _built(replace(source, tree=copied, what=what), words, out)
-    finally:
-        shutil.rmtree(copied, ignore_errors=True)
-    return replace(made, source=source.tree)
+        copy = builds / f"{out.name}.src"
+        try:
+            if copied:
+                optee_tree.copy(tree, patches, copy)
+            _script("optee", str(copy if copied else tree), version, str(out), *words)
+            _check(out)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+        (out / "ready").write_text(" ".join(words) + "\n")
+    what = f"OP-TEE {version} {'from source' if own is None else f'of {own}'}"
+    changes = [*(patch.name for patch in patches), *([" ".join(words)] if words else [])]
+    return _packed(what + "".join(f" with {change}" for change in changes), out, out, own)
 
 
-def _built(source: _Source, words: Sequence[str], out: Path) -> Optee:
-    ready = out / "ready"
-    if not ready.is_file():
-        _script("optee", str(source.tree), source.version, str(out), *words)
-        _check(out)
-        ready.write_text(" ".join(words) + "\n")
-    what = source.what + (f" with {' '.join(words)}" if words else "")
-    return _variant(what, out, out)
-
-
-def _variant(what: str, out: Path, place: Path) -> Optee:
-    images, ldelf = out / "core", out / "ldelf" / "ldelf.elf"
-    made = _made(what, images, Kit(_kit(out)), _pack(images, place))
-    return replace(made, elf=images / "tee.elf", ldelf=ldelf if ldelf.is_file() else None)
+def _packed(what: str, out: Path, place: Path, source: Path | None = None) -> Optee:
+    """Returns the OP-TEE of a build; its flash image is kept in the folder `place`."""
+    images = out / "core"
+    return Optee(what, _pack(images, place), images, Kit(_kit(out)), source)
 
 
 def _pack(images: Path, place: Path) -> Path:

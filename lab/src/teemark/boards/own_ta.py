@@ -29,43 +29,33 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class OwnTa:
-    """A TA as the user named it."""
+    """A TA as the user named it: by its signed file, or by the folder that has its Makefile."""
 
-    path: Path
-
-    @property
-    def folder(self) -> Path:
-        """Returns the TA's folder: its own, or the one that its file is in."""
-        return self.path.absolute().parent if self.path.is_file() else self.path.absolute()
-
-    @property
-    def name(self) -> str:
-        """Returns the name of the TA's folder."""
-        return self.folder.parent.name if self.folder.name == "ta" else self.folder.name
-
-    @property
-    def makefile(self) -> Path | None:
-        for folder in (self.folder / "ta", self.folder):
-            if self.path.is_dir() and (folder / "Makefile").is_file():
-                return folder / "Makefile"
-        return None
+    name: str
+    """Its folder's name."""
+    source: Path
 
 
 def find(path: Path) -> OwnTa:
     """Returns the TA at that path; raises UsageMistake if there is none."""
-    ta = OwnTa(path)
     if not path.exists():
         raise UsageMistake(f"{path} doesn't exist", hint=f"`teemark new-ta {path}` makes one")
-    if path.is_file() and path.suffix != ".ta":
-        raise UsageMistake(
-            f"{path} is no Trusted Application", hint="name its folder, or the signed UUID.ta"
-        )
-    if path.is_dir() and ta.makefile is None:
+    own = path.absolute()
+    folder = own if path.is_dir() else own.parent
+    name = folder.parent.name if folder.name == "ta" else folder.name
+    if path.is_dir():
+        for source in (folder / "ta", folder):
+            if (source / "Makefile").is_file():
+                return OwnTa(name, source)
         raise UsageMistake(
             f"{path} has no ta/Makefile",
             hint="name a folder in the form of optee_examples; `teemark new-ta NAME` makes one",
         )
-    return ta
+    if path.suffix != ".ta":
+        raise UsageMistake(
+            f"{path} is no Trusted Application", hint="name its folder, or the signed UUID.ta"
+        )
+    return OwnTa(name, own)
 
 
 def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
@@ -73,16 +63,16 @@ def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
     TA. `uuid` is the UUID by which a plan calls it."""
     if ta is None:
         return None
-    found = [ta.path.absolute()] if ta.makefile is None else board.kit.build(ta.makefile.parent)
-    mine = [file for file in found if file.stem.lower() == uuid]
-    if not mine:
-        what = " and ".join(file.stem for file in found)
+    files = board.kit.build(ta.source) if ta.source.is_dir() else [ta.source]
+    file = next((file for file in files if file.stem.lower() == uuid), None)
+    if file is None:
+        what = " and ".join(file.stem for file in files)
         raise ConfigError(
-            f"the plan's TA is {uuid}, but {ta.path} gives {what}",
+            f"the plan's TA is {uuid}, but {ta.source} gives {what}",
             hint="the uuid in [ta] of bench.toml must be that of ta/Makefile's BINARY",
         )
-    elf = mine[0].with_suffix(".elf")
-    return Built(ta.name, mine[0], elf if elf.is_file() else None)
+    elf = file.with_suffix(".elf")
+    return Built(ta.name, file, elf if elf.is_file() else None)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ PROGRAM = "qemu-system-aarch64"
 KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 """`panic=-1` with -no-reboot: a kernel that panics ends QEMU, and we notice."""
 
-
 _INITRD = 0x68000000
 """The address of ARMv7's initrd. TF-A puts that kernel at 0x60000000; it uses no memory below."""
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any, Self
 
 from teemark.base import leaving
@@ -22,7 +23,7 @@ from teemark.base.errors import BoardError, BoardHangs, CommandFailed
 from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh import Channel, Ssh, Stream
+from teemark.boards.ssh import Ssh, Stream, end
 from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
@@ -69,21 +70,23 @@ class Process:
 
     _shell: "Shell"
     argv: Sequence[str]
-    _channel: Channel
+    process: subprocess.Popen[bytes]
+    """Of ssh, here."""
+    _log: Path
     _job: str
     _marked: bool
     whole: bool = False
     stderr: bytes = b""
     _greeting: bytes = b""
     _begun: bool = False
-    _signalled: list[Channel] = field(default_factory=list)
+    _signalled: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._begun = self.whole = not self._marked
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        return self._channel.process.stdin
+        return self.process.stdin
 
     @property
     def complaint(self) -> str:
@@ -104,9 +107,9 @@ class Process:
         for data in self._between_marks(tick):
             yield data
             if leaving.signalled() and not leaving.patience(1):
-                raise self._late(leaving.PATIENCE_S)
+                raise self._hangs(f"took more than {leaving.PATIENCE_S:g} s")
             if timeout is not None and time.monotonic() - began > timeout:
-                raise self._late(timeout)
+                raise self._hangs(f"took more than {timeout:g} s")
 
     def _between_marks(self, tick: float | None) -> Iterator[bytes]:
         raw = self._raw(tick)
@@ -135,9 +138,9 @@ class Process:
             yield held
 
     def _raw(self, tick: float | None) -> Iterator[bytes]:
-        process = self._channel.process
-        streams = {s.fileno() for s in (process.stdout, process.stderr) if s is not None}
-        out = process.stdout.fileno() if process.stdout is not None else -1
+        stdout, stderr = self.process.stdout, self.process.stderr
+        streams = {stream.fileno() for stream in (stdout, stderr) if stream is not None}
+        out = stdout.fileno() if stdout is not None else -1
         watch = select.poll()
         for stream in streams:
             watch.register(stream, select.POLLIN)
@@ -182,17 +185,21 @@ class Process:
                 heard = now
                 take(data)
             if silence is not None and now - heard > silence:
-                what = f"says nothing for {silence:g} s"
-                raise self._hangs(what)
+                raise self._hangs(f"says nothing for {silence:g} s")
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Returns the command's exit status; kills it and raises after `timeout` seconds."""
+        """Returns the command's exit status; kills it and raises after `timeout` seconds. Raises
+        ConnectionLost if the connection went first."""
         try:
-            status = self._channel.wait(timeout)
+            status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            assert timeout is not None
-            raise self._late(timeout) from None
+            raise self._hangs(f"took more than {timeout:g} s") from None
+        if (status == 255 or status < 0) and (error := self._shell.ssh.trouble(self._log)):
+            raise error
+        with contextlib.suppress(OSError):
+            self._log.unlink(missing_ok=True)
+        status = status if status >= 0 else 128 - status
         if not self._begun:
             said = answers.shown(self._greeting.decode(errors="replace"))
             raise self.error(
@@ -201,13 +208,10 @@ class Process:
             )
         return status
 
-    def _late(self, timeout: float) -> BoardError:
-        self.abandon()
-        return self._hangs(f"took more than {timeout:g} s")
-
     def _hangs(self, what: str) -> BoardError:
-        error = self.error(what)
-        return BoardHangs(error.message, hint="the board may hang: see its console")
+        """Ends the command; returns the error that it doesn't answer in time."""
+        self.abandon()
+        return BoardHangs(self.error(what).message, hint="the board may hang: see its console")
 
     def signal(self, name: str) -> None:
         """Sends a signal (INT, TERM, …) to the command and its children, without waiting."""
@@ -215,43 +219,31 @@ class Process:
         none = subprocess.DEVNULL
         with contextlib.suppress(BoardError, OSError):
             told = self._shell.start(argv, stdout=none, stderr=none, marked=False)
-            self._signalled.append(told._channel)
+            self._signalled.append(told.process)
 
     def abandon(self) -> None:
         """Ends the command, and closes its channel: whether or not the board hears of it."""
-        process = self._channel.process
-        for channel in self._signalled:  # a slow board passes it on late
-            _wait(channel.process, 1)
+        for teller in self._signalled:  # a slow board passes it on late
+            _wait(teller, 1)
         if self._signalled:
-            _wait(process, 0.3)
-        if process.poll() is None:
+            _wait(self.process, 0.3)
+        if self.process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
-            _end(process, _SIGNAL_S)
-        for channel in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
+            end(self.process, _SIGNAL_S, ask=False)
+        for teller in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
             with contextlib.suppress(subprocess.TimeoutExpired):
-                channel.process.wait(_TELLING_S)
-            _end(channel.process, 0)
-        for stream in (process.stdin, process.stdout, process.stderr):
+                teller.wait(_TELLING_S)
+            end(teller, 0)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-
-    @contextlib.contextmanager
-    def taking_interrupts(self) -> Iterator[None]:
-        """Passes the block's first signal that is to end us to the command, which has a moment to
-        end (teemark.base.leaving)."""
-
-        def tell(signum: int) -> None:
-            self.signal("INT" if signum == signal.SIGINT else "TERM")
-
-        with leaving.telling(tell):
-            yield
 
     def pass_output(self, output: int) -> int:
         """Copies the command's output to the file descriptor `output` until it ends; returns its
         status. OSError when that can't be written. When whoever reads it goes away, the command
         dies of SIGPIPE as it would here; a dropbear is not told of it otherwise."""
-        out = self._channel.process.stdout
+        out = self.process.stdout
         assert out is not None, "the command's output was not asked for"
         watch = select.poll()
         watch.register(output, 0)  # errors come unasked
@@ -265,7 +257,7 @@ class Process:
         self.signal("PIPE")
         out.close()
         try:
-            self._channel.process.wait(3)
+            self.process.wait(3)
         except subprocess.TimeoutExpired:
             self.abandon()
             return 128 + signal.SIGPIPE
@@ -287,14 +279,6 @@ def _overlap(said: bytes, end: bytes) -> int:
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(leaving.patience(seconds))
-
-
-def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Waits so long for a process to end by itself; then kills it."""
-    _wait(process, seconds)
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 def _write_all(output: int, data: bytes) -> None:
@@ -324,17 +308,13 @@ class Shell:
         self.ssh.close()
 
     def start(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = subprocess.PIPE,
-        stderr: Stream = subprocess.PIPE,
-        terminal: bool = False,
-        marked: bool = True,
+        self, argv: Sequence[str], *, terminal: bool = False, marked: bool = True, **streams: Stream
     ) -> Process:
-        """Starts a command; the caller reads it and waits for it. None streams are this process's
-        own; `marked` takes what it writes to stdout from between marks."""
+        """Starts a command; the caller reads it and waits for it. `streams` are stdin (else there
+        is none), stdout and stderr (else they are pipes); None is this process's own. `marked`
+        takes what it writes to stdout from between marks."""
+        pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
         line = command_lines.command_line(
             argv,
@@ -344,38 +324,41 @@ class Shell:
             su=getattr(self.config, "su", False),
             marked=marked,
         )
-        channel = self.ssh.open_channel(
-            line, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal
-        )
-        return Process(self, tuple(argv), channel, job, marked)
+        process, log = self.ssh.open_channel(line, terminal=terminal, **streams)
+        return Process(self, tuple(argv), process, log, job, marked)
 
     @contextlib.contextmanager
-    def stream(
-        self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL
+    def started(
+        self, argv: Sequence[str], *, stdin: bytes | Stream = subprocess.DEVNULL, **how: Any
     ) -> Iterator[Process]:
-        """Starts a command whose output is read while it runs. The first Ctrl-C goes to the
-        command, so that it can end its output properly: read on until it does, then `wait`."""
-        process = self.start(argv, stdin=stdin)
-        try:
-            with process.taking_interrupts():
+        """Starts a command as `start` does, and ends it with the block."""
+        with _as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
+            process = self.start(argv, stdin=file, **how)
+            try:
                 yield process
-        finally:
-            process.abandon()
+            finally:
+                process.abandon()
+
+    @contextlib.contextmanager
+    def stream(self, argv: Sequence[str], **how: Any) -> Iterator[Process]:
+        """Starts a command whose output is read while it runs; `how` is for `started`. The block's
+        first signal that is to end us goes to the command, so that it can end its output properly:
+        read on until it does, then `wait` (teemark.base.leaving)."""
+
+        def tell(signum: int) -> None:
+            process.signal("INT" if signum == signal.SIGINT else "TERM")
+
+        with self.started(argv, **how) as process, leaving.telling(tell):
+            yield process
 
     def exec(
         self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL, terminal: bool = False
     ) -> int:
         """Runs a command to its end, with this process's own streams, and returns its exit status.
         Ctrl-C reaches it."""
-        stdout = None if terminal else subprocess.PIPE
-        process = self.start(
-            argv, stdin=stdin, stdout=stdout, stderr=None, terminal=terminal, marked=False
-        )
-        try:
-            with process.taking_interrupts():
-                status = process.wait() if terminal else process.pass_output(1)
-        finally:
-            process.abandon()
+        own = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
+        with self.stream(argv, terminal=terminal, marked=False, **own) as process:
+            status = process.wait() if terminal else process.pass_output(1)
         if leaving.signalled() not in (0, signal.SIGINT):
             return 128 + leaving.signalled()  # however the command there took it
         return status
@@ -384,7 +367,7 @@ class Shell:
         self,
         argv: Sequence[str],
         *,
-        stdin: bytes | IO[bytes] = b"",
+        stdin: bytes | Stream = subprocess.DEVNULL,
         check: bool = True,
         timeout: float | None = ASK_S,
         silence: float | None = None,
@@ -399,12 +382,8 @@ class Shell:
             if len(kept) > ANSWER_MAX:
                 raise process.error(f"answers with more than {ANSWER_MAX >> 20} MiB")
 
-        with as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
-            process = self.start(argv, stdin=file)
-            try:
-                status = process.copy(keep, timeout=timeout, silence=silence)
-            finally:
-                process.abandon()
+        with self.started(argv, stdin=stdin) as process:
+            status = process.copy(keep, timeout=timeout, silence=silence)
         result = Result(status, bytes(kept), process.stderr)
         if check and status != 0:
             if error := root_error(self.name, result.complaint):
@@ -424,10 +403,11 @@ class Shell:
         return answers.parse(self.name, about, self.script(text, *args).text, form)
 
     @contextlib.contextmanager
-    def folder(self, parent: str = "${TMPDIR:-/tmp}") -> Iterator[str]:
-        """Makes a folder on the board, which goes with the block."""
-        script = f'echo "folder $(mktemp -d "{parent}/teemark.XXXXXX")"'
-        made = self.ask("a folder", {"folder": "/.+"}, script).one("folder")
+    def folder(self, parent: str = "") -> Iterator[str]:
+        """Makes a folder on the board (in TMPDIR or /tmp, if no parent is named), which goes with
+        the block."""
+        script = 'echo "folder $(mktemp -d "${1:-${TMPDIR:-/tmp}}/teemark.XXXXXX")"'
+        made = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
         try:
             yield made
         finally:
@@ -436,7 +416,7 @@ class Shell:
 
 
 @contextlib.contextmanager
-def as_file(data: bytes) -> Iterator[IO[bytes]]:
+def _as_file(data: bytes) -> Iterator[IO[bytes]]:
     """Yields a file that a command can have as its stdin."""
     with tempfile.TemporaryFile() as file:
         file.write(data)

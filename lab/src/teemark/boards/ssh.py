@@ -19,10 +19,10 @@ from typing import IO, Any, TypeAlias
 
 from teemark.base import scratch
 from teemark.base.console import detail
-from teemark.base.errors import MissingOutput, TeemarkError
+from teemark.base.errors import ConnectionLost, MissingOutput, TeemarkError
 from teemark.base.leaving import patience
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh_messages import connect_error, lost_error, told
+from teemark.boards.ssh_messages import connect_error, told
 
 Stream: TypeAlias = IO[bytes] | int | None
 
@@ -35,7 +35,7 @@ class Ssh:
         self.endpoint = endpoint
         self.lost = False
         """A connection broke off."""
-        self.lost_hint: str | None = None
+        self.lost_hint = "its console"
         """Where to look when it does."""
         self._directory: Path | None = None
         self._master: subprocess.Popen[bytes] | None = None
@@ -109,13 +109,18 @@ class Ssh:
             return False
         return asked.returncode == 0
 
-    def lost_error(self) -> TeemarkError:
+    def lost_error(self) -> ConnectionLost:
         self.lost = True
-        return lost_error(self.board, str(self.endpoint), self.lost_hint)
+        return ConnectionLost(
+            f"{self.board}: the connection to {self.endpoint} broke off",
+            hint=f"the board may have crashed, rebooted or lost power: look at {self.lost_hint}",
+        )
 
-    def open_channel(self, command: str, *, terminal: bool = False, **streams: Any) -> "Channel":
-        """Starts a command line on the board. `streams` are stdin, stdout and stderr; None is this
-        process's own."""
+    def open_channel(
+        self, command: str, *, terminal: bool = False, **streams: Any
+    ) -> tuple[subprocess.Popen[bytes], Path]:
+        """Starts a command line on the board; returns its process here, and the file of ssh's own
+        words. `streams` are stdin, stdout and stderr; None is this process's own."""
         if not self.connected:
             raise self.lost_error()
         assert self._directory is not None
@@ -124,45 +129,22 @@ class Ssh:
         argv += ["-o", "ControlMaster=no", *self.endpoint.arguments()]
         # If the master goes away just now, no second connection is made behind our back.
         argv += ["-o", "ProxyCommand=false", "--", self.endpoint.address, command]
-        process = subprocess.Popen(argv, start_new_session=not terminal, **streams)
-        return Channel(self, process, log)
+        return subprocess.Popen(argv, start_new_session=not terminal, **streams), log
 
-
-class Channel:
-    """One command that runs over a connection."""
-
-    def __init__(self, ssh: Ssh, process: subprocess.Popen[bytes], log: Path) -> None:
-        self._ssh = ssh
-        self.process = process
-        self._log = log
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Returns the command's exit status. Raises ConnectionLost if the connection went first,
-        and subprocess.TimeoutExpired."""
-        status = self.process.wait(timeout)
-        if status == 255 or status < 0:
-            error = self._trouble()
-            if error is not None:
-                raise error
-        with contextlib.suppress(OSError):
-            self._log.unlink(missing_ok=True)
-        return status if status >= 0 else 128 - status
-
-    def _trouble(self) -> TeemarkError | None:
-        """Returns the error of a status 255, which is ssh's own unless the command ended with
-        it."""
-        board, to = self._ssh.board, str(self._ssh.endpoint)
-        said = _text(self._log)
-        refusal = told("channel", board, said, to=to)
+    def trouble(self, log: Path) -> TeemarkError | None:
+        """Returns the error of a command's status 255, which is ssh's own unless the command ended
+        with it."""
+        said = _text(log)
+        refusal = told("channel", self.board, said, to=str(self.endpoint))
         if refusal is not None:
             return refusal
-        if not said and self._ssh.answers():
+        if not said and self.answers():
             return None
         # The master may take a moment to notice that its connection broke, and another to end.
         limit = time.monotonic() + patience(1)
-        while self._ssh.connected and time.monotonic() < limit:
+        while self.connected and time.monotonic() < limit:
             time.sleep(0.05)
-        return self._ssh.lost_error()
+        return self.lost_error()
 
 
 # The kernel sends the signal only if we die after it was asked for; sh looks whether we did
@@ -196,20 +178,22 @@ def guarded(argv: Sequence[str]) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _CHECK, "sh", me, *argv]
 
 
-def end(master: subprocess.Popen[bytes], seconds: float = 5) -> None:
-    """Ends the master, by force when it takes too long.
+def end(process: subprocess.Popen[bytes], seconds: float = 5, *, ask: bool = True) -> None:
+    """Ends a process, by force when it takes too long. `ask` tells it to end; else it is to end by
+    itself.
 
     OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
     asked again, it notices.
     """
     limit = time.monotonic() + patience(seconds)
-    while time.monotonic() < limit:
-        master.terminate()
+    while process.poll() is None and time.monotonic() < limit:
+        if ask:
+            process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            master.wait(0.1)
-            return
-    master.kill()
-    master.wait()
+            process.wait(0.1)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 def _short_directory() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from teemark.base import errors
+from teemark.boards.answers import last_line
 from teemark.boards.endpoint import Endpoint
 
 _ALGORITHMS = {"key exchange method": "KexAlgorithms", "cipher": "Ciphers", "mac": "MACs"}
@@ -72,28 +73,20 @@ def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
     words = "\n".join(line for line in lines if not _DEBUG.match(line))
     debug = "\n".join(line for line in lines if _DEBUG.match(line))
     for patterns, kind, what, hint in _rows("connect"):
-        found = [
+        matches = [
             _last(pattern.removeprefix("& "), debug if pattern.startswith("& ") else words)
             for pattern in patterns
         ]
-        if all(found):
-            groups = {name: text for one in found if one for name, text in one.groupdict().items()}
-            names = _names(to, words, debug, {name: x for name, x in groups.items() if x})
+        if all(matches):
+            groups = {k: v for match in matches if match for k, v in match.groupdict().items() if v}
+            names = _names(to, words, debug, groups)
             return kind(f"{board}: {what.format_map(names)}", hint=hint.format_map(names))
     raise AssertionError("the last row of the table fits")
 
 
-def lost_error(board: str, to: str, where: str | None = None) -> errors.ConnectionLost:
-    return errors.ConnectionLost(
-        f"{board}: the connection to {to} broke off",
-        hint="the board may have crashed, rebooted or lost power: look at "
-        + (where or "its console"),
-    )
-
-
 def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
     """Returns why a program of ours that was put on the board doesn't run there."""
-    last = said.strip().splitlines()[-1] if said.strip() else f"status {status}"
+    last = last_line(said) if said.strip() else f"status {status}"
     error = told("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
     return error
@@ -115,13 +108,12 @@ def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
 
 def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
     """Returns why a file could not be written or read, from what the tools on the board wrote."""
-    last = (said.strip().splitlines() or ["no reason given"])[-1]
     gone = re.search("no such file or directory|not found", said.lower())
-    otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last}"
-    known = root_error(board, said) or told("transfer", board, said, path=path)
-    return known or errors.TransferError(otherwise)
+    otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(said)}"
+    error = root_error(board, said) or told("transfer", board, said, path=path)
+    return error or errors.TransferError(otherwise)
 
 
 def root_error(board: str, said: str) -> errors.TeemarkError | None:
-    """Why sudo or su ran nothing, from what it wrote."""
-    return told("root", board, said, said=(said.strip().splitlines() or [""])[-1])
+    """Returns why sudo or su ran nothing, from what it wrote; None if it did run the command."""
+    return told("root", board, said, said=last_line(said))

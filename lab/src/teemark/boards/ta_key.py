@@ -32,6 +32,10 @@ _DIGEST = 32
 def signed_with_published_key(ta: Path) -> bool:
     """Returns true if the file is a TA signed with OP-TEE's published key; false also where it is
     no signed TA, or signed in another way."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
+    from cryptography.hazmat.primitives.hashes import SHA256
+
     with ta.open("rb") as file:
         head = file.read(_HEADER.size + _DIGEST + 512)
     if len(head) < _HEADER.size:
@@ -39,27 +43,17 @@ def signed_with_published_key(ta: Path) -> bool:
     magic, _, _, algorithm, digest_bytes, signature_bytes = _HEADER.unpack_from(head)
     if (magic, algorithm, digest_bytes) != (_MAGIC, _PSS_SHA256, _DIGEST):
         return False
-    digest = head[_HEADER.size :][:_DIGEST]
-    signature = head[_HEADER.size + _DIGEST :][:signature_bytes]
-    return len(signature) == signature_bytes and _is_signature(signature, digest)
+    digest, signature = head[_HEADER.size :][:_DIGEST], head[_HEADER.size + _DIGEST :]
+    key = rsa.RSAPublicNumbers(_EXPONENT, _MODULUS).public_key()
+    form = padding.PSS(padding.MGF1(SHA256()), padding.PSS.AUTO)  # RFC 8017, 8.1.2
+    try:
+        key.verify(signature[:signature_bytes], digest, form, utils.Prehashed(SHA256()))
+    except (InvalidSignature, ValueError):  # or the file ends within its digest
+        return False
+    return True
 
 
 def all_signed_with_published_key(tas: Iterable[Path]) -> bool | None:
     """Returns true if all are signed with it; None where there are none."""
     found = [signed_with_published_key(ta) for ta in tas]
     return all(found) if found else None
-
-
-def _is_signature(signature: bytes, digest: bytes) -> bool:
-    """Returns true if the published key made it, by RSASSA-PSS with SHA-256 (RFC 8017, 8.1.2)."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
-    from cryptography.hazmat.primitives.hashes import SHA256
-
-    key = rsa.RSAPublicNumbers(_EXPONENT, _MODULUS).public_key()
-    form = padding.PSS(padding.MGF1(SHA256()), padding.PSS.AUTO)
-    try:
-        key.verify(signature, digest, form, utils.Prehashed(SHA256()))
-    except InvalidSignature:
-        return False
-    return True

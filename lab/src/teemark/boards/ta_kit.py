@@ -20,7 +20,6 @@ OWN = "own"
 
 _NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
 
-
 _MAKE = ("env", "-u", "TA_SIGN_KEY", "make")
 """No other key than the kit's and the one that is named: not the environment's."""
 
@@ -50,10 +49,6 @@ class Kit:
         self._check()
         name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:10]
         out = self._place() / OWN / f"{source.resolve().name}-{name}"
-        if not (source / "Makefile").is_file():
-            raise BoardError(
-                f"{source} has no Makefile", hint="name the folder of the TA, with the Makefile"
-            )
         kept = out.with_name(f"{out.name}.made")  # whole at any time: a board may be given it now
         with build.alone(out):
             for before in out.rglob("*.ta"):

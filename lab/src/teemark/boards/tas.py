@@ -4,33 +4,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from teemark.base import errors
-from teemark.boards.answers import from_json, last_line
+from teemark.boards.answers import from_json, last_line, typed
 from teemark.boards.board import Board
 from teemark.boards.config import SshConfig
+from teemark.run.reader import NO_TEE
 
-PROGRAM = "teebench"
-
-_REFUSED = "ta-rejected"
-NO_TEE = "no-tee"
 NO_MEMORY = "no-memory"
 
 HANGS_S = 30.0
 """Seconds without an answer after which the TEE is said to hang. To load a TA takes at most some
 seconds on the slowest boards."""
-
-
-class _Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of `teebench --open-tas`: what came back when a session was to be opened."""
-
-    ta: str
-    opened: bool
-    memory: bool = False  # the TEE had no memory left for it
-    code: str | None = None
-    reason: str | None = None
-    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +44,28 @@ def open_each(board: Board) -> tuple[Ta, ...]:
     tas = built(board)
     if not tas:
         return ()
-    argv = [PROGRAM, "--open-tas", *tas]
-    try:
-        result = board.capture(argv, check=False, silence=HANGS_S)
-    except errors.BoardError as error:
-        if isinstance(error, errors.ConnectError | errors.ConnectionLost):
-            raise
-        told = board.sleeping_threads()
-        raise errors.TeeHangs(
-            f"{board.name}: the TEE doesn't answer: no session with a TA came back within "
-            f"{HANGS_S:g} s{f'; {told}' if told else ''}",
-            hint="see the secure world's console; only a reboot ends calls that hang",
-        ) from None
     about = "which TAs the TEE takes"
-    lines = (line for line in result.stdout.split(b"\n") if line.strip())
-    found = {one.ta: one for one in (from_json(board.name, about, x, _Opened) for x in lines)}
-    if any(uuid not in found for uuid in tas):
+    try:
+        result = board.capture(["teebench", "--open-tas", *tas], check=False, silence=HANGS_S)
+    except (errors.ConnectError, errors.ConnectionLost):
+        raise
+    except errors.BoardError:
+        why = f"no session with a TA came back within {HANGS_S:g} s"
+        raise board.tee_hangs(why) from None
+    opened = {}
+    for line in filter(bytes.strip, result.stdout.split(b"\n")):
+        answer = from_json(board.name, about, line)
+        if answer.get("memory"):  # the TEE had none left for it
+            answer["code"] = NO_MEMORY
+        uuid = str(answer.get("ta"))
+        answer |= {"uuid": uuid, "name": tas.get(uuid, "TA")}
+        opened[uuid] = typed(board.name, about, answer, Ta)
+    if not opened.keys() >= tas.keys():
         raise errors.CommandFailed(
-            f"{board.name}: {PROGRAM} doesn't say {about}; it ended with status {result.status}: "
+            f"{board.name}: teebench doesn't say {about}; it ended with status {result.status}: "
             f"{last_line(result.complaint)}"
         )
-    return tuple(
-        Ta(uuid, name, one.opened, NO_MEMORY if one.memory else one.code, one.reason, one.hint)
-        for uuid, name in tas.items()
-        for one in (found[uuid],)
-    )
+    return tuple(opened[uuid] for uuid in tas)
 
 
 def absent(tas: Sequence[Ta]) -> str | None:
@@ -100,7 +81,7 @@ def refused(board: Board, tas: Sequence[Ta]) -> errors.BoardError | None:
         return None
     first = bad[0]
     hint = first.hint
-    if first.code == _REFUSED and isinstance(board.config, SshConfig):
+    if first.code == "ta-rejected" and isinstance(board.config, SshConfig):
         hint = (
             f"they were built with {board.kit.folder} and signed with "
             f"{board.kit.key or 'its key'}: name the kit of this board's OP-TEE in the board file "

@@ -121,12 +121,9 @@ class Carrier(Shell):
         handle, name = tempfile.mkstemp(prefix=".teemark-", dir=place.parent)
         beside = Path(name)
         try:
-            with os.fdopen(handle, "wb") as out:
-                process = self.start(script('exec cat <"$1"', BoardPath(source)))
-                try:
-                    status = process.copy(out.write, timeout=None, silence=ASK_S)
-                finally:
-                    process.abandon()
+            argv = script('exec cat <"$1"', BoardPath(source))
+            with os.fdopen(handle, "wb") as out, self.started(argv) as process:
+                status = process.copy(out.write, timeout=None, silence=ASK_S)
             if status != 0 or not process.whole:
                 raise transfer_error(self.name, source, process.complaint)
             there = digests(self, [source]).get(source)

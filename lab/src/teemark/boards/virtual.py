@@ -104,18 +104,14 @@ class VirtualBoard(Board):
         self.images = Images(self.images.directory, self.optee.flash, own)
         instances.sweep()
         kept = None if self.plugin else instances.running_kept(self.name)
-        if kept is not None:
-            self._attach(kept)
-        else:
+        if kept is None:
             self._boot()
+        else:
+            self.instance = instances.kept_instance(self.name)
+            self._attached, self._process = True, kept.qemu
+            self._listens_at(kept.port)
+            self.ssh.connect()
         return self
-
-    def _attach(self, kept: State) -> None:
-        self.instance = instances.kept_instance(self.name)
-        self._attached = True
-        self._process = kept.qemu
-        self._listens_at(kept.port)
-        self.ssh.connect()
 
     def _listens_at(self, port: int) -> None:
         self.ssh.endpoint = self.endpoint = _endpoint(self.recipe, self.images, port)
@@ -171,7 +167,7 @@ class VirtualBoard(Board):
         assert self.instance is not None
         assert me is not None
         if self._process is not None:
-            new = State(self.name, self.keep or self._attached, ready, port, self._process, me)
+            new = State(self.keep or self._attached, ready, port, self._process, me)
             instances.write(self.instance, new)
 
     def _wait_for_console(self, limit: float) -> bool:

@@ -45,13 +45,18 @@ def send(desk: Desk) -> Seen:
     )
 
 
-def _shown(say: Callable[[str], None], seen: Seen) -> None:
+def _round(desk: Desk, say: Callable[[str], None], keys: str | None = None) -> Seen:
+    """Sends the secret through a broker that has no keys, or all, and says what came of it."""
+    desk.start({"keys": keys} if keys else None)
+    seen = send(desk)
+    desk.stop()
     opened = "nothing" if seen.bob is None else f'"{seen.bob.decode()}"'
     say(f"  bob, who may read, got {seen.bob_payload[:20].hex()}… and opened it: {opened}")
     say(f"  mallory, who has no key at the TA, got {seen.mallory} messages")
     say(f"  bob's copy opens with another key: {'yes' if seen.mallory_opens else 'no'}")
     megabytes = seen.searched / 1e6
     say(f"  the {megabytes:.0f} MB that the broker can write hold the plaintext {seen.hits} times")
+    return seen
 
 
 def show(desk: Desk, say: Callable[[str], None]) -> bool:
@@ -61,18 +66,11 @@ def show(desk: Desk, say: Callable[[str], None]) -> bool:
     desk.teemq("key", "mallory", "mallory", check=False)
     say(f'alice publishes "{SECRET.decode()}" on {TOPIC}, sealed for the TA')
     say(f"\nMQTT-TZ, mosquitto {desk.version}: the TA seals a copy for each reader")
-    desk.start()
-    trusted = send(desk)
-    desk.stop()
-    _shown(say, trusted)
-
+    trusted = _round(desk, say)
     say(
         "\nThe same without a TEE: the plugin has all keys, and no rules. The search has to find it"
     )
-    desk.start({"keys": PLACE})
-    control = send(desk)
-    desk.stop()
-    _shown(say, control)
+    control = _round(desk, say, keys=PLACE)
 
     say("\nbob is revoked, and alice publishes again")
     desk.start()

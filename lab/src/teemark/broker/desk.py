@@ -193,14 +193,8 @@ class Desk:
     def client(self, program: Literal["pub", "sub"], *argv: str) -> list[str]:
         """Returns the command line of mosquitto_pub or _sub on the board."""
         home = f"{self.place}/2.0"
-        where = ["-h", "127.0.0.1", "-p", str(self.port)]
-        return [
-            "env",
-            f"LD_LIBRARY_PATH={home}/lib",
-            f"{home}/bin/mosquitto_{program}",
-            *where,
-            *argv,
-        ]
+        words = (f"{home}/bin/mosquitto_{program}", "-h", "127.0.0.1", "-p", str(self.port), *argv)
+        return ["env", f"LD_LIBRARY_PATH={home}/lib", *words]
 
     def subscribe(
         self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 90

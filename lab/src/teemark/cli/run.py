@@ -135,7 +135,7 @@ def command(
     if only:
         asked = plan.select(asked, only)
     plan_check.check(asked)
-    source = origin.find(commit_word, labels)
+    source = {"commit": origin.commit(commit_word, Path.cwd()), "labels": origin.labels(labels)}
     names = named(boards) or [config.default_board()]
     if len(names) > 1:
         words = {config.find(name).name: name for name in names}
@@ -161,7 +161,7 @@ def command(
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
     built = own_ta.build_for(own, asked.ta, target)
-    how = {"options": options, "origin": source, "limit_s": limit_s}
+    how = {"options": options, "limit_s": limit_s, **source}
     outcome = _measure(target, asked, out, starts, built, **how)
     hung = isinstance(outcome.error, BoardError) and not leaving.signalled()
     if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":

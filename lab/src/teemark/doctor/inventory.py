@@ -44,8 +44,9 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
     if everything:
         found += [(name, value or why) for name, value, why in facts(m)]
         found += [("openssl", line) for line in p.openssl]
-        told = {ta.name: "opened" if ta.opened else str(ta.reason) for ta in p.tas}
-        found += [(f"TA {ta.name}", f"{ta.uuid}: {told[ta.name]}") for ta in p.tas]
+        found += [
+            (f"TA {ta.name}", f"{ta.uuid}: {'opened' if ta.opened else ta.reason}") for ta in p.tas
+        ]
     return found
 
 

@@ -2,7 +2,6 @@
 """Asks a board what a doctor wants to know. Changes nothing but what a first use loads."""
 
 from dataclasses import replace
-from typing import Any
 
 from teemark.base import scratch
 from teemark.base.errors import TeemarkError
@@ -12,10 +11,10 @@ from teemark.boards.board import Board
 from teemark.boards.command_lines import BoardPath
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest, digests
-from teemark.doctor.patient import Patient, problem
+from teemark.doctor.patient import Patient
+from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
-PROGRAM = "teebench"
 ABSENT = "program-absent"
 """The name of the problem that installing solves."""
 
@@ -37,30 +36,23 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 def program(board: Board) -> Finding | None:
     """Returns what keeps teebench from running on the board, after it was installed."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
-    word, rest = board.ask(PROGRAM, form, _PROGRAM, BoardPath(board.config.directory)).only()
-    setup, folder = f"teemark setup {board.name}", board.config.directory
-    if word == "absent":
-        claim, why = "teebench isn't on the board", f"nothing is installed in {folder}"
-        return problem(ABSENT, claim, why, f"no file teebench in {folder}", setup)
-    claim = "teebench can't be run"
-    if word == "mode":
-        why = "its file may not be read or executed by this user"
-        return problem("program-mode", claim, why, rest, f"{setup}, or chmod 755")
-    if word == "noexec":
-        point = rest.split()[0]
-        why = f"{point}, where {folder} is, is mounted noexec"
-        remedy = f"mount -o remount,exec {point}\n"
-        remedy += 'or in the board file another folder: directory = "/usr/local/lib/teemark"'
-        return problem("noexec", claim, why, f"/proc/mounts: {rest}", remedy)
+    word, rest = board.ask("teebench", form, _PROGRAM, BoardPath(board.config.directory)).only()
+    name, folder = board.name, board.config.directory
+    match word:
+        case "absent":
+            return problem(ABSENT, f"no file teebench in {folder}", name, folder)
+        case "mode":
+            return problem("program-mode", rest, name)
+        case "noexec":
+            return problem("noexec", f"/proc/mounts: {rest}", name, folder, rest.split()[0])
     return None
 
 
 def machine(board: Board) -> Machine:
     """Returns what `teebench --machine` says."""
-    argv = [PROGRAM, "--machine"]
-    result = board.capture(argv, timeout=60)
+    result = board.capture(["teebench", "--machine"], timeout=60)
     about = "what machine it is"
-    said = answers.from_json(board.name, about, result.stdout, dict[str, Any])
+    said = answers.from_json(board.name, about, result.stdout)
     return answers.typed(board.name, about, said | {"type": "machine"}, Machine)
 
 

@@ -6,25 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from teemark.base.finding import Finding, Severity
 from teemark.boards.tas import Ta
 from teemark.run.records import Machine
-
-
-def problem(
-    key: str, claim: str, why: str, evidence: str, remedy: str, *, severity: Severity = "error"
-) -> Finding:
-    """Returns a finding. An error: something can't be used. A caution: figures would mean little. A
-    note: worth knowing, but no reason not to measure."""
-    return Finding(
-        key=key,
-        topic="board",
-        severity=severity,
-        claim=claim,
-        why=why,
-        evidence=evidence,
-        remedy=remedy,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ it."""
 
 import errno
 from collections.abc import Iterator
+from dataclasses import replace
 
 from teemark.base import fmt
 from teemark.base.finding import SEVERITIES, Finding
-from teemark.doctor.patient import Patient, problem
+from teemark.doctor.patient import Patient
 
 HOT = 80.0
 """Degrees Celsius from which boards slow down, or are about to."""
@@ -20,6 +21,19 @@ ROOM = 64 << 20
 """Bytes: a plan's largest file and a TA's memory have room in it."""
 
 PROBLEMS = """
+program-absent, error: teebench isn't on the board
+nothing is installed in {1}
+teemark setup {0}
+
+program-mode, error: teebench can't be run
+its file may not be read or executed by this user
+teemark setup {0}, or chmod 755
+
+noexec, error: teebench can't be run
+{2}, where {1} is, is mounted noexec
+mount -o remount,exec {2}
+or in the board file another folder: directory = "/usr/local/lib/teemark"
+
 old-program, note: half of this examination is missing
 the teebench on the board is older than this teemark
 teemark setup {0}
@@ -123,6 +137,16 @@ crypto-netlink, note: libkcapi's programs fail with error -93; teemark needs no 
 libkcapi opens a NETLINK_CRYPTO socket; {0}
 {1}
 
+afalg-{0}, note: the kernel's crypto can't be measured{1}
+{2}
+{3}
+
+afalg-{0} never answers, error: a run that measures the kernel's crypto ({0}) never ends
+{1} takes what it is given and never completes it: its hardware may have no clock, no power, no \
+interrupt or no DMA channel
+dmesg | grep -i -e crypto -e dma; reboot: the process that waits for it can't be killed
+{2} measure other drivers by name: afalg:DRIVER; see /proc/crypto
+
 accelerator, note: the chip's crypto engine isn't used: {0}
 {1}
 {2}
@@ -148,10 +172,10 @@ the CPU is software
 teemark run --board qemu-v8-icount counts instructions; a real board has times
 """
 """Key, severity and claim in the first line, then why, then what to do. What stands for {0}, {1}, …
-is part of the symptom."""
+is part of the symptom. Two problems of one key have more words behind it."""
 
 Symptoms = Iterator[tuple[str, ...]]
-"""Key and evidence of each problem, and what stands for {0}, {1}, … in its words."""
+"""What PROBLEMS calls each problem, its evidence, and what stands for {0}, {1}, … in its words."""
 
 
 def _tee(p: Patient) -> Symptoms:
@@ -160,11 +184,9 @@ def _tee(p: Patient) -> Symptoms:
         if tee.libteec is None:
             yield "libteec", p.why_not("tee.libteec")
         if tee.supplicant not in ("running", None):
-            why, remedy = (
-                "tee-supplicant isn't running",
-                "systemctl enable --now tee-supplicant, or ",
-            )
-            remedy += "tee-supplicant -d in an init script, as root; it wants /dev/teepriv0"
+            why = "tee-supplicant isn't running"
+            remedy = "systemctl enable --now tee-supplicant, or tee-supplicant -d in an init "
+            remedy += "script, as root; it wants /dev/teepriv0"
             if tee.supplicant == "stopped":
                 why = "tee-supplicant is stopped by a signal or a debugger"
                 remedy = "killall -CONT tee-supplicant"
@@ -195,20 +217,18 @@ def _trusted_applications(p: Patient) -> Symptoms:
         named, first = ", ".join(dict.fromkeys(ta.name for ta in these)), these[0]
         evidence, setup = f"TA {first.uuid}: {first.reason}", f"teemark setup {p.name}"
         whys = {
-            "no-ta": ("their files aren't where tee-supplicant looks for them", setup),
-            "ta-version": (
-                "they were built for another OP-TEE, or are older than this teemark",
-                setup,
-            ),
+            "no-ta": "their files aren't where tee-supplicant looks for them",
+            "ta-version": "they were built for another OP-TEE, or are older than this teemark",
         }
-        other = "the TEE's answer, with who gave it, is the evidence"
         if code == "ta-rejected":
             yield "ta-key", evidence, named, p.name
         elif code == "no-memory":
             yield "ta-memory", evidence, named
+        elif code in whys:
+            yield "ta", evidence, named, whys[code], setup
         else:
-            hint = first.hint or "OP-TEE's console says more"
-            yield "ta", evidence, named, *whys.get(code or "", (other, hint))
+            why = "the TEE's answer, with who gave it, is the evidence"
+            yield "ta", evidence, named, why, first.hint or "OP-TEE's console says more"
     for ta in [ta for ta in p.tas if ta.opened and ta.published_key][:1]:
         yield "published-key", f"a session was opened with {ta.name}, signed with it"
 
@@ -238,12 +258,8 @@ def _figures(p: Patient) -> Symptoms:
         yield "load", f"load average {average:.2f} with {fmt.plural(cpus, 'CPU')}"
     for option, does in _SLOW_KERNELS.items():
         if p.option(option) == "y":
-            yield (
-                "debug-kernel",
-                f"CONFIG_{option}=y in {p.machine.kernel.options_from}",
-                option,
-                does,
-            )
+            evidence = f"CONFIG_{option}=y in {p.machine.kernel.options_from}"
+            yield "debug-kernel", evidence, option, does
     if health.tracer not in (None, "nop") or health.trace_events not in (None, "0"):
         yield "tracing", f"current_tracer {health.tracer}, events/enable {health.trace_events}"
     if clock.clocksource == "jiffies" or (clock.resolution_ns or 0) > COARSE_NS:
@@ -341,18 +357,20 @@ _AFALG_ERRORS = {
 """Causes and remedies that are the same on every board."""
 
 
-def _afalg(p: Patient) -> Iterator[Finding]:
+def _afalg(p: Patient) -> Symptoms:
     for step, code, words in p.steps():
         kind = step.split()[0]
         if not code or kind == "netlink":
             continue
-        key, evidence = f"afalg-{kind}", f"{step}: errno {code}, {words}"
-        claim = "the kernel's crypto can't be measured"
-        claim += f" over AF_ALG: {kind}" if kind != "socket" else ""
+        evidence = f"{step}: errno {code}, {words}"
         state, cause, remedy = p.lacking(*_ALGIF.get(kind, _SOCKETS))
         match code:
             case errno.ETIMEDOUT:
-                yield _never_answers(p, kind, evidence, words.rpartition(" from ")[2])
+                driver = words.rpartition(" from ")[2]
+                listed = [line.split() for line in p.machine.crypto.kernel_drivers or ()]
+                module = next((words[-1] for words in listed if words[1:2] == [driver]), None)
+                unload = f"rmmod {module}, then" if module not in (None, "kernel") else "meanwhile"
+                yield "afalg-{0} never answers", evidence, kind, driver, unload
                 continue
             case errno.EAFNOSUPPORT:
                 state, cause, load = p.lacking(*_SOCKETS)
@@ -371,41 +389,37 @@ def _afalg(p: Patient) -> Iterator[Finding]:
                 other = f"the kernel says so at this step; {state}"
                 hint = "dmesg may say more; the cases are skipped with this reason"
                 cause, remedy = _AFALG_ERRORS.get(code, (other, hint))
-        yield problem(key, claim, cause, evidence, remedy, severity="note")
+        over = f" over AF_ALG: {kind}" if kind != "socket" else ""
+        yield "afalg-{0}", evidence, kind, over, cause, remedy
 
 
-def _never_answers(p: Patient, kind: str, evidence: str, driver: str) -> Finding:
-    """Returns the finding on a driver that never answers: a run would wait for it without end."""
-    listed = [line.split() for line in p.machine.crypto.kernel_drivers or ()]
-    module = next((words[-1] for words in listed if words[1:2] == [driver]), None)
-    unload = f"rmmod {module}, then" if module not in (None, "kernel") else "meanwhile"
-    return problem(
-        f"afalg-{kind}",
-        f"a run that measures the kernel's crypto ({kind}) never ends",
-        f"{driver} takes what it is given and never completes it: its hardware may have no clock, "
-        "no power, no interrupt or no DMA channel",
-        evidence,
-        "dmesg | grep -i -e crypto -e dma; reboot: the process that waits for it can't be killed\n"
-        f"{unload} measure other drivers by name: afalg:DRIVER; see /proc/crypto",
+SYMPTOMS = (_afalg, _tee, _figures, _lacks, _instructions)
+
+
+def problem(name: str, evidence: str, *fill: str) -> Finding:
+    """Returns the finding that PROBLEMS has by that name."""
+    words = {text.partition(", ")[0]: text for text in PROBLEMS.strip().split("\n\n")}
+    head, why, remedy = (text.format(*fill) for text in words[name].split("\n", 2))
+    key, _, claim = head.partition(": ")
+    key, _, told = key.partition(", ")
+    return Finding(
+        key=key.partition(" ")[0],
+        topic="board",
+        severity=next(severity for severity in SEVERITIES if severity == told),
+        claim=claim,
+        why=why,
+        evidence=evidence,
+        remedy=remedy,
     )
-
-
-SYMPTOMS = (_tee, _figures, _lacks, _instructions)
 
 
 def examine(p: Patient) -> tuple[Finding, ...]:
     """Returns all that is wrong, the worst first."""
-    words = {text.partition(",")[0]: text for text in PROBLEMS.strip().split("\n\n")}
-    found = [*_afalg(p)]
-    for key, evidence, *fill in (one for rule in SYMPTOMS for one in rule(p)):
-        first, why, remedy = words[key].split("\n", 2)
-        told, _, claim = first.partition(", ")[2].partition(": ")
-        severity = next(one for one in SEVERITIES if one == told)
-        if key in ("tee-permission", "tee-driver", "tee-firmware") and not p.wants_tee:
-            severity = "note"  # nobody installed a TEE's programs: measured without
-        said = [text.format(*fill) for text in (claim, why, remedy)]
-        found.append(problem(key, said[0], said[1], evidence, said[2], severity=severity))
-    return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
+    problems = [problem(*symptom) for rule in SYMPTOMS for symptom in rule(p)]
+    if not p.wants_tee:  # nobody installed a TEE's programs: measured without
+        tee = ("tee-permission", "tee-driver", "tee-firmware")
+        problems = [replace(one, severity="note") if one.key in tee else one for one in problems]
+    return tuple(sorted(problems, key=lambda one: SEVERITIES.index(one.severity)))
 
 
 def meaningful(problems: tuple[Finding, ...]) -> bool:

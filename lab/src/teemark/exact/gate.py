@@ -16,7 +16,7 @@ from teemark.base.console import say, working
 from teemark.base.errors import DataError, UsageMistake
 from teemark.boards import VirtualBoard, own_ta
 from teemark.boards.config import BoardFile
-from teemark.boards.made_by import made_by
+from teemark.boards.optee import made_by
 from teemark.exact import baseline as baselines
 from teemark.exact import record
 from teemark.exact.baseline import Baseline, Functions, function_changes, held_against

@@ -2,8 +2,7 @@
 """The source that a run measures: its git commit, and labels that the user gives."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from teemark.base import paths
@@ -15,32 +14,24 @@ _HASH = re.compile(r"[0-9a-f]{7,64}")
 _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The commit is None where there is none, or nobody asked for it."""
-
-    commit: Commit | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-
-def find(word: str, labels: Sequence[str] = (), folder: Path | None = None) -> Origin:
-    """Returns what `--commit WORD` and each `--label KEY=VALUE` name. `auto` is the repository
-    around `folder` (default: the current one), unless that is teemark's own checkout; `none` is
-    nothing; another word is a folder in a repository, a reference of the repository around
-    `folder`, or a bare hash. UsageMistake for anything else."""
-    known = {}
-    for text in labels:
+def labels(words: Sequence[str]) -> dict[str, str]:
+    """Returns the labels that each `--label KEY=VALUE` names. UsageMistake for anything else."""
+    found = {}
+    for text in words:
         match = _LABEL.fullmatch(text)
         if match is None:
             raise UsageMistake(
                 f"--label {text} is no label",
                 hint="write KEY=VALUE, the key of letters, digits and underscores: compiler=gcc-12",
             )
-        known[match[1]] = match[2]
-    return Origin(_commit(word, folder or Path.cwd()), known)
+        found[match[1]] = match[2]
+    return found
 
 
-def _commit(word: str, folder: Path) -> Commit | None:
+def commit(word: str, folder: Path) -> Commit | None:
+    """Returns what `--commit WORD` names. `auto` is the repository around `folder`, unless that is
+    teemark's own checkout; `none` is nothing; another word is a folder in a repository, a reference
+    of the repository around `folder`, or a bare hash. UsageMistake for anything else."""
     if word == "none":
         return None
     if word == "auto":

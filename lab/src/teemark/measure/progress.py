@@ -7,9 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from teemark.measure.runner import Progress, Starts, Watcher
+from teemark.measure.runner import Starts, Watcher, samples_of
 from teemark.plan.plan import Plan
-from teemark.run.records import AnyRecord
+from teemark.run.reader import stands_for
+from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash, Timeline
 
 STEP = 0.1
 """A run prints a line after each such share of it, if there is no terminal."""
@@ -20,12 +21,11 @@ the case at hand."""
 
 
 @contextlib.contextmanager
-def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator[Watcher]:
-    progress = Progress.of(asked, starts)
+def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator["Progress"]:
     with _bar(title) if sys.stderr.isatty() else _lines(title) as draw:
-        shown = Shown(progress, draw)
-        yield shown
-        shown.close()
+        progress = Progress(asked, starts, draw)
+        yield progress
+        progress.close()
 
 
 @contextlib.contextmanager
@@ -75,46 +75,107 @@ def _lines(title: str) -> Iterator[Draw]:
     yield draw
 
 
-class Shown(Watcher):
-    """Tells what a run is at, and how far that is."""
+class Progress(Watcher):
+    """Counts records, and shows what a run is at and how far that is. Samples are interleaved over
+    all cases, so their share is the share of the time. Where none arrives before the end of a
+    start, the start takes as long as the one before, and the first as long as was guessed."""
 
-    def __init__(self, progress: Progress, draw: Draw) -> None:
-        self._progress = progress
+    def __init__(
+        self, asked: Plan, starts: Starts | None = None, draw: Draw = lambda *_: None
+    ) -> None:
+        starts = starts or Starts()
+        self.asked = {case.key: samples_of(case) for case in asked.cases}
+        """Samples expected of each case in each start."""
+        self.files = {step.key: step.runs for step in asked.teehash}
+        """Runs of teehash expected of each step in each start."""
+        self.start, self.starts, self.guess_s = 1, starts.count, starts.guess_s
+        self.cases = self.skipped = 0  # of this start
+        self.samples = self.hashed = 0  # runs of teehash come after all samples of a start
+        self.current = ""
+        self.began: float | None = None  # of the first sample
+        self.quiet_since: float | None = None
+        self._any: set[str] = set()  # keys that stand for several cases
         self._draw = draw
         self._tell("starting")
 
     def _tell(self, what: str, share: float | None = None, left: str = "") -> None:
-        seen = self._progress
-        start = f", start {seen.start} of {seen.starts}" if seen.starts > 1 else ""
-        self._draw(f"{start}: {what}", share, left, seen.current)
+        start = f", start {self.start} of {self.starts}" if self.starts > 1 else ""
+        self._draw(f"{start}: {what}", share, left, self.current)
 
     def record(self, record: AnyRecord) -> None:
-        seen = self._progress
-        seen.see(record)
-        if seen.hashed:
-            self._tell("hashing files", seen.hashed / (seen.files_expected or 1))
-        elif seen.samples or seen.quiet is not None:
+        key = getattr(record, "case", None) or ""
+        self.current = key or self.current
+        match record:
+            case Start():
+                if self.quiet_since is not None:
+                    self.guess_s = time.monotonic() - self.quiet_since
+                    self.quiet_since = None
+                self.start = record.number
+                self.cases = self.skipped = 0
+            case Sample():
+                # what a TA counted along is no sample of its own
+                self.samples += record.source != "ta-counter"
+                self.began = self.began or time.monotonic()
+            case Teehash() | Timeline():
+                self.hashed += 1
+            case Case():
+                self.cases += 1
+                self._count(record)
+            case Skip() | Fail():
+                self.skipped += isinstance(record, Skip)
+                self.asked.pop(key, None)
+                self.files.pop(key, None)
+        if self.hashed:
+            self._tell("hashing files", self.hashed / (self.files_expected or 1))
+        elif self.samples or self.quiet_since is not None:
             self.waiting()
-        elif seen.current:
+        elif self.current:
             self._tell("checking")
 
+    def _count(self, case: Case) -> None:
+        """Expects the samples of a driver's case, where any driver was asked for."""
+        if case.case in self.asked:
+            return
+        self._any |= {key for key in self.asked if stands_for(key, case.case)}
+        if any(stands_for(key, case.case) for key in self._any):
+            self.asked[case.case] = case.samples * len(case.repeat)
+        for key in self._any:
+            self.asked.pop(key, None)
+
+    @property
+    def files_expected(self) -> int:
+        return max(self.hashed, sum(self.files.values()) * self.starts)
+
+    @property
+    def expected(self) -> int:
+        return sum(self.asked.values()) * self.starts
+
+    def ahead(self, now: float) -> tuple[float, float] | None:
+        """Returns the share that is done, and the seconds that are left; None before there is
+        something to tell from."""
+        if self.quiet_since is not None and self.guess_s:
+            done = self.start - 1 + min((now - self.quiet_since) / self.guess_s, 1)
+            return done / self.starts, self.guess_s * (self.starts - done)
+        if self.began is None or self.samples < 20 or now - self.began < 1:
+            return None
+        left = max(0, self.expected - self.samples)
+        return self.samples / (self.samples + left), (now - self.began) / self.samples * left
+
     def waiting(self) -> None:
-        seen, known = self._progress, self._progress.ahead(time.monotonic())
-        what, how = f"measuring {seen.cases} cases", ""
-        if seen.quiet is not None:
+        ahead, what, how = self.ahead(time.monotonic()), f"measuring {self.cases} cases", ""
+        if self.quiet_since is not None:
             what, how = "measuring; nothing on the wire until it is done", ", at a guess"
-        share, left = (known[0], _left(known[1]) + how) if known else (None, "")
+        share, left = (ahead[0], _left(ahead[1]) + how) if ahead else (None, "")
         self._tell(what, share, left)
 
     def quiet(self) -> None:
-        self._progress.quiet = time.monotonic()
+        self.quiet_since = time.monotonic()
         self.waiting()
 
     def close(self) -> None:
-        seen = self._progress
-        files = f"; {seen.hashed} files hashed" if seen.hashed else ""
-        skipped = f"; {seen.skipped} can't run here" if seen.skipped else ""
-        self._tell(f"{seen.samples} samples of {seen.cases} cases{files}{skipped}")
+        files = f"; {self.hashed} files hashed" if self.hashed else ""
+        skipped = f"; {self.skipped} can't run here" if self.skipped else ""
+        self._tell(f"{self.samples} samples of {self.cases} cases{files}{skipped}")
 
 
 def _left(seconds: float) -> str:

@@ -8,47 +8,39 @@ written to a file on the board and fetched afterwards.
 
 import contextlib
 import signal
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from teemark.base import errors, leaving
 from teemark.base.work import PKCS11, TEE
 from teemark.boards import answers, command_lines
+from teemark.boards.board import Board
 from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
-from teemark.boards.shell import LEAVING_S, as_file
+from teemark.boards.shell import LEAVING_S
 from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
-from teemark.measure.origin import Origin
 from teemark.measure.silence import Silence
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 from teemark.plan.plan import CaseLine, Plan
 from teemark.run import records
-from teemark.run.reader import ANY_DRIVER, decode_line, ends, stands_for
+from teemark.run.reader import ANY_DRIVER, decode_line, ends
 from teemark.run.writer import RunWriter
 from teemark.version import __version__
 
-if TYPE_CHECKING:
-    from teemark.boards.board import Board
-
 PROGRAM = "teebench"
-
-SSH_FAILED = 255
-"""Status of ssh itself; teebench has no such status."""
 
 _USAGE = 2
 """Status of teebench where the cases are wrong."""
 
 _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
 """The kernel's timer ticks every 4 ms."""
-
 
 _DEFAULT_SAMPLES = 30
 _DEFAULT_MIN_US = 100
@@ -89,10 +81,16 @@ class Outcome:
 
 
 def header(
-    board: "Board", asked: Plan, starts: int, now: datetime, origin: Origin | None = None
+    board: Board,
+    asked: Plan,
+    starts: int,
+    now: datetime,
+    *,
+    commit: records.Commit | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> records.Run:
-    """Returns the record that goes before all others."""
-    origin = origin or Origin()
+    """Returns the record that goes before all others; `commit` and `labels` tell the source that
+    is measured (teemark.measure.origin)."""
     return records.Run(
         schema=records.SCHEMA,
         teemark=__version__,
@@ -109,61 +107,60 @@ def header(
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
-        commit=origin.commit,
-        labels=dict(origin.labels),
+        commit=commit,
+        labels=dict(labels or {}),
         firmware=board.firmware,
     )
 
 
 def measure(
-    board: "Board",
+    board: Board,
     asked: Plan,
     directory: Path,
     watcher: Watcher,
     starts: Starts | None = None,
     *,
     options: Sequence[str] = (),
-    origin: Origin | None = None,
     limit_s: float | None = None,
+    **source: Any,
 ) -> Outcome:
     """Runs a plan on an open board that is set up; `options` are teebench's, a start may take
-    `limit_s` seconds (None: ten times its estimate).
+    `limit_s` seconds (None: ten times its estimate, at least 600), `source` is for `header`.
 
     A connection that drops, Ctrl-C, a full disk, a board or a TEE that hangs and a program that
     dies leave what was measured so far in the file; its end record says what happened. After a TEE
     that hangs, the cases that need none are measured in a start of their own.
     """
     starts = starts or Starts()
-    limit_s = limit_s or bound_s(asked, deterministic=board.deterministic)
+    limit_s = limit_s or max(600.0, 10 * seconds(asked, deterministic=board.deterministic))
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, starts.count, datetime.now(UTC), origin))
-        measured = False
+        writer.record(header(board, asked, starts.count, datetime.now(UTC), **source))
         error: errors.TeemarkError | None = None
-        kind, again = starts.kind, starts.again
-        todo = [asked] * starts.count
-        for number in range(1, starts.count + 2):
-            start = records.Start(number=number, kind=kind)
-            attempt = _Attempt(board, todo.pop(0), writer, watcher, start, options, limit_s)
-            broken, ending = attempt.run(again if number > 1 else None)
+        number, measured, todo = 0, False, [(asked, starts)] * starts.count
+        while todo:
+            number += 1
+            part, how = todo.pop(0)
+            start = records.Start(number=number, kind=how.kind)
+            attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
+            cause = attempt.run(how.again if number > 1 else None)
             with leaving.undisturbed():
-                error = error or broken
+                if isinstance(cause, errors.TeemarkError):
+                    error = error or cause
                 measured = measured or attempt.machine is not None
-                rest = without_tee(attempt.asked) if isinstance(broken, errors.TeeHangs) else None
+                rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
                 if not measured and rest is None:
-                    # No file that pretends to be a run.
-                    writer.discard()
-                    raise (
-                        error or ending or errors.DataError(f"{board.name}: {PROGRAM} said nothing")
-                    )
-                if broken is not None or ending is not None:
+                    writer.discard()  # no file that pretends to be a run
+                    nothing = f"{board.name}: {PROGRAM} said nothing"
+                    raise error or cause or errors.DataError(nothing)
+                if cause is not None:
                     with contextlib.suppress(errors.DataError):
-                        attempt.broken_off(broken, ending)
-            if rest is not None:
-                kind, again, todo = "round", lambda: None, [rest]
-            elif isinstance(ending, SystemExit):
+                        attempt.broken_off(cause)
+            if isinstance(cause, SystemExit):
                 writer.finish()
-                raise ending
-            if not todo or (rest is None and not attempt.complete):
+                raise cause
+            if rest is not None:
+                todo = [(rest, Starts())]
+            elif cause is not None or attempt.end is None or not attempt.end.complete:
                 break
         return Outcome(file=writer.finish(), error=error)
 
@@ -182,13 +179,16 @@ def _needs_tee(case: CaseLine) -> bool:
     return backend in (TEE, PKCS11.name) or backend.startswith(("ta-", "tee-"))
 
 
+def samples_of(case: CaseLine) -> int:
+    """Returns how many samples a start takes of a case."""
+    return (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
+
+
 def _most_records(asked: Plan) -> int:
     """Returns the number of records of one start above which the board is said to send nonsense:
     ten times those of the plan. A case that stands for any driver counts as thirty."""
     samples = sum(
-        (case.samples or _DEFAULT_SAMPLES)
-        * max(1, len(case.repeat))
-        * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
+        samples_of(case) * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
         for case in asked.cases
     )
     return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
@@ -199,7 +199,7 @@ class _Attempt:
     """One start: its raw lines go to the file, and its records to whoever watches. The end record
     waits for the rest."""
 
-    board: "Board"
+    board: Board
     asked: Plan
     writer: RunWriter
     watcher: Watcher
@@ -208,35 +208,29 @@ class _Attempt:
     limit_s: float
     machine: records.Machine | None = None
     end: records.End | None = None
-    complete: bool = False  # everything was taken, and the end record says so
     _taken: int = 0
-    _begun: bool = False
     _wrong: errors.DataError | None = None
     _end_line: bytes = b""
 
-    def run(
-        self, again: Callable[[], None] | None
-    ) -> tuple[errors.TeemarkError | None, BaseException | None]:
-        """Measures; returns what broke it off: an error, or the end of this process."""
+    def run(self, again: Callable[[], None] | None) -> BaseException | None:
+        """Measures; returns what broke it off: a TeemarkError, or the end of this process."""
         with leaving.at_last(self._salvage):
             try:
+                self.writer.record(self.start)
                 if again is not None:
                     again()
-                self.writer.record(self.start)
-                self._begun = True
                 self.watcher.record(self.start)
                 self._measure()
                 self.writer.line(self._end_line)
-                self.complete = self.end is not None and self.end.complete
             except errors.TeemarkError as problem:
                 self.board.explain(problem)
-                return problem, None
+                return problem
             except OSError as problem:
                 place = problem.filename or "a temporary file"
-                return errors.DataError(f"{place}: can't be written here: {problem.strerror}"), None
+                return errors.DataError(f"{place}: can't be written here: {problem.strerror}")
             except (KeyboardInterrupt, SystemExit) as problem:
-                return None, problem
-        return None, None
+                return problem
+        return None
 
     def _measure(self) -> None:
         lines = plan.case_lines(self.asked.cases).encode()
@@ -258,7 +252,7 @@ class _Attempt:
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
         """Records come over the wire while the board measures."""
-        with as_file(cases) as source, self.board.stream(argv, stdin=source) as process:
+        with self.board.stream(argv, stdin=cases) as process:
             self._take(_watched(process.lines(_TICK_S), silence, self.watcher))
             return process.wait(LEAVING_S), process.complaint
 
@@ -328,11 +322,6 @@ class _Attempt:
             return
         if leaving.signalled() and status == 128 + leaving.signalled():
             leaving.unwind()  # it ended as it was told, before it could say so
-        if status == SSH_FAILED:
-            raise errors.ConnectionLost(
-                f"{name}: the connection ended before {PROGRAM} did",
-                hint="did the board crash, reboot or lose its network? Look at its console",
-            )
         lines = complaint.splitlines()
         lines = [one for one in lines if ": hint: " not in one and not one.startswith("Try '")]
         said = f": {answers.last_line(lines[-1])}" if lines else ""
@@ -345,19 +334,19 @@ class _Attempt:
             hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
         )
 
-    def broken_off(self, error: errors.TeemarkError | None, leaving: BaseException | None) -> None:
+    def broken_off(self, cause: BaseException) -> None:
         """Writes the end record that teebench couldn't write. After nonsense there is none."""
         if self._wrong is not None:
             return
-        if not self._begun:
-            self.writer.last_record(self.start)
-        message = error.message if error is not None else None
-        lost = isinstance(error, errors.ConnectionLost | errors.ConnectError)
-        failed = isinstance(error, errors.CommandFailed)
-        reason = "connection-lost" if lost else "program-failed" if failed else "stopped"
-        if isinstance(leaving, KeyboardInterrupt):
+        message = cause.message if isinstance(cause, errors.TeemarkError) else None
+        reason = "stopped"
+        if isinstance(cause, errors.ConnectionLost | errors.ConnectError):
+            reason = "connection-lost"
+        elif isinstance(cause, errors.CommandFailed):
+            reason = "program-failed"
+        elif isinstance(cause, KeyboardInterrupt):
             reason = "interrupted"
-        elif leaving is not None:
+        elif isinstance(cause, SystemExit):
             message = "teemark was ended by a signal"
         # The counts of teebench stay, where only what came after it was broken off.
         end = self.end or records.End(complete=False, reason=reason)
@@ -370,7 +359,7 @@ class _Attempt:
             self.writer.discard()
             return
         interrupted = leaving.signalled() == signal.SIGINT
-        self.broken_off(None, KeyboardInterrupt() if interrupted else SystemExit())
+        self.broken_off(KeyboardInterrupt() if interrupted else SystemExit())
         self.writer.finish()
 
 
@@ -378,17 +367,15 @@ def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iter
     """Yields the parts of teebench's output; while none comes, `watcher` looks at the board."""
     for part in parts:
         if part:
-            silence.heard()
             yield part
         else:
             watcher.waiting()
-        silence.look(PROGRAM)
+        silence.look(heard=bool(part))
 
 
 _TICK_S = 1.0
 _SENDING_S = 600.0
 """Seconds to send all that was measured: 6 MB over the slowest of connections."""
-
 
 _BYTE_NS = 60.0
 """Time of a byte, with the checks of the result: plain C on a small core or under emulation."""
@@ -411,12 +398,6 @@ _PREPARING_CALLS = 3
 """A case's first call, its check, and finding out how many calls make a sample."""
 _HASHING_S = 0.9
 """A run of teehash without its bytes: the program, the file, a session."""
-
-
-def bound_s(asked: Plan, *, deterministic: bool) -> float:
-    """Returns the seconds after which a start of a plan is ended: ten times the estimate, ten
-    minutes at least."""
-    return max(600.0, 10 * seconds(asked, deterministic=deterministic))
 
 
 def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
@@ -459,91 +440,3 @@ def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: boo
         took = file.stat().st_mtime - began
         return took if 0 < took < 86400 else None
     return None
-
-
-@dataclass(slots=True)
-class Progress:
-    """Counts records, and says how far a run is. Samples are interleaved over all cases, so their
-    share is the share of the time. Where none arrives before the end of a start, the start takes as
-    long as the one before, and the first as long as was guessed."""
-
-    asked: dict[str, int]  # samples expected, by case, in each start
-    files: dict[str, int] = field(default_factory=dict)  # runs of teehash, likewise
-    starts: int = 1  # expected
-    start: int = 1
-    hashed: int = 0  # runs of teehash seen: they come after all samples of a start
-    cases: int = 0  # of this start, as the next two
-    skipped: int = 0
-    failed: int = 0
-    samples: int = 0
-    current: str = ""
-    began: float | None = None  # of the first sample
-    guess_s: float = 0.0  # of a start
-    quiet: float | None = None  # since when nothing arrives
-    _any: set[str] = field(default_factory=set)  # keys that stand for several cases
-
-    @classmethod
-    def of(cls, asked: Plan, starts: Starts | None = None) -> "Progress":
-        starts = starts or Starts()
-        return cls(
-            {
-                case.key: (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
-                for case in asked.cases
-            },
-            {step.key: step.runs for step in asked.teehash},
-            starts.count,
-            guess_s=starts.guess_s,
-        )
-
-    def see(self, record: records.AnyRecord) -> None:
-        key = getattr(record, "case", None) or ""
-        self.current = key or self.current
-        match record:
-            case records.Start():
-                if self.quiet is not None:
-                    self.guess_s, self.quiet = time.monotonic() - self.quiet, None
-                self.start = record.number
-                self.cases = self.skipped = self.failed = 0
-            case records.Sample():
-                # what a TA counted along is no sample of its own
-                self.samples += record.source != "ta-counter"
-                self.began = self.began or time.monotonic()
-            case records.Teehash() | records.Timeline():
-                self.hashed += 1
-            case records.Case():
-                self.cases += 1
-                self._count(record)
-            case records.Skip() | records.Fail():
-                self.skipped += isinstance(record, records.Skip)
-                self.failed += isinstance(record, records.Fail)
-                self.asked.pop(key, None)
-                self.files.pop(key, None)
-
-    def _count(self, found: records.Case) -> None:
-        """Counts a case of each driver, where any driver was asked for."""
-        if found.case in self.asked:
-            return
-        self._any |= {key for key in self.asked if stands_for(key, found.case)}
-        if any(stands_for(key, found.case) for key in self._any):
-            self.asked[found.case] = found.samples * len(found.repeat)
-        for key in self._any:
-            self.asked.pop(key, None)
-
-    @property
-    def files_expected(self) -> int:
-        return max(self.hashed, sum(self.files.values()) * self.starts)
-
-    @property
-    def expected(self) -> int:
-        return sum(self.asked.values()) * self.starts
-
-    def ahead(self, now: float) -> tuple[float, float] | None:
-        """Returns the share that is done, and the seconds that are left; None before there is
-        something to tell from."""
-        if self.quiet is not None and self.guess_s:
-            done = self.start - 1 + min((now - self.quiet) / self.guess_s, 1)
-            return done / self.starts, self.guess_s * (self.starts - done)
-        if self.began is None or self.samples < 20 or now - self.began < 1:
-            return None
-        left = max(0, self.expected - self.samples)
-        return self.samples / (self.samples + left), (now - self.began) / self.samples * left

@@ -4,7 +4,7 @@ its TEE stuck? Nothing is asked where a question would disturb, as long as the b
 
 import time
 
-from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost, TeeHangs
+from teemark.base.errors import BoardError, BoardHangs, ConnectError, ConnectionLost
 from teemark.boards import command_lines
 from teemark.boards.board import Board
 
@@ -37,18 +37,16 @@ class Silence:
         self._began = self._heard = time.monotonic()
         self._cpu = board.cpu_seconds()
 
-    def heard(self) -> None:
-        """Takes note that the board said something."""
-        self._heard = time.monotonic()
-
-    def look(self, what: str) -> None:
-        """Has to be called every second or so. Raises BoardHangs if `what` took too long or the
-        board doesn't answer, TeeHangs if the board answers and its TEE doesn't."""
+    def look(self, *, heard: bool = False) -> None:
+        """Has to be called every second or so, and when the board was `heard`. Raises BoardHangs if
+        teebench took too long or the board doesn't answer, TeeHangs if the board answers and its
+        TEE doesn't."""
         now = time.monotonic()
+        self._heard = now if heard else self._heard
         if now - self._began > self._limit_s:
             raise BoardHangs(
-                f"{self._board.name}: {what} took more than {self._limit_s / 60:.0f} minutes, ten "
-                "times as long as its plan should take",
+                f"{self._board.name}: teebench took more than {self._limit_s / 60:.0f} minutes, "
+                "ten times as long as its plan should take",
                 hint="if it is right, allow it more: --limit MINUTES",
             )
         silent = now - self._heard
@@ -62,24 +60,19 @@ class Silence:
 
     def _ask(self, silent: float, patience: float) -> None:
         name, said = self._board.name, bytearray()
-        process = self._board.start(command_lines.script(_ASK, _TA))
         try:
-            process.copy(said.extend, timeout=patience)
+            with self._board.started(command_lines.script(_ASK, _TA)) as process:
+                process.copy(said.extend, timeout=patience)
         except (ConnectError, ConnectionLost):
             raise
         except BoardError:
             if b"alive" in said:
-                told = self._board.sleeping_threads()
-                raise TeeHangs(
-                    f"{name}: the TEE doesn't answer: no record came for {silent:.0f} s, and a new "
-                    f"session isn't opened within {patience:.0f} s{f'; {told}' if told else ''}",
-                    hint="only a reboot ends calls that hang; the secure world's console may say "
-                    "why (docs/findings.md has what is known)",
+                raise self._board.tee_hangs(
+                    f"no record came for {silent:.0f} s, and a new session isn't opened within "
+                    f"{patience:.0f} s"
                 ) from None
             raise BoardHangs(
                 f"{name}: the board doesn't answer any more: nothing came for "
                 f"{silent + patience:.0f} s, not even from `echo`",
                 hint="it may hang, or have lost its network: look at its console",
             ) from None
-        finally:
-            process.abandon()

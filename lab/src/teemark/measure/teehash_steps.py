@@ -6,7 +6,6 @@ that records its context switches, a `timeline` record. A wrong digest is a `fai
 can't run is a `skip` with its reason.
 """
 
-import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,9 +21,6 @@ from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"
 
-LIMIT_S = 1800.0
-"""Seconds for a run of teehash, where the caller names no limit."""
-
 _PATTERN = b"teemark\n"
 """The files repeat this pattern, on every board, so that their digests are known here."""
 
@@ -38,9 +34,9 @@ for d in /data /var/tmp "$HOME" /tmp; do
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
   if [ "$1" = tmpfs ]; then [ "$memory" ] || memory=$d; continue; fi
-  made=$(mktemp -d "$d/teemark.XXXXXX") && echo "disk $made" && exit 0
+  echo "disk $d" && exit 0
 done
-[ "$memory" ] && made=$(mktemp -d "$memory/teemark.XXXXXX") && echo "tmpfs $made" && exit 0
+[ "$memory" ] && echo "tmpfs $memory" && exit 0
 echo "no folder with $need KiB of room" >&2
 exit 1
 """
@@ -72,9 +68,10 @@ def expected_digest(algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> Iterator[AnyRecord]:
-    """Yields the records of all runs. Runs of different steps take turns, so that a slow minute of
-    the board falls on all of them; a step that failed or can't run isn't tried again."""
+def records(board: Board, steps: Sequence[Step], limit_s: float) -> Iterator[AnyRecord]:
+    """Yields the records of all runs, each of which may take `limit_s` seconds. Runs of different
+    steps take turns, so that a slow minute of the board falls on all of them; a step that failed or
+    can't run isn't tried again."""
     if not steps:
         return
     sizes = sorted({step.bytes for step in steps})
@@ -84,14 +81,14 @@ def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> It
         for step in steps:
             yield Skip(case=step.key, code="no-room", reason=error.message)
         return
-    medium, folder = made.only()
-    try:
+    medium, parent = made.only()
+    with board.folder(parent) as folder:
         for size in sizes:
             board.script(_MAKE, str(size), f"{folder}/{size}", timeout=None)
         left = []
         for step in steps:
             if step.cache == "cold" and medium == "tmpfs":
-                reason = f"{folder} is in memory: a file there is always cached"
+                reason = f"{parent} is in memory: a file there is always cached"
                 yield Skip(case=step.key, code="no-disk", reason=reason)
             else:
                 left.append((step, expected_digest(step.algorithm, step.bytes)))
@@ -99,15 +96,11 @@ def records(board: Board, steps: Sequence[Step], limit_s: float = LIMIT_S) -> It
             for step, digest in list(left):
                 if seq >= step.runs:
                     continue
-                record = _once(
-                    board, step, f"{folder}/{step.bytes}", digest, seq=seq, limit_s=limit_s
-                )
+                file = f"{folder}/{step.bytes}"
+                record = _once(board, step, file, digest, seq=seq, limit_s=limit_s)
                 if not isinstance(record, Teehash | Timeline):
                     left.remove((step, digest))
                 yield record
-    finally:
-        with contextlib.suppress(BoardError):
-            board.script('rm -rf "$1"', folder)
 
 
 def _once(
@@ -120,9 +113,9 @@ def _once(
     result = board.capture(words, check=False, timeout=limit_s)
     said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
-        report = answers.from_json(board.name, "a file's digest", result.stdout, dict[str, Any])
-        (hashed,) = msgspec.convert(report, _Report).files
-    except (BoardError, msgspec.ValidationError):
+        report = answers.from_json(board.name, "a file's digest", result.stdout)
+        (hashed,) = answers.typed(board.name, "a file's digest", report, _Report).files
+    except BoardError:
         hashed = _Hashed(error=said)
     if result.status != 0 or hashed.error:
         reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"

@@ -4,9 +4,9 @@ description for teebench, one word (host/src/teebench/call.h)."""
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from teemark.base.checked import Wrong, once
 from teemark.plan.words import NONE, Micros, Name, Positive, Size, Sizes
@@ -39,15 +39,11 @@ RESULTS = {
 """GlobalPlatform's, that a TA may return: all but TARGET_DEAD."""
 
 
-class Uuid(str):
+class Uuid(Name):
     __slots__ = ()
-
-    @classmethod
-    def read(cls, value: object) -> "Uuid":
-        form = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-        if not isinstance(value, str) or not re.fullmatch(form, value.lower()):
-            raise Wrong(f"{value!r} is no UUID", "such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b")
-        return cls(value.lower())
+    _what = "UUID"
+    _form = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+    _hint = "such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 
 
 class Result(int):
@@ -91,28 +87,23 @@ class Content(str):
         '"message" (the same arbitrary bytes everywhere), "zeros", "fill:ff", "hex:00ff…" or '
         '"text:abc"'
     )
+    _forms: ClassVar = {
+        "message": "message",
+        "zeros": "fill-00",
+        "fill:([0-9a-fA-F]{2})": "fill-{}",
+        "hex:((?:[0-9a-fA-F]{2})*)": "hex-{}",
+    }
+    """Patterns of what a plan says, and teebench's words for it."""
 
     @classmethod
-    def read(cls, value: object) -> "Content":
-        word = cls._word(value) if isinstance(value, str) else None
-        if word is None:
-            raise Wrong(f"{str(value)[:80]!r} are no bytes", cls._hint)
-        return cls(word)
-
-    @classmethod
-    def _word(cls, value: str) -> str | None:
-        kind, colon, rest = value.partition(":")
-        match kind:
-            case "message" | "zeros" if not colon:
-                return "message" if kind == "message" else "fill-00"
-            case "fill" if re.fullmatch("[0-9a-fA-F]{2}", rest):
-                return f"fill-{rest.lower()}"
-            case "hex" if re.fullmatch("([0-9a-fA-F]{2})*", rest):
-                return f"hex-{rest.lower()}"
-            case "text" if colon:
-                return f"hex-{rest.encode().hex()}"
-            case _:
-                return None
+    def read(cls, value: object) -> Self:
+        text = value if isinstance(value, str) else ""
+        if text.startswith("text:"):
+            return cls(f"hex-{text.removeprefix('text:').encode().hex()}")
+        for form, words in cls._forms.items():
+            if match := re.fullmatch(form, text):
+                return cls(words.format(*match.groups()).lower())
+        raise Wrong(f"{str(value)[:80]!r} are no bytes", cls._hint)
 
     @property
     def bytes(self) -> int | None:
@@ -129,17 +120,12 @@ class Expect(Content):
         f'"sha256:…" (of what comes back), {Content._hint}'
     )
 
-    @classmethod
-    def _word(cls, value: str) -> str | None:
-        if value == ANY:
-            return ANY
-        if match := re.fullmatch("p([0-3])", value):
-            return f"same-{match[1]}"
-        if match := re.fullmatch("sha256:([0-9a-fA-F]{64})", value):
-            return f"digest-{match[1].lower()}"
-        if match := re.fullmatch("([a-z0-9-]+) of p([0-3])", value):
-            return f"{match[1]}-of-{match[2]}"
-        return super()._word(value)
+    _forms: ClassVar = Content._forms | {
+        ANY: ANY,
+        "p([0-3])": "same-{}",
+        "sha256:([0-9a-fA-F]{64})": "digest-{}",
+        "([a-z0-9-]+) of p([0-3])": "{}-of-{}",
+    }
 
     @property
     def of(self) -> int | None:
@@ -150,65 +136,61 @@ class Expect(Content):
 
 _U32 = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
 _Wanted = _U32 | Literal["any"]
-_Memory = Literal["temporary", "registered", "allocated"]
 
 
-class _Param(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
-    def described(self, size: int | None, key: str) -> str:
-        """Returns the parameter in teebench's words. Raises Wrong if teebench wouldn't take it."""
-        raise NotImplementedError
+class _Param(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
+    def words(self, size: int | None, key: str) -> tuple[object, ...]:
+        """Returns the words for teebench that follow the parameter's type. Raises Wrong if teebench
+        wouldn't take it."""
+        return structs.astuple(self)
 
 
-class ValueIn(_Param, frozen=True, tag="value-in"):
+class ValueIn(_Param, frozen=True, kw_only=True, tag="value-in"):
     a: _U32 = 0
     b: _U32 = 0
 
-    def described(self, size: int | None, key: str) -> str:
-        return f"value-in:{self.a}:{self.b}"
 
-
-class ValueOut(_Param, frozen=True, tag="value-out"):
+class ValueOut(_Param, frozen=True, kw_only=True, tag="value-out"):
     expect_a: _Wanted
     expect_b: _Wanted
 
-    def described(self, size: int | None, key: str) -> str:
-        return f"value-out:{self.expect_a}:{self.expect_b}"
 
-
-class ValueInout(_Param, frozen=True, tag="value-inout"):
-    expect_a: _Wanted
+class ValueInout(_Param, frozen=True, kw_only=True, tag="value-inout"):
     a: _U32 = 0
     b: _U32 = 0
+    expect_a: _Wanted
     expect_b: _Wanted | None = None  # None: as it went in
 
-    def described(self, size: int | None, key: str) -> str:
+    def words(self, size: int | None, key: str) -> tuple[object, ...]:
         b = self.b if self.expect_b is None else self.expect_b
-        return f"value-inout:{self.a}:{self.b}:{self.expect_a}:{b}"
+        return self.a, self.b, self.expect_a, b
 
 
-def _room(length: Length | None, content: Content, size: int | None, key: str) -> int:
-    """Returns the bytes of memory that holds the content."""
-    if length is None:
-        if content.bytes is None:
-            raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
-        return content.bytes
-    room = length.of(size, f"{key}.size")
-    if content.bytes not in (None, room):
-        raise Wrong(f"{content.bytes} bytes, in memory of {room}", key=f"{key}.content")
-    return room
-
-
-class MemoryIn(_Param, frozen=True, tag="memory-in"):
-    content: Content
+class _Memory(_Param, frozen=True, kw_only=True):
     size: Length | None = None
-    memory: _Memory = "temporary"
+    memory: Literal["temporary", "registered", "allocated"] = "temporary"
 
-    def described(self, size: int | None, key: str) -> str:
-        room = _room(self.size, self.content, size, key)
-        return f"memory-in:{self.memory}:{room}:{self.content}"
+    def room(self, content: Content | None, size: int | None, key: str) -> int:
+        """Returns the bytes of memory that holds the content."""
+        own = content.bytes if content is not None else None
+        if self.size is None:
+            if own is None:
+                raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
+            return own
+        room = self.size.of(size, f"{key}.size")
+        if own not in (None, room):
+            raise Wrong(f"{own} bytes, in memory of {room}", key=f"{key}.content")
+        return room
 
 
-class _Written(_Param, frozen=True):
+class MemoryIn(_Memory, frozen=True, kw_only=True, tag="memory-in"):
+    content: Content
+
+    def words(self, size: int | None, key: str) -> tuple[object, ...]:
+        return self.memory, self.room(self.content, size, key), self.content
+
+
+class _Written(_Memory, frozen=True, kw_only=True):
     """Memory that the TA writes to."""
 
     expect: Expect | None = None
@@ -224,7 +206,7 @@ class _Written(_Param, frozen=True):
                 "expect",
             )
 
-    def wanted(self, size: int | None, room: int, key: str) -> str:
+    def wanted(self, size: int | None, room: int, key: str) -> tuple[object, ...]:
         expect = self.expect
         if self.expect_each is not None:
             if size is None:
@@ -236,36 +218,22 @@ class _Written(_Param, frozen=True):
         assert expect is not None
         if (expect.bytes or 0) > room:
             raise Wrong(f"{expect.bytes} bytes, in memory of {room}", key=f"{key}.expect")
-        length = ANY
-        if self.expect_size is not None:
-            length = str(self.expect_size.of(size, f"{key}.expect_size"))
-        return f"{expect}:{length}"
-
-    @property
-    def made_from(self) -> set[int]:
-        """Returns the parameters whose content tells what is expected."""
-        every = (self.expect, *(self.expect_each or {}).values())
-        return {one.of for one in every if one is not None and one.of is not None}
+        length = self.expect_size
+        return expect, ANY if length is None else length.of(size, f"{key}.expect_size")
 
 
 class MemoryOut(_Written, frozen=True, kw_only=True, tag="memory-out"):
-    size: Length
-    memory: _Memory = "temporary"
-
-    def described(self, size: int | None, key: str) -> str:
-        room = self.size.of(size, f"{key}.size")
-        return f"memory-out:{self.memory}:{room}:{self.wanted(size, room, key)}"
+    def words(self, size: int | None, key: str) -> tuple[object, ...]:
+        room = self.room(None, size, key)
+        return self.memory, room, *self.wanted(size, room, key)
 
 
 class MemoryInout(_Written, frozen=True, kw_only=True, tag="memory-inout"):
     content: Content
-    size: Length | None = None
-    memory: _Memory = "temporary"
 
-    def described(self, size: int | None, key: str) -> str:
-        room = _room(self.size, self.content, size, key)
-        wanted = self.wanted(size, room, key)
-        return f"memory-inout:{self.memory}:{room}:{self.content}:{wanted}"
+    def words(self, size: int | None, key: str) -> tuple[object, ...]:
+        room = self.room(self.content, size, key)
+        return self.memory, room, self.content, *self.wanted(size, room, key)
 
 
 Param = ValueIn | ValueOut | ValueInout | MemoryIn | MemoryOut | MemoryInout
@@ -287,22 +255,19 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     p3: Param | None = None
     result: Result = Result(0)
 
-    @property
-    def params(self) -> tuple[Param | None, ...]:
-        return self.p0, self.p1, self.p2, self.p3
-
     def described(self, when: str, size: int | None, within: str = "") -> Iterator[str]:
         yield f"{when}:{self.command}:{self.result:#010x}"
-        for i, param in enumerate(self.params):
-            key = f"{within}p{i}"
+        params = (self.p0, self.p1, self.p2, self.p3)
+        for i, param in enumerate(params):
             if param is None:
                 yield NONE
                 continue
-            for other in param.made_from if isinstance(param, _Written) else ():
-                source = self.params[other]
-                if not isinstance(source, MemoryIn | MemoryInout):
-                    raise Wrong(f"p{other} is no memory with a content", key=f"{key}.expect")
-            yield param.described(size, key)
+            key = f"{within}p{i}"
+            words = param.words(size, key)
+            for source in (word.of for word in words if isinstance(word, Expect)):
+                if source is not None and not isinstance(params[source], MemoryIn | MemoryInout):
+                    raise Wrong(f"p{source} is no memory with a content", key=f"{key}.expect")
+            yield ":".join(map(str, (param.__struct_config__.tag, *words)))
 
 
 class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):

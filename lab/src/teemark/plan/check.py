@@ -46,6 +46,5 @@ def mistake(asked: Plan, said: str) -> ConfigError | None:
     case = asked.cases[int(found[1]) - 1]
     why = found[2].removeprefix(f"{case.key}: ")
     hint = _HINT.search(said)
-    place = asked.place(case.key)
     known = hint[1] if hint else "docs/workloads.md says what cases there are"
-    return ConfigError(f"{place}: {case.key}: {why}", hint=known)
+    return ConfigError(f"{case.place or asked.name}: {case.key}: {why}", hint=known)

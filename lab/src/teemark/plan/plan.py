@@ -33,8 +33,6 @@ from teemark.plan.words import (
 )
 
 BENCH = "bench.toml"  # The plan in the folder of a TA; its name is the folder's
-
-
 TIMELINE = "+timeline"  # Ends the key of a step that records its timeline
 
 
@@ -55,16 +53,11 @@ class CaseLine:
 
     @property
     def line(self) -> str:
-        words = [self.key]
-        if self.samples is not None:
-            words.append(f"samples={self.samples}")
-        if self.min_us is not None:
-            words.append(f"min_us={self.min_us}")
-        if self.repeat:
-            words.append("repeat=" + ",".join(map(str, self.repeat)))
-        if self.call:
-            words.append(f"call={self.call}")
-        return " ".join(words)
+        repeat = ",".join(map(str, self.repeat))
+        options = {"samples": self.samples, "min_us": self.min_us, "repeat": repeat}
+        options["call"] = self.call
+        words = (f"{name}={value}" for name, value in options.items() if value not in (None, ""))
+        return " ".join((self.key, *words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,32 +109,25 @@ class Plan:
     def keys(self) -> tuple[str, ...]:
         return (*(case.key for case in self.cases), *(step.key for step in self.teehash))
 
-    def place(self, key: str) -> str:
-        """Returns FILE:LINE of the block that a case is of."""
-        own = next((case.place for case in self.cases if case.key == key), "")
-        return own or self.name
-
 
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
     """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
     too). UsageMistake for one that none matches."""
-    keys = asked.keys
+    keys, chosen = asked.keys, set[str]()
     for pattern in patterns:
-        if not any(fnmatchcase(key, pattern) for key in keys):
+        matching = [key for key in keys if fnmatchcase(key, pattern)]
+        if not matching:
             close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
             raise UsageMistake(
                 f"no case of {asked.name} matches {pattern}",
                 hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
             )
-
-    def matches(key: str) -> bool:
-        return any(fnmatchcase(key, pattern) for pattern in patterns)
-
+        chosen.update(matching)
     return replace(
         asked,
         summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
-        cases=tuple(case for case in asked.cases if matches(case.key)),
-        teehash=tuple(step for step in asked.teehash if matches(step.key)),
+        cases=tuple(case for case in asked.cases if case.key in chosen),
+        teehash=tuple(step for step in asked.teehash if step.key in chosen),
     )
 
 
@@ -252,7 +238,7 @@ def parse(text: str, *, name: str, file: str) -> Plan:
     for number, block in enumerate(read.cases or (), 1):
         place = f"{file}:{line_of(text, f'cases[{number}]') or 1}"
         cases += [replace(case, place=place) for case in block.expanded()]
-    uuid = read.ta.uuid if read.ta is not None else None
+    uuid = read.ta.uuid.lower() if read.ta is not None else None
     for number, call in enumerate(read.call or (), 1):
         place = f"{file}:{line_of(text, f'call[{number}]') or 1}"
         for size in call.sizes or (None,):

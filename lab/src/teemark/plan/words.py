@@ -2,7 +2,7 @@
 """The words of a plan: what stands in its lists."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Self
 
 from msgspec import Meta
 
@@ -42,13 +42,14 @@ class Name(str):
     """A word of a case's key."""
 
     __slots__ = ()
+    _what = "name"
     _form = re.compile(r"[a-z0-9][a-z0-9._-]*")
     _hint = "small letters, digits, . _ -"
 
     @classmethod
-    def read(cls, value: object) -> "Name":
+    def read(cls, value: object) -> Self:
         if not isinstance(value, str) or not cls._form.fullmatch(value):
-            raise Wrong(f"{value!r} is no name", cls._hint)
+            raise Wrong(f"{value!r} is no {cls._what}", cls._hint)
         return cls(value)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from teemark.base.errors import DataError, UsageMistake
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_SUFFIX = ".in"
 _HIDDEN = {"gitignore": ".gitignore"}
 """Files that git would follow here."""
 
@@ -41,10 +40,15 @@ def make(place: Path) -> uuid.UUID:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as beside:
             whole = Path(beside) / name
-            whole.mkdir()
             with as_file(files(__name__)) as templates:
-                for template in sorted(templates.rglob(f"*{_SUFFIX}")):
-                    _fill(template, whole, template.relative_to(templates), words)
+                for template in templates.rglob("*.in"):
+                    path = str(template.relative_to(templates)).removesuffix(".in")
+                    text = template.read_text(encoding="utf-8")
+                    for word, value in words.items():
+                        path, text = path.replace(word, value), text.replace(word, value)
+                    file = whole / _HIDDEN.get(path, path)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text, encoding="utf-8")
             whole.rename(place)
     except OSError as error:
         raise DataError(
@@ -52,16 +56,6 @@ def make(place: Path) -> uuid.UUID:
             hint="is there space, and may you write there?",
         ) from None
     return fresh
-
-
-def _fill(template: Path, whole: Path, inside: Path, words: dict[str, str]) -> None:
-    path = str(inside).removesuffix(_SUFFIX)
-    text = template.read_text(encoding="utf-8")
-    for word, value in words.items():
-        path, text = path.replace(word, value), text.replace(word, value)
-    file = whole / _HIDDEN.get(path, path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
 
 
 def _initializer(fresh: uuid.UUID) -> str:
