@@ -20,11 +20,10 @@ from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import charts, figures
 from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
 from teemark.report import run_page, summary
-from teemark.report.cells import misfit_cell
 from teemark.report.comparing import case_table, compared, pair_names
 from teemark.report.sections.cases import cases
 from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs
+from teemark.report.sections.costs import costs, misfit_cell
 from teemark.report.sections.headline import headline
 from teemark.report.sections.keys import pkcs11
 from teemark.report.sections.throughput import throughput
@@ -150,16 +149,14 @@ def test_misfits() -> None:
     values = [1000.0] * 8 + [1300.0]
     bad = fit(range(9), [exactly(v) for v in values], {"call": [1.0] * 9})
     assert bad is not None
-    assert text(figures.misfit(bad)) == "23 %"
     assert text(misfit_cell(bad)) == "! 23 % at 8 B"
     few = fit(range(3), [Estimate(1.0)] * 3, {"call": [1.0] * 3})
     assert few is not None
-    assert figures.misfit(few) == "?"
+    assert misfit_cell(few) == "?"
     wide = fit(
         range(9), [estimate([scattered(v, 2.0)], str(v)) for v in values], {"call": [1.0] * 9}
     )
     assert wide is not None
-    assert figures.misfit(wide) == "none"
     assert misfit_cell(wide) == "none"
 
 

@@ -35,7 +35,7 @@ def markdown(*runs: RunData) -> str:
 def test_a_label_of_a_chart_keeps_its_digits() -> None:
     """A change of 0.77 % stood as 0.7 %: places are cut, not words."""
     line = Line("a", (0, 1), (1000.0, 1007.7), (1,))
-    drawn = charts.history([line], ["01-01\n", "01-02\n"], "instructions", charts.NARROW)
+    drawn = charts.history([line], ["01-01\n", "01-02\n"], "instructions", charts.NARROW.width)
     assert re.search(r">▲ \+0\.77.%<", drawn)
 
 
@@ -43,7 +43,7 @@ def test_a_label_of_a_chart_keeps_its_digits() -> None:
 def test_an_axis_of_runs_names_three_on_a_phone(runs: int) -> None:
     names = [f"11-{number:02}\n3f2c1a9+" for number in range(1, runs + 1)]
     line = Line("a", tuple(range(runs)), (1000.0,) * runs, ())
-    drawn = charts.history([line], names, "instructions", charts.NARROW)
+    drawn = charts.history([line], names, "instructions", charts.NARROW.width)
     named = sorted(re.findall(r"11-\d\d(?=<)", drawn))
     room = (charts.NARROW.width - 6.8 * FONT) / runs
     apart = [int(two[3:]) - int(one[3:]) for one, two in pairwise(named)]
@@ -162,7 +162,7 @@ def test_the_name_of_a_driver_stays_in_the_picture(shape: charts.Shape) -> None:
         charts.Series(Backend(name=name, title=title, secure=False), ((64, 1.0), (1024, 2.0 + n)))
         for n, (name, title) in enumerate(zip(names, titles, strict=True))
     ]
-    drawn = re.findall(r">([^<>]*)</text>", charts.throughput(series, shape))[-4:]
+    drawn = re.findall(r">([^<>]*)</text>", charts.throughput(series, shape.width))[-4:]
     em = 0.52 if shape is charts.WIDE else 0.6
     assert all(len(name) * em * FONT <= shape.label - 10 for name in drawn)
     assert drawn[0].endswith("-neon")

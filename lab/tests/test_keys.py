@@ -14,6 +14,7 @@ from teemark.findings import keys
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
+from teemark.page.bars import WIDE
 from teemark.page.blocks import Bar, Chart, Table
 from teemark.report.sections.keys import keys as section
 from teemark.report.sections.keys import pkcs11 as by_layers
@@ -129,9 +130,9 @@ def test_key_pairs_that_scatter_are_drawn() -> None:
     made = section(subjects([run_of(times)]))
     assert made is not None
     (chart,) = (block for block in made.blocks if isinstance(block, Chart))
-    assert chart.wide.count("<title>") == len(spread)
-    assert "rsa-2048" in chart.wide
-    assert "ed25519" not in chart.wide
+    assert chart.draw(WIDE).count("<title>") == len(spread)
+    assert "rsa-2048" in chart.draw(WIDE)
+    assert "ed25519" not in chart.draw(WIDE)
 
 
 def layers(memory: int, invokes: int = 4) -> Ground:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Literal
 
 from teemark.base.errors import MissingOutput
-from teemark.page.bars import FONT, LINE, label
+from teemark.page.bars import FONT, LINE, WIDE, label
 from teemark.page.blocks import Chart
 
 Kind = Literal["svg", "png", "pdf"]
@@ -27,9 +27,10 @@ def svg(charts: Sequence[Chart], title: str) -> str:
     """Returns charts under each other, with a title, their own titles and captions."""
     made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
     for one in charts:
-        head, wide, high = _head(one.wide)
+        drawing = one.draw(WIDE)
+        head, wide, high = _head(drawing)
         place = f'<svg x="0" y="{y + LINE + 6:.1f}" width="{wide:g}" height="{high:g}"'
-        body = one.wide[one.wide.index(">") :]
+        body = drawing[drawing.index(">") :]
         made += [label(0, y, one.title, ink="ink"), head.replace("<svg", place, 1) + body]
         y, width = y + LINE + 6 + high + 4, max(width, wide)
         caption = "".join(part if isinstance(part, str) else part.text for part in one.caption)

@@ -6,7 +6,6 @@ else than the processor isn't counted even on a board that counts: it is a time 
 
 from teemark.base import fmt
 from teemark.base.interval import Interval
-from teemark.model.fit import Fit
 from teemark.model.stats import Estimate
 from teemark.run.reader import RunData
 
@@ -87,9 +86,3 @@ def more(number: int | None, starts: int) -> str:
         return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"
     return f"About {fmt.plural(number, f'more {what}')} a case would decide."
-
-
-def misfit(fit: Fit) -> str:
-    """Writes how far off the fit is beyond what scatter explains."""
-    found = fit.misfit
-    return "?" if found is None else fmt.share(found) if found else "none"

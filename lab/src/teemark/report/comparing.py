@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -27,8 +28,8 @@ from teemark.model.compare import (
     other_machines,
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
-from teemark.page import bars, dots, figures
 from teemark.page import blocks as page
+from teemark.page import dots, figures
 from teemark.run.reader import RunData
 from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
@@ -226,13 +227,12 @@ def chart(of: Compared) -> page.Chart | None:
         rows.append(dots.Row(one.name, (dots.Dot(one.change, one.verdict, said),), said))
     if not rows:
         return None
-    wide, narrow = (
-        dots.render(rows, width, lambda tick: signed(tick) if tick else "0", around_0=True)
-        for width in (bars.WIDE, bars.NARROW)
+    draw = partial(
+        dots.render, rows, write=lambda tick: signed(tick) if tick else "0", around_0=True
     )
     title = " → ".join(pair_names(of.base.run, of.other.run))
     unit = "Instructions a call. " if of.found.exact else ""
-    return page.Chart(title, (unit, outcome(of.found)), wide, narrow, None)
+    return page.Chart(title, (unit, outcome(of.found)), draw)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 small."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL
@@ -77,11 +78,10 @@ def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
     names = [_axis_name(run) for run in runs]
     return page.Chart(
-        title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
-        caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
-        wide=charts.history(lines, names, unit, charts.WIDE),
-        narrow=charts.history(lines, names, unit, charts.NARROW),
-        data=page.Table(
+        lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
+        () if len(lines) == 1 else (f"{unit}; each over the runs above.",),
+        partial(charts.history, lines, names, unit),
+        page.Table(
             (*page.left("case", "run"), *page.right(unit)),
             [
                 ((page.Code(line.case),), since(runs[place]), figures.cell(runs[place], value))

@@ -2,6 +2,7 @@
 """Where the time of one call goes: a bar and a table of its parts, and what can't be told."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
@@ -26,13 +27,8 @@ def _of(subject: Subject) -> list[page.Block]:
 def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
     calls = [(one.key, figures.time(subject.run, one.total), one) for one in shown]
-    return page.Chart(
-        title="Each call, and the shares of its parts",
-        caption=subject.remark,
-        wide=bars.render(calls, bars.WIDE),
-        narrow=bars.render(calls, bars.NARROW),
-        data=None,
-    )
+    title = "Each call, and the shares of its parts"
+    return page.Chart(title, subject.remark, partial(bars.render, calls))
 
 
 def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:

@@ -3,6 +3,7 @@
 counts them, whose clock is an emulator's."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
@@ -61,10 +62,8 @@ def chart(
         "." if subject.run.icount else interval,
         *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
     )
-    wide, narrow = (
-        charts.throughput(series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
-    )
-    return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
+    draw = partial(charts.throughput, series, unit=unit)
+    return Chart(subject.curve(workload, algorithm), caption, draw, _table(subject, group))
 
 
 def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traced calls: where every instruction went."""
 
+from functools import partial
+
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
 from teemark.trace import flame, table
 from teemark.trace.profile import CaseTrace, Trace
@@ -43,13 +44,7 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
 
 def chart(case: CaseTrace) -> Chart:
     """Draws the flame graph of a call."""
-    return Chart(
-        title=case.case,
-        caption=(HOW_TO_READ,),
-        wide=flame.render(case, WIDE),
-        narrow=flame.render(case, NARROW),
-        data=table.components(case),
-    )
+    return Chart(case.case, (HOW_TO_READ,), partial(flame.render, case), table.components(case))
 
 
 def _call(case: CaseTrace, before: CaseTrace | None, top: int) -> list[Block]:
@@ -59,11 +54,10 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int) -> list[Block]:
         blocks.append(Paragraph((table.moved(before, case),)))
         blocks.append(
             Chart(
-                title=f"{case.case}: the difference",
-                caption=(HOW_TO_COMPARE,),
-                wide=flame.render(case, WIDE, before),
-                narrow=flame.render(case, NARROW, before),
-                data=table.differences(before, case, 2 * top),
+                f"{case.case}: the difference",
+                (HOW_TO_COMPARE,),
+                partial(flame.render, case, against=before),
+                table.differences(before, case, 2 * top),
             )
         )
     blocks.append(table.functions(case, "by itself", FIRST))
