@@ -23,7 +23,7 @@ from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
 from teemark.model.legs import Traced
 from teemark.model.stats import Sampling, exactly
 from teemark.page import bars, terminal
-from teemark.page.blocks import Bar, Column, Table
+from teemark.page.blocks import Bar, Column, Table, plain
 from teemark.report import run_page
 from teemark.report.sections import breakdown as sections
 from teemark.run.reader import RunData
@@ -435,7 +435,7 @@ def test_a_call_that_waits_is_a_time_on_the_exact_board_too() -> None:
     *parts, (_, whole, interval, *_) = table.rows
     for cell in (whole, interval, *(part[1] for part in parts)):
         assert not isinstance(cell, Bar)
-        text = cell if isinstance(cell, str) else terminal.plain(cell)
+        text = cell if isinstance(cell, str) else plain(cell)
         number = rf"{fmt.MINUS}?[\d{fmt.THIN}.]+"
         assert re.fullmatch(f"{number}({fmt.TO}{number})?", text), text
     steady = run_with(truth())

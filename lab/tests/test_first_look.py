@@ -18,9 +18,9 @@ from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
 from teemark.report import run_page
+from teemark.report.comparison import comparison
 from teemark.report.sections import causes
 from teemark.report.sections.boards import table
-from teemark.report.sections.comparison import comparison
 from teemark.report.sections.throughput import TIMED, unit_of
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
@@ -147,7 +147,7 @@ def test_a_part_of_a_call_is_no_more_than_the_call(monkeypatch: pytest.MonkeyPat
     key = "storage/write/tee-ree-fs/65536"
     wide = estimate([[0.2, 0.5, 0.7, 0.9, 1.2, 1.3, 1.4, 0.4, 0.6]], key)
     assert wide.interval is not None and wide.interval.high > 1  # noqa: PT018
-    monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 50.0, 65536)]))
+    monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 65536)]))
     monkeypatch.setattr(storage, "_served", lambda *_: wide)
     found = storage.rpcs(Ground.of(run_of({EMPTY: [57_200.0] * 9}, icount=True)))
     assert re.search(r"RPCs, of \S+: 70.% \(40.%.….100.%\)", found.evidence)

@@ -11,6 +11,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
 from teemark.cli import common
+from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import figure, warn
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown
@@ -21,18 +22,16 @@ from teemark.run import reader
 from teemark.trace import store
 
 
-@click.command("explain")
-@common.run_argument
-@common.several("--case KEY", "Take this case apart.", "cases")
-@common.option("--all", "Take every case apart.", "everything")
-@common.option(
-    "--trace RUN",
-    "A run of `teemark trace` on the same board: some causes show only inside a call.",
-    "traced",
-)
-@common.json_option("All cases, and findings, as JSON.")
+@subcommand("explain")
 def command(
-    run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
+    run_path: Path = common.run_argument,
+    cases: tuple[str, ...] = several("--case KEY", "Take this case apart."),
+    everything: bool = option("--all", "Take every case apart."),
+    traced: Path | None = option(
+        "--trace RUN",
+        "A run of `teemark trace` on the same board: some causes show only inside a call.",
+    ),
+    as_json: bool = json_option("All cases, and findings, as JSON."),
 ) -> int:
     """Say where the time of a call into the TEE goes, part by part, and what to change.
 

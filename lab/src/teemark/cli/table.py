@@ -5,21 +5,22 @@ import csv
 import io
 from pathlib import Path
 
-import click
-
 from teemark.base.console import json_text
-from teemark.cli.common import PATH, form_options, option, put, shown
+from teemark.cli import common
+from teemark.cli.common import option, subcommand
 from teemark.cli.reading import read
 from teemark.findings.subject import subjects
 from teemark.page import markdown, terminal
 from teemark.report.sections.boards import data, table
 
 
-@click.command("table")
-@click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
-@option("--algorithm NAME", "The digest.", default="sha256")
-@form_options("markdown", "csv")
-def command(run_paths: tuple[Path, ...], algorithm: str, form: str, output: Path | None) -> int:
+@subcommand("table")
+def command(
+    run_paths: tuple[Path, ...] = common.runs_argument,
+    algorithm: str = option("--algorithm NAME", "The digest.", default="sha256"),
+    form: str = common.form_option("markdown", "csv"),
+    output: Path | None = common.output_option,
+) -> int:
     """Show what a call and a byte cost on each board: a line a run.
 
     A RUN is a run's folder, or its run.ndjson. Every call into the TEE takes an empty call; a call
@@ -41,6 +42,8 @@ def command(run_paths: tuple[Path, ...], algorithm: str, form: str, output: Path
     elif form == "markdown":
         text = markdown.table(made) + "\n"
     else:
-        text = shown(lambda console: terminal.show(console, [made]), plain=output is not None)
-    put(text, output)
+        text = common.shown(
+            lambda console: terminal.show(console, [made]), plain=output is not None
+        )
+    common.put(text, output)
     return 0 if all(one.run.as_asked for one in about) else 1

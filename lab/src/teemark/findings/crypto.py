@@ -45,7 +45,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
     round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 before 55
     at = [
         f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
-        f"({ground.against(ours[size], theirs[size])})"
+        f"({ground.both(ours[size], theirs[size])})"
         for size in dict.fromkeys(round_ones[:1] + sizes[-1:])
     ]
     return rates.finding(

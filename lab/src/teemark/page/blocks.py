@@ -36,6 +36,10 @@ Inline = str | Strong | Code | Quiet | Mark
 Text = tuple[Inline, ...]
 
 
+def plain(text: Text) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     text: Text
@@ -61,8 +65,7 @@ class Banner:
     @property
     def plain(self) -> str:
         """Returns the text for a terminal."""
-        said = "".join(part if isinstance(part, str) else part.text for part in self.text)
-        return f"{self.title}. {said}"
+        return f"{self.title}. {plain(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,17 @@ def instructions(number: float) -> str:
 
 def time(run: RunData, figure: Estimate | float) -> str:
     """Writes a cost with its unit."""
-    ns = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
-        return f"{instructions(ns)} instructions"
-    return fmt.duration(ns) if ns > 0 else NOTHING
+    return cell(run, figure) + " instructions" * _counted(run, figure)
+
+
+def _counted(run: RunData, figure: Estimate | float) -> bool:
+    return run.icount and (not isinstance(figure, Estimate) or figure.counted)
 
 
 def cell(run: RunData, figure: Estimate | float) -> str:
     """Writes a cost for a column whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
+    if _counted(run, figure):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
     nothing = value <= 0 and (interval is None or interval.high >= 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The words of a comparison: for the terminal, the report and a merge request alike."""
+"""Runs beside each other, in words: for the terminal, a section of their report, a page of its own
+and a merge request alike."""
 
 import math
 import re
@@ -9,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
 from teemark.base import fmt
 from teemark.base.work import NONE, ONESHOT
@@ -25,17 +27,20 @@ from teemark.model.compare import (
     Limit,
     Verdict,
     compare,
+    obstacles,
     other_machines,
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.page import blocks as page
-from teemark.page import dots, figures
+from teemark.page import dots, figures, html, markdown
 from teemark.run.reader import RunData
 from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
+from teemark.version import __version__
 
 NAMED = 3  # Functions that are named for a case
 SHOWN = 10  # Cases in a table, unless all are asked for
+SOME = 4  # Names in a sentence
 FUNCTIONS = page.left("functions", optional=True)
 
 SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
@@ -43,11 +48,9 @@ SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undec
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two subjects, what differs, and why."""
+    """What differs between two runs, and why."""
 
-    base: Subject
-    other: Subject
-    found: Comparison
+    judged: Comparison
     changes: tuple[Change, ...]
     functions: dict[str, str]
     """The functions that make the difference, in words, by case; of cases that both runs traced."""
@@ -60,7 +63,7 @@ def compared(base: Subject, other: Subject) -> Compared:
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
             functions[case.case] = in_words(differing, NAMED)
-    return Compared(base, other, found, changes(found), functions)
+    return Compared(found, changes(found), functions)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -122,11 +125,11 @@ def verdict(found: Comparison) -> Verdict:
 
 def headline(of: Compared) -> page.Text:
     """Returns the answer in a line: the verdict, and how many cases became what."""
-    said = verdict(of.found)
-    words = "WORSE AND BETTER" if said == "worse" and of.found.of("better") else said.upper()
-    open_ = [one for one in of.found.pairs if one.reason is not None]
+    said = verdict(of.judged)
+    words = "WORSE AND BETTER" if said == "worse" and of.judged.of("better") else said.upper()
+    open_ = [one for one in of.judged.pairs if one.reason is not None]
     why = f" Undecided: {_some([one.name for one in open_])}: {open_[0].reason}." if open_ else ""
-    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.found)}{why}")
+    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.judged)}{why}")
 
 
 def outcome(found: Comparison) -> str:
@@ -139,18 +142,18 @@ def outcome(found: Comparison) -> str:
     return f"{fmt.plural(len(found.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
-def change_table(of: Compared) -> page.Table | None:
-    """Returns the changes that cases share, with the functions that make them; None where nothing
-    moved."""
+def change_table(of: Compared) -> list[page.Block]:
+    """Returns a table of the changes that cases share, with the functions that make them; none
+    where nothing moved."""
     rows = [
         (
-            *change_cells(of.other.run, one),
+            *change_cells(of.judged.second, one),
             next((of.functions[c.case] for c in one.cases if c.case in of.functions), ""),
         )
         for one in of.changes
     ]
     columns = (*page.left("what changed", "by"), *FUNCTIONS)
-    return page.Table(columns, rows, stacked=True) if rows else None
+    return [page.Table(columns, rows, stacked=True)] if rows else []
 
 
 def change_cells(run: RunData, one: Change) -> tuple[page.Cell, page.Cell]:
@@ -200,7 +203,7 @@ def amount(run: RunData, change: Change) -> str:
 def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row a case: both figures under the runs' names, the change, the
     verdict, the functions."""
-    base, new = pair_names(of.base.run, of.other.run)
+    base, new = pair_names(of.judged.first, of.judged.second)
     largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
     rows = [
         (
@@ -214,7 +217,7 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
         )
         for one in pairs
     ]
-    case = page.left("case (instructions a call)" if of.found.exact else "case")
+    case = page.left("case (instructions a call)" if of.judged.exact else "case")
     columns = (*case, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
     return page.Table(columns, rows, stacked=True)
 
@@ -222,7 +225,7 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
 def chart(of: Compared) -> page.Chart | None:
     """Draws the cases of `rows_of`, each with its change around 0; None where nothing moved."""
     rows = []
-    for one in rows_of(of.found):
+    for one in rows_of(of.judged):
         said = f"{' → '.join(both(of, one))}, {change(one)} {SIGN[one.verdict]}"
         rows.append(dots.Row(one.name, (dots.Dot(one.change, one.verdict, said),), said))
     if not rows:
@@ -230,16 +233,16 @@ def chart(of: Compared) -> page.Chart | None:
     draw = partial(
         dots.render, rows, write=lambda tick: signed(tick) if tick else "0", around_0=True
     )
-    title = " → ".join(pair_names(of.base.run, of.other.run))
-    unit = "Instructions a call. " if of.found.exact else ""
-    return page.Chart(title, (unit, outcome(of.found)), draw)
+    title = " → ".join(pair_names(of.judged.first, of.judged.second))
+    unit = "Instructions a call. " if of.judged.exact else ""
+    return page.Chart(title, (unit, outcome(of.judged)), draw)
 
 
 def both(of: Compared, one: Difference) -> tuple[str, str]:
     """Returns both figures; those of a case that moved have as many digits as tell them apart."""
-    pair = ((of.base.run, one.first), (of.other.run, one.second))
+    pair = ((of.judged.first, one.first), (of.judged.second, one.second))
     first, second = (figures.cell(run, figure) for run, figure in pair)
-    write = fmt.digits if of.other.run.icount else fmt.duration
+    write = fmt.digits if of.judged.second.icount else fmt.duration
     for significant in range(4, 8):
         if first != second or not one.moved:
             break
@@ -352,7 +355,7 @@ def result(found: Comparison, limit: Limit) -> str:
 
 def method(of: Compared) -> list[str]:
     """Says what a reader must know of how it was judged, a sentence each."""
-    found, said = of.found, []
+    found, said = of.judged, []
     if found.exact:
         if any(one.of_all is not None for one in of.changes) and found.starts < 2:
             said.append(
@@ -371,8 +374,8 @@ def method(of: Compared) -> list[str]:
         )
     if machines := other_machines(found.first, found.second):
         said.append(f"Not only the code may differ: {'; '.join(machines)}.")
-    names_ = pair_names(found.first, found.second)
-    for run, cases in zip(names_, (found.lost, found.new), strict=True):
+    pair = pair_names(found.first, found.second)
+    for run, cases in zip(pair, (found.lost, found.new), strict=True):
         if cases:
             said.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
     return said
@@ -396,10 +399,10 @@ def never_fails(found: Comparison) -> str | None:
     return None
 
 
-def _some(names: Sequence[str], most: int = 4) -> str:
+def _some(names: Sequence[str]) -> str:
     """Writes `a, b and c`; of many names the first, and how many more."""
-    more = len(names) - most
-    return fmt.listed((*names[:most], f"{more} more") if more > 0 else names)
+    more = len(names) - SOME
+    return fmt.listed((*names[:SOME], f"{more} more") if more > 0 else names)
 
 
 # -- all of it -----------------------------------------------------------------------------------
@@ -412,23 +415,74 @@ def blocks(
     the cases are that are left out."""
     said: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
-        text = result(of.found, limit)
+        text = result(of.judged, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
         said.append(page.Paragraph((mark,)))
-    if (table := change_table(of)) is not None:
-        said.append(table)
-    rows = rows_of(of.found, everything=everything)
+    said += change_table(of)
+    rows = rows_of(of.judged, everything=everything)
     if rows:
         said.append(case_table(of, rows))
-        hidden = {one.case for one in of.found.pairs if one.moved} - {one.case for one in rows}
+        hidden = {one.case for one in of.judged.pairs if one.moved} - {one.case for one in rows}
         more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
         said += [page.Paragraph(more)] if hidden else []
     named = {one.case for change in of.changes for one in change.cases}
     for case, why in of.functions.items():
         if case not in named:
             said.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
-    seen = visible(of.found, limit)
+    seen = visible(of.judged, limit)
     return [*said, page.Paragraph((seen,))] if seen else said
+
+
+# -- as a section, and as a page -----------------------------------------------------------------
+
+
+def comparison(subjects: Sequence[Subject]) -> page.Section | None:
+    """Returns None for a single run. The first is what the others are compared with."""
+    made: list[page.Block] = []
+    for other in subjects[1:]:
+        made.append(page.Heading(f"{other.label} against {subjects[0].label}"))
+        words = "; ".join(obstacles(subjects[0].run, other.run))
+        for word, one in (("BASE", subjects[0]), ("NEW", other)):
+            words = words.replace(word, one.label)
+        not_compared = page.Paragraph((page.Strong("Not compared"), f": {words}."))
+        made += [not_compared] if words else _verdicts(compared(subjects[0], other))
+    return page.Section("comparison", "Side by side", tuple(made)) if made else None
+
+
+def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
+    """Returns the answer and what changed; folded, every case and how it was judged."""
+    made = blocks(of, limit, "see “Every case”")
+    if of.judged.pairs:
+        cases = fmt.plural(len(of.judged.verdicts()), "case")
+        table = case_table(of, of.judged.worst_first)
+        made.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
+    judged = page.Bullets(tuple((sentence,) for sentence in method(of)))
+    return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
+
+
+def render(
+    found: Sequence[Compared],
+    forced: Sequence[str],
+    limit: Limit | None,
+    form: Literal["markdown", "html"],
+) -> str:
+    """Returns a page of comparisons; `forced` says why they should not have
+    been made."""
+    pairs = [(one.judged.first, one.judged.second) for one in found]
+    titles = [" → ".join(pair_names(*pair)) for pair in pairs]
+    sections = []
+    for number, (one, title, pair) in enumerate(zip(found, titles, pairs, strict=True), 1):
+        runs = zip(("base", "new"), pair, strict=True)
+        facts = page.Facts(tuple((word, (names(run),)) for word, run in runs))
+        head = "What changed" if len(found) == 1 else title
+        blocks = (*_verdicts(one, limit), facts)
+        sections.append(page.Section(f"comparison-{number}", head, blocks))
+    title = titles[0] if len(found) == 1 else f"Against {name(pairs[0][0])}"
+    run = pairs[0][0].run
+    subtitle = f"{run.plan} on {run.board}" if run is not None else ""
+    banners = [page.Banner("Compared by force", (f"{why}.",)) for why in forced]
+    how = html.render if form == "html" else markdown.render
+    return how(title, subtitle, sections, f"Made by teemark {__version__}.", banners)
 
 
 # -- for scripts ---------------------------------------------------------------------------------
