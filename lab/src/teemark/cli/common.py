@@ -3,7 +3,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,9 @@ from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from teemark.boards.own_ta import OwnTa
     from teemark.model.compare import Limit
+    from teemark.page.blocks import Block
     from teemark.plan.plan import Plan
 
 PATH = click.Path(path_type=Path)
@@ -206,9 +205,22 @@ def picked(thing: object, *names: str) -> dict[str, Any]:
     return {name: getattr(thing, name) for name in names}
 
 
-def shown(show: "Callable[[Console], None]", *, plain: bool) -> str:
-    """Returns what is printed to a terminal; `plain` for a file."""
-    console = terminal(plain=plain)
-    with console.capture() as said:
-        show(console)
-    return said.get()
+def put_blocks(
+    form: str,
+    output: Path | None,
+    blocks: "Callable[[], Sequence[Block]]",
+    data: Callable[[], object],
+) -> None:
+    """Puts the blocks as text or Markdown, or the data as JSON, as `form` says."""
+    from teemark.page import markdown
+    from teemark.page.terminal import show
+
+    if form == "json":
+        put(json_text(data()), output)
+    elif form == "markdown":
+        put("\n\n".join(markdown.block(one, 1) for one in blocks()) + "\n", output)
+    else:
+        console = terminal(plain=output is not None)
+        with console.capture() as text:
+            show(console, blocks())
+        put(text.get(), output)

@@ -4,11 +4,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
-from rich.console import Console
-
-from teemark.base.console import json_text
 from teemark.base.errors import DataError, UsageMistake
 from teemark.cli import common
 from teemark.cli.common import argument, option, subcommand
@@ -16,8 +12,7 @@ from teemark.findings.subject import subjects
 from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
-from teemark.page import terminal
-from teemark.page.blocks import Paragraph, Quiet
+from teemark.page.blocks import Block, Paragraph, Quiet
 from teemark.report import comparison
 from teemark.report.comparison import Compared, compared, names, never_fails, pair_names, render
 from teemark.run import reader
@@ -36,7 +31,7 @@ def command(
     ),
     force: bool = option("--force", "Compare what should not be compared."),
     everything: bool = common.all_option,
-    form: Literal["text", "json", "markdown", "html"] = common.form_option("markdown", "html"),
+    form: str = common.form_option("markdown", "html"),
     output: Path | None = common.output_option,
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
@@ -56,13 +51,12 @@ def command(
     limit = common.parse_limit(fail_on) if fail_on is not None else None
     found, forced = _compared([base, *new], limit, force=force)
     failures = [comparison.failures(one.judged, limit) if limit else [] for one in found]
-    page = partial(render, found, forced, limit)
-    show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
-    forms = {
-        "json": lambda _: json_text(_json(found, forced, limit, failures)),
-        "text": lambda _: common.shown(show, plain=bool(output)),
-    }
-    common.put(forms.get(form, page)(form), output)
+    if form in ("markdown", "html"):
+        common.put(render(found, forced, limit, form), output)
+    else:
+        blocks = partial(_blocks, found, forced, limit, everything=everything)
+        data = partial(_json, found, forced, limit, failures)
+        common.put_blocks(form, output, blocks, data)
     return 1 if any(failures) else 0
 
 
@@ -97,25 +91,19 @@ def _compared(
     return found, tuple(against)
 
 
-def _show_all(
-    console: Console,
-    *,
-    found: Sequence[Compared],
-    forced: Sequence[str],
-    limit: Limit | None,
-    everything: bool,
-) -> None:
-    """Shows the answer first and the method last, a comparison after the other."""
-    for number, of in enumerate(found):
-        if number:
-            console.print()
+def _blocks(
+    found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
+) -> list[Block]:
+    """Returns the answer first and the method last, a comparison after the other."""
+    made: list[Block] = []
+    for of in found:
         runs = of.judged.first, of.judged.second
         head = [*(f"! Compared by force: {why}." for why in forced), " → ".join(pair_names(*runs))]
         foot = [*comparison.method(of), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
-        terminal.show(console, [Paragraph((text,)) for text in head])
-        rest = "--all lists them"
-        terminal.show(console, comparison.blocks(of, limit, rest, everything=everything))
-        terminal.show(console, [Paragraph((Quiet(text),)) for text in foot])
+        made += [Paragraph((text,)) for text in ([""] if made else []) + head]
+        made += comparison.blocks(of, limit, "--all lists them", everything=everything)
+        made += [Paragraph((Quiet(text),)) for text in foot]
+    return made
 
 
 def _json(

@@ -111,15 +111,14 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
             for part, share in parts
         ]
         paragraph(console, f"  {', '.join(legend)}")
-    doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
     if whole:
-        terminal.show(console, [*causes.told(subject), Findings(doubts)])
+        terminal.show(console, [*causes.told(subject), Findings(subject.doubts)])
         return
     summary.dearest(console, subject)
     terminal.show(
         console, [block for block in causes.told(subject) if not isinstance(block, Findings)]
     )
-    for doubt in doubts:
+    for doubt in subject.doubts:
         paragraph(console, f"! {doubt.claim}")
     paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
 

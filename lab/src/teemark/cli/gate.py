@@ -4,12 +4,10 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from teemark.base import fmt
-from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
@@ -22,7 +20,6 @@ from teemark.exact.gate import Gated
 from teemark.exact.record import Own
 from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
-from teemark.page import markdown, terminal
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
 from teemark.report import comparison
 from teemark.report.comparison import Compared
@@ -62,7 +59,7 @@ def command(
     ),
     optee: str | None = common.optee_option,
     patches: tuple[Path, ...] = common.patch_option,
-    form: Literal["text", "json", "markdown"] = common.form_option("markdown"),
+    form: str = common.form_option("markdown"),
     output: Path | None = common.output_option,
 ) -> int:
     """Run the baseline's plan on the exact board, and fail where a call takes more instructions
@@ -98,13 +95,8 @@ def command(
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)
-    shown = [] if form == "json" else _blocks(gated, before, place, limit)
-    forms = {
-        "json": lambda: json_text(_json(gated, limit)),
-        "markdown": lambda: "\n\n".join(markdown.block(one, 1) for one in shown) + "\n",
-        "text": lambda: common.shown(partial(terminal.show, blocks=shown), plain=bool(output)),
-    }
-    common.put(forms[form](), output)
+    blocks = partial(_blocks, gated, before, place, limit)
+    common.put_blocks(form, output, blocks, partial(_json, gated, limit))
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0

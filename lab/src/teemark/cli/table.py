@@ -5,12 +5,10 @@ import csv
 import io
 from pathlib import Path
 
-from teemark.base.console import json_text
 from teemark.cli import common
 from teemark.cli.common import option, subcommand
 from teemark.cli.reading import read
 from teemark.findings.subject import subjects
-from teemark.page import markdown, terminal
 from teemark.report.sections.boards import data, table
 
 
@@ -31,19 +29,12 @@ def command(
     there; 2 for a mistake on the command line.
     """
     about = subjects([read(path) for path in run_paths])
-    rows, made = [data(one, algorithm) for one in about], table(about, algorithm)
-    if form == "json":
-        text = json_text(rows)
-    elif form == "csv":
+    rows = [data(one, algorithm) for one in about]
+    if form == "csv":
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")
         lines.writerows([list(rows[0]), *(row.values() for row in rows)])
-        text = file.getvalue()
-    elif form == "markdown":
-        text = markdown.table(made) + "\n"
+        common.put(file.getvalue(), output)
     else:
-        text = common.shown(
-            lambda console: terminal.show(console, [made]), plain=output is not None
-        )
-    common.put(text, output)
+        common.put_blocks(form, output, lambda: [table(about, algorithm)], lambda: rows)
     return 0 if all(one.run.as_asked for one in about) else 1

@@ -32,6 +32,11 @@ class Subject(Ground):
         return tuple(one for one in said if one.status in ("found", "undecided"))
 
     @property
+    def doubts(self) -> tuple[Finding, ...]:
+        """Returns what makes figures of the run mean less than they seem to."""
+        return tuple(one for one in self.found("board", "trust") if one.severity != "note")
+
+    @property
     def caveat(self) -> str:
         """Returns a caption's remark on an emulated board."""
         if self.run.icount:

@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Literal
 
 from teemark.base import fmt
 from teemark.base.work import NONE, ONESHOT
@@ -57,13 +56,13 @@ class Compared:
 
 
 def compared(base: Subject, other: Subject) -> Compared:
-    found = compare(base.run, other.run)
+    judged = compare(base.run, other.run)
     functions = {}
     for case in other.trace.cases if other.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
             functions[case.case] = in_words(differing, NAMED)
-    return Compared(found, changes(found), functions)
+    return Compared(judged, changes(judged), functions)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -86,8 +85,8 @@ def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
     if names[0] != names[1]:
         return names
     whens = (when(base), when(other))
-    told = whens if whens[0] != whens[1] else ("base", "new")
-    return f"{names[0]} ({told[0]})", f"{names[1]} ({told[1]})"
+    first, second = whens if whens[0] != whens[1] else ("base", "new")
+    return f"{names[0]} ({first})", f"{names[1]} ({second})"
 
 
 def when(run: RunData) -> str:
@@ -107,39 +106,39 @@ def names(run: RunData) -> str:
 
 def origin(run: RunData) -> list[str]:
     """Returns a run's plan and board, when it began, its commit and labels."""
-    told = [f"{run.run.plan} on {run.run.board}"] if run.run is not None else []
-    told.append(f"{when(run)} UTC")
+    facts = [f"{run.run.plan} on {run.run.board}"] if run.run is not None else []
+    facts.append(f"{when(run)} UTC")
     if run.commit is not None:
         branch = f" of {run.commit.branch}" if run.commit.branch else ""
-        told.append(f"commit {run.commit.short}{branch}")
-    return told + [f"{key}={value}" for key, value in run.labels.items()]
+        facts.append(f"commit {run.commit.short}{branch}")
+    return facts + [f"{key}={value}" for key, value in run.labels.items()]
 
 
 # -- the answer ----------------------------------------------------------------------------------
 
 
-def verdict(found: Comparison) -> Verdict:
+def verdict(judged: Comparison) -> Verdict:
     """Returns the verdict on the whole: the gravest that any case has."""
-    return next((one for one in GRAVEST_FIRST if found.of(one)), "same")
+    return next((grave for grave in GRAVEST_FIRST if judged.of(grave)), "same")
 
 
 def headline(of: Compared) -> page.Text:
     """Returns the answer in a line: the verdict, and how many cases became what."""
-    said = verdict(of.judged)
-    words = "WORSE AND BETTER" if said == "worse" and of.judged.of("better") else said.upper()
-    open_ = [one for one in of.judged.pairs if one.reason is not None]
-    why = f" Undecided: {_some([one.name for one in open_])}: {open_[0].reason}." if open_ else ""
-    return (page.Mark(f"{SIGN[said]} {words}", said), f"  {outcome(of.judged)}{why}")
+    grave = verdict(of.judged)
+    words = "WORSE AND BETTER" if grave == "worse" and of.judged.of("better") else grave.upper()
+    open_ = [case for case in of.judged.pairs if case.reason is not None]
+    why = f" Undecided: {_some([case.name for case in open_])}: {open_[0].reason}." if open_ else ""
+    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.judged)}{why}")
 
 
-def outcome(found: Comparison) -> str:
+def outcome(judged: Comparison) -> str:
     """Says how many cases became what."""
     counts = [
-        f"{count} {said}"
-        for said in SIGN
-        if (count := len(found.of(said))) or said in ("worse", "better")
+        f"{count} {verdict}"
+        for verdict in SIGN
+        if (count := len(judged.of(verdict))) or verdict in ("worse", "better")
     ]
-    return f"{fmt.plural(len(found.verdicts()), 'case')} compared: {', '.join(counts)}."
+    return f"{fmt.plural(len(judged.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
 def change_table(of: Compared) -> list[page.Block]:
@@ -147,34 +146,34 @@ def change_table(of: Compared) -> list[page.Block]:
     where nothing moved."""
     rows = [
         (
-            *change_cells(of.judged.second, one),
-            next((of.functions[c.case] for c in one.cases if c.case in of.functions), ""),
+            *change_cells(of.judged.second, change),
+            next((of.functions[c.case] for c in change.cases if c.case in of.functions), ""),
         )
-        for one in of.changes
+        for change in of.changes
     ]
     columns = (*page.left("what changed", "by"), *FUNCTIONS)
     return [page.Table(columns, rows, stacked=True)] if rows else []
 
 
-def change_cells(run: RunData, one: Change) -> tuple[page.Cell, page.Cell]:
+def change_cells(run: RunData, change: Change) -> tuple[page.Cell, page.Cell]:
     """Returns what changed, with the sign of its verdict, and by how much."""
-    said: Verdict = "worse" if one.worse else "better"
-    return (page.Mark(SIGN[said], said), f" {subject(run, one)}"), amount(run, one)
+    verdict: Verdict = "worse" if change.worse else "better"
+    return (page.Mark(SIGN[verdict], verdict), f" {subject(run, change)}"), amount(run, change)
 
 
 def subject(run: RunData, change: Change) -> str:
     """Says which cases changed so: `all 20 SHA-256 cases by tee`."""
-    count = len({one.case for one in change.cases})
+    count = len({pair.case for pair in change.cases})
     if change.of_all is not None:
         where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
-        tells = min(change.cases, key=lambda one: one.first.value).name
+        tells = min(change.cases, key=lambda pair: pair.first.value).name
         return f"{fmt.plural(count, 'call')} {where[change.of_all]} ({tells} tells)"
     if count == 1:
         return change.cases[0].case
     workloads, algorithms, backends = (
         list(dict.fromkeys(family[place] for family in change.families)) for place in range(3)
     )
-    titles = [run.title(one) for one in algorithms if one != NONE]
+    titles = [run.title(name) for name in algorithms if name != NONE]
     words = [] if workloads == [ONESHOT.name] else [_some(workloads)]
     words += [_some(titles)] if titles and len(workloads) == 1 else []
     every = "all " if change.whole else ""
@@ -189,7 +188,7 @@ def amount(run: RunData, change: Change) -> str:
     if change.call is not None:
         parts.append(f"{added(run, change.call)} a call")
     if change.share is not None:
-        shares = sorted(one.change for one in change.cases)
+        shares = sorted(pair.change for pair in change.cases)
         wide = run.icount and shares[-1] - shares[0] > 0.1 * abs(change.share)
         parts.append(
             f"{signed(shares[0])} to {signed(shares[-1])}" if wide else signed(change.share)
@@ -204,30 +203,30 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row a case: both figures under the runs' names, the change, the
     verdict, the functions."""
     base, new = pair_names(of.judged.first, of.judged.second)
-    largest = max((abs(one.change) for one in pairs), default=0.0) or 1.0
+    largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
     rows = [
         (
-            (page.Code(one.name),),
-            *both(of, one),
-            page.Bar(change(one), abs(one.change) / largest, one.verdict)
-            if one.moved
-            else change(one),
-            (page.Mark(f"{SIGN[one.verdict]} {one.verdict}", one.verdict),),
-            of.functions.get(one.case, ""),
+            (page.Code(pair.name),),
+            *both(of, pair),
+            page.Bar(change(pair), abs(pair.change) / largest, pair.verdict)
+            if pair.moved
+            else change(pair),
+            (page.Mark(f"{SIGN[pair.verdict]} {pair.verdict}", pair.verdict),),
+            of.functions.get(pair.case, ""),
         )
-        for one in pairs
+        for pair in pairs
     ]
-    case = page.left("case (instructions a call)" if of.judged.exact else "case")
-    columns = (*case, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
+    head = page.left("case (instructions a call)" if of.judged.exact else "case")
+    columns = (*head, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
     return page.Table(columns, rows, stacked=True)
 
 
 def chart(of: Compared) -> page.Chart | None:
     """Draws the cases of `rows_of`, each with its change around 0; None where nothing moved."""
     rows = []
-    for one in rows_of(of.judged):
-        said = f"{' → '.join(both(of, one))}, {change(one)} {SIGN[one.verdict]}"
-        rows.append(dots.Row(one.name, (dots.Dot(one.change, one.verdict, said),), said))
+    for pair in rows_of(of.judged):
+        words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
+        rows.append(dots.Row(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
     if not rows:
         return None
     draw = partial(
@@ -238,27 +237,27 @@ def chart(of: Compared) -> page.Chart | None:
     return page.Chart(title, (unit, outcome(of.judged)), draw)
 
 
-def both(of: Compared, one: Difference) -> tuple[str, str]:
+def both(of: Compared, pair: Difference) -> tuple[str, str]:
     """Returns both figures; those of a case that moved have as many digits as tell them apart."""
-    pair = ((of.judged.first, one.first), (of.judged.second, one.second))
-    first, second = (figures.cell(run, figure) for run, figure in pair)
+    sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
+    first, second = (figures.cell(run, figure) for run, figure in sides)
     write = fmt.digits if of.judged.second.icount else fmt.duration
     for significant in range(4, 8):
-        if first != second or not one.moved:
+        if first != second or not pair.moved:
             break
-        first, second = (write(figure.value, significant) for _, figure in pair)
+        first, second = (write(figure.value, significant) for _, figure in sides)
     return first, second
 
 
-def change(one: Difference) -> str:
+def change(pair: Difference) -> str:
     """Returns the relative change, with half its interval; of a case that is the same no digits."""
-    if one.verdict == "same":
-        return ("0" if one.added == 0 else "as boots differ") if one.exact else "within 1 %"
-    if one.exact:
-        return signed(one.change)
-    if one.interval is None:
-        return f"{signed(one.change)} ±?"
-    return f"{signed(one.change)} ±{fmt.digits(50 * one.interval.width, 2)}"
+    if pair.verdict == "same":
+        return ("0" if pair.added == 0 else "as boots differ") if pair.exact else "within 1 %"
+    if pair.exact:
+        return signed(pair.change)
+    if pair.interval is None:
+        return f"{signed(pair.change)} ±?"
+    return f"{signed(pair.change)} ±{fmt.digits(50 * pair.interval.width, 2)}"
 
 
 def signed(value: float) -> str:
@@ -277,14 +276,14 @@ def added(run: RunData, cost: float) -> str:
     return f"{sign}{fmt.duration(abs(cost))}"
 
 
-def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
+def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
     """Returns the cases that moved, those with the largest change first, and as many better ones as
     worse ones; with `everything` all cases."""
-    moved = tuple(one for one in found.worst_first if one.moved or everything)
+    moved = tuple(pair for pair in judged.worst_first if pair.moved or everything)
     if everything or len(moved) <= SHOWN:
         return moved
     worse, better = (
-        tuple(one for one in moved if one.verdict == side) for side in ("worse", "better")
+        tuple(pair for pair in moved if pair.verdict == side) for side in ("worse", "better")
     )
     take = max(SHOWN // 2, SHOWN - len(better))
     return (*worse[:take], *better[: SHOWN - min(take, len(worse))])
@@ -293,18 +292,18 @@ def rows_of(found: Comparison, *, everything: bool = False) -> tuple[Difference,
 # -- how much could have been seen ---------------------------------------------------------------
 
 
-def visible(found: Comparison, limit: Limit | None = None) -> str:
+def visible(judged: Comparison, limit: Limit | None = None) -> str:
     """Says which change would have been seen, and how many starts would show the limit; an empty
     string where nothing is judged."""
-    seen = found.visible
-    if not seen or found.blind is not None:
+    seen = judged.visible
+    if not seen or judged.blind is not None:
         return ""
     half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
-    if found.exact:
+    if judged.exact:
         text = f"of {half} in half of the cases, of {all_} in any."
-        calls = [one for one in found.pairs if one.world == "tee" and one.visible < 1]
+        calls = [pair for pair in judged.pairs if pair.world == "tee" and pair.visible < 1]
         if calls:
-            best = min(calls, key=lambda one: one.visible * one.first.value)
+            best = min(calls, key=lambda pair: pair.visible * pair.first.value)
             least = fmt.count(max(1, round(best.visible * best.first.value)))
             text = f"of {least} instructions in {best.name}, {text}"
         return f"Smallest change that would have been seen: {text}"
@@ -315,7 +314,7 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
     if limit is None or not limit.share:
         return text
     fails = (1 + limit.share) * (1 + median(seen)) - 1
-    scatter = median(one.scatter for one in found.pairs if one.scatter)
+    scatter = median(pair.scatter for pair in judged.pairs if pair.scatter)
     starts = starts_to_see(limit.share, scatter, len(seen))
     shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
     return (
@@ -324,28 +323,28 @@ def visible(found: Comparison, limit: Limit | None = None) -> str:
     ) + (shows if starts is not None else f"No number of starts up to 10,000 shows {limit}.")
 
 
-def failures(found: Comparison, limit: Limit) -> list[str]:
+def failures(judged: Comparison, limit: Limit) -> list[str]:
     """Lists why a comparison fails: cases that are worse by the limit, and cases that are gone."""
-    said = [
-        f"{one.name}: {change(one)} ({added(found.second, one.added)} a call)"
-        for one in found.worst_first
-        if limit.broken(one)
+    dearer = [
+        f"{pair.name}: {change(pair)} ({added(judged.second, pair.added)} a call)"
+        for pair in judged.worst_first
+        if limit.broken(pair)
     ]
-    return said + [f"{case}: not measured any more" for case in found.lost]
+    return dearer + [f"{case}: not measured any more" for case in judged.lost]
 
 
-def result(found: Comparison, limit: Limit) -> str:
+def result(judged: Comparison, limit: Limit) -> str:
     """Says pass or fail in a sentence. PASS says how many cases may be worse by the limit all the
     same."""
-    broken = {one.case for one in found.pairs if limit.broken(one)}
-    if broken or found.lost:
-        gone = f", {len(found.lost)} gone" if found.lost else ""
+    broken = {pair.case for pair in judged.pairs if limit.broken(pair)}
+    if broken or judged.lost:
+        gone = f", {len(judged.lost)} gone" if judged.lost else ""
         return f"FAIL: {fmt.plural(len(broken), 'case')} worse by {limit} or more{gone}."
-    unsure = {one.case for one in found.pairs if limit.possible(one)}
+    unsure = {pair.case for pair in judged.pairs if limit.possible(pair)}
     if unsure:
         return (
             f"PASS: no case is known to be worse by {limit} or more; of "
-            f"{len(found.verdicts())}, {len(unsure)} may be."
+            f"{len(judged.verdicts())}, {len(unsure)} may be."
         )
     return f"PASS: no case is worse by {limit} or more."
 
@@ -355,46 +354,46 @@ def result(found: Comparison, limit: Limit) -> str:
 
 def method(of: Compared) -> list[str]:
     """Says what a reader must know of how it was judged, a sentence each."""
-    found, said = of.judged, []
-    if found.exact:
-        if any(one.of_all is not None for one in of.changes) and found.starts < 2:
-            said.append(
+    judged, sentences = of.judged, []
+    if judged.exact:
+        if any(change.of_all is not None for change in of.changes) and judged.starts < 2:
+            sentences.append(
                 "One boot of about forty takes more in all its calls than the others: "
                 "`teemark run --boots 2` tells that from a change."
             )
-    elif found.blind is not None:
-        said.append(f"Nothing is called better or worse: {found.blind}; {remedy(found)}.")
+    elif judged.blind is not None:
+        sentences.append(f"Nothing is called better or worse: {judged.blind}; {remedy(judged)}.")
     else:
-        said.append(
+        sentences.append(
             "± is half of the interval. The changes of all cases lie in theirs together: of "
             f"{fmt.count(round(1 / ALPHA))} comparisons of one build with itself, one calls a case "
             "better or worse. It is Student's, of the starts' medians. Worse and better: it leaves "
             f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
             "other: what differs from day to day isn't in it."
         )
-    if machines := other_machines(found.first, found.second):
-        said.append(f"Not only the code may differ: {'; '.join(machines)}.")
-    pair = pair_names(found.first, found.second)
-    for run, cases in zip(pair, (found.lost, found.new), strict=True):
+    if machines := other_machines(judged.first, judged.second):
+        sentences.append(f"Not only the code may differ: {'; '.join(machines)}.")
+    pair = pair_names(judged.first, judged.second)
+    for run, cases in zip(pair, (judged.lost, judged.new), strict=True):
         if cases:
-            said.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
-    return said
+            sentences.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
+    return sentences
 
 
-def remedy(found: Comparison) -> str:
+def remedy(judged: Comparison) -> str:
     """Says what to do where nothing is decided."""
     return {
         EMULATED: "measure on qemu-v8-icount, which counts instructions, or on hardware",
         SCATTERED: "measure cases that don't wait, too",
-    }.get(found.blind or "", "measure both with `teemark run --rounds 8`")
+    }.get(judged.blind or "", "measure both with `teemark run --rounds 8`")
 
 
-def never_fails(found: Comparison) -> str | None:
+def never_fails(judged: Comparison) -> str | None:
     """Says why a limit on some case, or on all of them, has no meaning; None if it has."""
-    if found.blind is not None:
-        return f"--fail-on could never fail: {found.blind}"
-    if found.too_few:
-        cases = _some([one.name for one in found.too_few])
+    if judged.blind is not None:
+        return f"--fail-on could never fail: {judged.blind}"
+    if judged.too_few:
+        cases = _some([pair.name for pair in judged.too_few])
         return f"--fail-on could never fail for {cases}: {FEW_STARTS}"
     return None
 
@@ -413,24 +412,26 @@ def blocks(
 ) -> list[page.Block]:
     """Returns the answer, what changed, the cases, and what would have been seen. `rest` says where
     the cases are that are left out."""
-    said: list[page.Block] = [page.Paragraph(headline(of))]
+    made: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
         text = result(of.judged, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
-        said.append(page.Paragraph((mark,)))
-    said += change_table(of)
+        made.append(page.Paragraph((mark,)))
+    made += change_table(of)
     rows = rows_of(of.judged, everything=everything)
     if rows:
-        said.append(case_table(of, rows))
-        hidden = {one.case for one in of.judged.pairs if one.moved} - {one.case for one in rows}
+        made.append(case_table(of, rows))
+        hidden = {pair.case for pair in of.judged.pairs if pair.moved} - {
+            pair.case for pair in rows
+        }
         more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
-        said += [page.Paragraph(more)] if hidden else []
-    named = {one.case for change in of.changes for one in change.cases}
+        made += [page.Paragraph(more)] if hidden else []
+    named = {pair.case for change in of.changes for pair in change.cases}
     for case, why in of.functions.items():
         if case not in named:
-            said.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
+            made.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
     seen = visible(of.judged, limit)
-    return [*said, page.Paragraph((seen,))] if seen else said
+    return [*made, page.Paragraph((seen,))] if seen else made
 
 
 # -- as a section, and as a page -----------------------------------------------------------------
@@ -460,22 +461,17 @@ def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
     return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
 
 
-def render(
-    found: Sequence[Compared],
-    forced: Sequence[str],
-    limit: Limit | None,
-    form: Literal["markdown", "html"],
-) -> str:
-    """Returns a page of comparisons; `forced` says why they should not have
-    been made."""
-    pairs = [(one.judged.first, one.judged.second) for one in found]
+def render(found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
+    """Returns a page of comparisons, in `html` or `markdown`; `forced` says why they should not
+    have been made."""
+    pairs = [(of.judged.first, of.judged.second) for of in found]
     titles = [" → ".join(pair_names(*pair)) for pair in pairs]
     sections = []
-    for number, (one, title, pair) in enumerate(zip(found, titles, pairs, strict=True), 1):
+    for number, (of, title, pair) in enumerate(zip(found, titles, pairs, strict=True), 1):
         runs = zip(("base", "new"), pair, strict=True)
         facts = page.Facts(tuple((word, (names(run),)) for word, run in runs))
         head = "What changed" if len(found) == 1 else title
-        blocks = (*_verdicts(one, limit), facts)
+        blocks = (*_verdicts(of, limit), facts)
         sections.append(page.Section(f"comparison-{number}", head, blocks))
     title = titles[0] if len(found) == 1 else f"Against {name(pairs[0][0])}"
     run = pairs[0][0].run
@@ -488,27 +484,27 @@ def render(
 # -- for scripts ---------------------------------------------------------------------------------
 
 
-def case_data(one: Difference) -> dict[str, object]:
+def case_data(pair: Difference) -> dict[str, object]:
     """Returns what scripts are told of a case."""
     return {
-        "case": one.case,
-        "repeat": one.repeat,
-        "verdict": one.verdict,
-        "base": one.first.value,
-        "new": one.second.value,
-        "difference": one.added,
-        "ratio": one.ratio,
-        "ratio_low": one.interval.low if one.interval else None,
-        "ratio_high": one.interval.high if one.interval else None,
-        "p": one.p,
-        "starts": one.have or None,
-        "visible": one.visible if math.isfinite(one.visible) else None,
-        "reason": one.reason,
+        "case": pair.case,
+        "repeat": pair.repeat,
+        "verdict": pair.verdict,
+        "base": pair.first.value,
+        "new": pair.second.value,
+        "difference": pair.added,
+        "ratio": pair.ratio,
+        "ratio_low": pair.interval.low if pair.interval else None,
+        "ratio_high": pair.interval.high if pair.interval else None,
+        "p": pair.p,
+        "starts": pair.have or None,
+        "visible": pair.visible if math.isfinite(pair.visible) else None,
+        "reason": pair.reason,
     }
 
 
 def change_data(run: RunData, change: Change) -> dict[str, object]:
     """Returns what scripts are told of a change that cases share."""
-    cases = [one.name for one in change.cases]
+    cases = [pair.name for pair in change.cases]
     words = {"what": subject(run, change), "by": amount(run, change)}
     return {**words, "worse": change.worse, "cases": cases}

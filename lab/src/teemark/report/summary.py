@@ -41,8 +41,8 @@ def show(subject: "Subject") -> None:
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
     dearest(console, subject)
-    for finding in subject.found("board", "trust"):
-        if finding.severity != "note" and finding.key != "emulated":
+    for finding in subject.doubts:
+        if finding.key != "emulated":
             paragraph(console, f"! {finding.claim}")
     run = subject.run
     counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
