@@ -223,20 +223,17 @@ def pkcs11_memory(ground: Ground) -> Finding | None:
     if not shares:
         return None
     worst, best = (choose(shares, key=lambda work: shares[work]) for choose in (max, min))
-    share, name = shares[worst], worst.algorithm
-    found = share > MEMORY
+    key, share, name = "pkcs11-memory", shares[worst], worst.algorithm
+    evidence = "Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "
+    evidence += f"TEEC_ReleaseSharedMemory: {fmt.percent(share)} of {worst.key}."
+    if share <= MEMORY:
+        return Finding(key=key, topic="cause", status="ruled out", evidence=evidence)
     return Finding(
-        key="pkcs11-memory",
-        topic="answer" if found else "cause",
-        status="found" if found else "ruled out",
+        key=key,
+        topic="answer",
         claim="The PKCS #11 library allocates memory to share with the TEE anew in each call: "
-        f"{fmt.percent(share)} of {name}, {fmt.percent(shares[best])} of {best.algorithm}."
-        if found
-        else "",
-        evidence=f"Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "
-        f"TEEC_ReleaseSharedMemory: {fmt.percent(share)} of {worst.key}.",
-        remedy="Send larger pieces; a library that keeps its buffers would save all of it."
-        if found
-        else "",
-        costs=Share(share, f"a call of {name}") if found else None,
+        f"{fmt.percent(share)} of {name}, {fmt.percent(shares[best])} of {best.algorithm}.",
+        evidence=evidence,
+        remedy="Send larger pieces; a library that keeps its buffers would save all of it.",
+        costs=Share(share, f"a call of {name}"),
     )

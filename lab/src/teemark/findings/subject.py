@@ -96,6 +96,6 @@ class Part:
                 made.append(Heading(subject.label))
             made += its
         if made and self.intro:
-            first = Paragraph((self.intro,)) if isinstance(self.intro, str) else None
-            made.insert(0, first or self.intro(subjects))  # type: ignore[operator]
+            intro = self.intro
+            made.insert(0, Paragraph((intro,)) if isinstance(intro, str) else intro(subjects))
         return Section(self.key, self.title, tuple(made), self.lead) if made else None

@@ -175,8 +175,8 @@ def _course(
         yield _path([(first, y(level)), (last, y(level))], "ink", 2)
         if before:
             ink = "c-worse" if level > before else "c-better"
-            sign = f"▲ +{fmt.percent(level / before - 1)}" if level > before else ""
-            said = sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}"
+            sign = "▲ +" if level > before else "▼ "
+            said = f"{sign}{fmt.percent(level / before - 1)}"
             anchor = "start" if begin < len(line.runs) * 0.7 else "end"
             yield label(first, y(level) - FONT - 5, said, anchor, ink)
         before = level

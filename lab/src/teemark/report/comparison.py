@@ -262,18 +262,15 @@ def change(pair: Difference) -> str:
 
 def signed(value: float) -> str:
     """Returns a relative difference to three digits, as far as a hundredth of a per cent."""
-    sign = "+" if value > 0 else fmt.MINUS
-    share = abs(value) * 100
-    digits = 3 if share >= 1 else 2 if share >= 0.1 else 1
-    return f"{sign}{fmt.digits(share, digits)}{fmt.THIN}%" if value else f"0{fmt.THIN}%"
+    share = 100 * value
+    digits = 3 if abs(share) >= 1 else 2 if abs(share) >= 0.1 else 1
+    return f"{'+' * (value > 0)}{fmt.digits(share, digits)}{fmt.THIN}%"
 
 
 def added(run: RunData, cost: float) -> str:
     """Returns a difference in instructions or time, with its sign and unit."""
-    sign = "+" if cost > 0 else fmt.MINUS
-    if run.icount:
-        return f"{sign}{figures.instructions(abs(cost))} instructions"
-    return f"{sign}{fmt.duration(abs(cost))}"
+    text = f"{figures.instructions(cost)} instructions" if run.icount else fmt.duration(cost)
+    return "+" * (cost > 0) + text
 
 
 def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:

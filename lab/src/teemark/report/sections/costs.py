@@ -149,8 +149,7 @@ def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     if figure is None:
         return fmt.NONE
     if counted:
-        sign = fmt.MINUS if figure.value < 0 else ""
-        return sign + figures.instructions(abs(figure.value))
+        return figures.instructions(figure.value)
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 

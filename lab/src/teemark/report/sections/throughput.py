@@ -75,10 +75,10 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     return "instructions a byte" if counted else TIMED
 
 
-def rate(subject: Subject, mib_a_second: float) -> float:
+def rate(subject: Subject, bytes_a_second: float) -> float:
     """Returns a rate in the unit of `unit_of`: one instruction is one nanosecond on a board that
     counts."""
-    return 1e9 / (mib_a_second * (1 << 20)) if subject.run.icount else mib_a_second
+    return 1e9 / bytes_a_second if subject.run.icount else bytes_a_second / (1 << 20)
 
 
 def apart(sizes: Sequence[int]) -> set[int]:
@@ -96,7 +96,7 @@ def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> chart
     points, bounds = [], []
     for one in stats:
         if one.throughput is not None and one.bytes in shown:
-            points.append((float(one.bytes), rate(subject, one.throughput / (1 << 20))))
+            points.append((float(one.bytes), rate(subject, one.throughput)))
             known = None if subject.run.icount else one.throughput_interval
             bounds.append((known.low / (1 << 20), known.high / (1 << 20)) if known else None)
     who = subject.run.backend(backend)
@@ -108,9 +108,9 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
     by = {backend: {one.bytes: one for one in stats} for backend, stats in group.items()}
 
     def shown(one: CaseStats | None) -> str:
-        if one is None or one.throughput is None or not subject.run.icount:
-            return fmt.rate(one.throughput) if one is not None else fmt.NONE
-        return fmt.digits(rate(subject, one.throughput / (1 << 20)))
+        if one is None or one.throughput is None:
+            return fmt.NONE
+        return fmt.digits(rate(subject, one.throughput))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
     return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)
