@@ -19,8 +19,8 @@ from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
 from teemark.report import run_page
 from teemark.report.comparison import comparison
-from teemark.report.sections import causes
 from teemark.report.sections.boards import table
+from teemark.report.sections.causes import causes_of
 from teemark.report.sections.throughput import TIMED, unit_of
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
@@ -88,9 +88,9 @@ def test_a_found_cause_stands_on_a_page_without_a_call() -> None:
         next(one for one in subject.findings if one.topic == "cause"),
         status="found", claim="Other processes took the CPU.",
     )  # fmt: skip
-    (shown,) = causes.told(replace(subject, findings=(found,)))
+    (shown,) = causes_of(replace(subject, findings=(found,)))
     assert isinstance(shown, Findings)
-    assert causes.told(replace(subject, findings=(replace(found, status="ruled out"),))) == []
+    assert causes_of(replace(subject, findings=(replace(found, status="ruled out"),))) == []
 
 
 def test_a_bar_that_ends_early_says_what_the_rest_is() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
@@ -14,10 +15,12 @@ from teemark.cli import common
 from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import figure, warn
 from teemark.findings.subject import Subject, subjects
-from teemark.model.breakdown import Breakdown
+from teemark.model.breakdown import Breakdown, shown
 from teemark.page import bars, figures, terminal
 from teemark.page.blocks import Findings
-from teemark.report.sections import causes
+from teemark.report import summary
+from teemark.report.sections.breakdown import parts_of
+from teemark.report.sections.causes import causes_of
 from teemark.run import reader
 from teemark.trace import store
 
@@ -43,8 +46,6 @@ def command(
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
     the command line.
     """
-    from teemark.model import breakdown
-
     run = reader.read(run_path)
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
     subject = subjects([run], [inside])[0]
@@ -72,7 +73,7 @@ def command(
     else:
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
-            chosen = subject.breakdowns if everything else breakdown.shown(subject.breakdowns)
+            chosen = subject.breakdowns if everything else shown(subject.breakdowns)
         _show(subject, chosen, whole=everything or bool(cases))
     apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
     apart |= any(one.judgement == "disagree" for one in subject.models.counted)
@@ -82,11 +83,6 @@ def command(
 def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:
     """Prints a bar and its parts for each call, then the causes; `whole` with what told each part,
     and what each cause stands on."""
-
-    from teemark.base import fmt
-    from teemark.report import summary
-    from teemark.report.sections import breakdown
-
     console = text_terminal(100)
     for one in chosen:
         head = f"{one.key}: {figures.time(subject.run, one.total)}"
@@ -102,7 +98,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
             bar = ((cells, style[part.name]) for part, cells in drawn)
             console.print(Text.assemble("  ", *bar))
         if whole:
-            terminal.show(console, breakdown.told(subject, one))
+            terminal.show(console, parts_of(subject, one))
             console.print()
             continue
         signs = {part.name: cells[0] for part, cells in drawn}
@@ -112,11 +108,11 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
         ]
         paragraph(console, f"  {', '.join(legend)}")
     if whole:
-        terminal.show(console, [*causes.told(subject), Findings(subject.doubts)])
+        terminal.show(console, [*causes_of(subject), Findings(subject.doubts)])
         return
     summary.dearest(console, subject)
     terminal.show(
-        console, [block for block in causes.told(subject) if not isinstance(block, Findings)]
+        console, [block for block in causes_of(subject) if not isinstance(block, Findings)]
     )
     for doubt in subject.doubts:
         paragraph(console, f"! {doubt.claim}")

@@ -6,8 +6,7 @@ from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.model import breakdown
-from teemark.model.breakdown import TOLERANCE, Breakdown, Check
+from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
 from teemark.page import bars, figures
 from teemark.page import blocks as page
 
@@ -15,23 +14,23 @@ COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
 def _of(subject: Subject) -> list[page.Block]:
-    shown = breakdown.shown(subject.breakdowns)
-    if not shown:
+    calls = shown(subject.breakdowns)
+    if not calls:
         return []
     folds = (
-        page.Fold(one.key, "its parts, and what told them", told(subject, one)) for one in shown
+        page.Fold(one.key, "its parts, and what told them", parts_of(subject, one)) for one in calls
     )
-    return [chart(subject, shown), *folds]
+    return [chart(subject, calls), *folds]
 
 
-def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
+def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
-    calls = [(one.key, figures.time(subject.run, one.total), one) for one in shown]
+    calls = [(one.key, figures.time(subject.run, one.total), one) for one in breakdowns]
     title = "Each call, and the shares of its parts"
     return page.Chart(title, subject.remark, partial(bars.render, calls))
 
 
-def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
+def parts_of(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
     """Returns its parts, what two sources say of the same, and what can't be told."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
@@ -92,7 +91,7 @@ def _said(subject: Subject, check: Check, unit: str) -> page.Text:
     )
 
 
-taken_apart = Part(
+breakdown = Part(
     "explain",
     "Where the time of a call goes",
     _of,

@@ -67,4 +67,4 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int) -> list[Block]:
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
 
-traced = Part("trace", "Instruction by instruction", _of, INTRO)
+trace = Part("trace", "Instruction by instruction", _of, INTRO)
