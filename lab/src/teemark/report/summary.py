@@ -70,11 +70,10 @@ def _keys(subject: "Subject") -> Table | None:
     """Returns what operations with keys cost, through PKCS #11 or on both sides, where the run
     measured that: as many columns as a terminal has room for."""
     for part, most in ((pkcs11, 5), (keys, 6)):
-        for made in part.blocks(subject)[:1]:
-            assert isinstance(made, Table)
-            columns = [replace(column, unit="") for column in made.columns[:most]]
+        for table in (block for block in part.blocks(subject) if isinstance(block, Table)):
+            columns = [replace(column, unit="") for column in table.columns[:most]]
             columns[0] = replace(columns[0], title=figures.unit(subject.run))
-            rows = [row[:most] for row in made.rows]
+            rows = [row[:most] for row in table.rows]
             return Table(columns, [row for row in rows if fmt.NONE not in row] or rows)
     return None
 
