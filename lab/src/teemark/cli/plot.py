@@ -18,8 +18,8 @@ from teemark.page import figure_file
 from teemark.page.blocks import Chart
 from teemark.report import comparison
 from teemark.report.sections.breakdown import chart as call_chart
-from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.report.sections.throughput import chart as curve_chart
+from teemark.report.sections.throughput import curves
 from teemark.report.sections.trace import chart as flame_chart
 from teemark.run.reader import locate
 from teemark.trace import store
@@ -79,7 +79,7 @@ def _one(what: str, subject: Subject, of: str | None) -> Chart:
     """Returns the chart of a run; errors say what there is instead."""
     found: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
-        drawn = sorted(curves(subject).items(), key=lambda item: item[0][1] not in ANSWERED)
+        drawn = curves(subject).items()
         found = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)

@@ -14,7 +14,7 @@ from teemark.page import figures, terminal
 from teemark.page.blocks import Table, left, right
 from teemark.report.sections.cases import call_tables
 from teemark.report.sections.keys import keys, pkcs11
-from teemark.report.sections.throughput import ANSWERED, curves
+from teemark.report.sections.throughput import curves
 from teemark.studies.answers import answers
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def _table(subject: "Subject") -> Table | None:
     found = curves(subject)
     if not found:
         return None
-    key = next((key for key in found if key[1] in ANSWERED), next(iter(found)))
-    group = found[key]
+    (_, algorithm), group = next(iter(found.items()))
     sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
     run = subject.run
     rows = []
@@ -96,7 +95,7 @@ def _table(subject: "Subject") -> Table | None:
             cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
             rows.append(("" if number else world, run.backend(backend).title, *cells))
     unit = ", instructions" if run.icount else ""
-    columns = (*left(f"{run.title(key[1])}{unit}", ""), *right(*map(fmt.size, sizes)))
+    columns = (*left(f"{run.title(algorithm)}{unit}", ""), *right(*map(fmt.size, sizes)))
     return Table(columns, rows)
 
 

@@ -11,7 +11,7 @@ from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
 from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
 
-ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
+ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has one
 
 CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # Of the plan `broker`
 TIMED = "ns a byte"
@@ -19,8 +19,8 @@ NEAR = 1.2
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
-    """Returns the cases with a throughput, by workload and algorithm, then by backend; sizes
-    rise."""
+    """Returns the cases with a throughput, by workload and algorithm, those of the answer first,
+    then by backend; sizes rise."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
@@ -31,7 +31,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
             backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
             for backend in sorted(group, key=subject.run.place)
         }
-        for key, group in found.items()
+        for key, group in sorted(found.items(), key=lambda item: item[0][1] not in ANSWERED)
         if any(len(stats) > 1 for stats in group.values())
     }
 
@@ -41,8 +41,7 @@ def _of(subject: Subject) -> list[Block]:
     found = curves(subject)
     if not found:
         return []
-    first = next((key for key in found if key[1] in ANSWERED), next(iter(found)))
-    others = [key for key in found if key != first]
+    first, *others = found
     blocks: list[Block] = [chart(subject, *first, found[first])]
     if others:
         names = "; ".join(subject.curve(*key) for key in others)
