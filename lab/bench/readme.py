@@ -16,8 +16,7 @@ import tempfile
 from pathlib import Path
 
 from teemark.base import paths
-from teemark.boards.made_by import compiler
-from teemark.boards.optee import versions
+from teemark.boards.optee import compiler, versions
 from teemark.cli import main as cli
 from teemark.findings.subject import subjects
 from teemark.report import summary

@@ -14,6 +14,7 @@ from synthetic import MACHINE, TRUTH, Synthetic, run_from
 from teemark.base import fmt
 from teemark.findings.subject import Subject, subjects
 from teemark.model.stats import estimate, exactly
+from teemark.page.bars import WIDE
 from teemark.report import run_page
 from teemark.report.sections.boards import beside, data
 from teemark.report.sections.boards import table as boards_table
@@ -51,7 +52,7 @@ def test_a_board_far_from_the_others_is_named_once(four: tuple[Subject, ...]) ->
 
 
 def test_boards_are_drawn_in_time_and_in_cycles(four: tuple[Subject, ...]) -> None:
-    charts = {one.title: one.wide for one in beside(four)[1]}
+    charts = {one.title: one.draw(WIDE) for one in beside(four)[1]}
     assert list(charts) == [
         f"{name}: {unit}" for unit in ("time", "cycles") for name in (EMPTY, BYTE)
     ]

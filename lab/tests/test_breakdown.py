@@ -23,9 +23,9 @@ from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
 from teemark.model.legs import Traced
 from teemark.model.stats import Sampling, exactly
 from teemark.page import bars, terminal
-from teemark.page.blocks import Bar, Column, Table
+from teemark.page.blocks import Bar, Column, Table, plain
 from teemark.report import run_page
-from teemark.report.sections import breakdown as sections
+from teemark.report.sections.breakdown import parts_of
 from teemark.run.reader import RunData
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
@@ -429,17 +429,17 @@ def test_a_call_that_waits_is_a_time_on_the_exact_board_too() -> None:
     """Its parts, the whole, and the heading over them are of one unit."""
     run = run_with(truth(), spread=0.1, icount=True)
     (subject,) = subjects([run])
-    table = sections.told(subject, apart(run)[EMPTY])[0]
+    table = parts_of(subject, apart(run)[EMPTY])[0]
     assert isinstance(table, Table)
     assert table.columns[1].unit == "ns"
     *parts, (_, whole, interval, *_) = table.rows
     for cell in (whole, interval, *(part[1] for part in parts)):
         assert not isinstance(cell, Bar)
-        text = cell if isinstance(cell, str) else terminal.plain(cell)
+        text = cell if isinstance(cell, str) else plain(cell)
         number = rf"{fmt.MINUS}?[\d{fmt.THIN}.]+"
         assert re.fullmatch(f"{number}({fmt.TO}{number})?", text), text
     steady = run_with(truth())
-    counted = sections.told(subjects([steady])[0], apart(steady)[EMPTY])[0]
+    counted = parts_of(subjects([steady])[0], apart(steady)[EMPTY])[0]
     assert isinstance(counted, Table)
     assert counted.columns[1].unit == "instructions"
 

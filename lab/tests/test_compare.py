@@ -34,7 +34,7 @@ from teemark.model.compare import (
 )
 from teemark.model.power import starts_to_see, student, student_p
 from teemark.model.stats import exactly
-from teemark.report.comparing import amount, compared, method, outcome, result, subject, visible
+from teemark.report.comparison import amount, compared, method, outcome, result, subject, visible
 from teemark.run import reader
 from teemark.run.reader import RunData
 

@@ -18,13 +18,12 @@ from teemark.model.fit import fit
 from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.page import charts, figures
+from teemark.page.bars import WIDE
 from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
 from teemark.report import run_page, summary
-from teemark.report.cells import misfit_cell
-from teemark.report.comparing import case_table, compared, pair_names
+from teemark.report.comparison import case_table, compared, comparison, pair_names
 from teemark.report.sections.cases import cases
-from teemark.report.sections.comparison import comparison
-from teemark.report.sections.costs import costs
+from teemark.report.sections.costs import costs, misfit_cell
 from teemark.report.sections.headline import headline
 from teemark.report.sections.keys import pkcs11
 from teemark.report.sections.throughput import throughput
@@ -150,16 +149,14 @@ def test_misfits() -> None:
     values = [1000.0] * 8 + [1300.0]
     bad = fit(range(9), [exactly(v) for v in values], {"call": [1.0] * 9})
     assert bad is not None
-    assert text(figures.misfit(bad)) == "23 %"
     assert text(misfit_cell(bad)) == "! 23 % at 8 B"
     few = fit(range(3), [Estimate(1.0)] * 3, {"call": [1.0] * 3})
     assert few is not None
-    assert figures.misfit(few) == "?"
+    assert misfit_cell(few) == "?"
     wide = fit(
         range(9), [estimate([scattered(v, 2.0)], str(v)) for v in values], {"call": [1.0] * 9}
     )
     assert wide is not None
-    assert figures.misfit(wide) == "none"
     assert misfit_cell(wide) == "none"
 
 
@@ -366,12 +363,16 @@ def drawn(run: RunData, monkeypatch: pytest.MonkeyPatch) -> dict[str, charts.Ser
     """The series of the throughput chart, by backend, as they are drawn."""
     found: dict[str, charts.Series] = {}
 
-    def keep(series: Sequence[charts.Series], *_: object) -> str:
+    def keep(series: Sequence[charts.Series], *_: object, **_unit: object) -> str:
         found.update({one.backend.name: one for one in series})
         return "<svg></svg>"
 
     monkeypatch.setattr(charts, "throughput", keep)
-    assert throughput(subjects([run])) is not None
+    made = throughput(subjects([run]))
+    assert made is not None
+    for block in made.blocks:
+        if isinstance(block, Chart):
+            block.draw(WIDE)
     return found
 
 
@@ -416,7 +417,7 @@ def test_the_largest_change_has_the_longest_bar() -> None:
     times = {f"oneshot/sha256/tee/{n}": 1e6 for n in (64, 1024)}
     more = {key: 1e6 + 1e5 * n for n, key in enumerate(times, 1)}
     of = compared(*subjects([run_with(times), run_with(more)]))
-    table = case_table(of, of.found.worst_first)
+    table = case_table(of, of.judged.worst_first)
     assert [bar.share for bar in bars_of([table])] == pytest.approx([1.0, 0.5])
 
 

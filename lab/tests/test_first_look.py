@@ -18,9 +18,9 @@ from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
 from teemark.report import run_page
-from teemark.report.sections import causes
+from teemark.report.comparison import comparison
 from teemark.report.sections.boards import table
-from teemark.report.sections.comparison import comparison
+from teemark.report.sections.causes import causes_of
 from teemark.report.sections.throughput import TIMED, unit_of
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
@@ -35,7 +35,7 @@ def markdown(*runs: RunData) -> str:
 def test_a_label_of_a_chart_keeps_its_digits() -> None:
     """A change of 0.77 % stood as 0.7 %: places are cut, not words."""
     line = Line("a", (0, 1), (1000.0, 1007.7), (1,))
-    drawn = charts.history([line], ["01-01\n", "01-02\n"], "instructions", charts.NARROW)
+    drawn = charts.history([line], ["01-01\n", "01-02\n"], "instructions", charts.NARROW.width)
     assert re.search(r">▲ \+0\.77.%<", drawn)
 
 
@@ -43,7 +43,7 @@ def test_a_label_of_a_chart_keeps_its_digits() -> None:
 def test_an_axis_of_runs_names_three_on_a_phone(runs: int) -> None:
     names = [f"11-{number:02}\n3f2c1a9+" for number in range(1, runs + 1)]
     line = Line("a", tuple(range(runs)), (1000.0,) * runs, ())
-    drawn = charts.history([line], names, "instructions", charts.NARROW)
+    drawn = charts.history([line], names, "instructions", charts.NARROW.width)
     named = sorted(re.findall(r"11-\d\d(?=<)", drawn))
     room = (charts.NARROW.width - 6.8 * FONT) / runs
     apart = [int(two[3:]) - int(one[3:]) for one, two in pairwise(named)]
@@ -88,9 +88,9 @@ def test_a_found_cause_stands_on_a_page_without_a_call() -> None:
         next(one for one in subject.findings if one.topic == "cause"),
         status="found", claim="Other processes took the CPU.",
     )  # fmt: skip
-    (shown,) = causes.told(replace(subject, findings=(found,)))
+    (shown,) = causes_of(replace(subject, findings=(found,)))
     assert isinstance(shown, Findings)
-    assert causes.told(replace(subject, findings=(replace(found, status="ruled out"),))) == []
+    assert causes_of(replace(subject, findings=(replace(found, status="ruled out"),))) == []
 
 
 def test_a_bar_that_ends_early_says_what_the_rest_is() -> None:
@@ -147,7 +147,7 @@ def test_a_part_of_a_call_is_no_more_than_the_call(monkeypatch: pytest.MonkeyPat
     key = "storage/write/tee-ree-fs/65536"
     wide = estimate([[0.2, 0.5, 0.7, 0.9, 1.2, 1.3, 1.4, 0.4, 0.6]], key)
     assert wide.interval is not None and wide.interval.high > 1  # noqa: PT018
-    monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 50.0, 65536)]))
+    monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 65536)]))
     monkeypatch.setattr(storage, "_served", lambda *_: wide)
     found = storage.rpcs(Ground.of(run_of({EMPTY: [57_200.0] * 9}, icount=True)))
     assert re.search(r"RPCs, of \S+: 70.% \(40.%.….100.%\)", found.evidence)
@@ -162,7 +162,7 @@ def test_the_name_of_a_driver_stays_in_the_picture(shape: charts.Shape) -> None:
         charts.Series(Backend(name=name, title=title, secure=False), ((64, 1.0), (1024, 2.0 + n)))
         for n, (name, title) in enumerate(zip(names, titles, strict=True))
     ]
-    drawn = re.findall(r">([^<>]*)</text>", charts.throughput(series, shape))[-4:]
+    drawn = re.findall(r">([^<>]*)</text>", charts.throughput(series, shape.width))[-4:]
     em = 0.52 if shape is charts.WIDE else 0.6
     assert all(len(name) * em * FONT <= shape.label - 10 for name in drawn)
     assert drawn[0].endswith("-neon")

@@ -325,20 +325,20 @@ def test_chart_is_xml_with_page_colours() -> None:
     other = Backend(name="somebody-else", title="somebody-else")
     series = [charts.Series(tee, points, place=0), charts.Series(other, points, place=99)]
     for shape in (charts.WIDE, charts.NARROW):
-        svg = charts.throughput(series, shape)
+        svg = charts.throughput(series, shape.width)
         ElementTree.fromstring(svg)
         assert "var(--c-0)" in svg
         assert "var(--c-other)" in svg
         assert not re.search(r"#[0-9a-f]{6}\b", svg)
         assert "font-family" not in svg
-        assert svg == charts.throughput(series, shape)
+        assert svg == charts.throughput(series, shape.width)
 
 
 def test_bars_of_intervals_end_at_the_axis() -> None:
     """The axis is made for the points; a bar that is longer is cut off there."""
     tee = Backend(name="tee", title="TEE API", secure=True)
     series = [charts.Series(tee, ((64.0, 10.0), (1024.0, 20.0)), ((0.001, 9000.0), None))]
-    svg = charts.throughput(series, charts.NARROW)
+    svg = charts.throughput(series, charts.NARROW.width)
     (bar,) = (one for one in ElementTree.fromstring(svg) if one.get("width") == "1.2")
     height = charts.NARROW.height - 50 - 26
     assert float(bar.attrib["height"]) == pytest.approx(height)

@@ -11,7 +11,7 @@ import pytest
 from synthetic import Synthetic, run_of
 from teemark.findings.subject import SectionFunction, Subject, subjects
 from teemark.page import markdown
-from teemark.report.sections.comparison import comparison
+from teemark.report.comparison import comparison
 from teemark.report.sections.costs import costs
 
 SECTIONS: dict[str, SectionFunction] = {

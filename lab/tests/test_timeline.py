@@ -14,8 +14,9 @@ from synthetic import Synthetic
 from teemark.findings.subject import subjects
 from teemark.model.timeline import StepCost, told
 from teemark.page import html, markdown
+from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Chart
-from teemark.report.sections.timeline import NARROW, WIDE, render, timeline
+from teemark.report.sections.timeline import render, timeline
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Timeline
 

@@ -3,20 +3,19 @@
 
 from pathlib import Path
 
-import click
-
 from teemark.base.console import paragraph, terminal
-from teemark.cli.common import json_option, put_json, run_argument
+from teemark.cli.common import json_option, put_json, run_argument, subcommand
 from teemark.cli.reading import read
 from teemark.findings.choices import choices, table
 from teemark.findings.ground import Ground
 from teemark.page import terminal as terminal_page
 
 
-@click.command("advise")
-@run_argument
-@json_option("Write the advice as JSON.")
-def command(run_path: Path, as_json: bool) -> None:
+@subcommand("advise")
+def command(
+    run_path: Path = run_argument,
+    as_json: bool = json_option("Write the advice as JSON."),
+) -> None:
     """Say which kind of memory, which pieces of a stream and which backend cost least, from which
     size to which, and what that saves.
 

@@ -9,16 +9,21 @@ from teemark.audit import audit
 from teemark.audit.text import read_file
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
-from teemark.cli.common import PATH, json_option, option, put_json
+from teemark.cli.common import PATH, argument, json_option, option, put_json, subcommand
 from teemark.reference import data
 
 
-@click.command("audit")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PATH)
-@option("--core NAME", "The core that gave the figures, if they don't say: cortex-a53.", default="")
-@option("--ghz GHZ", "Its clock, if they don't say.", kind=click.FloatRange(0), default=0.0)
-@json_option("Write what was read and found as JSON.")
-def command(files: tuple[Path, ...], core: str, ghz: float, as_json: bool) -> int:
+@subcommand("audit")
+def command(
+    files: tuple[Path, ...] = argument("FILE...", nargs=-1, required=True, type=PATH),
+    core: str = option(
+        "--core NAME", "The core that gave the figures, if they don't say: cortex-a53.", default=""
+    ),
+    ghz: float = option(
+        "--ghz GHZ", "Its clock, if they don't say.", kind=click.FloatRange(0), default=0.0
+    ),
+    as_json: bool = json_option("Write what was read and found as JSON."),
+) -> int:
     """Look for figures that can't be right.
 
     FILE is any text with figures in sentences, tables or "name: value" lines; the output of openssl

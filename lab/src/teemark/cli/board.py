@@ -8,7 +8,7 @@ import click
 from teemark.base import console
 from teemark.base.errors import ConfigError
 from teemark.boards import BoardFile, config, instances
-from teemark.cli.common import json_option, put_json
+from teemark.cli.common import json_option, put_json, subcommand
 
 
 @click.group("board")
@@ -33,9 +33,8 @@ def _facts(name: str, board: BoardFile | ConfigError, default: str) -> dict[str,
     return known | {"up": kept is not None, "address": f"127.0.0.1:{kept.port}" if kept else None}
 
 
-@command.command("list")
-@json_option("One JSON array, for scripts.")
-def list_boards(as_json: bool) -> int:
+@subcommand("list", command)
+def list_boards(as_json: bool = json_option("One JSON array, for scripts.")) -> int:
     """List the boards, their kind, and whether a virtual one is up.
 
     The one that `teemark run` takes unasked has a *: `board = "NAME"` in

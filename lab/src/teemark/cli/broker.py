@@ -9,7 +9,7 @@ import click
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
 from teemark.broker.desk import Desk, Version
-from teemark.cli.common import board_option, option, out_option
+from teemark.cli.common import board_option, option, out_option, subcommand
 from teemark.cli.reach import reached
 from teemark.run import reader
 from teemark.run.writer import directory_for
@@ -28,10 +28,11 @@ _mosquitto = option(
 )
 
 
-@command.command("demo")
-@board_option("qemu-v8", "A virtual board.")
-@_mosquitto
-def demo(board: str, mosquitto: Version) -> int:
+@subcommand("demo", command)
+def demo(
+    board: str = board_option("qemu-v8", "A virtual board."),
+    mosquitto: Version = _mosquitto,
+) -> int:
     """Show a broker, three clients, and what each sees of a message.
 
     One client has no key. The broker's memory is searched for the plaintext, and once more with a
@@ -43,14 +44,15 @@ def demo(board: str, mosquitto: Version) -> int:
         return 0 if scene.show(desk, click.echo) else 1
 
 
-@command.command("measure", short_help="Measure what a message costs the broker.")
-@board_option("qemu-v8-icount", "A virtual board.")
-@_mosquitto
-@option(
-    "--clients N", "Enrol so many; 100 and 1,000 get a message together.", default=bench.READERS
-)
-@out_option("runs/TIME-BOARD-broker")
-def measure(board: str, mosquitto: Version, clients: int, out: Path | None) -> int:
+@subcommand("measure", command, short_help="Measure what a message costs the broker.")
+def measure(
+    board: str = board_option("qemu-v8-icount", "A virtual board."),
+    mosquitto: Version = _mosquitto,
+    clients: int = option(
+        "--clients N", "Enrol so many; 100 and 1,000 get a message together.", default=bench.READERS
+    ),
+    out: Path | None = out_option("runs/TIME-BOARD-broker"),
+) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
 
     On a board that counts instructions, CPU time is instructions, exactly. Writes a run like any

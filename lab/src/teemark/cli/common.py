@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Options and arguments that several subcommands have."""
 
+import inspect
 import re
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,16 @@ from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from teemark.boards.own_ta import OwnTa
     from teemark.model.compare import Limit
+    from teemark.page.blocks import Block
     from teemark.plan.plan import Plan
-
-Option = Callable[[Any], Any]
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
+TREE = click.Path(exists=True, file_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _boards(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -43,95 +42,104 @@ _COMPLETED = {"--board": _boards, "--plan": _plans}
 """Options whose values a shell can complete, and what to."""
 
 
-def together(*options: Option) -> Option:
-    """Several options as one decorator, in the order of the help."""
-    return lambda command: reduce(lambda made, add: add(made), reversed(options), command)
+def subcommand(
+    name: str, under: click.Group | None = None, *, of: type | None = None, **more: Any
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Makes a function a command, and one of the group `under`. Its parameters, or those of the
+    data class `of`, have what `option` and `argument` return as their defaults."""
+
+    def made(function: Any) -> click.Command:
+        declared = inspect.signature(of or function).parameters
+        for parameter, made_by in reversed([(one.name, one.default) for one in declared.values()]):
+            function = made_by(parameter)(function)
+        group: Any = under if under is not None else click
+        whole: click.Command = group.command(name, **more)(function)
+        return whole
+
+    return made
+
+
+def argument(metavar: str | None = None, **more: Any) -> Any:
+    """Returns the declaration of an argument; without a `metavar` the help has its name."""
+    return lambda name: click.argument(name, metavar=metavar, **more)
 
 
 def option(
     words: str,
     help: str,  # noqa: A002
-    name: str = "",
     *,
     kind: click.ParamType[Any] | None = None,
     default: Any = None,
     **more: Any,
-) -> Option:
-    """Returns an option by its words in the help, "-o --out DIR"; one without a value is a flag.
-    The value of an N is a number from 1 on, that of a RUN a path."""
+) -> Any:
+    """Returns the declaration of an option by its words in the help, "-o --out DIR"; one without a
+    value is a flag. The value of an N is a number from 1 on, that of a RUN a path."""
     flags = [word for word in words.split() if word.startswith("-")]
     metavar = next((word for word in words.split() if not word.startswith("-")), None)
     if metavar is None:
-        return click.option(*flags, *filter(None, (name,)), is_flag=True, help=help)
+        return lambda name: click.option(*flags, name, is_flag=True, help=help)
     if default is not None:  # None would be a value, and an option that is required have one
         more |= {"default": default, "show_default": bool(default)}
-    return click.option(
-        *flags,
-        *filter(None, (name,)),
-        metavar=metavar,
-        type=kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar),
-        shell_complete=_COMPLETED.get(flags[-1]),
-        help=help,
-        **more,
-    )
+    kind = kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar)
+    more |= {"metavar": metavar, "type": kind, "shell_complete": _COMPLETED.get(flags[-1])}
+    return lambda name: click.option(*flags, name, help=help, **more)
 
 
-def several(words: str, help: str, name: str = "", **more: Any) -> Option:  # noqa: A002
+def several(words: str, help: str, **more: Any) -> Any:  # noqa: A002
     """Returns an option that may be repeated; its value is a tuple."""
-    return option(words, f"{help} May be repeated.", name, multiple=True, **more)
+    return option(words, f"{help} May be repeated.", multiple=True, **more)
 
 
-def board_option(default: str | None, help: str) -> Option:  # noqa: A002
+def board_option(default: str | None, help: str) -> Any:  # noqa: A002
     return option("--board NAME", help, default=default)
 
 
-def json_option(help: str) -> Option:  # noqa: A002
-    return option("--json", help, "as_json")
+def json_option(help: str) -> Any:  # noqa: A002
+    return option("--json", help)
 
 
-def out_option(default: str) -> Option:
+def out_option(default: str) -> Any:
     """-o and --out, of a command that makes a folder of its own."""
     return option("-o --out DIR", f"Folder of the run. [default: {default}]", kind=PATH)
 
 
-run_argument = click.argument("run_path", metavar="RUN", type=PATH)
-board_argument = click.argument("board", shell_complete=_COMPLETED["--board"])
-plan_argument = click.argument("name", shell_complete=_COMPLETED["--plan"])
+def form_option(*more: str) -> Any:
+    """-f and --json."""
+    choice = click.Choice(("text", "json", *more))
+
+    def both(name: str) -> Callable[[Any], Any]:
+        form = click.option("-f", "--format", name, type=choice, default="text")
+        return lambda function: form(
+            click.option("--json", name, flag_value="json", help="As --format json.")(function)
+        )
+
+    return both
+
+
+run_argument = argument("RUN", type=PATH)
+runs_argument = argument("RUN...", nargs=-1, required=True, type=PATH)
+board_argument = argument(shell_complete=_COMPLETED["--board"])
+plan_argument = argument(shell_complete=_COMPLETED["--plan"])
 exact_board_option = board_option("qemu-v8-icount", "One that counts instructions.")
-all_option = option("--all", "List every case.", "everything")
+all_option = option("--all", "List every case.")
 output_option = option("-o --output FILE", "Write to this file instead of stdout.", kind=OUTPUT)
 optee_option = option(
     "--optee WHICH",
     "debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
 )
-patch_option = several(
-    "--patch FILE", "Build OP-TEE's source with this patch.", "patches", kind=FILE
-)
+patch_option = several("--patch FILE", "Build OP-TEE's source with this patch.", kind=FILE)
 only_option = several("--only PATTERN", "Only cases of the plan like this: 'oneshot/*/tee/*'.")
-program_options = together(
-    several(
-        "--push FILE", "A program, a library or a TA that is on the board meanwhile.", kind=FILE
-    ),
-    several(
-        "--names FILE", "A TA's header, or a names.toml: names of TAs and commands.", kind=FILE
-    ),
+push_option = several(
+    "--push FILE", "A program, a library or a TA that is on the board meanwhile.", kind=FILE
+)
+names_option = several(
+    "--names FILE", "A TA's header, or a names.toml: names of TAs and commands.", kind=FILE
 )
 ta_option = option(
     "--ta DIR",
     "A Trusted Application of your own: its folder, or its signed UUID.ta (docs/own-ta.md).",
-    "ta_path",
     kind=PATH,
 )
-
-
-def form_options(*more: str) -> Option:
-    """-f, --json and -o: the parameters `form` and `output`."""
-    choice = click.Choice(("text", "json", *more))
-    return together(
-        click.option("-f", "--format", "form", type=choice, default="text"),
-        click.option("--json", "form", flag_value="json", help="As --format json."),
-        output_option,
-    )
 
 
 class WithProgram(click.Command):
@@ -197,9 +205,22 @@ def picked(thing: object, *names: str) -> dict[str, Any]:
     return {name: getattr(thing, name) for name in names}
 
 
-def shown(show: "Callable[[Console], None]", *, plain: bool) -> str:
-    """Returns what is printed to a terminal; `plain` for a file."""
-    console = terminal(plain=plain)
-    with console.capture() as said:
-        show(console)
-    return said.get()
+def put_blocks(
+    form: str,
+    output: Path | None,
+    blocks: "Callable[[], Sequence[Block]]",
+    data: Callable[[], object],
+) -> None:
+    """Puts the blocks as text or Markdown, or the data as JSON, as `form` says."""
+    from teemark.page import markdown
+    from teemark.page.terminal import show
+
+    if form == "json":
+        put(json_text(data()), output)
+    elif form == "markdown":
+        put("\n\n".join(markdown.block(one, 1) for one in blocks()) + "\n", output)
+    else:
+        console = terminal(plain=output is not None)
+        with console.capture() as text:
+            show(console, blocks())
+        put(text.get(), output)

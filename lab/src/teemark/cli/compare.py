@@ -4,45 +4,35 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
-import click
-from rich.console import Console
-
-from teemark.base.console import json_text, paragraph
 from teemark.base.errors import DataError, UsageMistake
 from teemark.cli import common
+from teemark.cli.common import argument, option, subcommand
 from teemark.findings.subject import subjects
 from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
-from teemark.page import terminal
-from teemark.report import comparing
-from teemark.report.comparing import Compared, compared, never_fails
-from teemark.report.sections.comparison import render
+from teemark.page.blocks import Block, Paragraph, Quiet
+from teemark.report import comparison
+from teemark.report.comparison import Compared, compared, names, never_fails, pair_names, render
 from teemark.run import reader
 from teemark.trace import store
 
 
-@click.command("compare")
-@click.argument("base", type=common.PATH)
-@click.argument("new", nargs=-1, metavar="NEW...", required=True, type=common.PATH)
-@common.option(
-    "--fail-on LIMIT",
-    "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a call).",
-)
-@common.option("--force", "Compare what should not be compared.")
-@common.all_option
-@common.form_options("markdown", "html")
+@subcommand("compare")
 def command(
     *,
-    base: Path,
-    new: tuple[Path, ...],
-    fail_on: str | None,
-    force: bool,
-    everything: bool,
-    form: Literal["text", "json", "markdown", "html"],
-    output: Path | None,
+    base: Path = argument(type=common.PATH),
+    new: tuple[Path, ...] = argument(nargs=-1, metavar="NEW...", required=True, type=common.PATH),
+    fail_on: str | None = option(
+        "--fail-on LIMIT",
+        "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a "
+        "call).",
+    ),
+    force: bool = option("--force", "Compare what should not be compared."),
+    everything: bool = common.all_option,
+    form: str = common.form_option("markdown", "html"),
+    output: Path | None = common.output_option,
 ) -> int:
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
@@ -60,14 +50,13 @@ def command(
     """
     limit = common.parse_limit(fail_on) if fail_on is not None else None
     found, forced = _compared([base, *new], limit, force=force)
-    failures = [comparing.failures(one.found, limit) if limit else [] for one in found]
-    page = partial(render, found, forced, limit)
-    show = partial(_show_all, found=found, forced=forced, limit=limit, everything=everything)
-    forms = {
-        "json": lambda _: json_text(_json(found, forced, limit, failures)),
-        "text": lambda _: common.shown(show, plain=bool(output)),
-    }
-    common.put(forms.get(form, page)(form), output)
+    failures = [comparison.failures(one.judged, limit) if limit else [] for one in found]
+    if form in ("markdown", "html"):
+        common.put(render(found, forced, limit, form), output)
+    else:
+        blocks = partial(_blocks, found, forced, limit, everything=everything)
+        data = partial(_json, found, forced, limit, failures)
+        common.put_blocks(form, output, blocks, data)
     return 1 if any(failures) else 0
 
 
@@ -92,38 +81,29 @@ def _compared(
     about = subjects(runs, [store.find(reader.locate(path).parent) for path in paths])
     found = [compared(about[0], other) for other in about[1:]]
     for one in found:
-        if not one.found.pairs:
+        if not one.judged.pairs:
             raise DataError(
-                f"{one.base.run.file} and {one.other.run.file} have no case in common",
+                f"{one.judged.first.file} and {one.judged.second.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-        if limit is not None and (why := never_fails(one.found)) is not None:
-            raise UsageMistake(why, hint=comparing.remedy(one.found))
+        if limit is not None and (why := never_fails(one.judged)) is not None:
+            raise UsageMistake(why, hint=comparison.remedy(one.judged))
     return found, tuple(against)
 
 
-def _show_all(
-    console: Console,
-    *,
-    found: Sequence[Compared],
-    forced: Sequence[str],
-    limit: Limit | None,
-    everything: bool,
-) -> None:
-    """Shows the answer first and the method last, a comparison after the other."""
-    for number, of in enumerate(found):
-        if number:
-            console.print()
-        for why in forced:
-            paragraph(console, f"! Compared by force: {why}.")
-        base, new = comparing.pair_names(of.base.run, of.other.run)
-        paragraph(console, f"{base} → {new}")
-        rest = "--all lists them"
-        terminal.show(console, comparing.blocks(of, limit, rest, everything=everything))
-        for remark in comparing.method(of):
-            paragraph(console, remark, style="dim")
-        paragraph(console, f"base: {comparing.names(of.base.run)}", style="dim")
-        paragraph(console, f"new:  {comparing.names(of.other.run)}", style="dim")
+def _blocks(
+    found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
+) -> list[Block]:
+    """Returns the answer first and the method last, a comparison after the other."""
+    made: list[Block] = []
+    for of in found:
+        runs = of.judged.first, of.judged.second
+        head = [*(f"! Compared by force: {why}." for why in forced), " → ".join(pair_names(*runs))]
+        foot = [*comparison.method(of), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
+        made += [Paragraph((text,)) for text in ([""] if made else []) + head]
+        made += comparison.blocks(of, limit, "--all lists them", everything=everything)
+        made += [Paragraph((Quiet(text),)) for text in foot]
+    return made
 
 
 def _json(
@@ -132,7 +112,7 @@ def _json(
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
-    base = found[0].base.run
+    base = found[0].judged.first
     return {
         "base": base.file,
         "base_origin": base.origin,
@@ -142,19 +122,21 @@ def _json(
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {
-                "new": one.other.run.file,
-                "new_origin": one.other.run.origin,
-                "verdict": comparing.verdict(one.found),
-                "counts": {said: len(one.found.of(said)) for said in comparing.SIGN},
-                "unit": one.other.run.unit,
-                **common.picked(one.found, "exact", "starts"),
+                "new": one.judged.second.file,
+                "new_origin": one.judged.second.origin,
+                "verdict": comparison.verdict(one.judged),
+                "counts": {said: len(one.judged.of(said)) for said in comparison.SIGN},
+                "unit": one.judged.second.unit,
+                **common.picked(one.judged, "exact", "starts"),
                 "cases": [
-                    comparing.case_data(pair) | {"functions": one.functions.get(pair.case)}
-                    for pair in one.found.worst_first
+                    comparison.case_data(pair) | {"functions": one.functions.get(pair.case)}
+                    for pair in one.judged.worst_first
                 ],
-                "only_in_base": one.found.lost,
-                "only_in_new": one.found.new,
-                "changes": [comparing.change_data(one.other.run, change) for change in one.changes],
+                "only_in_base": one.judged.lost,
+                "only_in_new": one.judged.new,
+                "changes": [
+                    comparison.change_data(one.judged.second, change) for change in one.changes
+                ],
                 "failures": failed,
             }
             for one, failed in zip(found, failures, strict=True)

@@ -14,19 +14,22 @@ from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.harmless import harmless
 from teemark.boards import Board, ensure_installed, open_board, own_ta
-from teemark.cli.common import board_argument, json_option, option, picked, put_json
+from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
 from teemark.doctor import look
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
 
 
-@click.command("doctor")
-@board_argument
-@json_option("Everything that was found, as JSON.")
-@option("--all", "The whole inventory of a healthy board.", "everything")
-@option("--accelerators", "Have tcrypt and AF_ALG ask the kernel's crypto devices; needs root.")
-def command(board: str, as_json: bool, everything: bool, accelerators: bool) -> int:
+@subcommand("doctor")
+def command(
+    board: str = board_argument,
+    as_json: bool = json_option("Everything that was found, as JSON."),
+    everything: bool = option("--all", "The whole inventory of a healthy board."),
+    accelerators: bool = option(
+        "--accelerators", "Have tcrypt and AF_ALG ask the kernel's crypto devices; needs root."
+    ),
+) -> int:
     """Say what is wrong with a board, why, and what to do about it.
 
     Looks at the TEE and its Trusted Applications, the kernel's crypto, OpenSSL, the CPU's clock,

@@ -7,32 +7,34 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
 from teemark.cli import common
+from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import figure, warn
 from teemark.findings.subject import Subject, subjects
-from teemark.model.breakdown import Breakdown
+from teemark.model.breakdown import Breakdown, shown
 from teemark.page import bars, figures, terminal
 from teemark.page.blocks import Findings
-from teemark.report.sections import causes
+from teemark.report import summary
+from teemark.report.sections.breakdown import parts_of, untold
+from teemark.report.sections.causes import causes_of
 from teemark.run import reader
 from teemark.trace import store
 
 
-@click.command("explain")
-@common.run_argument
-@common.several("--case KEY", "Take this case apart.", "cases")
-@common.option("--all", "Take every case apart.", "everything")
-@common.option(
-    "--trace RUN",
-    "A run of `teemark trace` on the same board: some causes show only inside a call.",
-    "traced",
-)
-@common.json_option("All cases, and findings, as JSON.")
+@subcommand("explain")
 def command(
-    run_path: Path, cases: tuple[str, ...], *, everything: bool, traced: Path | None, as_json: bool
+    run_path: Path = common.run_argument,
+    cases: tuple[str, ...] = several("--case KEY", "Take this case apart."),
+    everything: bool = option("--all", "Take every case apart."),
+    traced: Path | None = option(
+        "--trace RUN",
+        "A run of `teemark trace` on the same board: some causes show only inside a call.",
+    ),
+    as_json: bool = json_option("All cases, and findings, as JSON."),
 ) -> int:
     """Say where the time of a call into the TEE goes, part by part, and what to change.
 
@@ -44,8 +46,6 @@ def command(
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
     the command line.
     """
-    from teemark.model import breakdown
-
     run = reader.read(run_path)
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
     subject = subjects([run], [inside])[0]
@@ -73,7 +73,7 @@ def command(
     else:
         chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
         if not chosen:
-            chosen = subject.breakdowns if everything else breakdown.shown(subject.breakdowns)
+            chosen = subject.breakdowns if everything else shown(subject.breakdowns)
         _show(subject, chosen, whole=everything or bool(cases))
     apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
     apart |= any(one.answer == "no" for one in subject.models.counted.values())
@@ -83,11 +83,6 @@ def command(
 def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:
     """Prints a bar and its parts for each call, then the causes; `whole` with what told each part,
     and what each cause stands on."""
-
-    from teemark.base import fmt
-    from teemark.report import summary
-    from teemark.report.sections import breakdown
-
     console = text_terminal(100)
     for one in chosen:
         head = f"{one.key}: {figures.time(subject.run, one.total)}"
@@ -103,7 +98,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
             bar = ((cells, style[part.name]) for part, cells in drawn)
             console.print(Text.assemble("  ", *bar))
         if whole:
-            terminal.show(console, breakdown.told(subject, one))
+            terminal.show(console, parts_of(subject, one))
             console.print()
             continue
         signs = {part.name: cells[0] for part, cells in drawn}
@@ -112,15 +107,14 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
             for part, share in parts
         ]
         paragraph(console, f"  {', '.join(legend)}")
-    doubts = tuple(one for one in subject.found("board", "trust") if one.severity != "note")
     if whole:
-        terminal.show(console, breakdown.untold(chosen))
-        terminal.show(console, [*causes.told(subject), Findings(doubts)])
+        terminal.show(console, untold(chosen))
+        terminal.show(console, [*causes_of(subject), Findings(subject.doubts)])
         return
     summary.dearest(console, subject)
-    told = causes.told(subject, summary.DEAREST)
+    told = causes_of(subject, summary.DEAREST)
     terminal.show(console, [block for block in told if not isinstance(block, Findings)])
-    for doubt in doubts:
+    for doubt in subject.doubts:
         paragraph(console, f"! {doubt.claim}")
     paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
 

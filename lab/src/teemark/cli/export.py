@@ -7,30 +7,29 @@ import click
 
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
-from teemark.cli.common import option, output_option, put, run_argument
+from teemark.cli.common import option, output_option, put, run_argument, subcommand
 from teemark.export import FORMATS
 from teemark.run import reader
 
 
-@click.command(
+@subcommand(
     "export", epilog="Formats: " + "; ".join(f"{row.name} ({row.help})" for row in FORMATS) + "."
 )
-@run_argument
-@option(
-    "-f --format WHICH",
-    "What to write.",
-    "name",
-    kind=click.Choice([row.name for row in FORMATS]),
-    required=True,
-)
-@option(
-    "--push URL",
-    "Send openmetrics to a Prometheus push gateway, http://HOST:9091, or bmf to a project of "
-    "Bencher, https://api.bencher.dev/PROJECT, by the key in BENCHER_API_KEY.",
-    "server",
-)
-@output_option
-def command(run_path: Path, name: str, server: str | None, output: Path | None) -> int:
+def command(
+    run_path: Path = run_argument,
+    name: str = option(
+        "-f --format WHICH",
+        "What to write.",
+        kind=click.Choice([row.name for row in FORMATS]),
+        required=True,
+    ),
+    server: str | None = option(
+        "--push URL",
+        "Send openmetrics to a Prometheus push gateway, http://HOST:9091, or bmf to a project of "
+        "Bencher, https://api.bencher.dev/PROJECT, by the key in BENCHER_API_KEY.",
+    ),
+    output: Path | None = output_option,
+) -> int:
     """Print a run in another tool's format.
 
     RUN is a run's folder, or its run.ndjson. With --push nothing is printed unless -o names a file.

@@ -4,16 +4,15 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from teemark.base import fmt
-from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
 from teemark.cli import common
+from teemark.cli.common import option, subcommand
 from teemark.exact import baseline as baselines
 from teemark.exact import gate, record
 from teemark.exact.baseline import Baseline, figures_of
@@ -21,57 +20,47 @@ from teemark.exact.gate import Gated
 from teemark.exact.record import Own
 from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
-from teemark.page import markdown, terminal
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
-from teemark.report import comparing
+from teemark.report import comparison
+from teemark.report.comparison import Compared
 
 OF_TA = "--ta"
 """In a baseline: the plan is the bench.toml of the TA."""
 
 
-@click.command("gate")
-@common.option(
-    "--baseline FILE",
-    "What each case took: a text file to be committed.",
-    "place",
-    kind=common.OUTPUT,
-    required=True,
-)
-@common.option("--update", "Measure, and write the baseline anew.")
-@common.option("--no-functions", "With --update: don't trace, so that no function is named.")
-@common.ta_option
-@common.option(
-    "--plan NAME", "With --update: what to measure. [default: as before; at first: gate]"
-)
-@common.option(
-    "--board NAME", "With --update: where. [default: as before; at first: qemu-v8-icount]"
-)
-@common.option(
-    "--fail-on LIMIT",
-    "Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
-    default="0%",
-)
-@common.option(
-    "--skip-others",
-    "Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
-)
-@common.optee_option
-@common.patch_option
-@common.form_options("markdown")
+@subcommand("gate")
 def command(
     *,
-    place: Path,
-    update: bool,
-    no_functions: bool,
-    ta_path: Path | None,
-    plan: str | None,
-    board: str | None,
-    fail_on: str,
-    skip_others: bool,
-    optee: str | None,
-    patches: tuple[Path, ...],
-    form: Literal["text", "json", "markdown"],
-    output: Path | None,
+    place: Path = option(
+        "--baseline FILE",
+        "What each case took: a text file to be committed.",
+        kind=common.OUTPUT,
+        required=True,
+    ),
+    update: bool = option("--update", "Measure, and write the baseline anew."),
+    no_functions: bool = option(
+        "--no-functions", "With --update: don't trace, so that no function is named."
+    ),
+    ta_path: Path | None = common.ta_option,
+    plan: str | None = option(
+        "--plan NAME", "With --update: what to measure. [default: as before; at first: gate]"
+    ),
+    board: str | None = option(
+        "--board NAME", "With --update: where. [default: as before; at first: qemu-v8-icount]"
+    ),
+    fail_on: str = option(
+        "--fail-on LIMIT",
+        "Fail only where a case got so much dearer: 0.2%, or 1000i (instructions a call).",
+        default="0%",
+    ),
+    skip_others: bool = option(
+        "--skip-others",
+        "Exit with 0 if the baseline was made with another compiler, OP-TEE, kernel or TF-A.",
+    ),
+    optee: str | None = common.optee_option,
+    patches: tuple[Path, ...] = common.patch_option,
+    form: str = common.form_option("markdown"),
+    output: Path | None = common.output_option,
 ) -> int:
     """Run the baseline's plan on the exact board, and fail where a call takes more instructions
     than in the baseline.
@@ -106,13 +95,8 @@ def command(
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)
-    shown = [] if form == "json" else _blocks(gated, before, place, limit)
-    forms = {
-        "json": lambda: json_text(_json(gated, limit)),
-        "markdown": lambda: "\n\n".join(markdown.block(one, 1) for one in shown) + "\n",
-        "text": lambda: common.shown(partial(terminal.show, blocks=shown), plain=bool(output)),
-    }
-    common.put(forms[form](), output)
+    blocks = partial(_blocks, gated, before, place, limit)
+    common.put_blocks(form, output, blocks, partial(_json, gated, limit))
     if gated.found is None:
         return 0 if skip_others else 1
     return 1 if _failed(gated.found, limit) else 0
@@ -135,22 +119,19 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
         versions = Table(left("version of", "in the baseline", "here"), rows)
         return [Heading(answer), versions, Paragraph((again,))]
     gone = f" {len(found.lost)} gone." if found.lost else ""
-    head = f"{'FAIL' if _failed(found, limit) else 'PASS'}: {comparing.outcome(found)}{gone}"
+    head = f"{'FAIL' if _failed(found, limit) else 'PASS'}: {comparison.outcome(found)}{gone}"
     made: list[Block] = [Heading(head)]
     if moved := [one for one in found.worst_first if one.moved]:
-        whys = [
-            (*comparing.change_cells(found.second, one), ": ".join(filter(None, gated.why(one))))
-            for one in changes(found)
-        ]
+        functions = {case: f"{case}: {said}" for case, said in gated.functions.items()}
+        made += comparison.change_table(Compared(found, changes(found), functions))
         cases = [
             (
                 one.name,
                 *(fmt.count(round(figure.value)) for figure in (one.first, one.second)),
-                f"{comparing.SIGN[one.verdict]} {comparing.change(one)}",
+                f"{comparison.SIGN[one.verdict]} {comparison.change(one)}",
             )
             for one in moved
         ]
-        made.append(Table((*left("what changed", "by"), *comparing.FUNCTIONS), whys))
         made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
     said = [f"{case}: not measured any more" for case in found.lost]
     said += [f"{skip.case}: {skip.reason}" for skip in found.second.skips if found.lost]
@@ -164,7 +145,7 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
         said.append(f"not in the baseline: {', '.join(found.new)}")
     if found.of("better") or found.new:
         said.append("`--update` takes what is new or cheaper into the baseline.")
-    said += filter(None, (comparing.visible(found),))
+    said += filter(None, (comparison.visible(found),))
     return [*made, Bullets(tuple((one,) for one in said))]
 
 
@@ -180,9 +161,9 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
         }
     return {
         "outcome": "fail" if _failed(found, limit) else "pass",
-        "cases": [comparing.case_data(one) for one in found.worst_first],
+        "cases": [comparison.case_data(one) for one in found.worst_first],
         "changes": [
-            comparing.change_data(found.second, change)
+            comparison.change_data(found.second, change)
             | dict(zip(("traced", "functions"), gated.why(change), strict=True))
             for change in changes(found)
         ],

@@ -7,16 +7,17 @@ from pathlib import Path
 import click
 
 from teemark.base import fmt
-from teemark.base.console import paragraph, say
+from teemark.base.console import say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.base.harmless import harmless
-from teemark.cli.common import OUTPUT, PATH, all_option, option, several
+from teemark.cli.common import OUTPUT, PATH, all_option, argument, option, several, subcommand
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, Line
 from teemark.page import terminal
+from teemark.page.blocks import Paragraph, Quiet
 from teemark.report import history_page
 from teemark.run import listing, reader
 from teemark.run.listing import Entry
@@ -24,29 +25,25 @@ from teemark.run.reader import RunData
 from teemark.run.store import Store
 
 
-@click.command("history")
-@click.argument("folder", metavar="[DIR]", required=False, type=PATH)
-@option("--board NAME", "Only runs of this board.")
-@option("--plan NAME", "Only runs of this plan.")
-@option("--last N", "Only the last N of these runs.", "last")
-@option("--list", "List the runs, a line each, and nothing else.", "listed")
-@option("--store git:BRANCH", "Runs in a branch of the git repository DIR. [default: here]")
-@several("--add RUN", "Put this run into the store first.", "added")
-@option("--prune N", "Leave the last N runs of each board and plan in the store.")
-@all_option
-@option("-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT)
+@subcommand("history")
 def command(
     *,
-    folder: Path | None,
-    board: str | None,
-    plan: str | None,
-    last: int | None,
-    listed: bool,
-    store: str | None,
-    added: tuple[Path, ...],
-    prune: int | None,
-    everything: bool,
-    output: Path | None,
+    folder: Path | None = argument("[DIR]", required=False, type=PATH),
+    board: str | None = option("--board NAME", "Only runs of this board."),
+    plan: str | None = option("--plan NAME", "Only runs of this plan."),
+    last: int | None = option("--last N", "Only the last N of these runs."),
+    listed: bool = option("--list", "List the runs, a line each, and nothing else."),
+    store: str | None = option(
+        "--store git:BRANCH", "Runs in a branch of the git repository DIR. [default: here]"
+    ),
+    added: tuple[Path, ...] = several("--add RUN", "Put this run into the store first."),
+    prune: int | None = option(
+        "--prune N", "Leave the last N runs of each board and plan in the store."
+    ),
+    everything: bool = all_option,
+    output: Path | None = option(
+        "-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT
+    ),
 ) -> int:
     """Show what changed over the runs in the folders of DIR, in the order of time: which cases, by
     how much, and since which run and commit.
@@ -168,10 +165,9 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
     """Shows the answer and what changed when; with `everything` each case."""
-    console = text_terminal()
-    paragraph(console, history_page.answer(runs, found))
-    if (table := history_page.event_table(runs, found)) is not None:
-        terminal.show(console, [table])
-    if everything:
-        terminal.show(console, [history_page.case_table(found, runs)])
-    paragraph(console, remark, style="dim")
+    blocks = [
+        Paragraph((history_page.answer(runs, found),)),
+        *history_page.event_table(runs, found),
+    ]
+    blocks += [history_page.case_table(found, runs)] if everything else []
+    terminal.show(text_terminal(), [*blocks, Paragraph((Quiet(remark),))])

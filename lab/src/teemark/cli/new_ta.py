@@ -3,16 +3,13 @@
 
 from pathlib import Path
 
-import click
-
 from teemark.base.console import say
 from teemark.boards import new_ta
-from teemark.cli.common import PATH
+from teemark.cli.common import PATH, argument, subcommand
 
 
-@click.command("new-ta")
-@click.argument("name", type=PATH)
-def command(name: Path) -> int:
+@subcommand("new-ta")
+def command(name: Path = argument(type=PATH)) -> int:
     """Make a folder NAME with a Trusted Application, its client and its benchmark.
 
     The folder has the form of optee_examples and builds with any development kit of OP-TEE's.

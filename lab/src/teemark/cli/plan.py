@@ -5,7 +5,7 @@ import click
 
 from teemark.base import console
 from teemark.base.errors import TeemarkError
-from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json
+from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json, subcommand
 from teemark.plan import check as plan_check
 from teemark.plan import plan
 
@@ -15,9 +15,8 @@ def command() -> None:
     """List the plans, or show the cases of one."""
 
 
-@command.command("list")
-@json_option("One JSON array, for scripts.")
-def list_plans(as_json: bool) -> int:
+@subcommand("list", command)
+def list_plans(as_json: bool = json_option("One JSON array, for scripts.")) -> int:
     """List the plans: name, number of cases, summary."""
     rows = []
     status = 0
@@ -36,11 +35,12 @@ def list_plans(as_json: bool) -> int:
     return status
 
 
-@command.command("show")
-@plan_argument
-@only_option
-@json_option("One JSON object, for scripts.")
-def show(name: str, only: tuple[str, ...], as_json: bool) -> None:
+@subcommand("show", command)
+def show(
+    name: str = plan_argument,
+    only: tuple[str, ...] = only_option,
+    as_json: bool = json_option("One JSON object, for scripts."),
+) -> None:
     """Print the cases of plan NAME, in the form that teebench reads.
 
     NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's

@@ -10,16 +10,16 @@ import click
 
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli.common import OUTPUT, PATH, option
+from teemark.cli.common import OUTPUT, option, runs_argument, subcommand
 from teemark.cli.reading import read
 from teemark.findings.subject import Subject, subjects
 from teemark.model import breakdown
 from teemark.page import figure_file
 from teemark.page.blocks import Chart
-from teemark.report import comparing
+from teemark.report import comparison
 from teemark.report.sections.breakdown import chart as call_chart
-from teemark.report.sections.throughput import ANSWERED, curves
 from teemark.report.sections.throughput import chart as curve_chart
+from teemark.report.sections.throughput import curves
 from teemark.report.sections.trace import chart as flame_chart
 from teemark.run.reader import locate
 from teemark.trace import store
@@ -33,17 +33,22 @@ _MEASURED_BY = {
 """Each chart that can be drawn, and what to say where it isn't there."""
 
 
-@click.command("plot")
-@click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
-@option(
-    "--what KIND",
-    "throughput, breakdown (a call's parts), flame (of a trace), or compare (BASE NEW…).",
-    kind=click.Choice(tuple(_MEASURED_BY)),
-    required=True,
-)
-@option("--of NAME", "The algorithm (throughput) or case. [default: the one a report begins with]")
-@option("-o --output FILE", "FILE.svg, FILE.png or FILE.pdf.", kind=OUTPUT, required=True)
-def command(run_paths: tuple[Path, ...], what: str, of: str | None, output: Path) -> int:
+@subcommand("plot")
+def command(
+    run_paths: tuple[Path, ...] = runs_argument,
+    what: str = option(
+        "--what KIND",
+        "throughput, breakdown (a call's parts), flame (of a trace), or compare (BASE NEW…).",
+        kind=click.Choice(tuple(_MEASURED_BY)),
+        required=True,
+    ),
+    of: str | None = option(
+        "--of NAME", "The algorithm (throughput) or case. [default: the one a report begins with]"
+    ),
+    output: Path = option(
+        "-o --output FILE", "FILE.svg, FILE.png or FILE.pdf.", kind=OUTPUT, required=True
+    ),
+) -> int:
     """Write a chart of a report as a file: light colours, sizes of a page.
 
     A RUN is a run's folder, or its run.ndjson. Charts of several runs stand under each other. PNG
@@ -58,8 +63,8 @@ def command(run_paths: tuple[Path, ...], what: str, of: str | None, output: Path
         [read(path) for path in run_paths], [store.find(locate(path).parent) for path in run_paths]
     )
     if what == "compare":
-        pairs = [comparing.compared(about[0], other) for other in about[1:]]
-        charts = [one for pair in pairs if (one := comparing.chart(pair)) is not None]
+        pairs = [comparison.compared(about[0], other) for other in about[1:]]
+        charts = [one for pair in pairs if (one := comparison.chart(pair)) is not None]
     else:
         charts = [_one(what, subject, of) for subject in about]
     if not charts:
@@ -74,7 +79,7 @@ def _one(what: str, subject: Subject, of: str | None) -> Chart:
     """Returns the chart of a run; errors say what there is instead."""
     found: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
-        drawn = sorted(curves(subject).items(), key=lambda item: item[0][1] not in ANSWERED)
+        drawn = curves(subject).items()
         found = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)

@@ -8,35 +8,30 @@ import click
 
 from teemark.base.errors import UsageMistake
 from teemark.boards import config
-from teemark.cli.common import exact_board_option, option, out_option, parse_limit
+from teemark.cli import common
+from teemark.cli.common import argument, option, subcommand
 from teemark.exact import pull_request
 from teemark.page import markdown
 from teemark.run.writer import directory_for
 
 
-@click.command("pr")
-@click.argument("base")
-@click.argument("head")
-@click.argument("cases", nargs=-1, metavar="[CASE]...")
-@option(
-    "--optee TREE",
-    "A git tree of OP-TEE's source. Nothing is built or written in it.",
-    "tree",
-    kind=click.Path(exists=True, file_okay=False, path_type=Path),
-    required=True,
-)
-@option("--fail-on LIMIT", "Exit with 1 where a call takes so much more: 0.2%.", default="0.1%")
-@exact_board_option
-@out_option("runs/TIME-BOARD-pr, with a folder for each commit")
+@subcommand("pr")
 def command(
     *,
-    base: str,
-    head: str,
-    cases: tuple[str, ...],
-    tree: Path,
-    fail_on: str,
-    board: str,
-    out: Path | None,
+    base: str = argument(),
+    head: str = argument(),
+    cases: tuple[str, ...] = argument(nargs=-1, metavar="[CASE]..."),
+    tree: Path = option(
+        "--optee TREE",
+        "A git tree of OP-TEE's source. Nothing is built or written in it.",
+        kind=common.TREE,
+        required=True,
+    ),
+    fail_on: str = option(
+        "--fail-on LIMIT", "Exit with 1 where a call takes so much more: 0.2%.", default="0.1%"
+    ),
+    board: str = common.exact_board_option,
+    out: Path | None = common.out_option("runs/TIME-BOARD-pr, with a folder for each commit"),
 ) -> int:
     """Build the commits BASE and HEAD of OP-TEE, trace each CASE with both, and print a comment
     for the pull request: which calls changed, in which functions, and how to repeat it.
@@ -47,7 +42,7 @@ def command(
     Exit status: 0 fine; 1 if a call takes more than --fail-on more, or wasn't measured on both; 2
     for a mistake on the command line.
     """
-    limit = parse_limit(fail_on)
+    limit = common.parse_limit(fail_on)
     if limit.share is None:
         raise UsageMistake(f"{fail_on} is no share", hint="write a limit as 0.2%")
     file = config.find(board)

@@ -4,15 +4,13 @@
 import math
 from pathlib import Path
 
-import click
-
 from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.interval import Interval
 from teemark.base.work import STREAM, Work
-from teemark.cli.common import json_option, picked, put_json, run_argument
+from teemark.cli.common import argument, json_option, picked, put_json, run_argument, subcommand
 from teemark.cli.reading import figure, low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
@@ -22,11 +20,12 @@ from teemark.plan.words import parse_size
 from teemark.run.reader import RunData
 
 
-@click.command("predict")
-@run_argument
-@click.argument("keys", metavar="[CASE]...", nargs=-1)
-@json_option("Write the predictions as JSON.")
-def command(run_path: Path, keys: tuple[str, ...], as_json: bool) -> int:
+@subcommand("predict")
+def command(
+    run_path: Path = run_argument,
+    keys: tuple[str, ...] = argument("[CASE]...", nargs=-1),
+    as_json: bool = json_option("Write the predictions as JSON."),
+) -> int:
     """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee/5000, cipher/aes-128-cbc/tee/enc/64K, stream/sha256/tee/37M/64K, …:

@@ -15,7 +15,7 @@ from teemark.base.errors import UsageMistake
 from teemark.boards import own_ta
 from teemark.boards.command_lines import BoardPath
 from teemark.boards.virtual import take_down
-from teemark.cli.common import PATH, board_argument
+from teemark.cli.common import PATH, argument, board_argument, subcommand
 
 
 def reached(name: str) -> contextlib.AbstractContextManager[boards.Board]:
@@ -31,9 +31,8 @@ def _virtual(board: str, why_not: str, hint: str | None = None) -> boards.BoardF
     return file
 
 
-@click.command("up")
-@board_argument
-def up(board: str) -> None:
+@subcommand("up")
+def up(board: str = board_argument) -> None:
     """Boot a virtual board and keep it up until `teemark down`.
 
     Every command that names the board then uses it, without a boot.
@@ -52,9 +51,8 @@ def up(board: str) -> None:
     say(f"consoles: {' and '.join(map(str, target.consoles()))}")
 
 
-@click.command("down")
-@board_argument
-def down(board: str) -> None:
+@subcommand("down")
+def down(board: str = board_argument) -> None:
     """Stop a virtual board that `teemark up` keeps up; its data disk is gone then.
 
     It is no error if the board isn't up.
@@ -79,10 +77,11 @@ def _own_blocking_mode() -> Iterator[None]:
                 os.set_blocking(fd, blocking)
 
 
-@click.command("exec", context_settings={"allow_interspersed_args": False})
-@board_argument
-@click.argument("cmd", nargs=-1, required=True, type=click.UNPROCESSED)
-def execute(board: str, cmd: tuple[str, ...]) -> int:
+@subcommand("exec", context_settings={"allow_interspersed_args": False})
+def execute(
+    board: str = board_argument,
+    cmd: tuple[str, ...] = argument(nargs=-1, required=True, type=click.UNPROCESSED),
+) -> int:
     """Run a command on a board: teemark exec BOARD -- CMD…
 
     Stdin, stdout and stderr pass through. The exit status is the command's, or 128+n if signal n
@@ -102,9 +101,8 @@ def execute(board: str, cmd: tuple[str, ...]) -> int:
         return target.exec(argv, stdin=None)
 
 
-@click.command("shell")
-@board_argument
-def shell(board: str) -> int:
+@subcommand("shell")
+def shell(board: str = board_argument) -> int:
     """Open a shell on a board, with teebench and teehash in its PATH.
 
     A virtual board that isn't up is booted, and ended with the shell.
@@ -118,11 +116,14 @@ def shell(board: str) -> int:
         return target.exec(["sh", "-c", 'exec "${SHELL:-/bin/sh}" -i'], stdin=None, terminal=True)
 
 
-@click.command("push")
-@board_argument
-@click.argument("local", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.argument("remote")
-def push(board: str, local: tuple[Path, ...], remote: str) -> None:
+@subcommand("push")
+def push(
+    board: str = board_argument,
+    local: tuple[Path, ...] = argument(
+        nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+    ),
+    remote: str = argument(),
+) -> None:
     """Copy files to a board: teemark push BOARD LOCAL… REMOTE
 
     REMOTE is a file's new name, or a folder that is there; ~/ is the home directory on the
@@ -142,11 +143,12 @@ def push(board: str, local: tuple[Path, ...], remote: str) -> None:
             target.push(path, remote)
 
 
-@click.command("pull")
-@board_argument
-@click.argument("remote")
-@click.argument("local", default=".", type=PATH)
-def pull(board: str, remote: str, local: Path) -> None:
+@subcommand("pull")
+def pull(
+    board: str = board_argument,
+    remote: str = argument(),
+    local: Path = argument(default=".", type=PATH),
+) -> None:
     """Copy a file from a board: teemark pull BOARD REMOTE [LOCAL]
 
     LOCAL is its new name, or a folder that is there (default: the current one). A folder comes as

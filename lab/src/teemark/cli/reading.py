@@ -31,7 +31,4 @@ def figure(value: Estimate | None) -> dict[str, float | None]:
 
 
 def low_high(interval: Interval | None) -> dict[str, float | None]:
-    return {
-        "low": interval.low if interval is not None else None,
-        "high": interval.high if interval is not None else None,
-    }
+    return {end: getattr(interval, end, None) for end in ("low", "high")}

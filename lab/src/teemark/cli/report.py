@@ -5,22 +5,23 @@ from pathlib import Path
 
 import click
 
-from teemark.cli.common import PATH, json_option, option, put_json
+from teemark.cli.common import FOLDER, json_option, option, put_json, runs_argument, subcommand
 from teemark.cli.reading import warn
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.trace import store
 
 
-@click.command("report")
-@click.argument("run_paths", metavar="RUN...", nargs=-1, required=True, type=PATH)
-@option(
-    "-o --out DIR",
-    "Folder for report.html and report.md. [default: the first run's own]",
-    kind=click.Path(file_okay=False, path_type=Path),
-)
-@json_option("Print what was written as JSON.")
-def command(run_paths: tuple[Path, ...], out: Path | None, as_json: bool) -> int:
+@subcommand("report")
+def command(
+    run_paths: tuple[Path, ...] = runs_argument,
+    out: Path | None = option(
+        "-o --out DIR",
+        "Folder for report.html and report.md. [default: the first run's own]",
+        kind=FOLDER,
+    ),
+    as_json: bool = json_option("Print what was written as JSON."),
+) -> int:
     """Make report.html and report.md from one or more runs.
 
     A RUN is a run's folder, or its run.ndjson. Several runs are shown side by side, and compared

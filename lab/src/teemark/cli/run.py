@@ -25,6 +25,7 @@ from teemark.boards import (
 )
 from teemark.boards.own_ta import Built
 from teemark.cli import common
+from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import low_high
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
@@ -42,74 +43,58 @@ from teemark.run.writer import check_free, directory_for, point_latest
 from teemark.studies.answers import answers
 
 
-@click.command("run")
-@common.several(
-    "--board NAME",
-    "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
-    "[default: the one that `teemark board list` marks with *]",
-    "boards",
-)
-@common.option(
-    "--plan NAME",
-    "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
-    "plan_word",
-)
-@common.ta_option
-@common.only_option
-@common.out_option("runs/TIME-BOARD-PLAN")
-@common.option("--boots N", "Boot a virtual board N times, and measure the plan in each boot.")
-@common.option(
-    "--rounds N", "Start the programs N times, with new TA sessions, and measure the plan in each."
-)
-@common.option(
-    "--limit MINUTES",
-    "End a start that takes longer. [default: ten times the estimate, at least 10]",
-    "limit_minutes",
-    kind=click.FloatRange(0, min_open=True),
-)
-@common.option(
-    "--trace-events",
-    "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs root.",
-)
-@common.option(
-    "--pkcs11-module FILE",
-    "Measure this PKCS #11 module on the board. [default: OP-TEE's libckteec]",
-    "module",
-)
-@common.option(
-    "--pkcs11-keep", "Leave its token, with keypair-token's last key pair, for other programs."
-)
-@common.option(
-    "--power-cycle", "If a board of a labgrid farm hangs, cut its power, once, and begin again."
-)
-@common.option(
-    "--commit auto|REF|none",
-    "The source that is measured: a commit, or a folder in a git repository. auto: the "
-    "repository around the current folder, unless it is teemark's own.",
-    "commit_word",
-    default="auto",
-)
-@common.several(
-    "--label KEY=VALUE", "Kept in the run and shown by compare, history and exports.", "labels"
-)
-@common.json_option("Print a summary for scripts on stdout.")
+@subcommand("run")
 def command(
     *,
-    boards: tuple[str, ...],
-    plan_word: str | None,
-    ta_path: Path | None,
-    only: tuple[str, ...],
-    out: Path | None,
-    boots: int | None,
-    rounds: int | None,
-    limit_minutes: float | None,
-    trace_events: bool,
-    module: str | None,
-    pkcs11_keep: bool,
-    power_cycle: bool,
-    commit_word: str,
-    labels: tuple[str, ...],
-    as_json: bool,
+    boards: tuple[str, ...] = several(
+        "--board NAME",
+        "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
+        "[default: the one that `teemark board list` marks with *]",
+    ),
+    plan_word: str | None = option(
+        "--plan NAME",
+        "What to measure: see `teemark plan list`. [default: quick; with --ta, DIR/bench.toml]",
+    ),
+    ta_path: Path | None = common.ta_option,
+    only: tuple[str, ...] = common.only_option,
+    out: Path | None = common.out_option("runs/TIME-BOARD-PLAN"),
+    boots: int | None = option(
+        "--boots N", "Boot a virtual board N times, and measure the plan in each boot."
+    ),
+    rounds: int | None = option(
+        "--rounds N",
+        "Start the programs N times, with new TA sessions, and measure the plan in each.",
+    ),
+    limit_minutes: float | None = option(
+        "--limit MINUTES",
+        "End a start that takes longer. [default: ten times the estimate, at least 10]",
+        kind=click.FloatRange(0, min_open=True),
+    ),
+    trace_events: bool = option(
+        "--trace-events",
+        "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs "
+        "root.",
+    ),
+    module: str | None = option(
+        "--pkcs11-module FILE",
+        "Measure this PKCS #11 module on the board. [default: OP-TEE's libckteec]",
+    ),
+    pkcs11_keep: bool = option(
+        "--pkcs11-keep", "Leave its token, with keypair-token's last key pair, for other programs."
+    ),
+    power_cycle: bool = option(
+        "--power-cycle", "If a board of a labgrid farm hangs, cut its power, once, and begin again."
+    ),
+    commit_word: str = option(
+        "--commit auto|REF|none",
+        "The source that is measured: a commit, or a folder in a git repository. auto: the "
+        "repository around the current folder, unless it is teemark's own.",
+        default="auto",
+    ),
+    labels: tuple[str, ...] = several(
+        "--label KEY=VALUE", "Kept in the run and shown by compare, history and exports."
+    ),
+    as_json: bool = json_option("Print a summary for scripts on stdout."),
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
 

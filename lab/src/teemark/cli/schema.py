@@ -7,16 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 
-from teemark.cli.common import output_option, put
+from teemark.cli.common import output_option, put, subcommand
 from teemark.run.records import SCHEMA, AnyRecord
 
 
-@click.command("schema")
-@output_option
-def command(output: Path | None) -> None:
+@subcommand("schema")
+def command(output: Path | None = output_option) -> None:
     """Print the JSON Schema that every line of run.ndjson obeys."""
     put(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", output)
 

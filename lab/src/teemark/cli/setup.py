@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark setup BOARD"""
 
-import click
-
 from teemark.base.console import say, working
 from teemark.boards import Board, ensure_installed, install, open_board, own_ta, tas
-from teemark.cli import common
+from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
 
 
-@click.command("setup")
-@common.board_argument
-@common.option("--remove", "Take away again all that was put there.")
-@common.json_option("What was installed or removed, as JSON.")
-def command(board: str, remove: bool, as_json: bool) -> int:
+@subcommand("setup")
+def command(
+    board: str = board_argument,
+    remove: bool = option("--remove", "Take away again all that was put there."),
+    as_json: bool = json_option("What was installed or removed, as JSON."),
+) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 
     Then open a session with each Trusted Application, and say what came back. On a board without a
@@ -31,13 +30,13 @@ def command(board: str, remove: bool, as_json: bool) -> int:
     absent = tas.absent(opened)
     problem = tas.refused(target, opened) if absent is None else None
     if as_json:
-        common.put_json(
+        put_json(
             {
                 "installed": [item.target for item in installed],
                 "tee": problem is None and absent is None,
                 "no_tee": absent,
-                "tas": [common.picked(ta, "uuid", "name", "opened", "reason") for ta in opened],
-                "problem": common.picked(problem, "message", "hint") if problem else None,
+                "tas": [picked(ta, "uuid", "name", "opened", "reason") for ta in opened],
+                "problem": picked(problem, "message", "hint") if problem else None,
             }
         )
         return 1 if problem else 0
@@ -64,8 +63,8 @@ def _remove(target: Board, as_json: bool) -> int:
     with working(f"removing what is ours from {target.name} …"), target:
         removed, error = install.remove(target)
     if as_json:
-        problem = common.picked(error, "message", "hint") if error else None
-        common.put_json({"removed": removed, "problem": problem})
+        problem = picked(error, "message", "hint") if error else None
+        put_json({"removed": removed, "problem": problem})
         return 1 if error else 0
     for item in removed:
         say(f"removed {item}")

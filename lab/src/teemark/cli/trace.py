@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import BoardFile, config
 from teemark.broker import trace as message
 from teemark.cli import common
+from teemark.cli.common import argument, option, several, subcommand
 from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.measure.watching import Program
@@ -35,71 +37,59 @@ _RENDER = {"folded": folded.render, "json": store.render}
 class _Asked:
     """The words of the command line: what to record, and what of it to show."""
 
-    cases: tuple[str, ...]
-    plan: str | None
-    ta_path: Path | None
-    board: str
-    out: Path | None
-    optee: str | None
-    patches: tuple[Path, ...]
-    options: tuple[str, ...]
-    samples: int
-    beginning: bool
-    push: tuple[Path, ...]
-    names: tuple[Path, ...]
-    every: int
-    output: str | None
-    function: str | None
+    cases: tuple[str, ...] = argument("[CASE]... [-- PROGRAM [ARG]...]", nargs=-1)
+    plan: str | None = option(
+        "--plan NAME",
+        "The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
+    )
+    ta_path: Path | None = common.ta_option
+    board: str = common.exact_board_option
+    out: Path | None = common.out_option("runs/TIME-BOARD-trace")
+    optee: str | None = common.optee_option
+    patches: tuple[Path, ...] = common.patch_option
+    options: tuple[str, ...] = several(
+        "--optee-option NAME=VALUE",
+        "An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
+    )
+    samples: int = option(
+        "--samples N",
+        "Calls of each case to record; the one in the middle is shown.",
+        kind=click.IntRange(1, 100),
+        default=3,
+    )
+    beginning: bool = option(
+        "--beginning", "Of a call that is too long to record, show the first 192 Mi blocks."
+    )
+    push: tuple[Path, ...] = common.push_option
+    names: tuple[Path, ...] = common.names_option
+    every: int = option(
+        "--every N",
+        "Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
+        kind=click.IntRange(0),
+        default=0,
+    )
+    source: Path | None = option(
+        "--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs."
+    )
+    against: Path | None = option("--against RUN", "Compare with that run's trace.")
+    output: str | None = option(
+        "--format WHICH", "Print it for another tool.", kind=click.Choice(list(_RENDER))
+    )
+    function: str | None = option(
+        "--function NAME",
+        "Show who calls this function and what it calls, instead of all functions.",
+    )
+    xtest: str | None = option(
+        "--xtest N", "As -- xtest N: one of OP-TEE's own tests, such as 4001.", kind=click.STRING
+    )
 
     def board_file(self) -> BoardFile:
         file = config.find(self.board)
         return record.with_optee(file, self.optee, self.options, self.patches)
 
 
-@click.command("trace", cls=common.WithProgram)
-@click.argument("cases", nargs=-1, metavar="[CASE]... [-- PROGRAM [ARG]...]")
-@common.option(
-    "--plan NAME",
-    "The plan's cases, or those of them that are named. [default with --ta: DIR/bench.toml]",
-)
-@common.ta_option
-@common.exact_board_option
-@common.out_option("runs/TIME-BOARD-trace")
-@common.optee_option
-@common.patch_option
-@common.several(
-    "--optee-option NAME=VALUE",
-    "An option of OP-TEE's build from source: CFG_CRYPTO_WITH_CE=y.",
-    "options",
-)
-@common.option(
-    "--samples N",
-    "Calls of each case to record; the one in the middle is shown.",
-    kind=click.IntRange(1, 100),
-    default=3,
-)
-@common.option("--beginning", "Of a call that is too long to record, show the first 192 Mi blocks.")
-@common.program_options
-@common.option(
-    "--every N",
-    "Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
-    kind=click.IntRange(0),
-    default=0,
-)
-@common.option(
-    "--read RUN", "Record nothing: show the trace of RUN again, or of its CASEs.", "source"
-)
-@common.option("--against RUN", "Compare with that run's trace.")
-@common.option(
-    "--format WHICH", "Print it for another tool.", "output", kind=click.Choice(list(_RENDER))
-)
-@common.option(
-    "--function NAME", "Show who calls this function and what it calls, instead of all functions."
-)
-@common.option(
-    "--xtest N", "As -- xtest N: one of OP-TEE's own tests, such as 4001.", kind=click.STRING
-)
-def command(source: Path | None, against: Path | None, xtest: str | None, **words: object) -> int:
+@subcommand("trace", of=_Asked, cls=common.WithProgram)
+def command(**words: Any) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
 
@@ -114,8 +104,10 @@ def command(source: Path | None, against: Path | None, xtest: str | None, **word
     Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
     command line.
     """
-    asked = _Asked(**words)  # type: ignore[arg-type]
-    program = (*(("xtest", xtest) if xtest else ()), *click.get_current_context().meta["program"])
+    asked = _Asked(**words)
+    source, against = asked.source, asked.against
+    xtest = ("xtest", asked.xtest) if asked.xtest else ()
+    program = (*xtest, *click.get_current_context().meta["program"])
     if program:
         if asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake(

@@ -9,7 +9,7 @@ from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import MissingOutput
 from teemark.boards import build
-from teemark.cli.common import option
+from teemark.cli.common import option, subcommand
 
 
 @click.group("vboard")
@@ -17,9 +17,12 @@ def command() -> None:
     """Bring the virtual board to this machine."""
 
 
-@command.command("install")
-@option("--packages", "Install this machine's packages that are missing (sudo).")
-def install(packages: bool) -> None:
+@subcommand("install", command)
+def install(
+    packages: bool = option(
+        "--packages", "Install this machine's packages that are missing (sudo)."
+    ),
+) -> None:
     """Build the virtual board from Debian's packages: 130 MB, two minutes.
 
     In a checkout it goes to build/, elsewhere to the user's cache folder. Nothing else on this

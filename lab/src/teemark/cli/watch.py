@@ -8,7 +8,8 @@ import click
 from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
-from teemark.cli.common import WithProgram, board_option, option, out_option, program_options
+from teemark.cli import common
+from teemark.cli.common import argument, option, subcommand
 from teemark.cli.reach import reached
 from teemark.exact.program import known_names
 from teemark.measure import watching
@@ -17,22 +18,20 @@ from teemark.report import program_page
 from teemark.run.writer import check_free, directory_for, point_latest
 
 
-@click.command("watch", cls=WithProgram)
-@board_option("qemu-v8", "Where the program is.")
-@program_options
-@out_option("runs/TIME-BOARD-watch")
-@option("--pid PID", "A process that runs already; less is known of it.", kind=click.IntRange(1))
-@option("--seconds N", "Watch it so long at most.", kind=click.IntRange(1), default=10**9)
-@click.argument("cases", nargs=-1, metavar="-- PROGRAM [ARG]...")
+@subcommand("watch", cls=common.WithProgram)
 def command(
     *,
-    board: str,
-    push: tuple[Path, ...],
-    names: tuple[Path, ...],
-    out: Path | None,
-    pid: int | None,
-    seconds: int,
-    cases: tuple[str, ...],
+    board: str = common.board_option("qemu-v8", "Where the program is."),
+    push: tuple[Path, ...] = common.push_option,
+    names: tuple[Path, ...] = common.names_option,
+    out: Path | None = common.out_option("runs/TIME-BOARD-watch"),
+    pid: int | None = option(
+        "--pid PID", "A process that runs already; less is known of it.", kind=click.IntRange(1)
+    ),
+    seconds: int = option(
+        "--seconds N", "Watch it so long at most.", kind=click.IntRange(1), default=10**9
+    ),
+    cases: tuple[str, ...] = argument(nargs=-1, metavar="-- PROGRAM [ARG]..."),
 ) -> int:
     """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
     what they take, what crosses, who calls, and what to change.

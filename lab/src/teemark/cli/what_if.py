@@ -11,6 +11,7 @@ from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import config
 from teemark.boards.config import VirtualConfig
 from teemark.cli import common
+from teemark.cli.common import argument, option, several, subcommand
 from teemark.exact import record, whatif
 from teemark.exact.whatif import Variant
 from teemark.page.terminal import show
@@ -18,26 +19,18 @@ from teemark.report import run_page
 from teemark.run.writer import directory_for
 
 
-@click.command("what-if")
-@click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@common.several("--option NAME=VALUE", "An option of OP-TEE's build.", "options")
-@common.option("--each", "Try each change alone only.")
-@common.option("--together", "Try all changes together only.")
-@common.optee_option
-@common.patch_option
-@common.ta_option
-@common.exact_board_option
-@common.out_option("runs/TIME-BOARD-what-if, with a folder for each variant")
+@subcommand("what-if")
 def command(
     *,
-    cases: tuple[str, ...],
-    options: tuple[str, ...],
-    optee: str | None,
-    patches: tuple[Path, ...],
-    ta_path: Path | None,
-    board: str,
-    out: Path | None,
-    **modes: bool,
+    cases: tuple[str, ...] = argument(nargs=-1, required=True, metavar="CASE..."),
+    options: tuple[str, ...] = several("--option NAME=VALUE", "An option of OP-TEE's build."),
+    each: bool = option("--each", "Try each change alone only."),
+    together: bool = option("--together", "Try all changes together only."),
+    optee: str | None = common.optee_option,
+    patches: tuple[Path, ...] = common.patch_option,
+    ta_path: Path | None = common.ta_option,
+    board: str = common.exact_board_option,
+    out: Path | None = common.out_option("runs/TIME-BOARD-what-if, with a folder for each variant"),
 ) -> int:
     """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
     many instructions a change saves and in which functions.
@@ -48,7 +41,7 @@ def command(
     Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
     command line.
     """
-    if modes["each"] and modes["together"]:
+    if each and together:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
     # A patch goes by its file's name; no option looks like one.
     by_name = {patch.name: patch for patch in patches}
@@ -59,7 +52,7 @@ def command(
         raise UsageMistake("a change is there twice")
     file = config.find(board)
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
-    variants = whatif.plan_variants(changes, **modes)
+    variants = whatif.plan_variants(changes, each=each, together=together)
     files = [
         record.with_optee(
             file,

@@ -11,7 +11,6 @@ from teemark.findings.ground import (
     EXPLAIN,
     QUICK,
     SAME,
-    STATUS,
     Ground,
     missing,
     not_checked,
@@ -19,7 +18,7 @@ from teemark.findings.ground import (
     signature,
     sure,
 )
-from teemark.model.decide import Answer, above
+from teemark.model.decide import above
 from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.page import figures
@@ -246,18 +245,15 @@ def temporary(ground: Ground) -> Finding:
     if not pairs:
         return not_checked(key, f"{lacks} of one size", EXPLAIN)
     ratios = [(one, other, one.estimate / other.estimate) for one, other in pairs]
-    answers = [above(ratio, SAME) for *_, ratio in ratios]
-    answer: Answer = "undecided" if "undecided" in answers else "no"
-    if "yes" in answers:
-        answer = "yes"
-        ratios = [row for row, said in zip(ratios, answers, strict=True) if said == "yes"]
-    one, other, ratio = max(ratios, key=lambda row: row[2].value)
+    dearer = [row for row in ratios if above(row[2], SAME) == "yes"]
+    unsure = any(above(ratio, SAME) == "undecided" for *_, ratio in ratios)
+    one, other, ratio = max(dearer or ratios, key=lambda row: row[2].value)
     size = fmt.size(one.bytes or 0)
     extra = one.estimate - other.estimate
     costs = share_of(extra, one, f"a call with {size} in temporary memory")
     return signature(
         key,
-        STATUS[answer],
+        "found" if dearer else "undecided" if unsure else "ruled out",
         (
             ground.figure(f"{one.key} over {other.key}", ratio, "times"),
             ground.figure("difference a call", extra),

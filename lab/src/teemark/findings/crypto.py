@@ -14,6 +14,7 @@ from teemark.findings.ground import (
     Ground,
     missing,
     not_checked,
+    share_of,
     signature,
 )
 from teemark.model.decide import above
@@ -45,7 +46,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
     round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 before 55
     at = [
         f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
-        f"({ground.against(ours[size], theirs[size])})"
+        f"({ground.both(ours[size], theirs[size])})"
         for size in dict.fromkeys(round_ones[:1] + sizes[-1:])
     ]
     return rates.finding(
@@ -106,9 +107,9 @@ def no_extensions(ground: Ground) -> Finding:
     dear = [ground.run.title(one) for one in found if above(found[one], EXTENSIONS) == "yes"]
     ours, theirs = (ground.by_size(ONESHOT, name, backend) for backend in ("tee", "ta-ce"))
     largest, costs = max(ours, default=0), None
-    if largest in theirs and ours[largest].time.median > 0:
-        less = 1 - theirs[largest].time.median / ours[largest].time.median
-        costs = Share(max(less, 0.0), ours[largest].key)
+    if largest in theirs:
+        whole, less = ours[largest], ours[largest].estimate - theirs[largest].estimate
+        costs = share_of(less, whole, whole.key)
     looks = "computes" if sure else "looks as if it computed"
     return signature(
         key,
@@ -162,7 +163,8 @@ def same_code(ground: Ground) -> Finding | None:
 def cpu_time(ground: Ground) -> Finding:
     """Looks for a driver of the kernel that is slower than the CPU and leaves it more time."""
     key = "cpu-time-per-byte"
-    best: dict[Status, tuple[float, tuple[Figure, Figure]]] = {}
+    order: tuple[Status, ...] = ("found", "undecided", "ruled out")
+    judged: list[tuple[int, float, tuple[Figure, Figure]]] = []
     for algorithm in dict.fromkeys(one.algorithm for one in ground.models.stats):
         kernel, ssl = (ground.by_size(ONESHOT, algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys() - {0}:
@@ -174,19 +176,18 @@ def cpu_time(ground: Ground) -> Finding:
             status: Status = "found" if (slower, dearer) == ("yes", "no") else "undecided"
             if slower == "no" or dearer == "yes":
                 status = "ruled out"
-            if status not in best or cpu.value < best[status][0]:
-                what = f"CPU time of {one.key} over {other.key}"
-                shown = (ground.figure(what, cpu, "times"), ground.figure("time", time, "times"))
-                best[status] = (cpu.value, shown)
-    order: tuple[Status, ...] = ("found", "undecided", "ruled out")
-    for status in (one for one in order if one in best):
+            what = f"CPU time of {one.key} over {other.key}"
+            shown = (ground.figure(what, cpu, "times"), ground.figure("time", time, "times"))
+            judged.append((order.index(status), cpu.value, shown))
+    if judged:
+        place, _, shown = min(judged, key=lambda row: row[:2])
         return signature(
             key,
-            status,
-            best[status][1],
+            order[place],
+            shown,
             claim="The kernel's driver takes longer than the CPU, and leaves the CPU more time.",
             remedy="Use it where the CPU has other work; else let the CPU compute.",
-            topic="choice" if status == "found" else "cause",
+            topic="choice" if place == 0 else "cause",
         )
     measured = {one.backend for one in ground.models.stats if one.work.row is ONESHOT}
     lacks = missing(*((by in measured, by) for by in ("afalg", "openssl"))) or "afalg and openssl"

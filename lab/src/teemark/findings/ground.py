@@ -113,7 +113,7 @@ class Ground:
         starts = max((len(case.starts) for case in self.run.sound), default=1)
         return figures.more(more(ratio, thresholds, samples), starts)
 
-    def against(self, one: CaseStats, other: CaseStats) -> str:
+    def both(self, one: CaseStats, other: CaseStats) -> str:
         """Writes both as counts, or both as times."""
         timed = self.run.icount and not (one.estimate.counted and other.estimate.counted)
         first, second = (

@@ -22,7 +22,7 @@ BUILT_FOR_SIZE = 3.5
 """How many times the instructions of a refused call an empty one takes: 4.4 to 5.0 with cores that
 are built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
 BUILT_FOR_SPEED = 2.0  # The least of the latter: so much of an empty call remains
-_SMC = "spectre-workaround-smc"
+SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
 
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
@@ -54,17 +54,16 @@ def size_from_outside(ground: Ground) -> Finding:
     """Suspects the core by what the entry into a TA adds to the way through the driver, TF-A and
     the core. It is no proof either way: what else an entry does counts as well, and in time caches
     and TLBs do."""
-    key = "size-optimised-core"
     empty, refused = map(ground.models.case, (EMPTY_CALL, REFUSED_CALL))
     if not ground.run.icount or empty is None or refused is None or refused.time.median <= 0:
-        return not_checked(key, NAMES, TRACE)
+        return not_checked(SIZE, NAMES, TRACE)
     ratio = empty.estimate / refused.estimate
     shown = ground.figure(f"{EMPTY_CALL} over {REFUSED_CALL}", ratio, "times")
     if above(ratio, BUILT_FOR_SIZE) != "yes":
-        return replace(not_checked(key, NAMES, TRACE), evidence=written(shown), figures=(shown,))
+        return replace(not_checked(SIZE, NAMES, TRACE), evidence=written(shown), figures=(shown,))
     saves = Share(1 - BUILT_FOR_SPEED / ratio.value, "an empty call", at_most=True)
     return signature(
-        key,
+        SIZE,
         "found",
         (shown,),
         claim=f"OP-TEE's core looks built for size (confirm: `{TRACE}`).",
@@ -75,22 +74,22 @@ def size_from_outside(ground: Ground) -> Finding:
     )
 
 
-def size(call: CaseTrace) -> Finding:
-    """Judges by how memory is cleared: the largest block of an empty call is a page table."""
-    key = "size-optimised-core"
+def size(call: CaseTrace) -> Finding | None:
+    """Judges by how memory is cleared: the largest block of an empty call is a page table. Returns
+    None where the trace has no whole call of memset."""
     found = [node for _, node in _core(call, "memset")]
+    if not found:
+        return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))
     # A window may begin inside a function, or come back to it: then nothing in it is its call.
     cleared = [node for node in found if node.calls]
     if not cleared:
-        if found:
-            return not_checked(key, "a trace with a whole call of the core's memset", TRACE)
-        return signature(key, "ruled out", claim="", facts=("no memset in the core",))
+        return None
     a_byte = max(node.self / node.calls for node in cleared) / PAGE
     share = sum(node.self for node in cleared) / call.instructions
     what = "instructions of memset for a byte of a page table"
     costs = Share(share, call.case)
     return signature(
-        key,
+        SIZE,
         "found" if a_byte > BYTEWISE else "ruled out",
         (_counted(what, a_byte, ""), _counted(f"memset in the core, of {call.case}", share)),
         claim="OP-TEE's core is built for size: it clears a page table byte by byte at every entry "
@@ -168,7 +167,7 @@ def spectre(call: CaseTrace) -> Finding:
     back = sum(one.count for one in call.passes if (one.origin, one.target) == ("EL3", "EL1"))
     extra = _counted("SMCs of the core besides its return", float(out - back), "")
     return signature(
-        _SMC,
+        SPECTRE,
         "found" if out > back else "ruled out",
         (extra,),
         claim="OP-TEE's core calls the firmware at each entry from a TA, against Spectre. It does "
@@ -208,10 +207,10 @@ def console(ground: Ground) -> Finding:
     )
 
 
-RULES: dict[str, Callable[[CaseTrace], Finding]] = {
-    "size-optimised-core": size,
+RULES: dict[str, Callable[[CaseTrace], Finding | None]] = {
+    SIZE: size,
     **{one.key: one for one in SHOWN},
-    _SMC: spectre,
+    SPECTRE: spectre,
 }
 
 
@@ -220,12 +219,8 @@ def inside(ground: Ground) -> Iterator[Finding]:
     trace = ground.trace
     call = trace.case(EMPTY_CALL) if trace is not None else None
     for key, rule in RULES.items():
-        if trace is not None and call is not None and not call.core_nameless:
-            finding = rule(call)
-            if finding.status != "not checked" or key != "size-optimised-core":
-                yield replace(finding, evidence="; ".join((finding.evidence, trace.optee)))
-                continue
-        if key == "size-optimised-core":
-            yield size_from_outside(ground)
+        told = rule(call) if call is not None and not call.core_nameless else None
+        if trace is not None and told is not None:
+            yield replace(told, evidence="; ".join((told.evidence, trace.optee)))
         else:
-            yield not_checked(key, NAMES, TRACE)
+            yield size_from_outside(ground) if key == SIZE else not_checked(key, NAMES, TRACE)

@@ -61,7 +61,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         claim=f"A signature by {ground.run.title(inside.algorithm)} in the TEE costs "
         f"{figures.time(ground.run, inside.estimate)}, {ground.times(ratio)} what OpenSSL "
         f"takes on the same board.{why}",
-        evidence=f"{ground.against(inside, outside)} (medians of "
+        evidence=f"{ground.both(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
         remedy=f"`teemark trace {inside.key} --optee source` takes it apart to the function; the "
         "build of OP-TEE decides most of it (docs/findings.md).",
@@ -140,14 +140,14 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
     if large is None:
         return not_checked(key, "RSA signatures of 2048 and 4096 bits in the TEE", PLAN)
     same = within(large.estimate / small.estimate, 1 / SAME, SAME)
-    evidence = f"4096 and 2048 bits: {ground.against(large, small)}"
+    evidence = f"4096 and 2048 bits: {ground.both(large, small)}"
     if same != "yes":
         status: Status = "ruled out" if same == "no" else "undecided"
         return Finding(key=key, topic="cause", status=status, evidence=evidence)
     if plain is not None and above(small.estimate / plain.estimate, SAME) == "yes":
         evidence += (
             "; and with the parts for the Chinese remainder theorem, which should make it cheaper, "
-            f"dearer than without: {ground.against(small, plain)}"
+            f"dearer than without: {ground.both(small, plain)}"
         )
     return Finding(
         key=key,
@@ -223,20 +223,17 @@ def pkcs11_memory(ground: Ground) -> Finding | None:
     if not shares:
         return None
     worst, best = (choose(shares, key=lambda work: shares[work]) for choose in (max, min))
-    share, name = shares[worst], worst.algorithm
-    found = share > MEMORY
+    key, share, name = "pkcs11-memory", shares[worst], worst.algorithm
+    evidence = "Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "
+    evidence += f"TEEC_ReleaseSharedMemory: {fmt.percent(share)} of {worst.key}."
+    if share <= MEMORY:
+        return Finding(key=key, topic="cause", status="ruled out", evidence=evidence)
     return Finding(
-        key="pkcs11-memory",
-        topic="answer" if found else "cause",
-        status="found" if found else "ruled out",
+        key=key,
+        topic="answer",
         claim="The PKCS #11 library allocates memory to share with the TEE anew in each call: "
-        f"{fmt.percent(share)} of {name}, {fmt.percent(shares[best])} of {best.algorithm}."
-        if found
-        else "",
-        evidence=f"Time in TEEC_AllocateSharedMemory, TEEC_RegisterSharedMemory and "
-        f"TEEC_ReleaseSharedMemory: {fmt.percent(share)} of {worst.key}.",
-        remedy="Send larger pieces; a library that keeps its buffers would save all of it."
-        if found
-        else "",
-        costs=Share(share, f"a call of {name}") if found else None,
+        f"{fmt.percent(share)} of {name}, {fmt.percent(shares[best])} of {best.algorithm}.",
+        evidence=evidence,
+        remedy="Send larger pieces; a library that keeps its buffers would save all of it.",
+        costs=Share(share, f"a call of {name}"),
     )

@@ -80,7 +80,6 @@ class Offload:
     outcome: Outcome
     evidence: tuple[Evidence, ...]
     driver: str | None = None
-    others: float | None = None  # CPU time of kernel threads that feed a device, ns a call
 
     @property
     def told(self) -> str:
@@ -165,11 +164,8 @@ class _Case:
 
     def judged(self) -> Offload:
         evidence = tuple(found for kind in KINDS if (found := kind(self)) is not None)
-        watched, others = self.measured.case.watched, None
-        if watched is not None and watched.others_ns is not None and self.device_took_part:
-            others = watched.others_ns / watched.calls
-        key = self.measured.key
-        return Offload(key, self.weigh(evidence), evidence, _driver(self.measured), others)
+        outcome = self.weigh(evidence)
+        return Offload(self.measured.key, outcome, evidence, _driver(self.measured))
 
     @property
     def row(self) -> KernelDriver | None:
@@ -265,13 +261,12 @@ class _Case:
 
     def cycles(self) -> Evidence | None:
         """Holds CPU cycles against what is published of the core."""
-        place, size = _core(self.run), self.stats.bytes or 0
-        if place is None or self.stats.cpu is None or size < BULK:
+        core, clock, size = _core(self.run), ghz(self.run), self.stats.bytes or 0
+        if not core or clock is None or self.stats.cpu is None or size < BULK:
             return None
-        core, clock = place
         published = self.known.cycles_for(core, self.measured.case.algorithm)
         software = [row for row in published if row.implementation not in ("ce", "sha-ni")]
-        byte = self.stats.cpu.scaled(clock / 1e9 / size)
+        byte = self.stats.cpu.scaled(clock / size)
         if not software or byte.interval is None:
             return None
         fastest = min(software, key=lambda row: row.cycles)
@@ -365,8 +360,8 @@ def ghz(run: RunData) -> float | None:
     return float(clocks[0]) / 1e6
 
 
-def _core(run: RunData) -> tuple[str, float] | None:
-    """Returns the core's name as in reference/, and its clock in Hz; None if not sure."""
-    models, clock = run.machine.cpu.models or (), ghz(run)
+def _core(run: RunData) -> str:
+    """Returns the core's name as in reference/; an empty string if it isn't sure."""
+    models = run.machine.cpu.models or ()
     named = re.search(r"Cortex-A\d+", models[0]) if len(models) == 1 else None
-    return (named[0].lower(), clock * 1e9) if named and clock else None
+    return named[0].lower() if named else ""

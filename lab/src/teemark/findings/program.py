@@ -29,8 +29,8 @@ def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Find
     return ranked(tuple(found for rule in rules for found in rule(watched, names, cost)))
 
 
-def _share(ns: float, watched: Watched) -> Share:
-    return Share(ns / watched.inside, "the time in calls")
+def _share(ns: float, watched: Watched, *, at_most: bool = False) -> Share:
+    return Share(ns / watched.inside, "the time in calls", at_most)
 
 
 def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
@@ -100,9 +100,7 @@ def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
             evidence=f"The cheapest of them takes {cost(cheapest)}.",
             remedy="If they are pieces of one message, pass larger ones: with 64 KiB a call there "
             f"would be {fewer}.",
-            saves=Share(
-                (len(calls) - fewer) * cheapest / watched.inside, "the time in calls", at_most=True
-            ),
+            saves=_share((len(calls) - fewer) * cheapest, watched, at_most=True),
             figures=(Figure("calls", len(calls)),),
         )
 

@@ -26,7 +26,7 @@ def stored_objects(ground: Ground) -> Finding | None:
             continue
         ratio = stored.estimate / plain.estimate
         answer, size = above(ratio, 1.0), fmt.size(stored.bytes or 0)
-        evidence = f"{ground.against(stored, plain)} (medians)."
+        evidence = f"{ground.both(stored, plain)} (medians)."
         rpcs = ground.run.cases[stored.key].case.rpcs_per_call
         if rpcs:
             evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
@@ -55,9 +55,9 @@ def stored_objects(ground: Ground) -> Finding | None:
     return None
 
 
-def _growth(ground: Ground) -> Iterator[tuple[float, str, float, int] | None]:
-    """Yields RPCs a block, the key of the largest object, its RPCs beyond those of the smallest
-    one, and its bytes; None where the TEE's storage was measured and its RPCs weren't counted."""
+def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
+    """Yields RPCs a block, the key of the largest object, and its bytes; None where the TEE's
+    storage was measured and its RPCs weren't counted."""
     for cost in ground.models.costs:
         if cost.workload != STORAGE.name or cost.algorithm not in ("read", "write"):
             continue
@@ -75,7 +75,7 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, float, int] | None]:
         blocks = -(-large // BLOCK) - -(-small // BLOCK)
         if blocks > 0:
             key = STORAGE.key(cost.algorithm, cost.backend, large)
-            yield (many - few) / blocks, key, many - few, large
+            yield (many - few) / blocks, key, large
 
 
 def _served(ground: Ground, key: str) -> Estimate | None:
@@ -96,11 +96,11 @@ def rpcs(ground: Ground) -> Finding:
         what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
         counts = "the number of RPCs, which the kernel tells root alone"
         return not_checked(key, counts if growth else what, EXPLAIN if not growth else "")
-    most, case, _, size = max(counted)
+    most, case, size = max(counted)
     each = ground.figure(f"RPCs a block, {case}", exactly(most), "")
     if most <= EACH_BLOCK:
         return signature(key, "ruled out", (each,), claim="")
-    known = [(share, name) for _, name, *_ in counted if (share := _served(ground, name))]
+    known = [(share, name) for _, name, _ in counted if (share := _served(ground, name))]
     if not known:
         lacks, often = "what an RPC of the storage takes", fmt.digits(most)
         claim = f"The TEE calls the normal world {often} times a block, in {case}."

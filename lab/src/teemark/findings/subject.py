@@ -9,8 +9,6 @@ from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
-from teemark.model.breakdown import Breakdown
-from teemark.model.models import Models
 from teemark.page.blocks import Block, Heading, Paragraph, Section, Strong, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
@@ -23,19 +21,20 @@ OF_MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    run: RunData
-    models: Models
-    findings: tuple[Finding, ...]
-    label: str  # The run's name in a report of several
-    breakdowns: tuple[Breakdown, ...] = ()
-    trace: Trace | None = None
+class Subject(Ground):
+    findings: tuple[Finding, ...] = ()
+    label: str = ""  # The run's name in a report of several
     against: Trace | None = None  # The trace that this one is compared with
 
     def found(self, *topics: Topic) -> tuple[Finding, ...]:
         """Returns what is said of these topics: what is found, and what is undecided."""
         said = (one for one in self.findings if one.topic in topics and one.claim)
         return tuple(one for one in said if one.status in ("found", "undecided"))
+
+    @property
+    def doubts(self) -> tuple[Finding, ...]:
+        """Returns what makes figures of the run mean less than they seem to."""
+        return tuple(one for one in self.found("board", "trust") if one.severity != "note")
 
     @property
     def caveat(self) -> str:
@@ -68,8 +67,8 @@ def subjects(
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
         trace = traces[number - 1] if traces else None
         ground = Ground.of(run, trace)
-        parts, found = ground.breakdowns, judge(ground)
-        made.append(Subject(run, ground.models, found, label, parts, trace, against))
+        known = (run, ground.models, ground.breakdowns, trace)
+        made.append(Subject(*known, findings=judge(ground), label=label, against=against))
     return tuple(made)
 
 
@@ -97,6 +96,6 @@ class Part:
                 made.append(Heading(subject.label))
             made += its
         if made and self.intro:
-            first = Paragraph((self.intro,)) if isinstance(self.intro, str) else None
-            made.insert(0, first or self.intro(subjects))  # type: ignore[operator]
+            intro = self.intro
+            made.insert(0, Paragraph((intro,)) if isinstance(intro, str) else intro(subjects))
         return Section(self.key, self.title, tuple(made), self.lead) if made else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Blocks of a section. Their text is plain, and escaped by whoever renders it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -36,6 +36,10 @@ Inline = str | Strong | Code | Quiet | Mark
 Text = tuple[Inline, ...]
 
 
+def plain(text: Text) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     text: Text
@@ -61,8 +65,7 @@ class Banner:
     @property
     def plain(self) -> str:
         """Returns the text for a terminal."""
-        said = "".join(part if isinstance(part, str) else part.text for part in self.text)
-        return f"{self.title}. {said}"
+        return f"{self.title}. {plain(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +133,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Inline SVG in two widths, with the same figures as a table for whoever can't see it. None: a
-    table of the section that follows the chart has them."""
+    """Inline SVG, drawn as wide as it is asked for, with the same figures as a table for whoever
+    can't see it. None: a table of the section that follows the chart has them."""
 
     title: str
     caption: Text
-    wide: str
-    narrow: str
-    data: Table | None
+    draw: Callable[[int], str] = field(repr=False)
+    data: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)

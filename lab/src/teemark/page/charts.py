@@ -43,6 +43,7 @@ class Shape:
 
 WIDE = Shape(bars.WIDE, 430, 216)
 NARROW = Shape(bars.NARROW, 360, 76)
+SHAPES = {one.width: one for one in (WIDE, NARROW)}
 LEFT = 4.8 * FONT  # Room for the ticks of the vertical axis
 
 
@@ -138,10 +139,10 @@ def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iter
 SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
 
 
-def history(lines: Sequence[Line], runs: Sequence[str], unit: str, shape: Shape) -> str:
+def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -> str:
     """Draws one chart of a case, or several small ones over the same axis. `runs` names each run in
     two lines: its day and its commit."""
-    single = len(lines) == 1
+    shape, single = SHAPES[width], len(lines) == 1
     columns = 1 if single or shape is NARROW else 2
     rows, gap = -(-len(lines) // columns), FONT * 6
     height = shape.height if single else SMALL_HEIGHT * rows + 60
@@ -174,8 +175,8 @@ def _course(
         yield _path([(first, y(level)), (last, y(level))], "ink", 2)
         if before:
             ink = "c-worse" if level > before else "c-better"
-            sign = f"▲ +{fmt.percent(level / before - 1)}" if level > before else ""
-            said = sign or f"▼ {fmt.MINUS}{fmt.percent(1 - level / before)}"
+            sign = "▲ +" if level > before else "▼ "
+            said = f"{sign}{fmt.percent(level / before - 1)}"
             anchor = "start" if begin < len(line.runs) * 0.7 else "end"
             yield label(first, y(level) - FONT - 5, said, anchor, ink)
         before = level
@@ -196,10 +197,10 @@ def _run_axis(
             yield label(x(place), bottom + 6 + line * bars.LINE, text, "middle")
 
 
-def throughput(series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> str:
+def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str:
     """Draws values in `unit` against the bytes of one call, both logarithmic, each line named at
     its end."""
-    xs = sorted({x for one in series for x, _ in one.points})
+    shape, xs = SHAPES[width], sorted({x for one in series for x, _ in one.points})
     ys = [y for one in series for _, y in one.points]
     ticks = levels(min(ys), max(ys))
     right, top, bottom = shape.width - shape.label, 26.0, shape.height - 50.0
@@ -214,8 +215,8 @@ def throughput(series: Sequence[Series], shape: Shape, unit: str = "MiB/s") -> s
     made.append(label((LEFT + right) / 2, bottom + 26, "bytes in one call", "middle"))
     for one in sorted(series, key=lambda one: one.backend.secure):
         places = [(x(size), y(value)) for size, value in one.points]
-        width, dashes = (2.2, "") if one.backend.secure else (1.5, "7.5 3.75")
-        made.append(_path(places, one.ink, width, dashes))
+        thick, dashes = (2.2, "") if one.backend.secure else (1.5, "7.5 3.75")
+        made.append(_path(places, one.ink, thick, dashes))
         made += [_marker(MARKERS[one.place % len(MARKERS)], *at, one.ink) for at in places]
         for (at, _), bounds in zip(places, one.low_high, strict=False):
             if bounds is not None and bounds[1] > bounds[0] * 1.02:

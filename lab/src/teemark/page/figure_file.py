@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Literal
 
 from teemark.base.errors import MissingOutput
-from teemark.page.bars import FONT, LINE, label
-from teemark.page.blocks import Chart
+from teemark.page.bars import FONT, LINE, WIDE, label
+from teemark.page.blocks import Chart, plain
 
 Kind = Literal["svg", "png", "pdf"]
 EDGE = 24
@@ -27,13 +27,14 @@ def svg(charts: Sequence[Chart], title: str) -> str:
     """Returns charts under each other, with a title, their own titles and captions."""
     made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
     for one in charts:
-        head, wide, high = _head(one.wide)
+        drawing = one.draw(WIDE)
+        size = re.search(r'viewBox="\S+ \S+ (\S+) ([^" ]+)"', drawing)
+        assert size is not None
+        wide, high = map(float, size.groups())
         place = f'<svg x="0" y="{y + LINE + 6:.1f}" width="{wide:g}" height="{high:g}"'
-        body = one.wide[one.wide.index(">") :]
-        made += [label(0, y, one.title, ink="ink"), head.replace("<svg", place, 1) + body]
+        made += [label(0, y, one.title, ink="ink"), drawing.replace("<svg", place, 1)]
         y, width = y + LINE + 6 + high + 4, max(width, wide)
-        caption = "".join(part if isinstance(part, str) else part.text for part in one.caption)
-        for line in textwrap.wrap(caption, _TEXT):
+        for line in textwrap.wrap(plain(one.caption), _TEXT):
             made.append(label(0, y, line))
             y += LINE
         y += LINE
@@ -47,14 +48,6 @@ def svg(charts: Sequence[Chart], title: str) -> str:
     known = colours()
     text = text.replace("ui-monospace,Menlo,Consolas,monospace", "monospace")
     return re.sub(r"var\(--([\w-]+)(?:,[^)]*)?\)", lambda name: known[name[1]], text)
-
-
-def _head(drawing: str) -> tuple[str, float, float]:
-    """Returns the beginning of a drawing, without a size of its own, and its width and height."""
-    head = re.sub(r' (?:width|height)="[^"]*"', "", drawing[: drawing.index(">")])
-    found = re.search(r'viewBox="\S+ \S+ (\S+) ([^" ]+)"', head)
-    assert found is not None
-    return head, float(found[1]), float(found[2])
 
 
 def render(charts: Sequence[Chart], title: str, kind: Kind) -> str | bytes:

@@ -6,7 +6,6 @@ else than the processor isn't counted even on a board that counts: it is a time 
 
 from teemark.base import fmt
 from teemark.base.interval import Interval
-from teemark.model.fit import Fit
 from teemark.model.stats import Estimate
 from teemark.run.reader import RunData
 
@@ -22,16 +21,17 @@ def instructions(number: float) -> str:
 
 def time(run: RunData, figure: Estimate | float) -> str:
     """Writes a cost with its unit."""
-    ns = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
-        return f"{instructions(ns)} instructions"
-    return fmt.duration(ns) if ns > 0 else NOTHING
+    return cell(run, figure) + " instructions" * _counted(run, figure)
+
+
+def _counted(run: RunData, figure: Estimate | float) -> bool:
+    return run.icount and (not isinstance(figure, Estimate) or figure.counted)
 
 
 def cell(run: RunData, figure: Estimate | float) -> str:
     """Writes a cost for a column whose unit is `unit(run)`."""
     value = figure.value if isinstance(figure, Estimate) else figure
-    if run.icount and (not isinstance(figure, Estimate) or figure.counted):
+    if _counted(run, figure):
         return instructions(value)
     interval = figure.interval if isinstance(figure, Estimate) else None
     nothing = value <= 0 and (interval is None or interval.high >= 0)
@@ -87,9 +87,3 @@ def more(number: int | None, starts: int) -> str:
         return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"
     return f"About {fmt.plural(number, f'more {what}')} a case would decide."
-
-
-def misfit(fit: Fit) -> str:
-    """Writes how far off the fit is beyond what scatter explains."""
-    found = fit.misfit
-    return "?" if found is None else fmt.share(found) if found else "none"

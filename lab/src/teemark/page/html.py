@@ -4,6 +4,7 @@ that charts.py made."""
 
 from collections.abc import Sequence
 
+from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Section
 from teemark.page.charts import known
 
@@ -26,6 +27,7 @@ def render(
     )
     environment.tests["block"] = lambda value, name: type(value).__name__ == name
     environment.filters["known_colour"] = known
+    environment.globals |= {"wide": WIDE, "narrow": NARROW}
     template = environment.get_template("report.html.j2")
     return template.render(
         title=title, subtitle=subtitle, notices=notices, sections=sections, generator=generator

@@ -27,7 +27,7 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
                     _finding(console, one)
             case kind.Bullets():
                 for item in block.items:
-                    paragraph(console, f"• {plain(item)}")
+                    paragraph(console, f"• {kind.plain(item)}")
             case kind.Heading():
                 paragraph(console, block.text, "bold")
             case kind.Paragraph():
@@ -42,14 +42,14 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
 
 
 def _paragraph(console: "Console", text: kind.Text) -> None:
-    """Shows a paragraph, its beginning in colour if that is a verdict."""
+    """Shows a paragraph, its beginning in colour if that is a verdict, and dim if it is quiet."""
     from rich.text import Text as Line
 
     first = text[0] if text else ""
     if not isinstance(first, kind.Mark):
-        paragraph(console, plain(text))
+        paragraph(console, kind.plain(text), "dim" if isinstance(first, kind.Quiet) else None)
         return
-    line = Line(wrapped(plain(text), console.width, "  "))
+    line = Line(wrapped(kind.plain(text), console.width, "  "))
     line.stylize(STYLES[first.verdict], 0, len(first.text))
     console.print(line, soft_wrap=True)
 
@@ -59,10 +59,6 @@ def _verdict(cell: kind.Cell) -> str:
     if isinstance(cell, kind.Bar):
         return cell.series
     return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""
-
-
-def plain(text: kind.Text) -> str:
-    return "".join(part if isinstance(part, str) else part.text for part in text)
 
 
 def _finding(console: "Console", one: Finding) -> None:
@@ -136,4 +132,4 @@ def _cell(cell: kind.Cell) -> str:
         case kind.Bar():
             return cell.text
         case _:
-            return plain(cell)
+            return kind.plain(cell)

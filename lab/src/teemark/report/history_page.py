@@ -3,6 +3,7 @@
 small."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL
@@ -10,7 +11,7 @@ from teemark.model.compare import Verdict
 from teemark.model.history import Line, events
 from teemark.page import blocks as page
 from teemark.page import charts, figures, html
-from teemark.report import comparing
+from teemark.report import comparison
 from teemark.run.reader import RunData
 from teemark.version import __version__
 
@@ -19,8 +20,8 @@ SMALL = 12  # Cases that are drawn in small: those that changed most, one of eac
 
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
     """Returns the page; `remark` says how changes were told from scatter."""
-    table, drawn = event_table(runs, found), _drawn(found, runs)
-    blocks: list[page.Block] = [page.Paragraph((answer(runs, found),)), *([table] if table else ())]
+    drawn = _drawn(found, runs)
+    blocks = [page.Paragraph((answer(runs, found),)), *event_table(runs, found)]
     for lines in (drawn[:1], drawn[1 : SMALL + 1]):
         blocks += [_chart(lines, runs)] if lines else []
     blocks.append(page.Paragraph((page.Quiet(remark),)))
@@ -33,13 +34,13 @@ def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: s
 def since(run: RunData) -> str:
     """Returns when a run was made, and of which commit."""
     commit = f", {run.commit.short}" if run.commit is not None else ""
-    return f"{comparing.when(run)}{commit}"
+    return f"{comparison.when(run)}{commit}"
 
 
 def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     """Returns one sentence: how many cases changed in how many runs, and when last."""
     changed = [line for line in found if line.changes]
-    span = f"{len(runs)} runs, {comparing.when(runs[0])} to {comparing.when(runs[-1])}"
+    span = f"{len(runs)} runs, {comparison.when(runs[0])} to {comparison.when(runs[-1])}"
     text = f"{span}: {len(changed)} of {fmt.plural(len(found), 'case')} changed"
     if not changed:
         return f"{text}."
@@ -47,17 +48,16 @@ def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     return f"{text}, last with the run of {since(runs[last])}."
 
 
-def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> page.Table | None:
-    """Returns a row for each change that cases share, with the run that brought it; None where
-    nothing changed."""
+def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> list[page.Block]:
+    """Returns a table of the changes that cases share, each with the run that brought it; none
+    where nothing changed."""
     rows = [
-        (*comparing.change_cells(runs[number], one), since(runs[number]))
+        (*comparison.change_cells(runs[number], one), since(runs[number]))
         for number, changes in events(runs, found)
         for one in changes
     ]
-    return (
-        page.Table(page.left("what changed", "by", "since"), rows, stacked=True) if rows else None
-    )
+    columns = page.left("what changed", "by", "since")
+    return [page.Table(columns, rows, stacked=True)] if rows else []
 
 
 def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
@@ -77,11 +77,10 @@ def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
     names = [_axis_name(run) for run in runs]
     return page.Chart(
-        title=lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
-        caption=() if len(lines) == 1 else (f"{unit}; each over the runs above.",),
-        wide=charts.history(lines, names, unit, charts.WIDE),
-        narrow=charts.history(lines, names, unit, charts.NARROW),
-        data=page.Table(
+        lines[0].case if len(lines) == 1 else "Others that changed, one of each family",
+        () if len(lines) == 1 else (f"{unit}; each over the runs above.",),
+        partial(charts.history, lines, names, unit),
+        page.Table(
             (*page.left("case", "run"), *page.right(unit)),
             [
                 ((page.Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
@@ -95,7 +94,7 @@ def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
 def _axis_name(run: RunData) -> str:
     """Returns the day, and commit in a second line."""
     commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
-    return f"{comparing.when(run)[5:10]}\n{commit}"
+    return f"{comparison.when(run)[5:10]}\n{commit}"
 
 
 def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
@@ -103,7 +102,7 @@ def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
     rows = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         verdict: Verdict = "worse" if line.last_change > 0 else "better"
-        text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
+        text = f"{comparison.SIGN[verdict]} {comparison.signed(line.last_change)}"
         ends = ((line.runs[place], line.values[place]) for place in (0, -1))
         rows.append(
             (
@@ -120,7 +119,7 @@ def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
 def _runs_table(runs: Sequence[RunData]) -> page.Table:
     rows = [
         (
-            comparing.when(run),
+            comparison.when(run),
             run.commit.short if run.commit is not None else fmt.NONE,
             (run.commit.branch if run.commit is not None else None) or fmt.NONE,
             ", ".join(f"{key}={value}" for key, value in run.labels.items()) or fmt.NONE,

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from teemark.base import fmt
 from teemark.base.files import write_whole
 from teemark.base.finding import ranked
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
 from teemark.page.blocks import Section
-from teemark.report.comparing import origin
+from teemark.report.comparison import origin
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.studies.answers import answers as concluded
@@ -75,11 +76,10 @@ def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> li
 
 
 def _title(about: Sequence[Subject]) -> str:
-    *names, last = (subject.label for subject in about)
-    names = [f"{', '.join(names)} and {last}" if names else last]
+    boards = fmt.listed([subject.label for subject in about])
     if all(subject.run.without_tee for subject in about):
-        return f"The cost of crypto on {names[0]}, without a TEE"
-    return f"The cost of trusted execution on {names[0]}"
+        return f"The cost of crypto on {boards}, without a TEE"
+    return f"The cost of trusted execution on {boards}"
 
 
 def write(report: Report, directory: Path) -> Path:

@@ -14,7 +14,7 @@ from teemark.page import figures, terminal
 from teemark.page.blocks import Table, left, right
 from teemark.report.sections.cases import call_tables
 from teemark.report.sections.keys import keys, pkcs11
-from teemark.report.sections.throughput import ANSWERED, curves
+from teemark.report.sections.throughput import curves
 from teemark.studies.answers import answers
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def show(subject: "Subject") -> None:
     for answer in answers(subject):
         paragraph(console, f"{_MARKS[answer.status]} {answer.claim}")
     dearest(console, subject)
-    for finding in subject.found("board", "trust"):
-        if finding.severity != "note" and finding.key != "emulated":
+    for finding in subject.doubts:
+        if finding.key != "emulated":
             paragraph(console, f"! {finding.claim}")
     run = subject.run
     counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
@@ -70,11 +70,10 @@ def _keys(subject: "Subject") -> Table | None:
     """Returns what operations with keys cost, through PKCS #11 or on both sides, where the run
     measured that: as many columns as a terminal has room for."""
     for part, most in ((pkcs11, 5), (keys, 6)):
-        for made in part.blocks(subject)[:1]:
-            assert isinstance(made, Table)
-            columns = [replace(column, unit="") for column in made.columns[:most]]
+        for table in (block for block in part.blocks(subject) if isinstance(block, Table)):
+            columns = [replace(column, unit="") for column in table.columns[:most]]
             columns[0] = replace(columns[0], title=figures.unit(subject.run))
-            rows = [row[:most] for row in made.rows]
+            rows = [row[:most] for row in table.rows]
             return Table(columns, [row for row in rows if fmt.NONE not in row] or rows)
     return None
 
@@ -85,8 +84,7 @@ def _table(subject: "Subject") -> Table | None:
     found = curves(subject)
     if not found:
         return None
-    key = next((key for key in found if key[1] in ANSWERED), next(iter(found)))
-    group = found[key]
+    (_, algorithm), group = next(iter(found.items()))
     sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
     run = subject.run
     rows = []
@@ -97,7 +95,7 @@ def _table(subject: "Subject") -> Table | None:
             cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
             rows.append(("" if number else world, run.backend(backend).title, *cells))
     unit = ", instructions" if run.icount else ""
-    columns = (*left(f"{run.title(key[1])}{unit}", ""), *right(*map(fmt.size, sizes)))
+    columns = (*left(f"{run.title(algorithm)}{unit}", ""), *right(*map(fmt.size, sizes)))
     return Table(columns, rows)
 
 

@@ -2,11 +2,11 @@
 """The sections of a report, in order. To add one: a `Part` here or in a file beside, one line."""
 
 from teemark.findings.subject import SectionFunction
+from teemark.report.comparison import comparison
 from teemark.report.sections.boards import boards
-from teemark.report.sections.breakdown import taken_apart
+from teemark.report.sections.breakdown import breakdown
 from teemark.report.sections.cases import calls, cases, first_use, left_out
-from teemark.report.sections.causes import choices, why
-from teemark.report.sections.comparison import comparison
+from teemark.report.sections.causes import causes, choices
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline, measured
 from teemark.report.sections.keys import keys, pkcs11
@@ -14,7 +14,7 @@ from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.timeline import timeline
-from teemark.report.sections.trace import traced
+from teemark.report.sections.trace import trace
 from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (
@@ -22,9 +22,9 @@ SECTIONS: tuple[SectionFunction, ...] = (
     measured,
     boards,
     comparison,
-    taken_apart,
-    why,
-    traced,
+    breakdown,
+    causes,
+    trace,
     seed_tables,
     timeline,
     keys,

@@ -2,6 +2,7 @@
 """Boards beside each other, a line each: what a call and a byte cost there."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -11,7 +12,6 @@ from teemark.findings.offload import ghz
 from teemark.findings.subject import Subject
 from teemark.model.stats import Estimate
 from teemark.page import figures
-from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
 from teemark.page.charts import colour
 from teemark.page.dots import Dot, Row, render
@@ -135,9 +135,9 @@ def beside(
                     Row(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
                     for name, dots in rows.items()
                 ]
-                wide, narrow = (render(lines, w, write, fills=entries) for w in (WIDE, NARROW))
+                draw = partial(render, lines, write=write, fills=entries)
                 caption = ("The scale is logarithmic.", *those[0][0].remark)
-                drawn.append(Chart(f"{title}: {unit}", caption, wide, narrow, None))
+                drawn.append(Chart(f"{title}: {unit}", caption, draw))
     said = (
         f"{name}: {title[0].lower()}{title[1:]} takes, over the median of all boards, "
         f"{', '.join(times.values())}."

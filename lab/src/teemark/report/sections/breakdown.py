@@ -2,11 +2,11 @@
 """Where the time of one call goes: a bar and a table of its parts, and what can't be told."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.model import breakdown
-from teemark.model.breakdown import TOLERANCE, Breakdown, Check
+from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
 from teemark.page import bars, figures
 from teemark.page import blocks as page
 
@@ -14,28 +14,23 @@ COUNTED = ("run-queue",)  # Parts that are counted in the call itself
 
 
 def _of(subject: Subject) -> list[page.Block]:
-    shown = breakdown.shown(subject.breakdowns)
-    if not shown:
+    calls = shown(subject.breakdowns)
+    if not calls:
         return []
     folds = (
-        page.Fold(one.key, "its parts, and what told them", told(subject, one)) for one in shown
+        page.Fold(one.key, "its parts, and what told them", parts_of(subject, one)) for one in calls
     )
-    return [chart(subject, shown), *folds, *untold(shown)]
+    return [chart(subject, calls), *folds, *untold(calls)]
 
 
-def chart(subject: Subject, shown: Sequence[Breakdown]) -> page.Chart:
+def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
-    calls = [(one.key, figures.time(subject.run, one.total), one) for one in shown]
-    return page.Chart(
-        title="Each call, and the shares of its parts",
-        caption=subject.remark,
-        wide=bars.render(calls, bars.WIDE),
-        narrow=bars.render(calls, bars.NARROW),
-        data=None,
-    )
+    calls = [(one.key, figures.time(subject.run, one.total), one) for one in breakdowns]
+    title = "Each call, and the shares of its parts"
+    return page.Chart(title, subject.remark, partial(bars.render, calls))
 
 
-def told(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
+def parts_of(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
     """Returns the table of a call's parts; if two sources tell a part, also whether they agree."""
     # A call that waits isn't counted even where a nanosecond is an instruction.
     unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
@@ -106,7 +101,7 @@ def _said(subject: Subject, check: Check, unit: str) -> page.Text:
     )
 
 
-taken_apart = Part(
+breakdown = Part(
     "explain",
     "Where the time of a call goes",
     _of,

@@ -6,10 +6,22 @@ from collections.abc import Sequence
 from teemark.base import fmt
 from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
 from teemark.findings.subject import Part, Subject
-from teemark.model.stats import CaseStats
+from teemark.model.stats import CaseStats, Estimate
 from teemark.page import blocks as page
 from teemark.page import figures
-from teemark.report.cells import time_cells, timed
+
+INTERVAL = page.Column(fmt.LEVEL, optional=True)
+"""The column behind one of costs."""
+
+
+def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, page.Cell]:
+    """Returns a cost, and its interval where figures have one."""
+    if figure is None:
+        return "", ""
+    exact = subject.run.icount
+    interval = "" if exact else (page.Quiet(fmt.duration_interval(figure.interval)),)
+    return figures.cell(subject.run, figure), interval
+
 
 # -- every case ----------------------------------------------------------------------------------
 
@@ -63,7 +75,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
             (
                 (page.Code(stats.backend),),
                 fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
-                *time_cells(subject, time.estimate),
+                *_time_cells(subject, time.estimate),
                 fmt.rate(stats.throughput),
                 fmt.digits(cpu.value / stats.bytes) if cpu and stats.bytes else fmt.NONE,
                 *ends,
@@ -73,7 +85,8 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
     columns = (
         *page.left("backend"),
         *(page.right("bytes") if sized else page.left("parameters")),
-        *timed("median", unit=unit),
+        *page.right("median", unit=unit),
+        INTERVAL,
         *page.right("rate", unit="MiB/s", optional=True),
         *page.right("CPU", unit=each, optional=True),
         *page.right("from", "to", unit=unit, optional=True),
@@ -101,8 +114,8 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
                 (page.Code(case.algorithm),),
                 fmt.count(case.command or 0),
                 fmt.size(stats.bytes) if stats.bytes is not None else fmt.NONE,
-                *time_cells(subject, stats.estimate),
-                *(time_cells(subject, beyond) if beyond is not None else ("", "")),
+                *_time_cells(subject, stats.estimate),
+                *_time_cells(subject, beyond),
                 fmt.count(stats.time.count),
                 ", ".join(case.unchecked) or fmt.NONE,
             )
@@ -111,9 +124,10 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
         *page.left("call"),
         *page.right("command"),
         *page.right("bytes", optional=True),
-        *timed("median", unit=unit),
+        *page.right("median", unit=unit),
+        INTERVAL,
         *page.right("beyond an empty call", unit=unit, optional=True),
-        *page.right(fmt.LEVEL, optional=True),
+        INTERVAL,
         *page.right("samples"),
         *page.left("not compared"),
     )

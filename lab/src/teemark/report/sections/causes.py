@@ -10,22 +10,22 @@ from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Text
 
 
-def told(subject: Subject, most: int | None = None) -> list[Block]:
+def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
     """Returns the causes that were found, the `most` dearest of them; of a run that calls into the
     TEE, also the others."""
-    causes = tuple(one for one in subject.findings if one.topic == "cause")
+    findings = tuple(one for one in subject.findings if one.topic == "cause")
     called = subject.breakdowns or subject.trace
-    found = ranked(causes)[:most]
-    others = tuple(_others(causes, found)) if called else ()
+    found = ranked(findings)[:most]
+    others = tuple(_others(findings, found)) if called else ()
     blocks: list[Block] = [Findings(found)] if found else []
     return [*blocks, Bullets(others)] if others else blocks
 
 
-def _others(causes: Sequence[Finding], above: Sequence[Finding]) -> Iterator[Text]:
+def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[Text]:
     """Yields a line for each cause that wasn't found, or for all of a kind; a command that stands
     in a claim `above` isn't said again."""
     out, open_, unknown = (
-        [one for one in causes if one.status == status]
+        [one for one in findings if one.status == status]
         for status in ("ruled out", "undecided", "not checked")
     )
     silent = [one for one in out if not one.claim]
@@ -62,10 +62,10 @@ def _choices(subject: Subject) -> list[Block]:
     return [Findings(found)] if found else []
 
 
-why = Part(
+causes = Part(
     "causes",
     "Why it costs that",
-    told,
+    causes_of,
     "Each known cause of lost time has a signature that a run shows or doesn't. A signature is no "
     "proof: another cause may leave the same one.",
     "no cause was found; what was ruled out, and what wasn't checked",

@@ -12,7 +12,6 @@ from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
 from teemark.page import blocks as page
 from teemark.page import charts, figures
-from teemark.report.cells import backend_cell, misfit_cell
 
 TERMS = {
     "block": "each block: of an algorithm, with those of padding; of storage 4 KiB, the TEE's own "
@@ -66,7 +65,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
             )
         rows.append(
             (
-                "your TA" if cost.form.form == "command" else backend_cell(subject, cost.backend),
+                "your TA" if cost.form.form == "command" else _backend(subject, cost.backend),
                 *(show(run, measured[size]) for size in sizes),
                 *byte,
                 misfit_cell(cost.fit),
@@ -85,6 +84,23 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
         caption=subject.curve(*key),
         note=subject.caveat if counted or not run.icount else figures.TIMED,
     )
+
+
+def _backend(subject: Subject, backend: str) -> page.Cell:
+    title = subject.run.backend(backend).title
+    return (
+        (page.Code(backend), page.Quiet(f" {title}")) if title != backend else (page.Code(backend),)
+    )
+
+
+def misfit_cell(fit: Fit) -> page.Cell:
+    """Says how far off the model is beyond what scatter explains; where that is too far, also
+    where."""
+    misfit = fit.misfit
+    if fit.fits:
+        return "?" if misfit is None else fmt.share(misfit) if misfit else "none"
+    where = page.Quiet(f" at {fmt.size(int(fit.worst.x))}")
+    return (page.Strong(f"! {fmt.share(misfit or 0.0)}"), where)
 
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
@@ -143,8 +159,7 @@ def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     if figure is None:
         return fmt.NONE
     if counted:
-        sign = fmt.MINUS if figure.value < 0 else ""
-        return sign + figures.instructions(abs(figure.value))
+        return figures.instructions(figure.value)
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 

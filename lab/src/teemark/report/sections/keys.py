@@ -3,13 +3,13 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.base.work import KEY_USES, KEYGEN, PKCS11
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
-from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
 from teemark.page.dots import Dot, Row, render
 
@@ -74,11 +74,9 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
             rows.append(Row(name, dots, figures.time(run, one.estimate)))
     if not rows:
         return []
-    wide, narrow = (render(rows, w, fmt.factor, fills=tuple(fills.items())) for w in (WIDE, NARROW))
+    draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))
     caption = "A dot is a key pair, on a logarithmic scale of the median, which ends each line."
-    return [
-        Chart("New key pairs, beside the median", (caption, *subject.remark), wide, narrow, None)
-    ]
+    return [Chart("New key pairs, beside the median", (caption, *subject.remark), draw)]
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:

@@ -3,6 +3,7 @@
 counts them, whose clock is an emulator's."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
@@ -10,7 +11,7 @@ from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
 from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
 
-ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has it
+ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has one
 
 CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # Of the plan `broker`
 TIMED = "ns a byte"
@@ -18,8 +19,8 @@ NEAR = 1.2
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
-    """Returns the cases with a throughput, by workload and algorithm, then by backend; sizes
-    rise."""
+    """Returns the cases with a throughput, by workload and algorithm, those of the answer first,
+    then by backend; sizes rise."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
@@ -30,7 +31,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
             backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
             for backend in sorted(group, key=subject.run.place)
         }
-        for key, group in found.items()
+        for key, group in sorted(found.items(), key=lambda item: item[0][1] not in ANSWERED)
         if any(len(stats) > 1 for stats in group.values())
     }
 
@@ -40,8 +41,7 @@ def _of(subject: Subject) -> list[Block]:
     found = curves(subject)
     if not found:
         return []
-    first = next((key for key in found if key[1] in ANSWERED), next(iter(found)))
-    others = [key for key in found if key != first]
+    first, *others = found
     blocks: list[Block] = [chart(subject, *first, found[first])]
     if others:
         names = "; ".join(subject.curve(*key) for key in others)
@@ -61,10 +61,8 @@ def chart(
         "." if subject.run.icount else interval,
         *((Strong(f" {figures.TIMED}"),) if unit == TIMED else subject.remark),
     )
-    wide, narrow = (
-        charts.throughput(series, shape, unit) for shape in (charts.WIDE, charts.NARROW)
-    )
-    return Chart(subject.curve(workload, algorithm), caption, wide, narrow, _table(subject, group))
+    draw = partial(charts.throughput, series, unit=unit)
+    return Chart(subject.curve(workload, algorithm), caption, draw, _table(subject, group))
 
 
 def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
@@ -76,10 +74,10 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     return "instructions a byte" if counted else TIMED
 
 
-def rate(subject: Subject, mib_a_second: float) -> float:
+def rate(subject: Subject, bytes_a_second: float) -> float:
     """Returns a rate in the unit of `unit_of`: one instruction is one nanosecond on a board that
     counts."""
-    return 1e9 / (mib_a_second * (1 << 20)) if subject.run.icount else mib_a_second
+    return 1e9 / bytes_a_second if subject.run.icount else bytes_a_second / (1 << 20)
 
 
 def apart(sizes: Sequence[int]) -> set[int]:
@@ -97,7 +95,7 @@ def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> chart
     points, bounds = [], []
     for one in stats:
         if one.throughput is not None and one.bytes in shown:
-            points.append((float(one.bytes), rate(subject, one.throughput / (1 << 20))))
+            points.append((float(one.bytes), rate(subject, one.throughput)))
             known = None if subject.run.icount else one.throughput_interval
             bounds.append((known.low / (1 << 20), known.high / (1 << 20)) if known else None)
     who = subject.run.backend(backend)
@@ -109,9 +107,9 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
     by = {backend: {one.bytes: one for one in stats} for backend, stats in group.items()}
 
     def shown(one: CaseStats | None) -> str:
-        if one is None or one.throughput is None or not subject.run.icount:
-            return fmt.rate(one.throughput) if one is not None else fmt.NONE
-        return fmt.digits(rate(subject, one.throughput / (1 << 20)))
+        if one is None or one.throughput is None:
+            return fmt.NONE
+        return fmt.digits(rate(subject, one.throughput))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
     return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)

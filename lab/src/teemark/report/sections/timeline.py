@@ -2,6 +2,7 @@
 """When teehash had a CPU, step by step: a picture of its context switches, and their sums."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
@@ -12,7 +13,6 @@ from teemark.run.records import Timeline
 
 Amount = Callable[[int], str]
 
-WIDE, NARROW = bars.WIDE, bars.NARROW
 ROW, GAP, LABEL = 24, 8, 18
 NARROWEST = 1.0  # Pixels: what is shorter is drawn as wide as this, so that a short gap is seen
 
@@ -42,9 +42,9 @@ def _one(record: Timeline, subject: Subject) -> Block:
     if not found.ns:
         return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
     amount: Amount = fmt.count if subject.run.icount else fmt.duration
-    wide, narrow = (render(found, record.case, width, amount) for width in (WIDE, NARROW))
+    draw = partial(render, found, record.case, amount=amount)
     said = (_caption(record, found, subject, amount), *subject.remark)
-    return Chart(record.case, said, wide, narrow, _table(found, subject, amount))
+    return Chart(record.case, said, draw, _table(found, subject, amount))
 
 
 def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traced calls: where every instruction went."""
 
+from functools import partial
+
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
-from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
 from teemark.trace import flame, table
 from teemark.trace.profile import CaseTrace, Trace
@@ -54,13 +55,7 @@ def _once(text: str, told: set[str]) -> tuple[str, ...]:
 
 def chart(case: CaseTrace, caption: tuple[str, ...] = (HOW_TO_READ,)) -> Chart:
     """Draws the flame graph of a call."""
-    return Chart(
-        title=case.case,
-        caption=caption,
-        wide=flame.render(case, WIDE),
-        narrow=flame.render(case, NARROW),
-        data=table.components(case),
-    )
+    return Chart(case.case, caption, partial(flame.render, case), table.components(case))
 
 
 def _call(case: CaseTrace, before: CaseTrace | None, top: int, told: set[str]) -> list[Block]:
@@ -70,11 +65,10 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int, told: set[str]) -
         blocks.append(Paragraph((table.moved(before, case),)))
         blocks.append(
             Chart(
-                title=f"{case.case}: the difference",
-                caption=_once(HOW_TO_COMPARE, told),
-                wide=flame.render(case, WIDE, before),
-                narrow=flame.render(case, NARROW, before),
-                data=table.differences(before, case, 2 * top),
+                f"{case.case}: the difference",
+                _once(HOW_TO_COMPARE, told),
+                partial(flame.render, case, against=before),
+                table.differences(before, case, 2 * top),
             )
         )
     blocks.append(table.functions(case, "by itself", FIRST))
@@ -86,4 +80,4 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int, told: set[str]) -
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
 
-traced = Part("trace", "Instruction by instruction", _of, INTRO)
+trace = Part("trace", "Instruction by instruction", _of, INTRO)

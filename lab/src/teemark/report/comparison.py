@@ -1,0 +1,507 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs beside each other, in words: for the terminal, a section of their report, a page of its own
+and a merge request alike."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from teemark.base import fmt
+from teemark.base.work import NONE, ONESHOT
+from teemark.findings.subject import Subject
+from teemark.model.changes import Change, changes
+from teemark.model.compare import (
+    EMULATED,
+    FEW_STARTS,
+    GRAVEST_FIRST,
+    MARGIN,
+    SCATTERED,
+    Comparison,
+    Difference,
+    Limit,
+    Verdict,
+    compare,
+    obstacles,
+    other_machines,
+)
+from teemark.model.power import ALPHA, POWER, starts_to_see
+from teemark.page import blocks as page
+from teemark.page import dots, figures, html, markdown
+from teemark.run.reader import RunData
+from teemark.trace.difference import changes as function_changes
+from teemark.trace.difference import in_words
+from teemark.version import __version__
+
+NAMED = 3  # Functions that are named for a case
+SHOWN = 10  # Cases in a table, unless all are asked for
+SOME = 4  # Names in a sentence
+FUNCTIONS = page.left("functions", optional=True)
+
+SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs between two runs, and why."""
+
+    judged: Comparison
+    changes: tuple[Change, ...]
+    functions: dict[str, str]
+    """The functions that make the difference, in words, by case; of cases that both runs traced."""
+
+
+def compared(base: Subject, other: Subject) -> Compared:
+    judged = compare(base.run, other.run)
+    functions = {}
+    for case in other.trace.cases if other.trace is not None else ():
+        before = base.trace.case(case.case) if base.trace is not None else None
+        if before is not None and (differing := function_changes(before, case)):
+            functions[case.case] = in_words(differing, NAMED)
+    return Compared(judged, changes(judged), functions)
+
+
+# -- names ---------------------------------------------------------------------------------------
+
+
+def name(run: RunData) -> str:
+    """Returns a short name of a run: its commit, else its labels, else the folder that somebody
+    named, else when it began."""
+    if run.commit is not None:
+        return run.commit.short
+    if run.labels:
+        return ", ".join(f"{key}={value}" for key, value in run.labels.items())
+    folder = Path(run.file).parent.name
+    return when(run) if re.match(r"\d{8}T\d{6}Z-", folder) else folder or run.file
+
+
+def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
+    """Returns names that tell two runs apart: those of their boards, if these differ."""
+    names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
+    if names[0] != names[1]:
+        return names
+    whens = (when(base), when(other))
+    first, second = whens if whens[0] != whens[1] else ("base", "new")
+    return f"{names[0]} ({first})", f"{names[1]} ({second})"
+
+
+def when(run: RunData) -> str:
+    """Returns the day and minute at which the run began, UTC; its file where it doesn't say."""
+    if run.run is None:
+        return run.file
+    try:
+        return f"{datetime.fromisoformat(run.run.started):%Y-%m-%d %H:%M}"
+    except ValueError:
+        return run.run.started
+
+
+def names(run: RunData) -> str:
+    """Returns all that a run says of itself, and its file."""
+    return f"{', '.join(origin(run))} ({run.file})" if run.run is not None else run.file
+
+
+def origin(run: RunData) -> list[str]:
+    """Returns a run's plan and board, when it began, its commit and labels."""
+    facts = [f"{run.run.plan} on {run.run.board}"] if run.run is not None else []
+    facts.append(f"{when(run)} UTC")
+    if run.commit is not None:
+        branch = f" of {run.commit.branch}" if run.commit.branch else ""
+        facts.append(f"commit {run.commit.short}{branch}")
+    return facts + [f"{key}={value}" for key, value in run.labels.items()]
+
+
+# -- the answer ----------------------------------------------------------------------------------
+
+
+def verdict(judged: Comparison) -> Verdict:
+    """Returns the verdict on the whole: the gravest that any case has."""
+    return next((grave for grave in GRAVEST_FIRST if judged.of(grave)), "same")
+
+
+def headline(of: Compared) -> page.Text:
+    """Returns the answer in a line: the verdict, and how many cases became what."""
+    grave = verdict(of.judged)
+    words = "WORSE AND BETTER" if grave == "worse" and of.judged.of("better") else grave.upper()
+    open_ = [case for case in of.judged.pairs if case.reason is not None]
+    why = f" Undecided: {_some([case.name for case in open_])}: {open_[0].reason}." if open_ else ""
+    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.judged)}{why}")
+
+
+def outcome(judged: Comparison) -> str:
+    """Says how many cases became what."""
+    counts = [
+        f"{count} {verdict}"
+        for verdict in SIGN
+        if (count := len(judged.of(verdict))) or verdict in ("worse", "better")
+    ]
+    return f"{fmt.plural(len(judged.verdicts()), 'case')} compared: {', '.join(counts)}."
+
+
+def change_table(of: Compared) -> list[page.Block]:
+    """Returns a table of the changes that cases share, with the functions that make them; none
+    where nothing moved."""
+    rows = [
+        (
+            *change_cells(of.judged.second, change),
+            next((of.functions[c.case] for c in change.cases if c.case in of.functions), ""),
+        )
+        for change in of.changes
+    ]
+    columns = (*page.left("what changed", "by"), *FUNCTIONS)
+    return [page.Table(columns, rows, stacked=True)] if rows else []
+
+
+def change_cells(run: RunData, change: Change) -> tuple[page.Cell, page.Cell]:
+    """Returns what changed, with the sign of its verdict, and by how much."""
+    verdict: Verdict = "worse" if change.worse else "better"
+    return (page.Mark(SIGN[verdict], verdict), f" {subject(run, change)}"), amount(run, change)
+
+
+def subject(run: RunData, change: Change) -> str:
+    """Says which cases changed so: `all 20 SHA-256 cases by tee`."""
+    count = len({pair.case for pair in change.cases})
+    if change.of_all is not None:
+        where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
+        tells = min(change.cases, key=lambda pair: pair.first.value).name
+        return f"{fmt.plural(count, 'call')} {where[change.of_all]} ({tells} tells)"
+    if count == 1:
+        return change.cases[0].case
+    workloads, algorithms, backends = (
+        list(dict.fromkeys(family[place] for family in change.families)) for place in range(3)
+    )
+    titles = [run.title(name) for name in algorithms if name != NONE]
+    words = [] if workloads == [ONESHOT.name] else [_some(workloads)]
+    words += [_some(titles)] if titles and len(workloads) == 1 else []
+    every = "all " if change.whole else ""
+    return f"{every}{count} {' '.join(words)} cases by {_some(backends)}"
+
+
+def amount(run: RunData, change: Change) -> str:
+    """Says how much more or less the cases of a change take."""
+    parts = []
+    if change.byte is not None:
+        parts.append(f"{added(run, change.byte)} a byte")
+    if change.call is not None:
+        parts.append(f"{added(run, change.call)} a call")
+    if change.share is not None:
+        shares = sorted(pair.change for pair in change.cases)
+        wide = run.icount and shares[-1] - shares[0] > 0.1 * abs(change.share)
+        parts.append(
+            f"{signed(shares[0])} to {signed(shares[-1])}" if wide else signed(change.share)
+        )
+    return " and ".join(parts)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
+    """Returns a table with a row a case: both figures under the runs' names, the change, the
+    verdict, the functions."""
+    base, new = pair_names(of.judged.first, of.judged.second)
+    largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
+    rows = [
+        (
+            (page.Code(pair.name),),
+            *both(of, pair),
+            page.Bar(change(pair), abs(pair.change) / largest, pair.verdict)
+            if pair.moved
+            else change(pair),
+            (page.Mark(f"{SIGN[pair.verdict]} {pair.verdict}", pair.verdict),),
+            of.functions.get(pair.case, ""),
+        )
+        for pair in pairs
+    ]
+    head = page.left("case (instructions a call)" if of.judged.exact else "case")
+    columns = (*head, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
+    return page.Table(columns, rows, stacked=True)
+
+
+def chart(of: Compared) -> page.Chart | None:
+    """Draws the cases of `rows_of`, each with its change around 0; None where nothing moved."""
+    rows = []
+    for pair in rows_of(of.judged):
+        words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
+        rows.append(dots.Row(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
+    if not rows:
+        return None
+    draw = partial(
+        dots.render, rows, write=lambda tick: signed(tick) if tick else "0", around_0=True
+    )
+    title = " → ".join(pair_names(of.judged.first, of.judged.second))
+    unit = "Instructions a call. " if of.judged.exact else ""
+    return page.Chart(title, (unit, outcome(of.judged)), draw)
+
+
+def both(of: Compared, pair: Difference) -> tuple[str, str]:
+    """Returns both figures; those of a case that moved have as many digits as tell them apart."""
+    sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
+    first, second = (figures.cell(run, figure) for run, figure in sides)
+    write = fmt.digits if of.judged.second.icount else fmt.duration
+    for significant in range(4, 8):
+        if first != second or not pair.moved:
+            break
+        first, second = (write(figure.value, significant) for _, figure in sides)
+    return first, second
+
+
+def change(pair: Difference) -> str:
+    """Returns the relative change, with half its interval; of a case that is the same no digits."""
+    if pair.verdict == "same":
+        return ("0" if pair.added == 0 else "as boots differ") if pair.exact else "within 1 %"
+    if pair.exact:
+        return signed(pair.change)
+    if pair.interval is None:
+        return f"{signed(pair.change)} ±?"
+    return f"{signed(pair.change)} ±{fmt.digits(50 * pair.interval.width, 2)}"
+
+
+def signed(value: float) -> str:
+    """Returns a relative difference to three digits, as far as a hundredth of a per cent."""
+    share = 100 * value
+    digits = 3 if abs(share) >= 1 else 2 if abs(share) >= 0.1 else 1
+    return f"{'+' * (value > 0)}{fmt.digits(share, digits)}{fmt.THIN}%"
+
+
+def added(run: RunData, cost: float) -> str:
+    """Returns a difference in instructions or time, with its sign and unit."""
+    text = f"{figures.instructions(cost)} instructions" if run.icount else fmt.duration(cost)
+    return "+" * (cost > 0) + text
+
+
+def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
+    """Returns the cases that moved, those with the largest change first, and as many better ones as
+    worse ones; with `everything` all cases."""
+    moved = tuple(pair for pair in judged.worst_first if pair.moved or everything)
+    if everything or len(moved) <= SHOWN:
+        return moved
+    worse, better = (
+        tuple(pair for pair in moved if pair.verdict == side) for side in ("worse", "better")
+    )
+    take = max(SHOWN // 2, SHOWN - len(better))
+    return (*worse[:take], *better[: SHOWN - min(take, len(worse))])
+
+
+# -- how much could have been seen ---------------------------------------------------------------
+
+
+def visible(judged: Comparison, limit: Limit | None = None) -> str:
+    """Says which change would have been seen, and how many starts would show the limit; an empty
+    string where nothing is judged."""
+    seen = judged.visible
+    if not seen or judged.blind is not None:
+        return ""
+    half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
+    if judged.exact:
+        text = f"of {half} in half of the cases, of {all_} in any."
+        calls = [pair for pair in judged.pairs if pair.world == "tee" and pair.visible < 1]
+        if calls:
+            best = min(calls, key=lambda pair: pair.visible * pair.first.value)
+            least = fmt.count(max(1, round(best.visible * best.first.value)))
+            text = f"of {least} instructions in {best.name}, {text}"
+        return f"Smallest change that would have been seen: {text}"
+    text = (
+        f"A case that takes {half} more would have been called worse in {100 * POWER:.0f} of 100 "
+        f"such pairs of runs; half of the cases show less, all of them {all_}."
+    )
+    if limit is None or not limit.share:
+        return text
+    fails = (1 + limit.share) * (1 + median(seen)) - 1
+    scatter = median(pair.scatter for pair in judged.pairs if pair.scatter)
+    starts = starts_to_see(limit.share, scatter, len(seen))
+    shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
+    return (
+        f"{text} To fail, that is to be known to be worse by {limit} or more, it must take "
+        f"{fmt.percent(fails)} more. "
+    ) + (shows if starts is not None else f"No number of starts up to 10,000 shows {limit}.")
+
+
+def failures(judged: Comparison, limit: Limit) -> list[str]:
+    """Lists why a comparison fails: cases that are worse by the limit, and cases that are gone."""
+    dearer = [
+        f"{pair.name}: {change(pair)} ({added(judged.second, pair.added)} a call)"
+        for pair in judged.worst_first
+        if limit.broken(pair)
+    ]
+    return dearer + [f"{case}: not measured any more" for case in judged.lost]
+
+
+def result(judged: Comparison, limit: Limit) -> str:
+    """Says pass or fail in a sentence. PASS says how many cases may be worse by the limit all the
+    same."""
+    broken = {pair.case for pair in judged.pairs if limit.broken(pair)}
+    if broken or judged.lost:
+        gone = f", {len(judged.lost)} gone" if judged.lost else ""
+        return f"FAIL: {fmt.plural(len(broken), 'case')} worse by {limit} or more{gone}."
+    unsure = {pair.case for pair in judged.pairs if limit.possible(pair)}
+    if unsure:
+        return (
+            f"PASS: no case is known to be worse by {limit} or more; of "
+            f"{len(judged.verdicts())}, {len(unsure)} may be."
+        )
+    return f"PASS: no case is worse by {limit} or more."
+
+
+# -- how it was judged ---------------------------------------------------------------------------
+
+
+def method(of: Compared) -> list[str]:
+    """Says what a reader must know of how it was judged, a sentence each."""
+    judged, sentences = of.judged, []
+    if judged.exact:
+        if any(change.of_all is not None for change in of.changes) and judged.starts < 2:
+            sentences.append(
+                "One boot of about forty takes more in all its calls than the others: "
+                "`teemark run --boots 2` tells that from a change."
+            )
+    elif judged.blind is not None:
+        sentences.append(f"Nothing is called better or worse: {judged.blind}; {remedy(judged)}.")
+    else:
+        sentences.append(
+            "± is half of the interval. The changes of all cases lie in theirs together: of "
+            f"{fmt.count(round(1 / ALPHA))} comparisons of one build with itself, one calls a case "
+            "better or worse. It is Student's, of the starts' medians. Worse and better: it leaves "
+            f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
+            "other: what differs from day to day isn't in it."
+        )
+    if machines := other_machines(judged.first, judged.second):
+        sentences.append(f"Not only the code may differ: {'; '.join(machines)}.")
+    pair = pair_names(judged.first, judged.second)
+    for run, cases in zip(pair, (judged.lost, judged.new), strict=True):
+        if cases:
+            sentences.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
+    return sentences
+
+
+def remedy(judged: Comparison) -> str:
+    """Says what to do where nothing is decided."""
+    return {
+        EMULATED: "measure on qemu-v8-icount, which counts instructions, or on hardware",
+        SCATTERED: "measure cases that don't wait, too",
+    }.get(judged.blind or "", "measure both with `teemark run --rounds 8`")
+
+
+def never_fails(judged: Comparison) -> str | None:
+    """Says why a limit on some case, or on all of them, has no meaning; None if it has."""
+    if judged.blind is not None:
+        return f"--fail-on could never fail: {judged.blind}"
+    if judged.too_few:
+        cases = _some([pair.name for pair in judged.too_few])
+        return f"--fail-on could never fail for {cases}: {FEW_STARTS}"
+    return None
+
+
+def _some(names: Sequence[str]) -> str:
+    """Writes `a, b and c`; of many names the first, and how many more."""
+    more = len(names) - SOME
+    return fmt.listed((*names[:SOME], f"{more} more") if more > 0 else names)
+
+
+# -- all of it -----------------------------------------------------------------------------------
+
+
+def blocks(
+    of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
+) -> list[page.Block]:
+    """Returns the answer, what changed, the cases, and what would have been seen. `rest` says where
+    the cases are that are left out."""
+    made: list[page.Block] = [page.Paragraph(headline(of))]
+    if limit is not None:
+        text = result(of.judged, limit)
+        mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
+        made.append(page.Paragraph((mark,)))
+    made += change_table(of)
+    rows = rows_of(of.judged, everything=everything)
+    if rows:
+        made.append(case_table(of, rows))
+        hidden = {pair.case for pair in of.judged.pairs if pair.moved} - {
+            pair.case for pair in rows
+        }
+        more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
+        made += [page.Paragraph(more)] if hidden else []
+    named = {pair.case for change in of.changes for pair in change.cases}
+    for case, why in of.functions.items():
+        if case not in named:
+            made.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
+    seen = visible(of.judged, limit)
+    return [*made, page.Paragraph((seen,))] if seen else made
+
+
+# -- as a section, and as a page -----------------------------------------------------------------
+
+
+def comparison(subjects: Sequence[Subject]) -> page.Section | None:
+    """Returns None for a single run. The first is what the others are compared with."""
+    made: list[page.Block] = []
+    for other in subjects[1:]:
+        made.append(page.Heading(f"{other.label} against {subjects[0].label}"))
+        words = "; ".join(obstacles(subjects[0].run, other.run))
+        for word, one in (("BASE", subjects[0]), ("NEW", other)):
+            words = words.replace(word, one.label)
+        not_compared = page.Paragraph((page.Strong("Not compared"), f": {words}."))
+        made += [not_compared] if words else _verdicts(compared(subjects[0], other))
+    return page.Section("comparison", "Side by side", tuple(made)) if made else None
+
+
+def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
+    """Returns the answer and what changed; folded, every case and how it was judged."""
+    made = blocks(of, limit, "see “Every case”")
+    if of.judged.pairs:
+        cases = fmt.plural(len(of.judged.verdicts()), "case")
+        table = case_table(of, of.judged.worst_first)
+        made.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
+    judged = page.Bullets(tuple((sentence,) for sentence in method(of)))
+    return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
+
+
+def render(found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
+    """Returns a page of comparisons, in `html` or `markdown`; `forced` says why they should not
+    have been made."""
+    pairs = [(of.judged.first, of.judged.second) for of in found]
+    titles = [" → ".join(pair_names(*pair)) for pair in pairs]
+    sections = []
+    for number, (of, title, pair) in enumerate(zip(found, titles, pairs, strict=True), 1):
+        runs = zip(("base", "new"), pair, strict=True)
+        facts = page.Facts(tuple((word, (names(run),)) for word, run in runs))
+        head = "What changed" if len(found) == 1 else title
+        blocks = (*_verdicts(of, limit), facts)
+        sections.append(page.Section(f"comparison-{number}", head, blocks))
+    title = titles[0] if len(found) == 1 else f"Against {name(pairs[0][0])}"
+    run = pairs[0][0].run
+    subtitle = f"{run.plan} on {run.board}" if run is not None else ""
+    banners = [page.Banner("Compared by force", (f"{why}.",)) for why in forced]
+    how = html.render if form == "html" else markdown.render
+    return how(title, subtitle, sections, f"Made by teemark {__version__}.", banners)
+
+
+# -- for scripts ---------------------------------------------------------------------------------
+
+
+def case_data(pair: Difference) -> dict[str, object]:
+    """Returns what scripts are told of a case."""
+    return {
+        "case": pair.case,
+        "repeat": pair.repeat,
+        "verdict": pair.verdict,
+        "base": pair.first.value,
+        "new": pair.second.value,
+        "difference": pair.added,
+        "ratio": pair.ratio,
+        "ratio_low": pair.interval.low if pair.interval else None,
+        "ratio_high": pair.interval.high if pair.interval else None,
+        "p": pair.p,
+        "starts": pair.have or None,
+        "visible": pair.visible if math.isfinite(pair.visible) else None,
+        "reason": pair.reason,
+    }
+
+
+def change_data(run: RunData, change: Change) -> dict[str, object]:
+    """Returns what scripts are told of a change that cases share."""
+    cases = [pair.name for pair in change.cases]
+    words = {"what": subject(run, change), "by": amount(run, change)}
+    return {**words, "worse": change.worse, "cases": cases}
