@@ -13,8 +13,6 @@
 #include "backend.h"
 #include "kernel_crypto.h"
 
-extern const struct backend backend_afalg;
-
 enum {
 	/*
 	 * A request holds at least this with the default socket buffers (208 KiB); a message of XTS
@@ -28,7 +26,6 @@ struct session {
 	struct afalg socket;
 	const struct algorithm *alg; /* of the socket; NULL: none */
 	bool sent;                   /* and some of it was sent */
-	bool random;                 /* of USE_RANDOM */
 	const char *driver;          /* to bind to; NULL: the kernel's choice */
 };
 
@@ -37,14 +34,6 @@ static void drop_algorithm(struct session *s)
 	afalg_close(&s->socket);
 	s->alg = NULL;
 	s->sent = false;
-}
-
-static void close_session(struct session *s)
-{
-	if (!s)
-		return;
-	drop_algorithm(s);
-	free(s);
 }
 
 /* Finds the kernel's names for an algorithm; NULL is random bytes. */
@@ -153,8 +142,6 @@ static int use_digest(struct session *s, const struct algorithm *alg, struct err
 
 	if (s->alg == alg && !s->sent)
 		return 0;
-	if (alg->class != ALG_DIGEST)
-		return backend_lacks(&backend_afalg, alg, err);
 	if (s->alg != alg)
 		ret = bind_algorithm(s, alg, err);
 	if (!ret) /* instead of one whose message was abandoned */
@@ -166,7 +153,7 @@ static int use_digest(struct session *s, const struct algorithm *alg, struct err
 }
 
 static int digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-		  size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
+		  size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	int ret = use_digest(s, alg, err);
 
@@ -174,7 +161,7 @@ static int digest(struct session *s, const struct algorithm *alg, const struct b
 		return ret;
 	s->sent = true; /* until the digest was fetched */
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		ret = afalg_send(&s->socket, in->data + offset, len, false, err);
+		ret = afalg_send(&s->socket, in->data, len, false, err);
 		if (!ret)
 			ret = afalg_receive(&s->socket, out, alg->out_bytes, err);
 	}
@@ -197,8 +184,7 @@ static int digest_final(struct session *s, const struct buffer *in, size_t offse
 	int ret;
 
 	s->sent = true;
-	ret = afalg_send(&s->socket, in && len ? in->data + offset : (uint8_t *)"", in ? len : 0,
-			 false, err);
+	ret = afalg_send(&s->socket, in->data + offset, len, false, err);
 	if (!ret)
 		ret = afalg_receive(&s->socket, out, s->alg->out_bytes, err);
 	s->sent = ret != 0;
@@ -218,8 +204,7 @@ static int set_key(struct session *s, const struct keyed_job *job, struct error 
 
 static int set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
-	int ret = job->alg->class == ALG_DIGEST ? backend_lacks(&backend_afalg, job->alg, err) :
-						  bind_algorithm(s, job->alg, err);
+	int ret = bind_algorithm(s, job->alg, err);
 
 	return ret ? ret : set_key(s, job, err);
 }
@@ -345,25 +330,15 @@ static int start_random(struct session *s, struct error *err)
 	return ret ? ret : afalg_accept(&s->socket, err);
 }
 
-static int open_session(struct session **session, const struct backend *self, enum backend_use use,
+static int open_session(struct session *s, const struct backend *self, enum backend_use use,
 			struct error *err)
 {
-	(void)self;
-	*session = calloc(1, sizeof(**session));
-	if (!*session)
-		return error_memory(err);
-	(*session)->random = use == USE_RANDOM;
-	return use == USE_RANDOM ? start_random(*session, err) : 0;
-}
-
-static int use_driver(struct session *s, const char *driver, struct error *err)
-{
-	if (!strcmp(driver, DRIVER_ANY))
+	if (self->driver && !strcmp(self->driver, DRIVER_ANY))
 		return error_skip(err, -ENOENT, "no-driver",
 				  "the kernel lists no driver of it in "
 				  "/proc/crypto that AF_ALG can bind to");
-	s->driver = driver;
-	return s->random ? start_random(s, err) : 0;
+	s->driver = self->driver;
+	return use == USE_RANDOM ? start_random(s, err) : 0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
@@ -384,16 +359,13 @@ const struct backend backend_afalg = {
 	.title = "kernel (AF_ALG)",
 	.summary = "the kernel's crypto, over an AF_ALG socket",
 	.may_offload = true,
-	.use_driver = use_driver,
 	.driver_of = driver_of,
 	.drivers_of = drivers_of,
 	.probe = afalg_probe,
 	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM,
+	.session_bytes = sizeof(struct session),
 	.open = open_session,
-	.close = close_session,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.supports = use_digest,
+	.close = drop_algorithm,
 	.digest = digest,
 	.digest_init = use_digest,
 	.digest_update = digest_update,

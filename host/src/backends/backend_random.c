@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -25,11 +24,8 @@ struct session {
 
 static void close_source(struct session *s)
 {
-	if (!s)
-		return;
 	if (s->fd >= 0)
 		close(s->fd);
-	free(s);
 }
 
 /* Waits for the first bytes. 0, or an errno. */
@@ -76,7 +72,7 @@ static int check_hwrng(int fd, struct error *err)
 			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" : strerror(code));
 }
 
-static int open_source(struct session **session, const struct backend *self, enum backend_use use,
+static int open_source(struct session *s, const struct backend *self, enum backend_use use,
 		       struct error *err)
 {
 	static const char *const paths[] = {
@@ -85,13 +81,9 @@ static int open_source(struct session **session, const struct backend *self, enu
 		[HWRNG] = "/dev/hwrng",
 	};
 	const char *path = paths[self->code];
-	struct session *s = malloc(sizeof(*s));
 	uint8_t byte;
 
 	(void)use;
-	*session = s;
-	if (!s)
-		return error_memory(err);
 	*s = (struct session){ -1, path };
 	if (self->code == GETRANDOM)
 		return getrandom(&byte, 1, GRND_NONBLOCK) == 1 ?
@@ -125,10 +117,9 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 	return 0;
 }
 
-#define RANDOM_ALONE                                                          \
-	.uses = 1u << USE_RANDOM, .open = open_source, .close = close_source, \
-	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \
-	.probe = probe_always, .random = draw
+#define RANDOM_ALONE                                                                            \
+	.uses = 1u << USE_RANDOM, .session_bytes = sizeof(struct session), .open = open_source, \
+	.close = close_source, .random = draw
 
 const struct backend backend_getrandom = {
 	.name = "getrandom",

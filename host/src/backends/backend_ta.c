@@ -5,7 +5,7 @@
  * by the bench TA (ta/bench).
  */
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
@@ -35,8 +35,6 @@ struct session {
 	TEEC_Operation step; /* as arranged */
 };
 
-extern const struct backend backend_tee;
-
 static const char *const impl_titles[] = {
 	[TA_DIGEST_IMPL_TEE] = "TEE Internal Core API",
 	[TA_DIGEST_IMPL_C] = "portable C",
@@ -45,44 +43,30 @@ static const char *const impl_titles[] = {
 
 static void ta_close(struct session *s)
 {
-	if (!s)
-		return;
 	if (s->small)
 		memset(s->small->buffer, 0, s->small->size);
-	if (s->ta.tee)
-		tee_shm_free(s->ta.tee, s->small);
+	tee_shm_free(s->ta.tee, s->small);
 	tee_session_close(s->ta.tee);
-	free(s);
 }
 
-/* *more: what else the TA tells of itself. */
-static int open_session(struct session **session, const struct ta_name *ta, size_t small,
-			uint32_t flags, uint32_t *more, struct error *err)
+static int ta_open(struct session *s, const struct backend *self, enum backend_use use,
+		   struct error *err)
 {
-	struct session *s = calloc(1, sizeof(*s));
-	int ret;
+	bool digests = use == USE_DIGESTS;
+	uint32_t more = 0; /* what else the TA tells of itself */
+	int ret =
+		ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->ta.tee, &more, err);
 
-	*session = s;
-	if (!s)
-		return error_memory(err);
-	ret = ta_session_open(ta, &s->ta.tee, more, err);
-	return ret ? ret : tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
-}
-
-static int digest_open(struct session **session, enum ta_digest_impl impl, struct error *err)
-{
-	uint32_t impls = 0; /* bit mask of those in the TA */
-	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES, TEEC_MEM_OUTPUT,
-			       &impls, err);
-
-	if (ret)
+	if (!ret)
+		ret = tee_shm_alloc(s->ta.tee, digests ? ALG_DIGEST_MAX_BYTES : SMALL_BYTES,
+				    digests ? TEEC_MEM_OUTPUT : TEEC_MEM_INPUT, &s->small, err);
+	s->impl = (enum ta_digest_impl)self->code;
+	s->aead_decrypt_max = more;
+	if (ret || !digests || more & 1u << s->impl)
 		return ret;
-	(*session)->impl = impl;
-	if (impls & 1u << impl)
-		return 0;
 	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
 			  "the installed digest TA was built without its implementation by %s",
-			  impl_titles[impl]);
+			  impl_titles[s->impl]);
 }
 
 static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer, struct error *err)
@@ -101,28 +85,20 @@ static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer
 
 static void ta_buffer_free(struct session *s, struct buffer *buffer)
 {
-	if (buffer && !buffer->priv) {
-		buffer_free_plain(s, buffer);
-	} else if (buffer) {
-		tee_shm_free(s->ta.tee, buffer->priv);
-		memset(buffer, 0, sizeof(*buffer));
-	}
+	tee_shm_free(s->ta.tee, buffer->priv);
 }
 
-/*
- * Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. The reference
- * is empty without a buffer.
- */
+/* Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. */
 static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in, size_t offset,
 		      size_t len)
 {
-	if (in && in->priv) {
+	if (in->priv) {
 		tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, in->priv, offset, len);
 		return;
 	}
 	tee_set_type(op, i, TEEC_MEMREF_TEMP_INPUT);
-	op->params[i].tmpref.buffer = in ? in->data + offset : NULL;
-	op->params[i].tmpref.size = in ? len : 0;
+	op->params[i].tmpref.buffer = in->data + offset;
+	op->params[i].tmpref.size = len;
 }
 
 static void set_out(struct session *s, TEEC_Operation *op, unsigned i)
@@ -141,31 +117,50 @@ static int take_out(struct session *s, const TEEC_Parameter *param, const struct
 	return 0;
 }
 
+/* Says about the algorithm what the TEE said. */
+static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
+{
+	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
+}
+
+static int no_digest(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
+{
+	int ret = unsupported(alg, impl, err);
+
+	if (impl != TA_DIGEST_IMPL_C)
+		error_hint(err, "backend ta-c has what there is portable C for%s",
+			   impl == TA_DIGEST_IMPL_CE ? ", tee what the TEE's own library has" : "");
+	return ret;
+}
+
 static int ta_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-		     size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
+		     size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
 
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	set_input(&op, 1, in, offset, len);
+	set_input(&op, 1, in, 0, len);
 	set_out(s, &op, 2);
 	tee_set_value(&op, 3, repeat, 0);
 	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
 			 err);
 	if (ret)
-		return ret;
+		return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
 	return take_out(s, &op.params[2], alg, out, err);
 }
 
 static int ta_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	TEEC_Operation op = { 0 };
+	int ret;
 
 	s->alg = alg;
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA",
-			  err);
+	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA",
+			 err);
+	return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
 }
 
 static int ta_digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
@@ -184,7 +179,7 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	TEEC_Operation op = { 0 };
 	int ret;
 
-	if (in && len)
+	if (len)
 		set_input(&op, 0, in, offset, len);
 	set_out(s, &op, 1);
 	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA",
@@ -192,32 +187,6 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	if (ret)
 		return ret;
 	return take_out(s, &op.params[1], s->alg, out, err);
-}
-
-/* Says about the algorithm what the TEE said. */
-static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
-{
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
-}
-
-/* Asks the TA, since only it knows what its TEE can do. */
-static int ta_supports(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	int ret;
-
-	if (alg->class != ALG_DIGEST)
-		return backend_lacks(&backend_tee, alg, err);
-	ret = ta_digest_init(s, alg, err);
-	if (ret == -EOPNOTSUPP) {
-		unsupported(alg, s->impl, err);
-		if (s->impl != TA_DIGEST_IMPL_C)
-			error_hint(err, "backend ta-c has what there is portable C for%s",
-				   s->impl == TA_DIGEST_IMPL_CE ?
-					   ", tee what the TEE's own library has" :
-					   "");
-	}
-	return ret;
 }
 
 static int ta_nop(struct session *s, uint32_t calls, struct error *err)
@@ -228,17 +197,15 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 				"make an empty call to the digest TA", err);
 }
 
-/* Asks for a peak and a size. The reason has room for 160 characters. */
-static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_t *peak,
-		     int64_t *size, char *reason)
+static void ask_peak(struct session *s, uint32_t command, uint32_t types, struct peak *peak)
 {
 	TEEC_Operation op = { .paramTypes = types };
 	struct error err = { 0 };
 	int ret = tee_invoke(s->ta.tee, command, &op, "ask the digest TA for its memory", &err);
 
-	*peak = ret ? -1 : (int64_t)op.params[0].value.a;
-	*size = ret ? -1 : (int64_t)op.params[0].value.b;
-	snprintf(reason, 160, "%.150s",
+	peak->bytes = ret ? -1 : (int64_t)op.params[0].value.a;
+	peak->of = ret ? -1 : (int64_t)op.params[0].value.b;
+	snprintf(peak->reason, sizeof(peak->reason), "%.150s",
 		 ret == -EOPNOTSUPP ? "the TA's library keeps no statistics of its heap "
 				      "(OP-TEE built without CFG_WITH_STATS)" :
 				      err.what);
@@ -246,31 +213,16 @@ static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
-	ask_fact(s, TA_DIGEST_CMD_STATS,
+	ask_peak(s, TA_DIGEST_CMD_STATS,
 		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
 				  TEEC_NONE),
-		 &facts->stack_peak, &facts->stack_size, facts->stack_reason);
-	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak, &facts->heap_size,
-		 facts->heap_reason);
+		 &facts->stack);
+	ask_peak(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap);
 }
 
 static struct tee_session *ta_tee(struct session *s)
 {
 	return s->ta.tee;
-}
-
-static int ta_open(struct session **session, const struct backend *self, enum backend_use use,
-		   struct error *err)
-{
-	uint32_t most = 0;
-	int ret;
-
-	if (use == USE_DIGESTS)
-		return digest_open(session, (enum ta_digest_impl)self->code, err);
-	ret = open_session(session, &ta_bench_name, SMALL_BYTES, TEEC_MEM_INPUT, &most, err);
-	if (!ret)
-		(*session)->aead_decrypt_max = most;
-	return ret;
 }
 
 /* Puts key or IV where the TA takes it from. */
@@ -355,8 +307,6 @@ static int tee_set_up(struct session *s, const struct keyed_job *job, struct err
 {
 	int ret = 0;
 
-	if (job->alg->class == ALG_DIGEST)
-		return backend_lacks(&backend_tee, job->alg, err);
 	if (job->alg->class == ALG_MAC)
 		ret = set_mac_key(s, job, err);
 	else
@@ -409,11 +359,12 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 			  err);
 }
 
-#define DIGESTS_OF_TA                                                                            \
-	.crosses = true, .probe = tee_probe, .open = ta_open, .close = ta_close,                 \
-	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free, .supports = ta_supports, \
-	.digest = ta_digest, .digest_init = ta_digest_init, .digest_update = ta_digest_update,   \
-	.digest_final = ta_digest_final, .nop = ta_nop, .facts = ta_facts, .tee = ta_tee
+#define DIGESTS_OF_TA                                                                      \
+	.crosses = true, .probe = tee_probe, .session_bytes = sizeof(struct session),      \
+	.open = ta_open, .close = ta_close, .buffer_alloc = ta_buffer_alloc,               \
+	.buffer_free = ta_buffer_free, .digest = ta_digest, .digest_init = ta_digest_init, \
+	.digest_update = ta_digest_update, .digest_final = ta_digest_final, .nop = ta_nop, \
+	.facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

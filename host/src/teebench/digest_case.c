@@ -26,7 +26,7 @@ int digest_case_open(struct bench_case *c, enum desk_use use, size_t need, struc
 	if (use == DESK_DIGEST)
 		need = room(c);
 	ret = pool_desk(c->pool, c->backend, use, need, &c->desk, err);
-	return ret ? ret : c->backend->supports(c->desk->session, c->algorithm, err);
+	return ret ? ret : c->backend->digest_init(c->desk->session, c->algorithm, err);
 }
 
 int digest_case_check(void *state, struct error *err)

@@ -72,14 +72,13 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 
 static void drop(struct desk *desk, struct buffer *buffer)
 {
-	if (buffer->data)
-		desk->backend->buffer_free(desk->session, buffer);
+	buffer_free(desk->backend, desk->session, buffer);
 }
 
 static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buffer,
 		 struct error *err)
 {
-	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer, err) : 0;
+	return wanted ? buffer_alloc(desk->backend, desk->session, size, buffer, err) : 0;
 }
 
 /* Buffers of that size instead of the desk's; after an error those stay. */
@@ -158,7 +157,7 @@ void pool_close(struct pool *pool)
 
 		drop(desk, &desk->in);
 		drop(desk, &desk->out);
-		desk->backend->close(desk->session);
+		backend_close(desk->backend, desk->session);
 	}
 	memset(pool, 0, sizeof(*pool));
 }

@@ -12,6 +12,7 @@
 struct rpcs {
 	uint32_t calls; /* in which they were counted */
 	struct trace_counts counts;
+	struct error why; /* they aren't known */
 };
 
 /* Counts those of so many calls of the case. Returns -errno if a call fails. */

@@ -168,7 +168,7 @@ static int hash(struct hashing *h, int from, struct error *err)
 		if (!ret)
 			ret = b->digest_update(session, &c->desk->in, 0, n, err);
 	}
-	return ret ? ret : b->digest_final(session, NULL, 0, 0, h->d.out, err);
+	return ret ? ret : b->digest_final(session, &c->desk->in, 0, 0, h->d.out, err);
 }
 
 static int hash_once(void *state, uint32_t i, struct error *err)

@@ -45,7 +45,7 @@ static int oneshot_run(void *state, uint32_t loops, uint32_t repeat, struct erro
 		loops = 1;
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in, 0,
+		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in,
 					 (size_t)c->bytes, d->out, repeat, err);
 	return ret;
 }

@@ -90,9 +90,9 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	s->kernel = (uint32_t)c->name;
 	s->bytes = (size_t)c->bytes;
 	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
-	ret = buffer_alloc_plain(NULL, s->bytes, &s->in, err);
+	ret = buffer_alloc(NULL, NULL, s->bytes, &s->in, err);
 	if (!ret)
-		ret = buffer_alloc_plain(NULL, KERNEL_COPY_BYTES, &s->copy, err);
+		ret = buffer_alloc(NULL, NULL, KERNEL_COPY_BYTES, &s->copy, err);
 	if (ret)
 		return ret;
 	pool_message(s->in.data, s->bytes);
@@ -188,8 +188,8 @@ static void same_teardown(void *state)
 {
 	struct same_code *s = state;
 
-	buffer_free_plain(NULL, &s->in);
-	buffer_free_plain(NULL, &s->copy);
+	buffer_free(NULL, NULL, &s->in);
+	buffer_free(NULL, NULL, &s->copy);
 }
 
 const struct workload workload_same_code = {

@@ -43,7 +43,7 @@ static void show_list(void)
 
 		if (!(*b)->digest)
 			continue;
-		if ((*b)->probe(&err))
+		if (backend_probe(*b, &err))
 			printf("%-8s not here: %s\n", (*b)->name, err.what);
 		else
 			printf("%-8s %s\n", (*b)->name, (*b)->summary);

@@ -17,7 +17,7 @@ static void *reader_main(void *arg)
 			;
 		if (atomic_load(&r->source->given_up))
 			break;
-		r->slot[i].ret = source_fill(r->source, r->base + i * r->chunk, r->chunk,
+		r->slot[i].ret = source_fill(r->source, r->base + i * r->slot_bytes, r->slot_bytes,
 					     &r->slot[i].len, &r->slot[i].eof);
 		over = r->slot[i].ret || r->slot[i].eof;
 		sem_post(&r->filled);

@@ -20,8 +20,8 @@ struct reader {
 	pthread_t thread;
 	sem_t empty, filled;
 	struct source *source;
-	uint8_t *base; /* READER_SLOTS slots of chunk bytes each */
-	size_t chunk;
+	uint8_t *base; /* READER_SLOTS slots */
+	size_t slot_bytes;
 	unsigned int next; /* slot that the user takes next */
 	struct {
 		size_t len;
@@ -32,7 +32,7 @@ struct reader {
 };
 
 /*
- * Starts the thread, once source, base and chunk are set. It begins with the second slot: the first
+ * Starts the thread, once source, base and slot_bytes are set. It begins with the second slot: the first
  * is the caller's already. Returns 0, or -errno with the reason.
  */
 int reader_start(struct reader *reader, struct error *err);

@@ -22,7 +22,7 @@ struct report {
 	struct usage_meter meter;
 	struct usage before;
 	struct trace *trace;
-	struct timeline *timeline;
+	struct timeline *timeline; /* NULL: none is recorded */
 	struct findings found;
 	struct json json;
 	FILE *out; /* of the text */
@@ -73,7 +73,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	r->found.has_tee = run->session.backend->crosses;
 	if (r->found.has_tee) {
 		ta_counter_find(&r->found.counter);
-		r->trace = trace_begin(&r->found.switches);
+		trace_begin(&r->trace, &r->found.untraced);
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
@@ -221,7 +221,7 @@ void report_measure(struct report *r, struct hash_session *session)
 	usage_read(&r->meter, &now);
 	r->found.usage = usage_between(&r->before, &now);
 	r->found.peak_bytes = peak_bytes();
-	trace_end(r->trace, &r->found.switches);
+	trace_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;
 	ask_session(&r->found, session);
 	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
@@ -229,14 +229,14 @@ void report_measure(struct report *r, struct hash_session *session)
 
 static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)
 {
-	const struct run_settings *settings = f->settings;
+	const struct run_settings *settings = &f->run->settings;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{ "workers", f->run.workers },         { "chunk", f->run.sessions.chunk },
-		{ "slots", f->run.sessions.slots },    { "files_total", f->totals.files },
-		{ "files_failed", f->totals.failed },  { "files_oneshot", f->totals.oneshots },
+		{ "workers", f->run->stats.workers },      { "chunk", f->run->stats.chunk },
+		{ "slots", f->run->stats.sessions.slots }, { "files_total", f->totals.files },
+		{ "files_failed", f->totals.failed },      { "files_oneshot", f->totals.oneshots },
 		{ "files_stream", f->totals.streams },
 	};
 
@@ -259,9 +259,9 @@ static void text_end(FILE *out, const struct findings *f)
 		"\n%" PRIu64 " file%s, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
 		" streamed; backend %s, mode %s, %u worker%s\n",
 		f->totals.files, f->totals.files == 1 ? "" : "s", f->totals.failed,
-		f->totals.oneshots, f->totals.streams, f->settings->session.backend->name,
-		hash_modes[f->settings->stream.mode], f->run.workers,
-		f->run.workers == 1 ? "" : "s");
+		f->totals.oneshots, f->totals.streams, f->run->settings.session.backend->name,
+		hash_modes[f->run->settings.stream.mode], f->run->stats.workers,
+		f->run->stats.workers == 1 ? "" : "s");
 	figures_write(&(struct sheet){ .text = out }, f);
 }
 
@@ -271,10 +271,9 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 	bool failed;
 
 	timeline_end(r->timeline);
-	f->settings = &run->settings;
-	f->run = run->stats;
-	f->total_ns = f->run.end_ns - r->begin_ns;
-	f->startup_ns = f->run.begin_ns - r->begin_ns;
+	f->run = run;
+	f->total_ns = f->run->stats.end_ns - r->begin_ns;
+	f->startup_ns = f->run->stats.begin_ns - r->begin_ns;
 	clock_measure(&f->clock);
 	if (r->out) {
 		text_end(r->out, f);
@@ -301,7 +300,7 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
-	trace_end(r->trace, &r->found.switches);
+	trace_end(r->trace, &r->found.switches, NULL);
 	timeline_free(r->timeline);
 	usage_close(&r->meter);
 	if (r->out)

@@ -295,7 +295,6 @@ int run_work(struct run *run, const struct work *work, struct error *err)
 static void add_stats(struct session_stats *sum, const struct session_stats *s)
 {
 	if (!sum->sessions) {
-		sum->chunk = s->chunk;
 		sum->slots = s->slots;
 		/* The first ever in this process stands apart. */
 		sum->context_ns = s->context_ns;
@@ -328,7 +327,10 @@ struct hash_session *run_settle(struct run *run)
 		session_settle(run->sessions[i]);
 		add_stats(&stats->sessions, &run->sessions[i]->stats);
 	}
-	return run->opened ? run->sessions[0] : NULL;
+	if (!run->opened)
+		return NULL;
+	stats->chunk = session_call_max(run->sessions[0]);
+	return run->sessions[0];
 }
 
 void run_end(struct run *run)

@@ -27,26 +27,16 @@ static size_t default_chunk(const struct session_settings *settings)
 	return settings->threaded ? CHUNK_THREADED : CHUNK_INLINE;
 }
 
-static void drop_buffer(struct hash_session *s)
-{
-	if (s->buffer.data)
-		s->settings->backend->buffer_free(s->open, &s->buffer);
-	memset(&s->buffer, 0, sizeof(s->buffer));
-}
-
 static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
 	int ret;
 
-	drop_buffer(s);
-	ret = (s->settings->plain ? buffer_alloc_plain : b->buffer_alloc)(s->open, size, &s->buffer,
-									  err);
+	buffer_free(b, s->open, &s->buffer);
+	ret = buffer_alloc(s->settings->plain ? NULL : b, s->open, size, &s->buffer, err);
 	s->stats.buffer_ns += clock_now_ns() - begin;
-	if (ret)
-		memset(&s->buffer, 0, sizeof(s->buffer));
-	else
+	if (!ret)
 		s->stats.buffer_bytes = size;
 	return ret;
 }
@@ -56,13 +46,12 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
  */
 static int get_slots(struct hash_session *s, struct error *err)
 {
-	int ret = get_buffer(s, s->stats.slots * s->chunk, err);
+	int ret = get_buffer(s, s->stats.slots * s->slot_bytes, err);
 
-	while (ret == -ENOMEM && !s->settings->chunk && s->chunk > CHUNK_FLOOR) {
-		s->chunk /= 2;
-		ret = get_buffer(s, s->stats.slots * s->chunk, err);
+	while (ret == -ENOMEM && !s->settings->chunk && s->slot_bytes > CHUNK_FLOOR) {
+		s->slot_bytes /= 2;
+		ret = get_buffer(s, s->stats.slots * s->slot_bytes, err);
 	}
-	s->stats.chunk = s->chunk < s->most ? s->chunk : s->most;
 	return ret;
 }
 
@@ -96,8 +85,8 @@ void session_settle(struct hash_session *s)
 static void shut(struct hash_session *s)
 {
 	session_settle(s);
-	drop_buffer(s);
-	s->settings->backend->close(s->open);
+	buffer_free(s->settings->backend, s->open, &s->buffer);
+	backend_close(s->settings->backend, s->open);
 	s->open = NULL;
 }
 
@@ -135,7 +124,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 	if (!s)
 		return error_memory(err);
 	s->settings = settings;
-	s->chunk = settings->chunk ? settings->chunk : default_chunk(settings);
+	s->slot_bytes = settings->chunk ? settings->chunk : default_chunk(settings);
 	s->most = SIZE_MAX;
 	s->stats.slots = settings->threaded ? READER_SLOTS : 1;
 	MARKER_OPEN();
@@ -192,25 +181,18 @@ int session_grow(struct hash_session *s, size_t size, size_t keep, struct error 
 }
 
 /* Notes a call's time, and whether the session survived it. */
-static int account(struct hash_session *s, const struct algorithm *alg, uint64_t begin, int ret,
-		   struct error *err)
+static int account(struct hash_session *s, uint64_t begin, int ret, const struct error *err)
 {
 	uint64_t end = clock_now_ns();
 	uint64_t ns = end - begin;
-	struct error why = { 0 };
 
 	s->stats.call_ns += ns;
 	s->stats.calls++;
 	timeline_add(s->settings->timeline, TIMELINE_HASH, begin, end);
 	if (!s->stats.first_call_ns)
 		s->stats.first_call_ns = ns;
-	if (ret == -EOPNOTSUPP) {
-		/* The backend has a better sentence than the refused call. */
-		if (s->settings->backend->supports(s->open, alg, &why))
-			*err = why;
-	} else if (ret && !error_tee_memory(err)) {
+	if (ret && ret != -EOPNOTSUPP && !error_tee_memory(err))
 		s->broken = true;
-	}
 	return ret;
 }
 
@@ -218,39 +200,37 @@ int session_digest(struct hash_session *s, const struct algorithm *alg, size_t l
 		   struct error *err)
 {
 	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest(s->open, alg, &s->buffer, len, out, 1, err);
 
-	return account(s, alg, begin,
-		       s->settings->backend->digest(s->open, alg, &s->buffer, 0, len, out, 1, err),
-		       err);
+	return account(s, begin, ret, err);
 }
 
 int session_begin(struct hash_session *s, const struct algorithm *alg, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 
-	return account(s, alg, begin, s->settings->backend->digest_init(s->open, alg, err), err);
+	return account(s, begin, s->settings->backend->digest_init(s->open, alg, err), err);
 }
 
-int session_piece(struct hash_session *s, const struct algorithm *alg, size_t offset, size_t len,
-		  uint8_t *out, struct error *err)
+int session_piece(struct hash_session *s, size_t offset, size_t len, uint8_t *out,
+		  struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
 	int ret = out ? b->digest_final(s->open, &s->buffer, offset, len, out, err) :
 			b->digest_update(s->open, &s->buffer, offset, len, err);
 
-	return account(s, alg, begin, ret, err);
+	return account(s, begin, ret, err);
 }
 
 bool session_take_less(struct hash_session *s, size_t len, const struct error *err)
 {
-	if (!error_tee_memory(err) || len <= CHUNK_FLOOR || (s->settings->chunk && len <= s->chunk))
+	if (!error_tee_memory(err) || len <= CHUNK_FLOOR ||
+	    (s->settings->chunk && len <= s->slot_bytes))
 		return false;
 	s->most = len / 2 / PAGE * PAGE;
 	if (s->most < CHUNK_FLOOR)
 		s->most = CHUNK_FLOOR;
-	if (s->stats.chunk > s->most)
-		s->stats.chunk = s->most;
 	return true;
 }
 
@@ -258,7 +238,7 @@ bool session_is_starved(struct hash_session *s, const struct algorithm *alg, str
 {
 	const struct backend *b = s->settings->backend;
 	uint8_t out[ALG_DIGEST_MAX_BYTES];
-	int ret = b->digest(s->open, alg, &s->buffer, 0, 0, out, 1, err);
+	int ret = b->digest(s->open, alg, &s->buffer, 0, out, 1, err);
 
 	if (!ret)
 		ret = b->digest_init(s->open, alg, err);

@@ -29,7 +29,6 @@ struct stream {
 	const struct stream_settings *settings;
 	struct message *m;
 	struct source source;
-	uint8_t out[ALG_DIGEST_MAX_BYTES];
 };
 
 static int check_stop(struct stream *st)
@@ -48,11 +47,9 @@ static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 	int ret;
 
 	for (;;) {
-		size_t most = s->chunk < s->most ? s->chunk : s->most;
-		size_t n = len < most ? len : most;
+		size_t n = len < session_call_max(s) ? len : session_call_max(s);
 
-		ret = session_piece(s, st->m->alg, offset, n, last && n == len ? st->out : NULL,
-				    err);
+		ret = session_piece(s, offset, n, last && n == len ? st->m->digest : NULL, err);
 		if (ret && !session_take_less(s, n, err))
 			return ret;
 		if (!ret && n == len)
@@ -116,12 +113,12 @@ static int stream_inline(struct stream *st, size_t len)
 			long now = blocks_read();
 
 			if (now != before)
-				source_will_need(&st->source, s->chunk);
+				source_will_need(&st->source, s->slot_bytes);
 			before = now;
 		}
 		ret = hash_piece(st, 0, len, false);
 		if (!ret)
-			ret = fill(st, 0, s->chunk, &len, &eof);
+			ret = fill(st, 0, s->slot_bytes, &len, &eof);
 		if (ret)
 			return ret;
 	}
@@ -131,7 +128,9 @@ static int stream_inline(struct stream *st, size_t len)
 static int stream_threaded(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
-	struct reader reader = { .source = &st->source, .base = s->buffer.data, .chunk = s->chunk };
+	struct reader reader = { .source = &st->source,
+				 .base = s->buffer.data,
+				 .slot_bytes = s->slot_bytes };
 	unsigned int slot = 0;
 	uint64_t begin, end;
 	bool eof = false;
@@ -143,7 +142,7 @@ static int stream_threaded(struct stream *st, size_t len)
 		MARKER_STEP();
 		ret = check_stop(st);
 		if (!ret)
-			ret = hash_piece(st, slot * s->chunk, len, false);
+			ret = hash_piece(st, slot * s->slot_bytes, len, false);
 		if (ret)
 			break;
 		begin = clock_now_ns();
@@ -157,7 +156,7 @@ static int stream_threaded(struct stream *st, size_t len)
 	reader_stop(&reader);
 	if (reader.runq_ns > 0)
 		s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
-	return ret ? ret : hash_last(st, slot * s->chunk, len);
+	return ret ? ret : hash_last(st, slot * s->slot_bytes, len);
 }
 
 /* Hashes as a stream. The first len bytes are in the buffer; eof: they are all. */
@@ -172,7 +171,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 		return ret;
 	if (eof)
 		return hash_last(st, 0, len);
-	if (len > s->chunk) {
+	if (len > s->slot_bytes) {
 		/* A file for one call that was longer than it said. */
 		ret = hash_piece(st, 0, len, false);
 		len = 0;
@@ -197,7 +196,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 	struct hash_session *s = st->session;
 	bool oneshot = st->settings->mode == MODE_ONESHOT;
 	uint64_t known = source_size(&st->source);
-	size_t size = s->chunk;
+	size_t size = s->slot_bytes;
 	size_t more;
 	int ret = 0;
 
@@ -206,7 +205,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 	if (size > s->buffer.size)
 		ret = grow(st, size, 0);
 	if (ret == -ENOMEM && !oneshot && !s->broken) {
-		size = s->chunk;
+		size = s->slot_bytes;
 		ret = 0;
 	}
 	if (!ret)
@@ -258,7 +257,7 @@ static int hash_source(struct stream *st)
 	if (whole && eof && len <= limit) {
 		st->m->stats.way = WAY_ONESHOT;
 		MARKER_LAST();
-		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
+		ret = session_digest(s, st->m->alg, len, st->m->digest, &st->m->err);
 		MARKER_END();
 		if (!ret || mode == MODE_ONESHOT || !session_take_less(s, len, &st->m->err))
 			return ret;
@@ -293,15 +292,13 @@ static int hash_opened(struct stream *st)
 	stats->bytes = st->source.bytes;
 	stats->read_ns = st->source.read_ns;
 	stats->reads = st->source.reads;
-	if (!ret)
-		memcpy(st->m->digest, st->out, st->m->alg->out_bytes);
 	return ret;
 }
 
 void stream_hash(struct hash_session *session, const struct stream_settings *settings,
 		 struct message *m)
 {
-	struct stream st = { session, settings, m, { .fd = -1 }, { 0 } };
+	struct stream st = { session, settings, m, { .fd = -1 } };
 	struct file_stats *stats = &m->stats;
 	uint64_t begin = clock_now_ns();
 
