@@ -54,9 +54,9 @@ struct file_stats {
 
 struct message {
 	/* what to hash */
-	const char *name; /* "-": standard input */
+	char *name; /* "-": standard input */
 	const struct algorithm *alg;
-	void *own; /* of who made the message */
+	uint8_t expected[ALG_DIGEST_MAX_BYTES]; /* of a check: for who made the message */
 	/* what came of it */
 	int ret;
 	struct error err;
