@@ -48,18 +48,3 @@ struct switches;
 int switches_begin(struct switches **switches, struct error *err);
 /* Ends it. 0, or -errno with the reason; *list is the caller's to free. */
 int switches_end(struct switches *switches, struct switch_list *list, struct error *err);
-
-/*
- * The two halves of switches_end(), for the tests to see. The first appends the
- * events of a ring to the list, which must have room for size / 32 more: head is
- * how many bytes the kernel ever wrote. *full is when the
- * ring had no more room, or UINT64_MAX. -EPROTO for what is no ring of events.
- */
-int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switch_list *list,
-		   uint64_t *full);
-/*
- * Puts the events of all rings in order, and keeps those from begin_ns until
- * something is missing: list->whole_until_ns says when that is for the rings,
- * end_ns or later if none was full.
- */
-void switches_settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns);
