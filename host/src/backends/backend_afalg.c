@@ -97,41 +97,30 @@ static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
 }
 
 /*
- * Binds a socket; a driver's name binds that one. It may compute another algorithm, though, so the
- * kernel's list is asked what it is.
+ * Binds the socket to an algorithm (NULL: random bytes). A driver's name binds that one; it may
+ * compute another algorithm, though, so the kernel's list is asked what it is.
  */
-static int bind_socket(struct session *s, const struct algorithm *alg, const char *title,
-		       struct error *err)
+static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
 {
+	const char *type, *name, *title = alg ? alg->title : "stdrng";
 	struct kernel_driver found;
-	const char *type, *name;
 	struct error why = { 0 };
 	int ret = kernel_names(alg, &type, &name, err);
 
+	drop_algorithm(s);
 	if (ret)
 		return ret;
-	if (!s->driver)
-		return afalg_bind(&s->socket, type, name, title, err);
-	ret = afalg_bind(&s->socket, type, s->driver, title, &why);
-	if (!ret)
-		ret = driver_of(alg, s->driver, &found, err);
-	else if (why.skip && !strcmp(why.skip, "unsupported-algorithm"))
-		ret = no_such_driver(s->driver, name, err);
-	else if (err)
-		*err = why;
-	if (ret)
+	ret = afalg_bind(&s->socket, type, s->driver ? s->driver : name, title, &why);
+	if (!ret && s->driver)
+		ret = driver_of(alg, s->driver, &found, &why);
+	else if (ret && s->driver && why.skip && !strcmp(why.skip, "unsupported-algorithm"))
+		ret = no_such_driver(s->driver, name, &why);
+	if (ret) {
 		afalg_close(&s->socket);
-	return ret;
-}
-
-static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	int ret;
-
-	drop_algorithm(s);
-	ret = bind_socket(s, alg, alg->title, err);
-	if (!ret)
-		s->alg = alg;
+		if (err)
+			*err = why;
+	}
+	s->alg = ret ? NULL : alg;
 	return ret;
 }
 
@@ -319,10 +308,8 @@ static int step(struct session *s, const struct keyed_job *job, enum keyed_step 
 static int start_random(struct session *s, struct error *err)
 {
 	uint8_t seed[48]; /* what the largest DRBG takes */
-	int ret;
+	int ret = bind_algorithm(s, NULL, err);
 
-	afalg_close(&s->socket);
-	ret = bind_socket(s, NULL, "stdrng", err);
 	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
 		ret = error_errno(err, "getrandom");
 	if (!ret)

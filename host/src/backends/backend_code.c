@@ -26,16 +26,13 @@ extern const struct backend backend_c, backend_ce;
 
 static int ce_probe(struct error *err)
 {
-	static const enum cpu_feature any[] = { CPU_SHA1, CPU_SHA2, CPU_SHA3, CPU_SHA512 };
-
 	if (!strstr("aarch64 arm", cpu_built_for()))
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
 				  "this program was built for %s, which has no "
 				  "ARMv8 Crypto Extensions",
 				  cpu_built_for());
-	for (size_t i = 0; i < sizeof(any) / sizeof(*any); i++)
-		if (cpu_has(any[i]))
-			return 0;
+	if (cpu_has(CPU_SHA1) || cpu_has(CPU_SHA2) || cpu_has(CPU_SHA3) || cpu_has(CPU_SHA512))
+		return 0;
 	return error_skip(err, -EOPNOTSUPP, "no-ce",
 			  "this CPU has no Crypto Extensions for digests "
 			  "(none of sha1, sha2, sha3, sha512 in hwcap)");

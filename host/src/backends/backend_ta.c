@@ -225,14 +225,11 @@ static struct tee_session *ta_tee(struct session *s)
 	return s->ta.tee;
 }
 
-/* Puts key or IV where the TA takes it from. */
-static void put_small(struct session *s, size_t at, const uint8_t *data, size_t len)
+/* Puts key or IV where the TA takes it from, as parameter i. */
+static void give_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at,
+		       const uint8_t *data, size_t len)
 {
 	memcpy((uint8_t *)s->small->buffer + at, data, len);
-}
-
-static void set_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at, size_t len)
-{
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, s->small, at, len);
 }
 
@@ -270,12 +267,10 @@ static void tee_arrange(struct session *s, const struct keyed_job *job, enum key
 		tee_set_value(op, 0, alg->id, job->decrypt ? TA_BENCH_DECRYPT : TA_BENCH_ENCRYPT);
 		break;
 	case KEYED_SET_KEY:
-		set_small(s, op, 0, AT_KEY, alg->key_bytes);
-		put_small(s, AT_KEY, job->key, job->alg->key_bytes);
+		give_small(s, op, 0, AT_KEY, job->key, alg->key_bytes);
 		break;
 	case KEYED_SET_IV:
-		set_small(s, op, 0, AT_IV, alg->iv_bytes);
-		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
+		give_small(s, op, 0, AT_IV, job->iv, alg->iv_bytes);
 		break;
 	case KEYED_CIPHER_BUFFER:
 		set_message(op, 0, job, job->len, 1);
@@ -296,9 +291,8 @@ static int set_mac_key(struct session *s, const struct keyed_job *job, struct er
 {
 	TEEC_Operation op = { 0 };
 
-	put_small(s, AT_KEY, job->key, job->alg->key_bytes);
 	tee_set_value(&op, 0, job->alg->id, 0);
-	set_small(s, &op, 1, AT_KEY, job->alg->key_bytes);
+	give_small(s, &op, 1, AT_KEY, job->key, job->alg->key_bytes);
 	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op, steps[KEYED_SET_KEY].doing,
 			  err);
 }
@@ -329,9 +323,8 @@ static int tee_message(struct session *s, const struct keyed_job *job, uint32_t 
 	if (is_mac) {
 		set_message(&op, 0, job, want, repeat);
 	} else {
-		set_small(s, &op, 0, AT_IV, job->alg->iv_bytes);
+		give_small(s, &op, 0, AT_IV, job->iv, job->alg->iv_bytes);
 		set_message(&op, 1, job, want, repeat);
-		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
 	}
 	ret = tee_invoke(s->ta.tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
 			 "send a message through the bench TA", err);
