@@ -35,8 +35,8 @@ void figures_add_file(struct findings *f, const struct message *m)
 	} else {
 		f->totals.good_bytes += m->stats.bytes;
 		f->totals.good_hash_ns += m->stats.hash_ns;
-		f->totals.oneshots += m->stats.way == WAY_ONESHOT;
-		f->totals.streams += m->stats.way == WAY_STREAM;
+		f->totals.oneshots += m->stats.way == way_oneshot;
+		f->totals.streams += m->stats.way == way_stream;
 	}
 	if (cache->pages >= 0) {
 		f->totals.asked++;

@@ -87,7 +87,6 @@ static enum status close_stdout(enum status status)
 
 int main(int argc, char **argv)
 {
-	static const char no_report[] = "teehash: interrupted: no report is written\n";
 	struct error err = { 0 };
 	struct options opt;
 	enum status status = STATUS_USAGE;
@@ -105,13 +104,11 @@ int main(int argc, char **argv)
 		fputs("Try 'teehash --help' for more information.\n", stderr);
 	} else {
 		if (opt.report.kind != REPORT_NONE)
-			signals_last_words(no_report);
+			signals_last_words("teehash: interrupted: no report is written\n");
 		status = run_command(&opt);
 	}
 	status = close_stdout(status);
 	if (status != STATUS_STOPPED)
 		return (int)status;
-	if (opt.report.kind != REPORT_NONE)
-		fputs(no_report, stderr);
-	signals_die_of(atomic_load(&stop_reason));
+	signals_die();
 }

@@ -22,7 +22,7 @@ struct report {
 	struct usage_meter meter;
 	struct usage before;
 	struct trace *trace;
-	struct timeline *timeline; /* NULL: none is recorded */
+	struct timeline timeline;
 	struct findings found;
 	struct json json;
 	FILE *out; /* of the text */
@@ -59,9 +59,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	r->meter.schedstat_fd = -1;
 	if (settings->kind == REPORT_TEXT)
 		r->out = open_memstream(&r->text, &r->len);
-	if (settings->timeline)
-		r->timeline = calloc(1, sizeof(*r->timeline));
-	if ((settings->kind == REPORT_TEXT && !r->out) || (settings->timeline && !r->timeline)) {
+	if (settings->kind == REPORT_TEXT && !r->out) {
 		report_free(r);
 		*report = NULL;
 		return error_memory(err);
@@ -77,12 +75,13 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
-	run->session.timeline = r->timeline;
+	if (settings->timeline)
+		run->session.timeline = &r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
 	/* The time that the report itself takes to begin isn't the work's. */
-	if (r->timeline)
-		timeline_begin(r->timeline);
+	if (settings->timeline)
+		timeline_begin(&r->timeline);
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
 	return 0;
@@ -100,8 +99,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	}
 	fputs(": ", out);
 	print_value(out, "bytes", (double)s->bytes);
-	fprintf(out, ", %s, %" PRIu64 " call%s, read ", hash_ways[s->way], s->calls,
-		s->calls == 1 ? "" : "s");
+	fprintf(out, ", %s, %" PRIu64 " call%s, read ", s->way, s->calls, s->calls == 1 ? "" : "s");
 	print_value(out, "ns", (double)s->read_ns);
 	fputs(", in calls ", out);
 	print_value(out, "ns", (double)s->call_ns);
@@ -152,7 +150,7 @@ static void json_file(struct json *j, const struct message *m, const char *verdi
 	if (verdict)
 		json_string(j, "verdict", verdict);
 	json_string_or_null(j, "error", m->ret ? m->err.what : NULL);
-	json_string_or_null(j, "way", hash_ways[s->way]);
+	json_string_or_null(j, "way", s->way);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_u64(j, rows[i].key, rows[i].value);
 	json_object(j, "pages_cached_before");
@@ -224,7 +222,7 @@ void report_measure(struct report *r, struct hash_session *session)
 	trace_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;
 	ask_session(&r->found, session);
-	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
+	timeline_add(&r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
 }
 
 static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)
@@ -270,7 +268,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 	struct findings *f = &r->found;
 	bool failed;
 
-	timeline_end(r->timeline);
+	timeline_end(&r->timeline);
 	f->run = run;
 	f->total_ns = f->run->stats.end_ns - r->begin_ns;
 	f->startup_ns = f->run->stats.begin_ns - r->begin_ns;
@@ -279,7 +277,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 		text_end(r->out, f);
 		failed = fflush(r->out);
 	} else {
-		json_end(&r->json, f, r->timeline);
+		json_end(&r->json, f, r->settings->timeline ? &r->timeline : NULL);
 		failed = r->json.failed;
 	}
 	if (failed)
@@ -301,7 +299,7 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	trace_end(r->trace, &r->found.switches, NULL);
-	timeline_free(r->timeline);
+	timeline_free(&r->timeline);
 	usage_close(&r->meter);
 	if (r->out)
 		fclose(r->out);

@@ -53,7 +53,7 @@ struct worker {
  * oldest, from taken on none has a worker yet, tail is the next to be filled.
  */
 struct pool {
-	const struct stream_settings *settings;
+	struct run *run;
 	pthread_mutex_t lock;
 	pthread_cond_t ready;  /* for the workers: a message, or over */
 	pthread_cond_t hashed; /* for the calling thread */
@@ -63,13 +63,13 @@ struct pool {
 		struct message m;
 		bool hashed;
 	} ring[4 * RUN_JOBS_MAX];
-	unsigned int count, started;
+	unsigned int started;
 	struct worker workers[RUN_JOBS_MAX];
 };
 
 static struct place *place_at(struct pool *p, size_t index)
 {
-	return &p->ring[index % (4 * p->count)];
+	return &p->ring[index % (4 * p->run->opened)];
 }
 
 /* Waits for a message. Returns NULL when there will be no more. */
@@ -97,7 +97,7 @@ static void *worker_main(void *arg)
 	struct place *place;
 
 	while ((place = take(w))) {
-		stream_hash(w->session, p->settings, &place->m);
+		stream_hash(w->session, &p->run->settings.stream, &place->m);
 		pthread_mutex_lock(&p->lock);
 		place->hashed = true;
 		pthread_cond_signal(&p->hashed);
@@ -120,8 +120,7 @@ static int start_pool(struct run *r, struct error *err)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->ready, NULL);
 	pthread_cond_init(&p->hashed, NULL);
-	p->settings = &r->settings.stream;
-	p->count = r->opened;
+	p->run = r;
 	while (started < r->opened && !ret) {
 		struct worker *w = &p->workers[started];
 
@@ -169,7 +168,7 @@ static int work_together(struct pool *p, const struct work *work, const struct m
 		struct message *oldest;
 		int ret;
 
-		while (more > 0 && p->tail - p->head < 4 * p->count) {
+		while (more > 0 && p->tail - p->head < 4 * p->run->opened) {
 			struct message m = { 0 };
 
 			more = stop_asked() ? -EINTR : work->next(work->ctx, &m);

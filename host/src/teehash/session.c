@@ -57,27 +57,22 @@ static int get_slots(struct hash_session *s, struct error *err)
 
 static void start_counting(struct hash_session *s)
 {
-	const struct session_settings *settings = s->settings;
-
-	if (!settings->counter)
+	if (!s->settings->counter)
 		return;
-	s->counting = settings->backend->tee &&
-		      !ta_counter_start(settings->counter, settings->backend->tee(s->open), NULL);
+	s->counting = s->tee && !ta_counter_start(s->settings->counter, s->tee, NULL);
 	if (!s->counting)
 		s->stats.uncounted++;
 }
 
 void session_settle(struct hash_session *s)
 {
-	const struct session_settings *settings = s->settings;
 	uint64_t ns = 0;
 
 	if (!s->counting)
 		return;
 	s->counting = false;
 	/* A TA that died has lost what it had counted. */
-	if (s->broken ||
-	    ta_counter_stop(settings->counter, settings->backend->tee(s->open), &ns, NULL))
+	if (s->broken || ta_counter_stop(s->settings->counter, s->tee, &ns, NULL))
 		s->stats.uncounted++;
 	s->stats.inside_ns += ns;
 }
@@ -92,14 +87,16 @@ static void shut(struct hash_session *s)
 
 int session_ensure(struct hash_session *s, struct error *err)
 {
+	const struct backend *b = s->settings->backend;
 	int ret;
 
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = backend_open(s->settings->backend, USE_DIGESTS, &s->open, err);
+	ret = backend_open(b, USE_DIGESTS, &s->open, err);
 	if (ret)
 		return ret;
+	s->tee = b->tee ? b->tee(s->open) : NULL;
 	s->stats.sessions++;
 	s->broken = false;
 	ret = get_slots(s, err);
@@ -115,7 +112,6 @@ int session_open(struct hash_session **session, const struct session_settings *s
 {
 	uint64_t begin = clock_now_ns();
 	struct hash_session *s = calloc(1, sizeof(*s));
-	struct tee_session *tee;
 	uint64_t end;
 	int ret;
 
@@ -134,11 +130,10 @@ int session_open(struct hash_session **session, const struct session_settings *s
 		free(s);
 		return ret;
 	}
-	tee = settings->backend->tee ? settings->backend->tee(s->open) : NULL;
-	if (tee) {
-		s->stats.context_ns = tee->context_ns;
-		s->stats.session_ns = tee->open_ns;
-		s->stats.first_call_ns = tee->first_ns;
+	if (s->tee) {
+		s->stats.context_ns = s->tee->context_ns;
+		s->stats.session_ns = s->tee->open_ns;
+		s->stats.first_call_ns = s->tee->first_ns;
 	}
 	end = clock_now_ns();
 	s->stats.open_ns = end - begin;

@@ -50,9 +50,10 @@ struct session_stats {
 /* All may read it; session.c alone writes it. */
 struct hash_session {
 	const struct session_settings *settings;
-	struct session *open; /* the backend's; NULL: there is none */
-	bool broken;          /* it is of no use any more */
-	struct buffer buffer; /* all slots */
+	struct session *open;    /* the backend's; NULL: there is none */
+	struct tee_session *tee; /* with the TA behind it; NULL: there is no TA */
+	bool broken;             /* it is of no use any more */
+	struct buffer buffer;    /* all slots */
 	size_t slot_bytes;
 	size_t most;   /* that a call may carry, as far as is known */
 	bool counting; /* the TA counts the time inside */

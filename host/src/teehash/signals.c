@@ -20,28 +20,21 @@ void signals_last_words(const char *line)
 	last_words = line;
 }
 
-void signals_die_of(int number)
-{
-	sigset_t set;
-
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	_exit(128 + number); /* never reached */
-}
-
-/* Ends the program right now, wherever it is: async-signal-safe. */
-static __attribute__((noreturn)) void leave(void)
+void signals_die(void)
 {
 	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
 	const char *words = last_words;
+	sigset_t set;
 
 	/* A terminal that is stopped must not keep the program. */
 	if (words && poll(&room, 1, 0) == 1 && write(STDERR_FILENO, words, strlen(words)) < 0)
 		errno = 0;
-	signals_die_of(first);
+	signal(first, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, first);
+	raise(first);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	_exit(128 + first); /* never reached */
 }
 
 static void on_signal(int number)
@@ -54,7 +47,7 @@ static void on_signal(int number)
 		last_words = NULL;
 	}
 	if (first)
-		leave();
+		signals_die();
 	first = number;
 	stop_for(number);
 	alarm(PATIENCE_SECONDS);

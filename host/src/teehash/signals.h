@@ -7,7 +7,10 @@
  * three seconds, or at a second signal, is left as it is: the program dies right then.
  */
 void signals_setup(void);
-/* Sets a line for stderr, for a program that dies that way. */
+/* Sets a line for stderr, for a program that dies of a signal. */
 void signals_last_words(const char *line);
-/* Dies as if the signal had never been caught: a shell sees what ended us. */
-void signals_die_of(int number) __attribute__((noreturn));
+/*
+ * Dies of the first signal as if it had never been caught: a shell sees what ended us.
+ * Async-signal-safe.
+ */
+void signals_die(void) __attribute__((noreturn));

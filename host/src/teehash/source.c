@@ -28,7 +28,6 @@ int source_open(struct source *source, const char *name, struct error *err)
 		do
 			source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !stop_asked());
-		source->owned = source->fd >= 0;
 	}
 	if (source->fd < 0 || fstat(source->fd, &source->before))
 		code = -errno;
@@ -49,10 +48,10 @@ int source_open(struct source *source, const char *name, struct error *err)
 
 void source_close(struct source *source)
 {
-	if (source->owned && source->fd >= 0)
+	/* main() has seen to it that no other file has that number. */
+	if (source->fd > STDIN_FILENO)
 		close(source->fd);
 	source->fd = -1;
-	source->owned = false;
 }
 
 bool source_is_shared(const char *name)

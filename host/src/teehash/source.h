@@ -20,7 +20,6 @@ struct page_cache {
 struct source {
 	int fd;
 	bool regular;
-	bool owned;         /* source_close() closes it */
 	struct stat before; /* as it was when it was opened */
 	uint64_t start;     /* offset of the first byte read */
 	uint64_t bytes;     /* filled so far */

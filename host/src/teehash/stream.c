@@ -17,11 +17,7 @@ const char *const hash_modes[] = {
 	NULL,
 };
 
-const char *const hash_ways[] = {
-	[WAY_NONE] = NULL,
-	[WAY_ONESHOT] = "oneshot",
-	[WAY_STREAM] = "stream",
-};
+const char way_oneshot[] = "oneshot", way_stream[] = "stream";
 
 /* A message on its way. */
 struct stream {
@@ -92,70 +88,61 @@ static long blocks_read(void)
 }
 
 /*
- * Reads and hashes one slot in turn. Where pieces do come from a disk, the kernel is asked to read
- * the next while the backend is busy with this one; where they come from the page cache that would
- * be wasted work.
+ * Where pieces do come from a disk, the kernel is asked to read the next while the backend is busy
+ * with this one; where they come from the page cache that would be wasted work.
  */
-static int stream_inline(struct stream *st, size_t len)
+static void read_ahead(struct stream *st, long *blocks)
 {
-	struct hash_session *s = st->session;
-	bool ahead = !s->settings->plain;
-	long before = ahead ? blocks_read() - 1 : 0;
-	bool eof = false;
-	int ret;
+	long now = blocks_read();
 
-	while (!eof) {
-		MARKER_STEP();
-		ret = check_stop(st);
-		if (ret)
-			return ret;
-		if (ahead) {
-			long now = blocks_read();
-
-			if (now != before)
-				source_will_need(&st->source, s->slot_bytes);
-			before = now;
-		}
-		ret = hash_piece(st, 0, len, false);
-		if (!ret)
-			ret = fill(st, 0, s->slot_bytes, &len, &eof);
-		if (ret)
-			return ret;
-	}
-	return hash_last(st, 0, len);
+	if (now != *blocks)
+		source_will_need(&st->source, st->session->slot_bytes);
+	*blocks = now;
 }
 
-static int stream_threaded(struct stream *st, size_t len)
+static int wait_for_reader(struct stream *st, struct reader *reader, unsigned int *slot,
+			   size_t *len, bool *eof)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = reader_next(reader, slot, len, eof);
+	uint64_t end = clock_now_ns();
+
+	st->m->stats.wait_ns += end - begin;
+	timeline_add(st->session->settings->timeline, TIMELINE_WAIT, begin, end);
+	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
+}
+
+/* Hashes one slot in turn while the reader fills the other; without a thread it reads in between. */
+static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
 	struct reader reader = { .source = &st->source,
 				 .base = s->buffer.data,
 				 .slot_bytes = s->slot_bytes };
+	bool threaded = s->settings->threaded, ahead = !threaded && !s->settings->plain;
+	long blocks = ahead ? blocks_read() - 1 : 0;
 	unsigned int slot = 0;
-	uint64_t begin, end;
 	bool eof = false;
-	int ret = reader_start(&reader, &st->m->err);
+	int ret = threaded ? reader_start(&reader, &st->m->err) : 0;
 
 	if (ret)
 		return ret;
 	while (!ret && !eof) {
 		MARKER_STEP();
 		ret = check_stop(st);
+		if (!ret && ahead)
+			read_ahead(st, &blocks);
 		if (!ret)
 			ret = hash_piece(st, slot * s->slot_bytes, len, false);
-		if (ret)
-			break;
-		begin = clock_now_ns();
-		ret = reader_next(&reader, &slot, &len, &eof);
-		end = clock_now_ns();
-		st->m->stats.wait_ns += end - begin;
-		timeline_add(s->settings->timeline, TIMELINE_WAIT, begin, end);
-		if (ret)
-			source_error(&st->source, ret, &st->m->err);
+		if (!ret)
+			ret = threaded ? wait_for_reader(st, &reader, &slot, &len, &eof) :
+					 fill(st, 0, s->slot_bytes, &len, &eof);
 	}
-	reader_stop(&reader);
-	if (reader.runq_ns > 0)
-		s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
+	if (threaded) {
+		reader_stop(&reader);
+		if (reader.runq_ns > 0)
+			s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
+	}
 	return ret ? ret : hash_last(st, slot * s->slot_bytes, len);
 }
 
@@ -165,7 +152,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 	struct hash_session *s = st->session;
 	int ret;
 
-	st->m->stats.way = WAY_STREAM;
+	st->m->stats.way = way_stream;
 	ret = session_begin(s, st->m->alg, &st->m->err);
 	if (ret)
 		return ret;
@@ -178,7 +165,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 		if (ret)
 			return ret;
 	}
-	return s->settings->threaded ? stream_threaded(st, len) : stream_inline(st, len);
+	return hash_slots(st, len);
 }
 
 static int grow(struct stream *st, size_t size, size_t keep)
@@ -255,7 +242,7 @@ static int hash_source(struct stream *st)
 	if (ret)
 		return ret;
 	if (whole && eof && len <= limit) {
-		st->m->stats.way = WAY_ONESHOT;
+		st->m->stats.way = way_oneshot;
 		MARKER_LAST();
 		ret = session_digest(s, st->m->alg, len, st->m->digest, &st->m->err);
 		MARKER_END();

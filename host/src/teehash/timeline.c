@@ -40,7 +40,7 @@ void timeline_add(struct timeline *t, enum timeline_step step, uint64_t begin_ns
 
 void timeline_end(struct timeline *t)
 {
-	if (!t || !t->switches)
+	if (!t->switches)
 		return;
 	t->end_ns = clock_now_ns();
 	switches_end(t->switches, &t->events, &t->why);
@@ -50,9 +50,7 @@ void timeline_end(struct timeline *t)
 void timeline_free(struct timeline *t)
 {
 	timeline_end(t);
-	if (t)
-		free(t->events.list);
-	free(t);
+	free(t->events.list);
 }
 
 /* Times since the beginning. */

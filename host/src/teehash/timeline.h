@@ -22,6 +22,7 @@ enum timeline_step {
 /* No more stretches than this are kept. */
 #define TIMELINE_STRETCHES 4096
 
+/* One of zeros records nothing, and is accepted by all but timeline_json(). */
 struct timeline {
 	struct switches *switches; /* NULL before begin and after end */
 	struct switch_list events;
