@@ -69,10 +69,8 @@ static int openssl_probe(struct error *err)
 
 static void openssl_close(struct session *s)
 {
-	if (s->md_ctx)
-		evp.md_ctx_free(s->md_ctx);
-	if (s->ctx)
-		evp.ctx_free(s->ctx);
+	evp.md_ctx_free(s->md_ctx);
+	evp.ctx_free(s->ctx);
 	if (s->hmac)
 		evp.hmac_free(s->hmac);
 	openssl_asym_close(&s->asym);

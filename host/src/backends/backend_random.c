@@ -50,15 +50,6 @@ static int hear(int fd)
 	return 0;
 }
 
-static int hwrng_missing(struct error *err, int code)
-{
-	return error_skip(err, -code, "no-device", "cannot open /dev/hwrng: %s\n%s", strerror(code),
-			  code == EACCES ?
-				  "only root may read it" :
-				  "the board has no hardware source that this kernel knows "
-				  "(CONFIG_HW_RANDOM)");
-}
-
 /* Checks a device that may have nothing behind it: one that is silent is left out. */
 static int check_hwrng(int fd, struct error *err)
 {
@@ -91,11 +82,14 @@ static int open_source(struct session *s, const struct backend *self, enum backe
 			       error_skip(err, -errno, "no-getrandom", "%s gives nothing: %s", path,
 					  strerror(errno));
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | (self->code == HWRNG ? O_NONBLOCK : 0));
-	if (self->code == HWRNG)
-		return s->fd < 0 ? hwrng_missing(err, errno) : check_hwrng(s->fd, err);
-	return s->fd < 0 ? error_skip(err, -errno, "no-device", "cannot open %s: %s", path,
-				      strerror(errno)) :
-			   0;
+	if (s->fd < 0)
+		return error_skip(err, -errno, "no-device", "cannot open %s: %s\n%s", path,
+				  strerror(errno),
+				  self->code != HWRNG ? "" :
+				  errno == EACCES     ? "only root may read it" :
+							"the board has no hardware source that this "
+							"kernel knows (CONFIG_HW_RANDOM)");
+	return self->code == HWRNG ? check_hwrng(s->fd, err) : 0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Digests by the digest TA (ta/digest): `tee`, `ta-c` and `ta-ce` are one TA,
- * asked for different implementations. Ciphers, MACs and random bytes of `tee`
- * by the bench TA (ta/bench).
+ * asked for different implementations. Ciphers, MACs, random bytes and
+ * asymmetric keys of `tee` by the bench TA (ta/bench).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,13 +13,12 @@
 
 #include "backend.h"
 #include "ta_session.h"
-#include "tee_asym.h"
 
 /* Key and IV lie there in the small shared buffer. */
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
 
 struct session {
-	struct ta_session ta; /* first: tee_asym.c finds it there */
+	struct tee_session *tee;
 	/*
 	 * The TA puts the digest here, or takes key and IV from here: a temporary reference costs
 	 * more.
@@ -45,8 +44,8 @@ static void ta_close(struct session *s)
 {
 	if (s->small)
 		memset(s->small->buffer, 0, s->small->size);
-	tee_shm_free(s->ta.tee, s->small);
-	tee_session_close(s->ta.tee);
+	tee_shm_free(s->tee, s->small);
+	tee_session_close(s->tee);
 }
 
 static int ta_open(struct session *s, const struct backend *self, enum backend_use use,
@@ -54,11 +53,10 @@ static int ta_open(struct session *s, const struct backend *self, enum backend_u
 {
 	bool digests = use == USE_DIGESTS;
 	uint32_t more = 0; /* what else the TA tells of itself */
-	int ret =
-		ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->ta.tee, &more, err);
+	int ret = ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->tee, &more, err);
 
 	if (!ret)
-		ret = tee_shm_alloc(s->ta.tee, digests ? ALG_DIGEST_MAX_BYTES : SMALL_BYTES,
+		ret = tee_shm_alloc(s->tee, digests ? ALG_DIGEST_MAX_BYTES : SMALL_BYTES,
 				    digests ? TEEC_MEM_OUTPUT : TEEC_MEM_INPUT, &s->small, err);
 	s->impl = (enum ta_digest_impl)self->code;
 	s->aead_decrypt_max = more;
@@ -72,8 +70,8 @@ static int ta_open(struct session *s, const struct backend *self, enum backend_u
 static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer, struct error *err)
 {
 	TEEC_SharedMemory *shm;
-	int ret = tee_shm_alloc(s->ta.tee, size ? size : 1, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm,
-				err);
+	int ret =
+		tee_shm_alloc(s->tee, size ? size : 1, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm, err);
 
 	if (ret)
 		return ret;
@@ -85,7 +83,7 @@ static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer
 
 static void ta_buffer_free(struct session *s, struct buffer *buffer)
 {
-	tee_shm_free(s->ta.tee, buffer->priv);
+	tee_shm_free(s->tee, buffer->priv);
 }
 
 /* Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. */
@@ -144,7 +142,7 @@ static int ta_digest(struct session *s, const struct algorithm *alg, const struc
 	set_input(&op, 1, in, 0, len);
 	set_out(s, &op, 2);
 	tee_set_value(&op, 3, repeat, 0);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
 			 err);
 	if (ret)
 		return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
@@ -158,8 +156,7 @@ static int ta_digest_init(struct session *s, const struct algorithm *alg, struct
 
 	s->alg = alg;
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA",
-			 err);
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA", err);
 	return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
 }
 
@@ -169,7 +166,7 @@ static int ta_digest_update(struct session *s, const struct buffer *in, size_t o
 	TEEC_Operation op = { 0 };
 
 	set_input(&op, 0, in, offset, len);
-	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_UPDATE, &op,
+	return tee_invoke(s->tee, TA_DIGEST_CMD_UPDATE, &op,
 			  "hash a piece of a message in the digest TA", err);
 }
 
@@ -182,8 +179,7 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	if (len)
 		set_input(&op, 0, in, offset, len);
 	set_out(s, &op, 1);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA",
-			 err);
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA", err);
 	if (ret)
 		return ret;
 	return take_out(s, &op.params[1], s->alg, out, err);
@@ -193,7 +189,7 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	return tee_invoke_times(s->ta.tee, TA_DIGEST_CMD_NOP, &op, calls,
+	return tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &op, calls,
 				"make an empty call to the digest TA", err);
 }
 
@@ -201,7 +197,7 @@ static void ask_peak(struct session *s, uint32_t command, uint32_t types, struct
 {
 	TEEC_Operation op = { .paramTypes = types };
 	struct error err = { 0 };
-	int ret = tee_invoke(s->ta.tee, command, &op, "ask the digest TA for its memory", &err);
+	int ret = tee_invoke(s->tee, command, &op, "ask the digest TA for its memory", &err);
 
 	peak->bytes = ret ? -1 : (int64_t)op.params[0].value.a;
 	peak->of = ret ? -1 : (int64_t)op.params[0].value.b;
@@ -222,7 +218,7 @@ static void ta_facts(struct session *s, struct session_facts *facts)
 
 static struct tee_session *ta_tee(struct session *s)
 {
-	return s->ta.tee;
+	return s->tee;
 }
 
 /* Puts key or IV where the TA takes it from, as parameter i. */
@@ -248,7 +244,7 @@ static inline void set_message(TEEC_Operation *op, unsigned first, const struct 
 static const struct {
 	uint32_t command;
 	const char *doing; /* for messages */
-} steps[] = {
+} keyed_steps[] = {
 	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE, "prepare a cipher in the bench TA" },
 	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY, "set a key in the bench TA" },
 	[KEYED_SET_IV] = { TA_BENCH_CMD_CIPHER_SET_IV, "set an IV in the bench TA" },
@@ -284,7 +280,8 @@ static int tee_step(struct session *s, const struct keyed_job *job, enum keyed_s
 		    struct error *err)
 {
 	(void)job;
-	return tee_invoke(s->ta.tee, steps[step].command, &s->step, steps[step].doing, err);
+	return tee_invoke(s->tee, keyed_steps[step].command, &s->step, keyed_steps[step].doing,
+			  err);
 }
 
 static int set_mac_key(struct session *s, const struct keyed_job *job, struct error *err)
@@ -293,7 +290,7 @@ static int set_mac_key(struct session *s, const struct keyed_job *job, struct er
 
 	tee_set_value(&op, 0, job->alg->id, 0);
 	give_small(s, &op, 1, AT_KEY, job->key, job->alg->key_bytes);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op, steps[KEYED_SET_KEY].doing,
+	return tee_invoke(s->tee, TA_BENCH_CMD_MAC_SET_KEY, &op, keyed_steps[KEYED_SET_KEY].doing,
 			  err);
 }
 
@@ -326,7 +323,7 @@ static int tee_message(struct session *s, const struct keyed_job *job, uint32_t 
 		give_small(s, &op, 0, AT_IV, job->iv, job->alg->iv_bytes);
 		set_message(&op, 1, job, want, repeat);
 	}
-	ret = tee_invoke(s->ta.tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
+	ret = tee_invoke(s->tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
 			 "send a message through the bench TA", err);
 	if (!ret && out->memref.size != want)
 		return error_set(err, -EPROTO, "the bench TA returned %zu bytes instead of %zu",
@@ -348,8 +345,96 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 
 	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, out->priv, 0, len);
 	tee_set_value(&op, 1, repeat, 0);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_RANDOM, &op, "draw random bytes in the bench TA",
+	return tee_invoke(s->tee, TA_BENCH_CMD_RANDOM, &op, "draw random bytes in the bench TA",
 			  err);
+}
+
+static const struct {
+	uint32_t command;
+	const char *doing, *refuses; /* for messages */
+} asym_steps[ASYM_STEPS] = {
+	[ASYM_ALLOCATE] = { TA_BENCH_CMD_ASYM_ALLOCATE,
+			    "allocate an asymmetric operation in the bench TA", "allocate it" },
+	[ASYM_IMPORT] = { TA_BENCH_CMD_ASYM_IMPORT, "import an asymmetric key into the bench TA",
+			  "import its key" },
+	[ASYM_PREPARE] = { TA_BENCH_CMD_ASYM_PREPARE, "give a key to an operation in the bench TA",
+			   "use its key" },
+	[ASYM_OPERATE] = { TA_BENCH_CMD_ASYM_OPERATE, "use an asymmetric key in the bench TA",
+			   "use its key" },
+};
+
+static int asym_step(struct session *s, struct asym_job *job, enum asym_step step,
+		     struct error *err)
+{
+	uint32_t command = asym_steps[step].command;
+	bool verify = step == ASYM_OPERATE && job->use == ASYM_VERIFY;
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	if (step == ASYM_ALLOCATE)
+		tee_set_value(&op, 0, job->alg->id, job->use);
+	else if (step == ASYM_IMPORT)
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, ASYM_KEY_AT,
+			       job->key_len);
+	if (step == ASYM_OPERATE) {
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0, job->in_len);
+		tee_set_memref(&op, 1,
+			       verify ? TEEC_MEMREF_PARTIAL_INPUT : TEEC_MEMREF_PARTIAL_OUTPUT,
+			       job->out->priv, 0, verify ? job->out_len : ASYM_VALUE_MAX_BYTES);
+	}
+	if (verify)
+		command = TA_BENCH_CMD_ASYM_VERIFY;
+	ret = tee_invoke(s->tee, command, &op, asym_steps[step].doing, err);
+	if (!ret && step == ASYM_OPERATE && !verify)
+		job->out_len = op.params[1].memref.size;
+	if (ret != -EOPNOTSUPP)
+		return ret;
+	return error_skip(err, ret, "unsupported-algorithm",
+			  "no %s on this board's TEE: it refuses to %s", job->alg->title,
+			  asym_steps[step].refuses);
+}
+
+static int asym_generate(struct session *s, const struct asym_job *job, struct error *err)
+{
+	TEEC_Operation op = { 0 };
+
+	(void)job;
+	return tee_invoke(s->tee, TA_BENCH_CMD_ASYM_GENERATE, &op,
+			  "generate a key pair in the bench TA", err);
+}
+
+static int asym_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
+			   struct error *err)
+{
+	size_t len = asym_public_bytes(job->alg);
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0, len);
+	ret = tee_invoke(s->tee, TA_BENCH_CMD_ASYM_PUBLIC, &op, "ask the bench TA for a public key",
+			 err);
+	if (!ret)
+		memcpy(out, job->out->data, len);
+	return ret;
+}
+
+static int asym_says(struct session *s, const struct asym_algorithm *alg, bool *says,
+		     struct error *err)
+{
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	tee_set_value(&op, 0, alg->id, 0);
+	tee_set_type(&op, 1, TEEC_VALUE_OUTPUT);
+	ret = tee_invoke(s->tee, TA_BENCH_CMD_ASYM_SAYS, &op, "ask the bench TA for an algorithm",
+			 err);
+	*says = !ret && op.params[1].value.a;
+	return ret;
+}
+
+static int asym_again(struct session *s, struct error *err)
+{
+	return tee_session_again(s->tee, &ta_bench_name.uuid, "the bench TA", err);
 }
 
 #define DIGESTS_OF_TA                                                                      \
@@ -372,11 +457,11 @@ const struct backend backend_tee = {
 	.arrange = tee_arrange,
 	.step = tee_step,
 	.random = tee_random,
-	.asym_step = asym_ta_step,
-	.generate = asym_ta_generate,
-	.public_key = asym_ta_public_key,
-	.asym_says = asym_ta_says,
-	.asym_again = asym_ta_again,
+	.asym_step = asym_step,
+	.generate = asym_generate,
+	.public_key = asym_public_key,
+	.asym_says = asym_says,
+	.asym_again = asym_again,
 };
 
 const struct backend backend_ta_c = {
