@@ -15,18 +15,15 @@
 
 #include "error.h"
 
-enum switch_kind {
-	SWITCH_IN,      /* the thread has a CPU from now on */
-	SWITCH_WAIT,    /* it left the CPU: it waits for something */
-	SWITCH_PREEMPT, /* it had to leave, and could go on: another runs */
-	SWITCH_EXIT,    /* it ended */
-};
-
 struct switch_event {
 	uint64_t ns; /* of the client's clock */
 	uint32_t tid;
 	uint32_t cpu;
-	enum switch_kind kind;
+	/*
+	 * "in": the thread has a CPU from now on; "wait": it left the CPU, to wait for something;
+	 * "preempt": it had to leave and could go on, another runs; "exit": it ended.
+	 */
+	const char *kind;
 	uint32_t place; /* in the order in which the rings were read */
 };
 

@@ -179,13 +179,13 @@ static void test_what_the_kernel_says(void **state)
 	put(rings, PERF_RECORD_EXIT, 0, 24, 8, 150);
 	assert_int_equal(record(1, 0, 1000, &list), 0);
 	assert_int_equal(list.count, 4);
-	assert_int_equal(list.list[0].kind, SWITCH_WAIT);
+	assert_string_equal(list.list[0].kind, "wait");
 	assert_int_equal(list.list[0].ns, 100);
 	assert_int_equal(list.list[0].tid, 7);
 	assert_int_equal(list.list[0].cpu, 3);
-	assert_int_equal(list.list[1].kind, SWITCH_IN);
-	assert_int_equal(list.list[2].kind, SWITCH_PREEMPT);
-	assert_int_equal(list.list[3].kind, SWITCH_EXIT);
+	assert_string_equal(list.list[1].kind, "in");
+	assert_string_equal(list.list[2].kind, "preempt");
+	assert_string_equal(list.list[3].kind, "exit");
 	assert_int_equal(list.list[3].tid, 8);
 	assert_int_equal(list.whole_until_ns, 1000);
 	free(list.list);
@@ -392,7 +392,7 @@ static void test_this_machines_own(void **state)
 	for (size_t i = 0; i < list.count; i++) {
 		assert_true(list.list[i].ns > begin && list.list[i].ns < end);
 		assert_true(!i || list.list[i].ns >= list.list[i - 1].ns);
-		waits += list.list[i].kind == SWITCH_WAIT;
+		waits += !strcmp(list.list[i].kind, "wait");
 	}
 	assert_true(waits >= 5);
 	free(list.list);

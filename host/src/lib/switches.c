@@ -167,7 +167,7 @@ static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 {
 	struct perf_event_header header;
 	struct trailer t = { 0 };
-	enum switch_kind kind;
+	const char *kind;
 	uint64_t at = 0;
 
 	/* A ring is read once, so that nothing in it goes round its end. */
@@ -182,13 +182,13 @@ static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 		at += header.size;
 		memcpy(&t, data + at - sizeof(t), sizeof(t));
 		if (header.type == PERF_RECORD_EXIT)
-			kind = SWITCH_EXIT;
+			kind = "exit";
 		else if (header.type != PERF_RECORD_SWITCH)
 			continue; /* FORK, LOST, THROTTLE */
 		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
-			kind = SWITCH_IN;
+			kind = "in";
 		else
-			kind = header.misc & SWITCH_OUT_PREEMPT ? SWITCH_PREEMPT : SWITCH_WAIT;
+			kind = header.misc & SWITCH_OUT_PREEMPT ? "preempt" : "wait";
 		list->list[list->count] =
 			(struct switch_event){ t.ns, t.tid, t.cpu, kind, (uint32_t)list->count };
 		list->count++;

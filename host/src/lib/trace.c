@@ -26,6 +26,8 @@
 
 #define NAME "teemark-" /* and the process's number */
 
+#define ENABLE(way) "events/optee/optee_invoke_fn_" way "/enable"
+
 struct trace {
 	char dir[96]; /* an instance of our own */
 };
@@ -54,14 +56,6 @@ static int write_to(const struct trace *trace, const char *name, const char *tex
 	if (fd >= 0)
 		close(fd);
 	return n < 0 ? -1 : 0;
-}
-
-static int enable(const struct trace *trace, const char *event)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "events/optee/optee_invoke_fn_%s/enable", event);
-	return write_to(trace, name, "1");
 }
 
 /* Returns where tracefs is, or NULL with the reason. */
@@ -137,7 +131,7 @@ int trace_begin(struct trace **result, struct error *err)
 	/* event-fork: threads begun later are counted too. */
 	if (!write_to(trace, "buffer_size_kb", BUFFER_KB) &&
 	    !write_to(trace, "set_event_pid", pid) && !write_to(trace, "options/event-fork", "1") &&
-	    !enable(trace, "end")) {
+	    !write_to(trace, ENABLE("end"), "1")) {
 		*result = trace;
 		return 0;
 	}
@@ -318,7 +312,7 @@ int trace_legs_open(struct trace **trace, struct error *err)
 		return ret;
 	/* Off between calls. An older kernel keeps its clock. */
 	write_to(*trace, "trace_clock", "mono_raw");
-	if (!write_to(*trace, "tracing_on", "0") && !enable(*trace, "begin"))
+	if (!write_to(*trace, "tracing_on", "0") && !write_to(*trace, ENABLE("begin"), "1"))
 		return 0;
 	trace_legs_close(*trace);
 	*trace = NULL;

@@ -270,7 +270,7 @@ static int deal_turns(struct run *run, struct error *err)
 				run->turns[n++] = (struct turn){ (uint32_t)i, (uint16_t)r };
 	}
 	/* Fisher and Yates */
-	prng_seed(&prng, run->settings->seed);
+	prng.state = run->settings->seed;
 	for (size_t i = n; i > 1; i--) {
 		size_t k = prng_below(&prng, (uint32_t)i);
 		struct turn swap = run->turns[i - 1];

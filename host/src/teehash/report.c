@@ -222,7 +222,7 @@ void report_measure(struct report *r, struct hash_session *session)
 	trace_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;
 	ask_session(&r->found, session);
-	timeline_add(&r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
+	timeline_add(&r->timeline, "report", begin, clock_now_ns());
 }
 
 static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)

@@ -59,34 +59,31 @@ struct pool {
 	pthread_cond_t hashed; /* for the calling thread */
 	bool over;
 	size_t head, taken, tail;
-	struct place {
-		struct message m;
-		bool hashed;
-	} ring[4 * RUN_JOBS_MAX];
+	struct message ring[4 * RUN_JOBS_MAX];
 	unsigned int started;
 	struct worker workers[RUN_JOBS_MAX];
 };
 
-static struct place *place_at(struct pool *p, size_t index)
+static struct message *place_at(struct pool *p, size_t index)
 {
 	return &p->ring[index % (4 * p->run->opened)];
 }
 
 /* Waits for a message. Returns NULL when there will be no more. */
-static struct place *take(struct worker *w)
+static struct message *take(struct worker *w)
 {
 	struct pool *p = w->pool;
 	uint64_t begin = clock_now_ns();
-	struct place *place = NULL;
+	struct message *m = NULL;
 
 	pthread_mutex_lock(&p->lock);
 	while (p->taken == p->tail && !p->over)
 		pthread_cond_wait(&p->ready, &p->lock);
 	if (p->taken < p->tail)
-		place = place_at(p, p->taken++);
+		m = place_at(p, p->taken++);
 	pthread_mutex_unlock(&p->lock);
 	w->idle_ns += clock_now_ns() - begin;
-	return place;
+	return m;
 }
 
 static void *worker_main(void *arg)
@@ -94,12 +91,12 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct pool *p = w->pool;
 	uint64_t begin = clock_now_ns();
-	struct place *place;
+	struct message *m;
 
-	while ((place = take(w))) {
-		stream_hash(w->session, &p->run->settings.stream, &place->m);
+	while ((m = take(w))) {
+		stream_hash(w->session, &p->run->settings.stream, m);
 		pthread_mutex_lock(&p->lock);
-		place->hashed = true;
+		m->hashed = true;
 		pthread_cond_signal(&p->hashed);
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -140,7 +137,7 @@ static int start_pool(struct run *r, struct error *err)
 
 static void add_message(struct pool *p, const struct message *m)
 {
-	*place_at(p, p->tail) = (struct place){ *m, false };
+	*place_at(p, p->tail) = *m;
 	pthread_mutex_lock(&p->lock);
 	p->tail++;
 	pthread_cond_signal(&p->ready);
@@ -149,13 +146,13 @@ static void add_message(struct pool *p, const struct message *m)
 
 static struct message *wait_for_oldest(struct pool *p)
 {
-	struct place *place = place_at(p, p->head);
+	struct message *m = place_at(p, p->head);
 
 	pthread_mutex_lock(&p->lock);
-	while (!place->hashed)
+	while (!m->hashed)
 		pthread_cond_wait(&p->hashed, &p->lock);
 	pthread_mutex_unlock(&p->lock);
-	return &place->m;
+	return m;
 }
 
 static int work_together(struct pool *p, const struct work *work, const struct message *first)

@@ -137,7 +137,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 	}
 	end = clock_now_ns();
 	s->stats.open_ns = end - begin;
-	timeline_add(settings->timeline, TIMELINE_OPEN, begin, end);
+	timeline_add(settings->timeline, "open", begin, end);
 	*session = s;
 	return 0;
 }
@@ -151,7 +151,7 @@ void session_close(struct hash_session *session)
 	MARKER_CLOSE();
 	shut(session);
 	MARKER_END();
-	timeline_add(session->settings->timeline, TIMELINE_CLOSE, begin, clock_now_ns());
+	timeline_add(session->settings->timeline, "close", begin, clock_now_ns());
 	MARKER_DISARM();
 	free(session);
 }
@@ -183,7 +183,7 @@ static int account(struct hash_session *s, uint64_t begin, int ret, const struct
 
 	s->stats.call_ns += ns;
 	s->stats.calls++;
-	timeline_add(s->settings->timeline, TIMELINE_HASH, begin, end);
+	timeline_add(s->settings->timeline, "hash", begin, end);
 	if (!s->stats.first_call_ns)
 		s->stats.first_call_ns = ns;
 	if (ret && ret != -EOPNOTSUPP && !error_tee_memory(err))

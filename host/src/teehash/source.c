@@ -93,7 +93,8 @@ static bool wait_for_data(const struct source *source)
 	return false;
 }
 
-int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof)
+int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof,
+		struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 	size_t n = 0;
@@ -127,28 +128,25 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
 	source->bytes += n;
 	source->read_ns += clock_now_ns() - begin;
 	*len = n;
+	if (ret == -EINTR)
+		return error_set(err, ret, "interrupted");
+	if (ret)
+		return error_set(err, ret, "read error after %" PRIu64 " bytes: %s", source->bytes,
+				 strerror(-ret));
 	/* A caller who knows that this piece is the last needs no empty one. */
-	if (!ret && !*eof && source->bytes == source_size(source))
-		ret = source_at_end(source, eof);
+	if (!*eof && source->bytes == source_size(source))
+		ret = source_at_end(source, eof, err);
 	return ret;
 }
 
-int source_at_end(struct source *source, bool *end)
+int source_at_end(struct source *source, bool *end, struct error *err)
 {
 	size_t len;
-	int ret = source_fill(source, &source->ahead, 1, &len, end);
+	int ret = source_fill(source, &source->ahead, 1, &len, end, err);
 
 	source->has_ahead = len;
 	source->bytes -= len;
 	return ret;
-}
-
-int source_error(const struct source *source, int code, struct error *err)
-{
-	if (code == -EINTR)
-		return error_set(err, code, "interrupted");
-	return error_set(err, code, "read error after %" PRIu64 " bytes: %s", source->bytes,
-			 strerror(-code));
 }
 
 int source_unchanged(const struct source *source, struct error *err)

@@ -71,12 +71,13 @@ static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool
 	struct timeline *timeline = st->session->settings->timeline;
 	uint64_t before = st->source.read_ns;
 	uint64_t begin = timeline ? clock_now_ns() : 0;
-	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof);
+	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof,
+			      &st->m->err);
 
 	st->m->stats.inline_ns += st->source.read_ns - before;
 	if (timeline)
-		timeline_add(timeline, TIMELINE_READ, begin, clock_now_ns());
-	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
+		timeline_add(timeline, "read", begin, clock_now_ns());
+	return ret;
 }
 
 /* Blocks that this thread has had read from a disk. */
@@ -104,26 +105,26 @@ static int wait_for_reader(struct stream *st, struct reader *reader, unsigned in
 			   size_t *len, bool *eof)
 {
 	uint64_t begin = clock_now_ns();
-	int ret = reader_next(reader, slot, len, eof);
+	int ret = reader_next(reader, slot, len, eof, &st->m->err);
 	uint64_t end = clock_now_ns();
 
 	st->m->stats.wait_ns += end - begin;
-	timeline_add(st->session->settings->timeline, TIMELINE_WAIT, begin, end);
-	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
+	timeline_add(st->session->settings->timeline, "wait", begin, end);
+	return ret;
 }
 
 /* Hashes one slot in turn while the reader fills the other; without a thread it reads in between. */
 static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
-	struct reader reader = { .source = &st->source,
-				 .base = s->buffer.data,
-				 .slot_bytes = s->slot_bytes };
+	struct reader reader;
 	bool threaded = s->settings->threaded, ahead = !threaded && !s->settings->plain;
 	long blocks = ahead ? blocks_read() - 1 : 0;
 	unsigned int slot = 0;
 	bool eof = false;
-	int ret = threaded ? reader_start(&reader, &st->m->err) : 0;
+	int ret = threaded ? reader_start(&reader, &st->source, s->buffer.data, s->slot_bytes,
+					  &st->m->err) :
+			     0;
 
 	if (ret)
 		return ret;
@@ -205,11 +206,8 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 		if (!ret)
 			*len += more;
 	}
-	if (!ret && !*eof && oneshot) {
-		ret = source_at_end(&st->source, eof);
-		if (ret)
-			source_error(&st->source, ret, &st->m->err);
-	}
+	if (!ret && !*eof && oneshot)
+		ret = source_at_end(&st->source, eof, &st->m->err);
 	return ret;
 }
 

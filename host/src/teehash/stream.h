@@ -51,6 +51,7 @@ struct message {
 	const struct algorithm *alg;
 	uint8_t expected[ALG_DIGEST_MAX_BYTES]; /* of a check: for who made the message */
 	/* what came of it */
+	bool hashed; /* by a worker: for run.c */
 	int ret;
 	struct error err;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES]; /* only if ret is 0 */
