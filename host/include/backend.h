@@ -119,7 +119,7 @@ struct backend {
 			 struct kernel_driver *found, struct error *err);
 	/*
 	 * Finds all drivers that could compute it; the caller frees the list. NULL: there is no
-	 * choice, and no backend with a driver.
+	 * choice, and no driver can be named.
 	 */
 	int (*drivers_of)(const struct algorithm *alg, struct kernel_drivers *found,
 			  struct error *err);
@@ -142,7 +142,7 @@ struct backend {
 		    struct error *err);
 	void (*close)(struct session *session);
 
-	/* Memory that crosses without a copy, priv not NULL; NULL: plain memory does. */
+	/* Memory that crosses without a copy; its priv isn't NULL. NULL: plain memory does. */
 	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
 			    struct error *err);
 	void (*buffer_free)(struct session *session, struct buffer *buffer);

@@ -52,7 +52,7 @@ static int ta_open(struct session *s, const struct backend *self, enum backend_u
 		   struct error *err)
 {
 	bool digests = use == USE_DIGESTS;
-	uint32_t more = 0; /* what else the TA tells of itself */
+	uint32_t more = 0; /* bits of implementations, or the longest AEAD message to decrypt */
 	int ret = ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->tee, &more, err);
 
 	if (!ret)

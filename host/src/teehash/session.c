@@ -83,6 +83,7 @@ static void shut(struct hash_session *s)
 	buffer_free(s->settings->backend, s->open, &s->buffer);
 	backend_close(s->settings->backend, s->open);
 	s->open = NULL;
+	s->tee = NULL;
 }
 
 int session_ensure(struct hash_session *s, struct error *err)
