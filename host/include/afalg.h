@@ -13,14 +13,6 @@
 
 #include "error.h"
 
-/* Old C libraries lack these. */
-#ifndef AF_ALG
-#define AF_ALG 38
-#endif
-#ifndef SOL_ALG
-#define SOL_ALG 279
-#endif
-
 struct afalg {
 	int bound;         /* to an algorithm */
 	int op;            /* accept()ed from it: one operation; -1: none */

@@ -30,14 +30,15 @@ struct buffer {
 	void *priv;  /* the backend's own */
 };
 
-/* The figures that a TA tells of itself; -1: not known, and why not. */
+/* The most memory that a TA has used, and how much it has; -1: not known, and why not. */
+struct peak {
+	int64_t bytes, of;
+	char reason[160];
+};
+
+/* The figures that a TA tells of itself. */
 struct session_facts {
-	int64_t stack_peak; /* bytes */
-	int64_t stack_size;
-	int64_t heap_peak;
-	int64_t heap_size;
-	char stack_reason[160];
-	char heap_reason[160];
+	struct peak stack, heap;
 };
 
 /* A message with a key. All of it belongs to the caller, and stays. */
@@ -113,56 +114,53 @@ struct backend {
 	const char *(*mask)(const char **value);
 	/* DRIVER of "afalg:DRIVER"; DRIVER_ANY can't be opened. NULL: any. */
 	const char *driver;
-	/* The session's driver, once it was opened; or NULL: no choice. */
-	int (*use_driver)(struct session *session, const char *driver, struct error *err);
 	/* Finds the kernel's driver that computes the algorithm (NULL: random bytes). */
 	int (*driver_of)(const struct algorithm *alg, const char *driver,
 			 struct kernel_driver *found, struct error *err);
 	/*
 	 * Finds all drivers that could compute it; the caller frees the list. NULL: there is no
-	 * choice.
+	 * choice, and no driver can be named.
 	 */
 	int (*drivers_of)(const struct algorithm *alg, struct kernel_drivers *found,
 			  struct error *err);
 
-	/* Returns 0 if this machine can run it, else an error with err->skip. Opens no session. */
+	/*
+	 * Returns 0 if this machine can run it, else an error with err->skip. Opens no session.
+	 * NULL: every machine can.
+	 */
 	int (*probe)(struct error *err);
 
 	/*
-	 * The sessions that it has are bits 1u << USE_… of `uses`; callers open them by
-	 * backend_open(), after probe(); it also closes one that open() leaves behind when it fails.
-	 * close() accepts NULL.
+	 * The sessions that it has are bits 1u << USE_… of `uses`. backend_open() makes one of
+	 * session_bytes zeros, which open() fills; close() releases what open() has put there, also
+	 * when that failed midway. NULL: nothing to do.
 	 */
 	unsigned uses;
 	unsigned code; /* the backend's own: which of its implementations computes */
-	int (*open)(struct session **session, const struct backend *self, enum backend_use use,
+	size_t session_bytes;
+	int (*open)(struct session *session, const struct backend *self, enum backend_use use,
 		    struct error *err);
 	void (*close)(struct session *session);
 
+	/* Memory that crosses without a copy; its priv isn't NULL. NULL: plain memory does. */
 	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
 			    struct error *err);
-	/* Frees buffer_alloc_plain()'s, too, which cross as temporary references. */
 	void (*buffer_free)(struct session *session, struct buffer *buffer);
 
-	/* Digests, in a session of USE_DIGESTS. */
+	/* Digests, algorithms of class ALG_DIGEST, in a session of USE_DIGESTS. */
 
 	/*
-	 * Returns -EOPNOTSUPP with err->skip "unsupported-algorithm" if it has no such algorithm.
-	 * Drops a message that is under way in this session.
-	 */
-	int (*supports)(struct session *session, const struct algorithm *alg, struct error *err);
-	/*
-	 * Computes the digest of len bytes at in->data + offset, `repeat` times over (in a loop
-	 * here, or in one call that loops inside for a TA). `out` takes out_bytes of the
-	 * algorithm's row. `in` is of this session's buffer_alloc(), or ordinary memory with priv
-	 * NULL.
+	 * Computes the digest of the first len bytes of `in`, `repeat` times over (in a loop here,
+	 * or in one call that loops inside for a TA). `out` takes out_bytes of the algorithm's row.
+	 * `in` is of this session's buffer_alloc(), or ordinary memory with priv NULL.
 	 */
 	int (*digest)(struct session *session, const struct algorithm *alg, const struct buffer *in,
-		      size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err);
+		      size_t len, uint8_t *out, uint32_t repeat, struct error *err);
 	/*
 	 * Hash a message in pieces, one message at a time in a session. digest_init() drops one
-	 * that is under way. The last piece, which may be empty (in may be NULL with len 0), goes
-	 * to digest_final().
+	 * that is under way; it returns -EOPNOTSUPP with err->skip "unsupported-algorithm" if the
+	 * backend has no such algorithm. The last piece, which may be empty, goes to
+	 * digest_final().
 	 */
 	int (*digest_init)(struct session *session, const struct algorithm *alg, struct error *err);
 	int (*digest_update)(struct session *session, const struct buffer *in, size_t offset,
@@ -172,7 +170,7 @@ struct backend {
 
 	/* Ciphers, AEADs and MACs, in a session of USE_KEYS: one key at a time. */
 
-	/* The key, and the direction of ciphers. Fails as supports() does. */
+	/* The key, and the direction of ciphers. Fails as digest_init() does. */
 	int (*set_up)(struct session *session, const struct keyed_job *job, struct error *err);
 	/*
 	 * Takes a whole message, `repeat` times the same, after set_up() with the same key and
@@ -228,17 +226,20 @@ const struct backend *backend_by_name(const char *name);
 #define DRIVER_ANY "*"
 /* Returns the i-th backend with a driver that was made; NULL after the last. */
 const struct backend *backend_made(size_t i);
-/* Opens a session of the backend, with its driver; *session is NULL if that fails. */
+/* Returns 0 if this machine can run it, else an error with err->skip. Opens no session. */
+int backend_probe(const struct backend *backend, struct error *err);
+/* Opens a session of the backend; *session is NULL if that fails. */
 int backend_open(const struct backend *backend, enum backend_use use, struct session **session,
 		 struct error *err);
-
-/* Backends use the rest. */
+/* Closes a session; accepts NULL. */
+void backend_close(const struct backend *backend, struct session *session);
+/*
+ * Allocates a buffer in a session of the backend, aligned to a page; without a backend, plain
+ * memory. The same backend frees it; a zeroed one is accepted.
+ */
+int buffer_alloc(const struct backend *backend, struct session *session, size_t size,
+		 struct buffer *buffer, struct error *err);
+void buffer_free(const struct backend *backend, struct session *session, struct buffer *buffer);
 
 /* Returns -EOPNOTSUPP, "unsupported-algorithm": BACKEND has no ALGORITHM. */
 int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err);
-/* The probe of backends that every machine has: returns 0. */
-int probe_always(struct error *err);
-/* buffer_alloc() and buffer_free() of backends that read plain memory. */
-int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,
-		       struct error *err);
-void buffer_free_plain(struct session *session, struct buffer *buffer);

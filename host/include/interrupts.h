@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "error.h"
 
@@ -16,12 +15,10 @@ struct interrupt_line {
 
 struct interrupts {
 	struct interrupt_line *list;
-	size_t count, room;
+	size_t count;
 };
 
 int interrupts_read(struct interrupts *now, struct error *err);
-/* Reads a text as /proc/interrupts has it. */
-int interrupts_parse(FILE *in, struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
 /* Returns how often the line was raised in all; 0 if there is no such line. */
 uint64_t interrupts_count(const struct interrupts *all, const char *line);

@@ -20,7 +20,7 @@ struct kernel_driver {
 
 struct kernel_drivers {
 	struct kernel_driver *list;
-	size_t count, room;
+	size_t count;
 };
 
 /* Reads all drivers, in the kernel's order. */

@@ -9,10 +9,9 @@
 #include <stdint.h>
 
 struct prng {
-	uint64_t state;
+	uint64_t state; /* at first: the seed */
 };
 
-void prng_seed(struct prng *prng, uint64_t seed);
 uint64_t prng_next(struct prng *prng);
 /* Returns a uniform number in 0 … n-1; n > 0. */
 uint32_t prng_below(struct prng *prng, uint32_t n);

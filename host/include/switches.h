@@ -15,18 +15,15 @@
 
 #include "error.h"
 
-enum switch_kind {
-	SWITCH_IN,      /* the thread has a CPU from now on */
-	SWITCH_WAIT,    /* it left the CPU: it waits for something */
-	SWITCH_PREEMPT, /* it had to leave, and could go on: another runs */
-	SWITCH_EXIT,    /* it ended */
-};
-
 struct switch_event {
 	uint64_t ns; /* of the client's clock */
 	uint32_t tid;
 	uint32_t cpu;
-	enum switch_kind kind;
+	/*
+	 * "in": the thread has a CPU from now on; "wait": it left the CPU, to wait for something;
+	 * "preempt": it had to leave and could go on, another runs; "exit": it ended.
+	 */
+	const char *kind;
 	uint32_t place; /* in the order in which the rings were read */
 };
 
@@ -48,18 +45,3 @@ struct switches;
 int switches_begin(struct switches **switches, struct error *err);
 /* Ends the recording. Returns 0, or -errno with the reason; the caller frees *list. */
 int switches_end(struct switches *switches, struct switch_list *list, struct error *err);
-
-/*
- * The two halves of switches_end(), for the tests to see. The first appends the
- * events of a ring to the list, which must have room for size / 32 more: head is
- * how many bytes the kernel ever wrote. *full is when the
- * ring had no more room, or UINT64_MAX. -EPROTO for what is no ring of events.
- */
-int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switch_list *list,
-		   uint64_t *full);
-/*
- * Puts the events of all rings in order, and keeps those from begin_ns until
- * something is missing: list->whole_until_ns says when that is for the rings,
- * end_ns or later if none was full.
- */
-void switches_settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns);

@@ -17,8 +17,6 @@
 struct trace;
 
 struct trace_counts {
-	bool known;
-	char reason[160];    /* why not */
 	uint64_t returns;    /* all returns from the secure world */
 	uint64_t complete;   /* calls that ended */
 	uint64_t interrupts; /* the secure world was interrupted */
@@ -26,7 +24,6 @@ struct trace_counts {
 	uint64_t free;       /* RPC: shared memory given back */
 	uint64_t command;    /* RPC: a command (file, time, wait, …) */
 	uint64_t other;
-	uint64_t lost; /* events that found no room: then it isn't known */
 };
 
 /* Returns how often the TEE called back. */
@@ -36,11 +33,16 @@ static inline uint64_t trace_rpcs(const struct trace_counts *counts)
 }
 
 /*
- * Begins to count for this process and its threads; NULL if it can't. One at a
- * time in a process. What a program that died left in the kernel is removed.
+ * Begins to count for this process and its threads; one at a time in a process. What a program that
+ * died left in the kernel is removed. 0, or -errno with the reason, and *trace is NULL.
  */
-struct trace *trace_begin(struct trace_counts *counts);
-void trace_end(struct trace *trace, struct trace_counts *counts);
+int trace_begin(struct trace **trace, struct error *err);
+/*
+ * Reads the counts: 0, or -errno with the reason when they can't be understood, or events found no
+ * room. Accepts NULL.
+ */
+int trace_end(struct trace *trace, struct trace_counts *counts, struct error *err);
+
 /* A way into the secure world and back. */
 struct trace_leg {
 	uint64_t begin_ns, end_ns; /* to TRACE_STEP_NS */

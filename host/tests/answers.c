@@ -104,12 +104,10 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	char *line = NULL;
 	size_t size = 0;
-	int ret = b ? b->probe(&err) : -EINVAL;
+	int ret = b ? backend_open(b, USE_ASYM, &s, &err) : -EINVAL;
 
-	if (!ret)
-		ret = backend_open(b, USE_ASYM, &s, &err);
 	for (size_t i = 0; !ret && i < 2; i++)
-		ret = b->buffer_alloc(s, ASYM_BUFFER_BYTES, &buffers[i], &err);
+		ret = buffer_alloc(b, s, ASYM_BUFFER_BYTES, &buffers[i], &err);
 	while (!ret && getline(&line, &size, stdin) > 0) {
 		char *field[FIELDS], *rest = line;
 		int n = 0;
@@ -121,10 +119,9 @@ int main(int argc, char **argv)
 	}
 	free(line);
 	for (size_t i = 0; i < 2; i++)
-		if (buffers[i].data)
-			b->buffer_free(s, &buffers[i]);
+		buffer_free(b, s, &buffers[i]);
 	if (b)
-		b->close(s);
+		backend_close(b, s);
 	if (ret)
 		error_print(stderr, "answers", &err);
 	return ret ? 1 : 0;

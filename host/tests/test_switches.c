@@ -16,7 +16,7 @@
 #include "clock.h"
 #include "switches.h"
 
-#define RING    1024u
+#define RING    (64u << 10) /* as the kernel is asked for */
 #define PREEMPT (PERF_RECORD_MISC_SWITCH_OUT | 1u << 14)
 
 long __real_syscall(long number, ...);
@@ -25,10 +25,26 @@ void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+uint64_t __real_clock_now_ns(void);
+uint64_t __wrap_clock_now_ns(void);
+void __real_qsort(void *list, size_t n, size_t size, int (*order)(const void *, const void *));
+void __wrap_qsort(void *list, size_t n, size_t size, int (*order)(const void *, const void *));
 
 /* 0: as this machine has it. */
 static int event_errno, map_errno;
 static const char *paranoid;
+
+/* A machine of the test's own, with so many CPUs; 0: this machine. */
+static unsigned cpus;
+static struct ring {
+	uint8_t data[RING];
+	uint64_t head;
+} rings[3];
+static int fds[3];
+static uint64_t now;
+static bool reversed; /* as qsort() may leave what is equal */
 
 /* Only perf_event_open() is replaced. */
 long __wrap_syscall(long number, ...)
@@ -46,6 +62,8 @@ long __wrap_syscall(long number, ...)
 	group = va_arg(args, int);
 	flags = va_arg(args, unsigned);
 	va_end(args);
+	if (cpus)
+		return fds[cpu] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (map_errno)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (!event_errno)
@@ -56,10 +74,45 @@ long __wrap_syscall(long number, ...)
 
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off)
 {
-	if (!map_errno)
+	struct perf_event_mmap_page *page;
+	unsigned cpu = 0;
+
+	if (map_errno) {
+		errno = map_errno;
+		return MAP_FAILED;
+	}
+	if (!cpus || fd < 0)
 		return __real_mmap(at, len, prot, flags, fd, off);
-	errno = map_errno;
-	return MAP_FAILED;
+	while (fds[cpu] != fd)
+		cpu++;
+	page = __real_mmap(NULL, len, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	page->data_head = rings[cpu].head;
+	memcpy((uint8_t *)page + len - RING, rings[cpu].data, RING);
+	return page;
+}
+
+long __wrap_sysconf(int name)
+{
+	return cpus && name == _SC_NPROCESSORS_CONF ? (long)cpus : __real_sysconf(name);
+}
+
+uint64_t __wrap_clock_now_ns(void)
+{
+	return cpus ? now : __real_clock_now_ns();
+}
+
+void __wrap_qsort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+	struct switch_event *events = list;
+
+	for (size_t i = 0; reversed && i < n / 2; i++) {
+		struct switch_event swap = events[i];
+
+		events[i] = events[n - 1 - i];
+		events[n - 1 - i] = swap;
+	}
+	__real_qsort(list, n, size, order);
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)
@@ -69,16 +122,8 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	return fmemopen((void *)(uintptr_t)paranoid, strlen(paranoid), "r");
 }
 
-struct made {
-	uint8_t ring[RING];
-	uint64_t head;
-	struct switch_event events[SWITCHES_MAX];
-	struct switch_list list;
-	uint64_t full;
-};
-
 /* A record of the kernel: a body of its own, and what all records end with. */
-static void put(struct made *m, uint32_t type, uint16_t misc, size_t body, uint32_t tid,
+static void put(struct ring *ring, uint32_t type, uint16_t misc, size_t body, uint32_t tid,
 		uint64_t ns)
 {
 	struct {
@@ -93,92 +138,106 @@ static void put(struct made *m, uint32_t type, uint16_t misc, size_t body, uint3
 	memcpy(end + 16, cpu, sizeof(cpu));
 	record.header.size = (uint16_t)(sizeof(record.header) + body + 24);
 	for (size_t i = 0; i < record.header.size; i++)
-		m->ring[(m->head + i) % RING] = ((uint8_t *)&record)[i];
-	m->head += record.header.size;
+		ring->data[(ring->head + i) % RING] = ((uint8_t *)&record)[i];
+	ring->head += record.header.size;
 }
 
-static int parse(struct made *m)
+static int clear(void **state)
 {
-	m->list = (struct switch_list){ .list = m->events };
-	return switches_parse(m->ring, RING, m->head, &m->list, &m->full);
+	(void)state;
+	memset(rings, 0, sizeof(rings));
+	cpus = 0;
+	reversed = false;
+	return 0;
+}
+
+/* Records on a machine with so many CPUs what is in their rings. */
+static int record(unsigned count, uint64_t begin_ns, uint64_t end_ns, struct switch_list *list)
+{
+	struct switches *switches;
+	int ret;
+
+	cpus = count;
+	now = begin_ns;
+	assert_int_equal(switches_begin(&switches, NULL), 0);
+	now = end_ns;
+	ret = switches_end(switches, list, NULL);
+	cpus = 0;
+	return ret;
 }
 
 static void test_what_the_kernel_says(void **state)
 {
-	struct made m = { 0 };
+	struct switch_list list;
 
 	(void)state;
-	put(&m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7, 100);
-	put(&m, PERF_RECORD_FORK, 0, 24, 8, 110);
-	put(&m, PERF_RECORD_SWITCH, 0, 0, 7, 120);
-	put(&m, PERF_RECORD_SWITCH, PREEMPT, 0, 7, 130);
-	put(&m, PERF_RECORD_LOST, 0, 16, 7, 140);
-	put(&m, PERF_RECORD_EXIT, 0, 24, 8, 150);
-	assert_int_equal(parse(&m), 0);
-	assert_int_equal(m.list.count, 4);
-	assert_int_equal(m.events[0].kind, SWITCH_WAIT);
-	assert_int_equal(m.events[0].ns, 100);
-	assert_int_equal(m.events[0].tid, 7);
-	assert_int_equal(m.events[0].cpu, 3);
-	assert_int_equal(m.events[1].kind, SWITCH_IN);
-	assert_int_equal(m.events[2].kind, SWITCH_PREEMPT);
-	assert_int_equal(m.events[3].kind, SWITCH_EXIT);
-	assert_int_equal(m.events[3].tid, 8);
-	assert_true(m.full == UINT64_MAX);
+	put(rings, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7, 100);
+	put(rings, PERF_RECORD_FORK, 0, 24, 8, 110);
+	put(rings, PERF_RECORD_SWITCH, 0, 0, 7, 120);
+	put(rings, PERF_RECORD_SWITCH, PREEMPT, 0, 7, 130);
+	put(rings, PERF_RECORD_LOST, 0, 16, 7, 140);
+	put(rings, PERF_RECORD_EXIT, 0, 24, 8, 150);
+	assert_int_equal(record(1, 0, 1000, &list), 0);
+	assert_int_equal(list.count, 4);
+	assert_string_equal(list.list[0].kind, "wait");
+	assert_int_equal(list.list[0].ns, 100);
+	assert_int_equal(list.list[0].tid, 7);
+	assert_int_equal(list.list[0].cpu, 3);
+	assert_string_equal(list.list[1].kind, "in");
+	assert_string_equal(list.list[2].kind, "preempt");
+	assert_string_equal(list.list[3].kind, "exit");
+	assert_int_equal(list.list[3].tid, 8);
+	assert_int_equal(list.whole_until_ns, 1000);
+	free(list.list);
+}
+
+static void test_what_came_before_is_left_out(void **state)
+{
+	struct switch_list list;
+
+	(void)state;
+	for (uint64_t ns = 1; ns <= 9; ns++)
+		put(rings, PERF_RECORD_SWITCH, 0, 0, 7, ns);
+	assert_int_equal(record(1, 3, 8, &list), 0);
+	assert_int_equal(list.count, 6);
+	assert_int_equal(list.list[0].ns, 3);
+	free(list.list);
 }
 
 static void test_a_full_ring_says_since_when(void **state)
 {
-	struct made m = { 0 };
+	struct switch_list list;
 
 	(void)state;
-	for (uint64_t ns = 1; m.head + 32 <= RING; ns++)
-		put(&m, PERF_RECORD_SWITCH, 0, 0, 7, ns);
-	assert_int_equal(parse(&m), 0);
-	assert_int_equal(m.list.count, RING / 32);
-	assert_int_equal(m.full, RING / 32);
+	for (uint64_t ns = 1; rings->head + 32 <= RING; ns++)
+		put(rings, PERF_RECORD_SWITCH, 0, 0, 7, ns);
+	assert_int_equal(record(1, 0, 100000, &list), 0);
+	assert_int_equal(list.count, RING / 32);
+	assert_int_equal(list.whole_until_ns, RING / 32);
+	free(list.list);
 }
 
 static void test_an_empty_ring(void **state)
 {
-	struct made m = { 0 };
+	struct switch_list list;
 
 	(void)state;
-	assert_int_equal(parse(&m), 0);
-	assert_int_equal(m.list.count, 0);
-	assert_true(m.full == UINT64_MAX);
-}
-
-/* Puts so many events into a ring as large as the kernel's, one each `step` ns. */
-static void fill(struct switch_list *list, unsigned events, uint64_t first, uint64_t step)
-{
-	static uint8_t ring[64 << 10];
-	uint64_t full, head = 0;
-	struct made m = { 0 };
-
-	for (unsigned i = 0; i < events; i++) {
-		m.head = 0;
-		put(&m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7, first + i * step);
-		memcpy(ring + head, m.ring, m.head);
-		head += m.head;
-	}
-	assert_int_equal(switches_parse(ring, sizeof(ring), head, list, &full), 0);
-	if (full < list->whole_until_ns)
-		list->whole_until_ns = full;
+	assert_int_equal(record(1, 0, 1000, &list), 0);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(list.whole_until_ns, 1000);
+	free(list.list);
 }
 
 static struct switch_list three_rings(unsigned a, unsigned b, unsigned c)
 {
 	const unsigned events[] = { a, b, c };
-	struct switch_list list = {
-		.list = calloc(3 * 2048, sizeof(*list.list)),
-		.whole_until_ns = UINT64_MAX,
-	};
+	struct switch_list list;
 
-	assert_non_null(list.list);
 	for (unsigned cpu = 0; cpu < 3; cpu++)
-		fill(&list, events[cpu], 1000 + cpu, 3);
-	switches_settle(&list, 1000, 100000);
+		for (unsigned i = 0; i < events[cpu]; i++)
+			put(&rings[cpu], PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, 7,
+			    1000 + cpu + i * 3);
+	assert_int_equal(record(3, 1000, 100000, &list), 0);
 	return list;
 }
 
@@ -224,40 +283,49 @@ static void test_a_full_ring_among_three(void **state)
  */
 static void test_equal_times_are_in_the_order_of_arrival(void **state)
 {
-	struct switch_event events[2000];
-	struct switch_list list = { .list = events, .count = 2000, .whole_until_ns = UINT64_MAX };
+	struct switch_list list;
 
 	(void)state;
+	reversed = true;
 	for (uint32_t i = 0; i < 2000; i++)
-		events[1999 - i] = (struct switch_event){ .ns = 1 + i / 4, .place = i };
-	switches_settle(&list, 0, 3000);
+		put(rings, PERF_RECORD_SWITCH, 0, 0, i, 1 + i / 4);
+	assert_int_equal(record(1, 0, 3000, &list), 0);
 	assert_int_equal(list.count, 2000);
 	for (size_t i = 0; i < 2000; i++)
-		assert_int_equal(list.list[i].place, i);
+		assert_int_equal(list.list[i].tid, i);
+	free(list.list);
+}
+
+static void expect_nonsense(void)
+{
+	struct switch_list list;
+
+	assert_int_equal(record(1, 0, 1000, &list), -EPROTO);
+	assert_null(list.list);
 }
 
 static void test_nonsense_is_refused(void **state)
 {
 	struct perf_event_header header = { PERF_RECORD_SWITCH, 0, 0 };
 
-	(void)state;
 	for (unsigned size = 0; size < 200; size += 4) {
-		struct made m = { .head = 160 };
-
-		header.size = (uint16_t)size;
-		memcpy(m.ring, &header, sizeof(header));
 		if (size >= 32 && size <= 128)
 			continue; /* long enough; what follows is zeros */
-		assert_int_equal(parse(&m), -EPROTO);
+		clear(state);
+		header.size = (uint16_t)size;
+		memcpy(rings->data, &header, sizeof(header));
+		rings->head = 160;
+		expect_nonsense();
 	}
 	for (uint64_t cut = 1; cut < 32; cut++) {
-		struct made m = { 0 };
-
-		put(&m, PERF_RECORD_SWITCH, 0, 0, 7, 1);
-		m.head = cut;
-		assert_int_equal(parse(&m), -EPROTO);
+		clear(state);
+		put(rings, PERF_RECORD_SWITCH, 0, 0, 7, 1);
+		rings->head = cut;
+		expect_nonsense();
 	}
-	assert_int_equal(switches_parse(NULL, RING, RING + 1, NULL, &(uint64_t){ 0 }), -EPROTO);
+	clear(state);
+	rings->head = RING + 1;
+	expect_nonsense();
 }
 
 /* The answers of perf_event_open() or mmap(), and what is made of them. */
@@ -324,7 +392,7 @@ static void test_this_machines_own(void **state)
 	for (size_t i = 0; i < list.count; i++) {
 		assert_true(list.list[i].ns > begin && list.list[i].ns < end);
 		assert_true(!i || list.list[i].ns >= list.list[i - 1].ns);
-		waits += list.list[i].kind == SWITCH_WAIT;
+		waits += !strcmp(list.list[i].kind, "wait");
 	}
 	assert_true(waits >= 5);
 	free(list.list);
@@ -333,17 +401,18 @@ static void test_this_machines_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_the_kernel_says),
-		cmocka_unit_test(test_a_full_ring_says_since_when),
-		cmocka_unit_test(test_an_empty_ring),
-		cmocka_unit_test(test_three_rings_that_are_kept_whole),
-		cmocka_unit_test(test_three_rings_with_more_than_is_kept),
-		cmocka_unit_test(test_a_full_ring_among_three),
-		cmocka_unit_test(test_equal_times_are_in_the_order_of_arrival),
-		cmocka_unit_test(test_nonsense_is_refused),
-		cmocka_unit_test(test_why_it_is_refused),
-		cmocka_unit_test(test_a_machine_whose_cpus_are_all_off),
-		cmocka_unit_test(test_this_machines_own),
+		cmocka_unit_test_setup(test_what_the_kernel_says, clear),
+		cmocka_unit_test_setup(test_what_came_before_is_left_out, clear),
+		cmocka_unit_test_setup(test_a_full_ring_says_since_when, clear),
+		cmocka_unit_test_setup(test_an_empty_ring, clear),
+		cmocka_unit_test_setup(test_three_rings_that_are_kept_whole, clear),
+		cmocka_unit_test_setup(test_three_rings_with_more_than_is_kept, clear),
+		cmocka_unit_test_setup(test_a_full_ring_among_three, clear),
+		cmocka_unit_test_setup(test_equal_times_are_in_the_order_of_arrival, clear),
+		cmocka_unit_test_setup(test_nonsense_is_refused, clear),
+		cmocka_unit_test_setup(test_why_it_is_refused, clear),
+		cmocka_unit_test_setup(test_a_machine_whose_cpus_are_all_off, clear),
+		cmocka_unit_test_setup(test_this_machines_own, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,6 @@
 #include "backend.h"
 #include "kernel_crypto.h"
 
-extern const struct backend backend_afalg;
-
 enum {
 	/*
 	 * A request holds at least this with the default socket buffers (208 KiB); a message of XTS
@@ -28,7 +26,6 @@ struct session {
 	struct afalg socket;
 	const struct algorithm *alg; /* of the socket; NULL: none */
 	bool sent;                   /* and some of it was sent */
-	bool random;                 /* of USE_RANDOM */
 	const char *driver;          /* to bind to; NULL: the kernel's choice */
 };
 
@@ -37,14 +34,6 @@ static void drop_algorithm(struct session *s)
 	afalg_close(&s->socket);
 	s->alg = NULL;
 	s->sent = false;
-}
-
-static void close_session(struct session *s)
-{
-	if (!s)
-		return;
-	drop_algorithm(s);
-	free(s);
 }
 
 /* Finds the kernel's names for an algorithm; NULL is random bytes. */
@@ -108,41 +97,30 @@ static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
 }
 
 /*
- * Binds a socket; a driver's name binds that one. It may compute another algorithm, though, so the
- * kernel's list is asked what it is.
+ * Binds the socket to an algorithm (NULL: random bytes). A driver's name binds that one; it may
+ * compute another algorithm, though, so the kernel's list is asked what it is.
  */
-static int bind_socket(struct session *s, const struct algorithm *alg, const char *title,
-		       struct error *err)
+static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
 {
+	const char *type, *name, *title = alg ? alg->title : "stdrng";
 	struct kernel_driver found;
-	const char *type, *name;
 	struct error why = { 0 };
 	int ret = kernel_names(alg, &type, &name, err);
 
+	drop_algorithm(s);
 	if (ret)
 		return ret;
-	if (!s->driver)
-		return afalg_bind(&s->socket, type, name, title, err);
-	ret = afalg_bind(&s->socket, type, s->driver, title, &why);
-	if (!ret)
-		ret = driver_of(alg, s->driver, &found, err);
-	else if (why.skip && !strcmp(why.skip, "unsupported-algorithm"))
-		ret = no_such_driver(s->driver, name, err);
-	else if (err)
-		*err = why;
-	if (ret)
+	ret = afalg_bind(&s->socket, type, s->driver ? s->driver : name, title, &why);
+	if (!ret && s->driver)
+		ret = driver_of(alg, s->driver, &found, &why);
+	else if (ret && s->driver && why.skip && !strcmp(why.skip, "unsupported-algorithm"))
+		ret = no_such_driver(s->driver, name, &why);
+	if (ret) {
 		afalg_close(&s->socket);
-	return ret;
-}
-
-static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	int ret;
-
-	drop_algorithm(s);
-	ret = bind_socket(s, alg, alg->title, err);
-	if (!ret)
-		s->alg = alg;
+		if (err)
+			*err = why;
+	}
+	s->alg = ret ? NULL : alg;
 	return ret;
 }
 
@@ -153,8 +131,6 @@ static int use_digest(struct session *s, const struct algorithm *alg, struct err
 
 	if (s->alg == alg && !s->sent)
 		return 0;
-	if (alg->class != ALG_DIGEST)
-		return backend_lacks(&backend_afalg, alg, err);
 	if (s->alg != alg)
 		ret = bind_algorithm(s, alg, err);
 	if (!ret) /* instead of one whose message was abandoned */
@@ -166,7 +142,7 @@ static int use_digest(struct session *s, const struct algorithm *alg, struct err
 }
 
 static int digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-		  size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
+		  size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	int ret = use_digest(s, alg, err);
 
@@ -174,7 +150,7 @@ static int digest(struct session *s, const struct algorithm *alg, const struct b
 		return ret;
 	s->sent = true; /* until the digest was fetched */
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		ret = afalg_send(&s->socket, in->data + offset, len, false, err);
+		ret = afalg_send(&s->socket, in->data, len, false, err);
 		if (!ret)
 			ret = afalg_receive(&s->socket, out, alg->out_bytes, err);
 	}
@@ -197,8 +173,7 @@ static int digest_final(struct session *s, const struct buffer *in, size_t offse
 	int ret;
 
 	s->sent = true;
-	ret = afalg_send(&s->socket, in && len ? in->data + offset : (uint8_t *)"", in ? len : 0,
-			 false, err);
+	ret = afalg_send(&s->socket, in->data + offset, len, false, err);
 	if (!ret)
 		ret = afalg_receive(&s->socket, out, s->alg->out_bytes, err);
 	s->sent = ret != 0;
@@ -218,8 +193,7 @@ static int set_key(struct session *s, const struct keyed_job *job, struct error 
 
 static int set_up(struct session *s, const struct keyed_job *job, struct error *err)
 {
-	int ret = job->alg->class == ALG_DIGEST ? backend_lacks(&backend_afalg, job->alg, err) :
-						  bind_algorithm(s, job->alg, err);
+	int ret = bind_algorithm(s, job->alg, err);
 
 	return ret ? ret : set_key(s, job, err);
 }
@@ -334,10 +308,8 @@ static int step(struct session *s, const struct keyed_job *job, enum keyed_step 
 static int start_random(struct session *s, struct error *err)
 {
 	uint8_t seed[48]; /* what the largest DRBG takes */
-	int ret;
+	int ret = bind_algorithm(s, NULL, err);
 
-	afalg_close(&s->socket);
-	ret = bind_socket(s, NULL, "stdrng", err);
 	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))
 		ret = error_errno(err, "getrandom");
 	if (!ret)
@@ -345,25 +317,15 @@ static int start_random(struct session *s, struct error *err)
 	return ret ? ret : afalg_accept(&s->socket, err);
 }
 
-static int open_session(struct session **session, const struct backend *self, enum backend_use use,
+static int open_session(struct session *s, const struct backend *self, enum backend_use use,
 			struct error *err)
 {
-	(void)self;
-	*session = calloc(1, sizeof(**session));
-	if (!*session)
-		return error_memory(err);
-	(*session)->random = use == USE_RANDOM;
-	return use == USE_RANDOM ? start_random(*session, err) : 0;
-}
-
-static int use_driver(struct session *s, const char *driver, struct error *err)
-{
-	if (!strcmp(driver, DRIVER_ANY))
+	if (self->driver && !strcmp(self->driver, DRIVER_ANY))
 		return error_skip(err, -ENOENT, "no-driver",
 				  "the kernel lists no driver of it in "
 				  "/proc/crypto that AF_ALG can bind to");
-	s->driver = driver;
-	return s->random ? start_random(s, err) : 0;
+	s->driver = self->driver;
+	return use == USE_RANDOM ? start_random(s, err) : 0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
@@ -384,16 +346,13 @@ const struct backend backend_afalg = {
 	.title = "kernel (AF_ALG)",
 	.summary = "the kernel's crypto, over an AF_ALG socket",
 	.may_offload = true,
-	.use_driver = use_driver,
 	.driver_of = driver_of,
 	.drivers_of = drivers_of,
 	.probe = afalg_probe,
 	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM,
+	.session_bytes = sizeof(struct session),
 	.open = open_session,
-	.close = close_session,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.supports = use_digest,
+	.close = drop_algorithm,
 	.digest = digest,
 	.digest_init = use_digest,
 	.digest_update = digest_update,

@@ -26,16 +26,13 @@ extern const struct backend backend_c, backend_ce;
 
 static int ce_probe(struct error *err)
 {
-	static const enum cpu_feature any[] = { CPU_SHA1, CPU_SHA2, CPU_SHA3, CPU_SHA512 };
-
 	if (!strstr("aarch64 arm", cpu_built_for()))
 		return error_skip(err, -EOPNOTSUPP, "no-ce",
 				  "this program was built for %s, which has no "
 				  "ARMv8 Crypto Extensions",
 				  cpu_built_for());
-	for (size_t i = 0; i < sizeof(any) / sizeof(*any); i++)
-		if (cpu_has(any[i]))
-			return 0;
+	if (cpu_has(CPU_SHA1) || cpu_has(CPU_SHA2) || cpu_has(CPU_SHA3) || cpu_has(CPU_SHA512))
+		return 0;
 	return error_skip(err, -EOPNOTSUPP, "no-ce",
 			  "this CPU has no Crypto Extensions for digests "
 			  "(none of sha1, sha2, sha3, sha512 in hwcap)");
@@ -73,38 +70,23 @@ static int code_find(const struct session *s, const struct algorithm *alg,
 	return backend_lacks(s->code == DIGEST_CODE_C ? &backend_c : &backend_ce, alg, err);
 }
 
-static int code_supports(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	const struct digest_class *class;
-	int ret = code_find(s, alg, &class, err);
-
-	if (!ret && s->code == DIGEST_CODE_CE)
-		ret = ce_check_cpu(alg, err);
-	return ret;
-}
-
-static int code_open(struct session **session, const struct backend *self, enum backend_use use,
+static int code_open(struct session *s, const struct backend *self, enum backend_use use,
 		     struct error *err)
 {
 	(void)use;
-	*session = calloc(1, sizeof(**session));
-	if (!*session)
-		return error_memory(err);
-	(*session)->code = (enum digest_code)self->code;
+	(void)err;
+	s->code = (enum digest_code)self->code;
 	return 0;
 }
 
 static void code_close(struct session *s)
 {
-	if (!s)
-		return;
 	hmac_wipe(&s->hmac);
 	cipher_wipe(&s->cipher);
-	free(s);
 }
 
 static int code_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-		       size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
+		       size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	const struct digest_class *class;
 	int ret = code_find(s, alg, &class, err);
@@ -113,7 +95,7 @@ static int code_digest(struct session *s, const struct algorithm *alg, const str
 		return ret;
 	for (uint32_t i = 0; i < repeat; i++) {
 		class->init(&s->ctx);
-		class->update(&s->ctx, in->data + offset, len);
+		class->update(&s->ctx, in->data, len);
 		class->final(&s->ctx, out);
 	}
 	return 0;
@@ -121,11 +103,10 @@ static int code_digest(struct session *s, const struct algorithm *alg, const str
 
 static int code_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
-	int ret = code_supports(s, alg, err);
+	int ret = code_find(s, alg, &s->stream, err);
 
-	if (ret)
-		return ret;
-	ret = code_find(s, alg, &s->stream, err);
+	if (!ret && s->code == DIGEST_CODE_CE)
+		ret = ce_check_cpu(alg, err);
 	if (!ret)
 		s->stream->init(&s->ctx);
 	return ret;
@@ -143,7 +124,7 @@ static int code_digest_final(struct session *s, const struct buffer *in, size_t 
 			     uint8_t *out, struct error *err)
 {
 	(void)err;
-	if (in && len)
+	if (len)
 		s->stream->update(&s->ctx, in->data + offset, len);
 	s->stream->final(&s->ctx, out);
 	return 0;
@@ -223,17 +204,15 @@ static int c_step(struct session *s, const struct keyed_job *job, enum keyed_ste
 	return 0;
 }
 
-#define DIGESTS_OF_CODE                                                                            \
-	.local = true, .open = code_open, .close = code_close, .buffer_alloc = buffer_alloc_plain, \
-	.buffer_free = buffer_free_plain, .supports = code_supports, .digest = code_digest,        \
-	.digest_init = code_digest_init, .digest_update = code_digest_update,                      \
-	.digest_final = code_digest_final
+#define DIGESTS_OF_CODE                                                              \
+	.local = true, .session_bytes = sizeof(struct session), .open = code_open,   \
+	.close = code_close, .digest = code_digest, .digest_init = code_digest_init, \
+	.digest_update = code_digest_update, .digest_final = code_digest_final
 
 const struct backend backend_c = {
 	.name = "c",
 	.title = "C, normal world",
 	.summary = "portable C, in the normal world",
-	.probe = probe_always,
 	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS,
 	.code = DIGEST_CODE_C,
 	DIGESTS_OF_CODE,

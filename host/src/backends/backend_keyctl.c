@@ -6,7 +6,6 @@
  * signature nobody looks at. The kernel sets its cipher up anew in each operation.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,20 +42,9 @@ struct session {
 	uint8_t room[4096], *at; /* what was put last begins there, and ends with the room */
 };
 
-static int open_session(struct session **session, const struct backend *self, enum backend_use use,
-			struct error *err)
-{
-	(void)self;
-	(void)use;
-	*session = calloc(1, sizeof(**session));
-	return *session ? 0 : error_memory(err);
-}
-
 static void close_session(struct session *s)
 {
-	if (s)
-		syscall(SYS_keyctl, KEYCTL_UNLINK, s->key, KEY_SPEC_PROCESS_KEYRING);
-	free(s);
+	syscall(SYS_keyctl, KEYCTL_UNLINK, s->key, KEY_SPEC_PROCESS_KEYRING);
 }
 
 /* Puts bytes before those that were put last. */
@@ -204,11 +192,8 @@ const struct backend backend_keyctl = {
 	.title = "kernel (keyctl)",
 	.summary = "the kernel's RSA and ECDSA, by keyctl(2)",
 	.may_offload = true,
-	.probe = probe_always,
 	.uses = 1u << USE_ASYM,
-	.open = open_session,
+	.session_bytes = sizeof(struct session),
 	.close = close_session,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
 	.asym_step = step,
 };

@@ -5,7 +5,6 @@
  * RAND_bytes(3)), so that no headers are needed to build.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
@@ -51,7 +50,7 @@ const char *libcrypto_version(struct error *err)
 enum { IDS = 64 }; /* of algorithms */
 
 struct session {
-	struct openssl_keys keys; /* first: openssl_asym.c finds it there */
+	struct openssl_asym asym; /* first: openssl_asym.c finds it there */
 	EVP_MD_CTX *md_ctx;
 	EVP_CIPHER_CTX *ctx;
 	HMAC_CTX *hmac; /* made when there is a use for it */
@@ -70,38 +69,28 @@ static int openssl_probe(struct error *err)
 
 static void openssl_close(struct session *s)
 {
-	if (!s)
-		return;
-	if (s->md_ctx)
-		evp.md_ctx_free(s->md_ctx);
-	if (s->ctx)
-		evp.ctx_free(s->ctx);
+	evp.md_ctx_free(s->md_ctx);
+	evp.ctx_free(s->ctx);
 	if (s->hmac)
 		evp.hmac_free(s->hmac);
-	openssl_asym_close(s->keys.asym);
+	openssl_asym_close(&s->asym);
 	for (size_t i = 0; i < IDS; i++) {
 		if (evp.md_fetch && evp.md_free)
 			evp.md_free((EVP_MD *)s->mds[i]);
 		if (evp.fetch && evp.cipher_free)
 			evp.cipher_free((EVP_CIPHER *)s->ciphers[i]);
 	}
-	free(s);
 }
 
-static int openssl_open(struct session **session, const struct backend *self, enum backend_use use,
+static int openssl_open(struct session *s, const struct backend *self, enum backend_use use,
 			struct error *err)
 {
-	struct session *s = calloc(1, sizeof(*s));
-
 	(void)self;
-	*session = s;
-	if (s) {
-		s->md_ctx = evp.md_ctx_new();
-		s->ctx = evp.ctx_new();
-	}
-	if (!s || !s->md_ctx || !s->ctx)
+	s->md_ctx = evp.md_ctx_new();
+	s->ctx = evp.ctx_new();
+	if (!s->md_ctx || !s->ctx)
 		return error_memory(err);
-	return use == USE_ASYM ? openssl_asym_open(&s->keys.asym, err) : 0;
+	return use == USE_ASYM ? openssl_asym_open(&s->asym, err) : 0;
 }
 
 static const EVP_MD *find_md(struct session *s, const struct algorithm *alg)
@@ -130,24 +119,16 @@ static int failed(struct error *err, const struct algorithm *alg, const char *wh
 	return error_set(err, -EIO, "libcrypto fails to %s for %s", what, alg->title);
 }
 
-static int openssl_supports(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	if (alg->class == ALG_DIGEST && find_md(s, alg))
-		return 0;
-	return backend_lacks(&backend_openssl, alg, err);
-}
-
 static int openssl_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-			  size_t offset, size_t len, uint8_t *out, uint32_t repeat,
-			  struct error *err)
+			  size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	const EVP_MD *md = find_md(s, alg);
 
 	if (!md)
-		return openssl_supports(s, alg, err);
+		return backend_lacks(&backend_openssl, alg, err);
 	for (uint32_t i = 0; i < repeat; i++)
 		if (evp.md_init(s->md_ctx, md, NULL) != 1 ||
-		    evp.md_update(s->md_ctx, in->data + offset, len) != 1 ||
+		    evp.md_update(s->md_ctx, in->data, len) != 1 ||
 		    evp.md_final(s->md_ctx, out, NULL) != 1)
 			return failed(err, alg, "compute the digest");
 	return 0;
@@ -155,14 +136,12 @@ static int openssl_digest(struct session *s, const struct algorithm *alg, const 
 
 static int openssl_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
-	int ret = openssl_supports(s, alg, err);
+	const EVP_MD *md = find_md(s, alg);
 
-	if (ret)
-		return ret;
-	if (evp.md_init(s->md_ctx, find_md(s, alg), NULL) != 1)
-		return failed(err, alg, "compute the digest");
+	if (!md)
+		return backend_lacks(&backend_openssl, alg, err);
 	s->stream = alg;
-	return 0;
+	return evp.md_init(s->md_ctx, md, NULL) == 1 ? 0 : failed(err, alg, "compute the digest");
 }
 
 static int openssl_digest_update(struct session *s, const struct buffer *in, size_t offset,
@@ -176,7 +155,7 @@ static int openssl_digest_update(struct session *s, const struct buffer *in, siz
 static int openssl_digest_final(struct session *s, const struct buffer *in, size_t offset,
 				size_t len, uint8_t *out, struct error *err)
 {
-	if ((in && len && evp.md_update(s->md_ctx, in->data + offset, len) != 1) ||
+	if ((len && evp.md_update(s->md_ctx, in->data + offset, len) != 1) ||
 	    evp.md_final(s->md_ctx, out, NULL) != 1)
 		return failed(err, s->stream, "compute the digest");
 	return 0;
@@ -342,11 +321,9 @@ const struct backend backend_openssl = {
 	.mask = openssl_mask,
 	.probe = openssl_probe,
 	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS | 1u << USE_RANDOM | 1u << USE_ASYM,
+	.session_bytes = sizeof(struct session),
 	.open = openssl_open,
 	.close = openssl_close,
-	.buffer_alloc = buffer_alloc_plain,
-	.buffer_free = buffer_free_plain,
-	.supports = openssl_supports,
 	.digest = openssl_digest,
 	.digest_init = openssl_digest_init,
 	.digest_update = openssl_digest_update,

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -25,11 +24,8 @@ struct session {
 
 static void close_source(struct session *s)
 {
-	if (!s)
-		return;
 	if (s->fd >= 0)
 		close(s->fd);
-	free(s);
 }
 
 /* Waits for the first bytes. 0, or an errno. */
@@ -54,15 +50,6 @@ static int hear(int fd)
 	return 0;
 }
 
-static int hwrng_missing(struct error *err, int code)
-{
-	return error_skip(err, -code, "no-device", "cannot open /dev/hwrng: %s\n%s", strerror(code),
-			  code == EACCES ?
-				  "only root may read it" :
-				  "the board has no hardware source that this kernel knows "
-				  "(CONFIG_HW_RANDOM)");
-}
-
 /* Checks a device that may have nothing behind it: one that is silent is left out. */
 static int check_hwrng(int fd, struct error *err)
 {
@@ -76,7 +63,7 @@ static int check_hwrng(int fd, struct error *err)
 			  code == ETIMEDOUT ? "16 bytes do not come in 5 s" : strerror(code));
 }
 
-static int open_source(struct session **session, const struct backend *self, enum backend_use use,
+static int open_source(struct session *s, const struct backend *self, enum backend_use use,
 		       struct error *err)
 {
 	static const char *const paths[] = {
@@ -85,13 +72,9 @@ static int open_source(struct session **session, const struct backend *self, enu
 		[HWRNG] = "/dev/hwrng",
 	};
 	const char *path = paths[self->code];
-	struct session *s = malloc(sizeof(*s));
 	uint8_t byte;
 
 	(void)use;
-	*session = s;
-	if (!s)
-		return error_memory(err);
 	*s = (struct session){ -1, path };
 	if (self->code == GETRANDOM)
 		return getrandom(&byte, 1, GRND_NONBLOCK) == 1 ?
@@ -99,11 +82,14 @@ static int open_source(struct session **session, const struct backend *self, enu
 			       error_skip(err, -errno, "no-getrandom", "%s gives nothing: %s", path,
 					  strerror(errno));
 	s->fd = open(path, O_RDONLY | O_CLOEXEC | (self->code == HWRNG ? O_NONBLOCK : 0));
-	if (self->code == HWRNG)
-		return s->fd < 0 ? hwrng_missing(err, errno) : check_hwrng(s->fd, err);
-	return s->fd < 0 ? error_skip(err, -errno, "no-device", "cannot open %s: %s", path,
-				      strerror(errno)) :
-			   0;
+	if (s->fd < 0)
+		return error_skip(err, -errno, "no-device", "cannot open %s: %s\n%s", path,
+				  strerror(errno),
+				  self->code != HWRNG ? "" :
+				  errno == EACCES     ? "only root may read it" :
+							"the board has no hardware source that this "
+							"kernel knows (CONFIG_HW_RANDOM)");
+	return self->code == HWRNG ? check_hwrng(s->fd, err) : 0;
 }
 
 static int draw(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
@@ -125,10 +111,9 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 	return 0;
 }
 
-#define RANDOM_ALONE                                                          \
-	.uses = 1u << USE_RANDOM, .open = open_source, .close = close_source, \
-	.buffer_alloc = buffer_alloc_plain, .buffer_free = buffer_free_plain, \
-	.probe = probe_always, .random = draw
+#define RANDOM_ALONE                                                                            \
+	.uses = 1u << USE_RANDOM, .session_bytes = sizeof(struct session), .open = open_source, \
+	.close = close_source, .random = draw
 
 const struct backend backend_getrandom = {
 	.name = "getrandom",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Digests by the digest TA (ta/digest): `tee`, `ta-c` and `ta-ce` are one TA,
- * asked for different implementations. Ciphers, MACs and random bytes of `tee`
- * by the bench TA (ta/bench).
+ * asked for different implementations. Ciphers, MACs, random bytes and
+ * asymmetric keys of `tee` by the bench TA (ta/bench).
  */
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
@@ -13,13 +13,12 @@
 
 #include "backend.h"
 #include "ta_session.h"
-#include "tee_asym.h"
 
 /* Key and IV lie there in the small shared buffer. */
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
 
 struct session {
-	struct ta_session ta; /* first: tee_asym.c finds it there */
+	struct tee_session *tee;
 	/*
 	 * The TA puts the digest here, or takes key and IV from here: a temporary reference costs
 	 * more.
@@ -35,8 +34,6 @@ struct session {
 	TEEC_Operation step; /* as arranged */
 };
 
-extern const struct backend backend_tee;
-
 static const char *const impl_titles[] = {
 	[TA_DIGEST_IMPL_TEE] = "TEE Internal Core API",
 	[TA_DIGEST_IMPL_C] = "portable C",
@@ -45,51 +42,36 @@ static const char *const impl_titles[] = {
 
 static void ta_close(struct session *s)
 {
-	if (!s)
-		return;
 	if (s->small)
 		memset(s->small->buffer, 0, s->small->size);
-	if (s->ta.tee)
-		tee_shm_free(s->ta.tee, s->small);
-	tee_session_close(s->ta.tee);
-	free(s);
+	tee_shm_free(s->tee, s->small);
+	tee_session_close(s->tee);
 }
 
-/* *more: what else the TA tells of itself. */
-static int open_session(struct session **session, const struct ta_name *ta, size_t small,
-			uint32_t flags, uint32_t *more, struct error *err)
+static int ta_open(struct session *s, const struct backend *self, enum backend_use use,
+		   struct error *err)
 {
-	struct session *s = calloc(1, sizeof(*s));
-	int ret;
+	bool digests = use == USE_DIGESTS;
+	uint32_t more = 0; /* bits of implementations, or the longest AEAD message to decrypt */
+	int ret = ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->tee, &more, err);
 
-	*session = s;
-	if (!s)
-		return error_memory(err);
-	ret = ta_session_open(ta, &s->ta.tee, more, err);
-	return ret ? ret : tee_shm_alloc(s->ta.tee, small, flags, &s->small, err);
-}
-
-static int digest_open(struct session **session, enum ta_digest_impl impl, struct error *err)
-{
-	uint32_t impls = 0; /* bit mask of those in the TA */
-	int ret = open_session(session, &ta_digest_name, ALG_DIGEST_MAX_BYTES, TEEC_MEM_OUTPUT,
-			       &impls, err);
-
-	if (ret)
+	if (!ret)
+		ret = tee_shm_alloc(s->tee, digests ? ALG_DIGEST_MAX_BYTES : SMALL_BYTES,
+				    digests ? TEEC_MEM_OUTPUT : TEEC_MEM_INPUT, &s->small, err);
+	s->impl = (enum ta_digest_impl)self->code;
+	s->aead_decrypt_max = more;
+	if (ret || !digests || more & 1u << s->impl)
 		return ret;
-	(*session)->impl = impl;
-	if (impls & 1u << impl)
-		return 0;
 	return error_skip(err, -EOPNOTSUPP, "no-ta-impl",
 			  "the installed digest TA was built without its implementation by %s",
-			  impl_titles[impl]);
+			  impl_titles[s->impl]);
 }
 
 static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer, struct error *err)
 {
 	TEEC_SharedMemory *shm;
-	int ret = tee_shm_alloc(s->ta.tee, size ? size : 1, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm,
-				err);
+	int ret =
+		tee_shm_alloc(s->tee, size ? size : 1, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &shm, err);
 
 	if (ret)
 		return ret;
@@ -101,28 +83,20 @@ static int ta_buffer_alloc(struct session *s, size_t size, struct buffer *buffer
 
 static void ta_buffer_free(struct session *s, struct buffer *buffer)
 {
-	if (buffer && !buffer->priv) {
-		buffer_free_plain(s, buffer);
-	} else if (buffer) {
-		tee_shm_free(s->ta.tee, buffer->priv);
-		memset(buffer, 0, sizeof(*buffer));
-	}
+	tee_shm_free(s->tee, buffer->priv);
 }
 
-/*
- * Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. The reference
- * is empty without a buffer.
- */
+/* Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. */
 static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in, size_t offset,
 		      size_t len)
 {
-	if (in && in->priv) {
+	if (in->priv) {
 		tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, in->priv, offset, len);
 		return;
 	}
 	tee_set_type(op, i, TEEC_MEMREF_TEMP_INPUT);
-	op->params[i].tmpref.buffer = in ? in->data + offset : NULL;
-	op->params[i].tmpref.size = in ? len : 0;
+	op->params[i].tmpref.buffer = in->data + offset;
+	op->params[i].tmpref.size = len;
 }
 
 static void set_out(struct session *s, TEEC_Operation *op, unsigned i)
@@ -141,31 +115,49 @@ static int take_out(struct session *s, const TEEC_Parameter *param, const struct
 	return 0;
 }
 
+/* Says about the algorithm what the TEE said. */
+static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
+{
+	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
+			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
+}
+
+static int no_digest(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
+{
+	int ret = unsupported(alg, impl, err);
+
+	if (impl != TA_DIGEST_IMPL_C)
+		error_hint(err, "backend ta-c has what there is portable C for%s",
+			   impl == TA_DIGEST_IMPL_CE ? ", tee what the TEE's own library has" : "");
+	return ret;
+}
+
 static int ta_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
-		     size_t offset, size_t len, uint8_t *out, uint32_t repeat, struct error *err)
+		     size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 	int ret;
 
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	set_input(&op, 1, in, offset, len);
+	set_input(&op, 1, in, 0, len);
 	set_out(s, &op, 2);
 	tee_set_value(&op, 3, repeat, 0);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_ONESHOT, &op, "hash a message in the digest TA",
 			 err);
 	if (ret)
-		return ret;
+		return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
 	return take_out(s, &op.params[2], alg, out, err);
 }
 
 static int ta_digest_init(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	TEEC_Operation op = { 0 };
+	int ret;
 
 	s->alg = alg;
 	tee_set_value(&op, 0, alg->id, (uint32_t)s->impl);
-	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA",
-			  err);
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_INIT, &op, "begin a message in the digest TA", err);
+	return ret == -EOPNOTSUPP ? no_digest(alg, s->impl, err) : ret;
 }
 
 static int ta_digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
@@ -174,7 +166,7 @@ static int ta_digest_update(struct session *s, const struct buffer *in, size_t o
 	TEEC_Operation op = { 0 };
 
 	set_input(&op, 0, in, offset, len);
-	return tee_invoke(s->ta.tee, TA_DIGEST_CMD_UPDATE, &op,
+	return tee_invoke(s->tee, TA_DIGEST_CMD_UPDATE, &op,
 			  "hash a piece of a message in the digest TA", err);
 }
 
@@ -184,61 +176,32 @@ static int ta_digest_final(struct session *s, const struct buffer *in, size_t of
 	TEEC_Operation op = { 0 };
 	int ret;
 
-	if (in && len)
+	if (len)
 		set_input(&op, 0, in, offset, len);
 	set_out(s, &op, 1);
-	ret = tee_invoke(s->ta.tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA",
-			 err);
+	ret = tee_invoke(s->tee, TA_DIGEST_CMD_FINAL, &op, "end a message in the digest TA", err);
 	if (ret)
 		return ret;
 	return take_out(s, &op.params[1], s->alg, out, err);
-}
-
-/* Says about the algorithm what the TEE said. */
-static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
-{
-	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
-			  "no %s by %s on this board's TEE", alg->title, impl_titles[impl]);
-}
-
-/* Asks the TA, since only it knows what its TEE can do. */
-static int ta_supports(struct session *s, const struct algorithm *alg, struct error *err)
-{
-	int ret;
-
-	if (alg->class != ALG_DIGEST)
-		return backend_lacks(&backend_tee, alg, err);
-	ret = ta_digest_init(s, alg, err);
-	if (ret == -EOPNOTSUPP) {
-		unsupported(alg, s->impl, err);
-		if (s->impl != TA_DIGEST_IMPL_C)
-			error_hint(err, "backend ta-c has what there is portable C for%s",
-				   s->impl == TA_DIGEST_IMPL_CE ?
-					   ", tee what the TEE's own library has" :
-					   "");
-	}
-	return ret;
 }
 
 static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	return tee_invoke_times(s->ta.tee, TA_DIGEST_CMD_NOP, &op, calls,
+	return tee_invoke_times(s->tee, TA_DIGEST_CMD_NOP, &op, calls,
 				"make an empty call to the digest TA", err);
 }
 
-/* Asks for a peak and a size. The reason has room for 160 characters. */
-static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_t *peak,
-		     int64_t *size, char *reason)
+static void ask_peak(struct session *s, uint32_t command, uint32_t types, struct peak *peak)
 {
 	TEEC_Operation op = { .paramTypes = types };
 	struct error err = { 0 };
-	int ret = tee_invoke(s->ta.tee, command, &op, "ask the digest TA for its memory", &err);
+	int ret = tee_invoke(s->tee, command, &op, "ask the digest TA for its memory", &err);
 
-	*peak = ret ? -1 : (int64_t)op.params[0].value.a;
-	*size = ret ? -1 : (int64_t)op.params[0].value.b;
-	snprintf(reason, 160, "%.150s",
+	peak->bytes = ret ? -1 : (int64_t)op.params[0].value.a;
+	peak->of = ret ? -1 : (int64_t)op.params[0].value.b;
+	snprintf(peak->reason, sizeof(peak->reason), "%.150s",
 		 ret == -EOPNOTSUPP ? "the TA's library keeps no statistics of its heap "
 				      "(OP-TEE built without CFG_WITH_STATS)" :
 				      err.what);
@@ -246,41 +209,23 @@ static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
-	ask_fact(s, TA_DIGEST_CMD_STATS,
+	ask_peak(s, TA_DIGEST_CMD_STATS,
 		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
 				  TEEC_NONE),
-		 &facts->stack_peak, &facts->stack_size, facts->stack_reason);
-	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak, &facts->heap_size,
-		 facts->heap_reason);
+		 &facts->stack);
+	ask_peak(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap);
 }
 
 static struct tee_session *ta_tee(struct session *s)
 {
-	return s->ta.tee;
+	return s->tee;
 }
 
-static int ta_open(struct session **session, const struct backend *self, enum backend_use use,
-		   struct error *err)
-{
-	uint32_t most = 0;
-	int ret;
-
-	if (use == USE_DIGESTS)
-		return digest_open(session, (enum ta_digest_impl)self->code, err);
-	ret = open_session(session, &ta_bench_name, SMALL_BYTES, TEEC_MEM_INPUT, &most, err);
-	if (!ret)
-		(*session)->aead_decrypt_max = most;
-	return ret;
-}
-
-/* Puts key or IV where the TA takes it from. */
-static void put_small(struct session *s, size_t at, const uint8_t *data, size_t len)
+/* Puts key or IV where the TA takes it from, as parameter i. */
+static void give_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at,
+		       const uint8_t *data, size_t len)
 {
 	memcpy((uint8_t *)s->small->buffer + at, data, len);
-}
-
-static void set_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at, size_t len)
-{
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, s->small, at, len);
 }
 
@@ -299,7 +244,7 @@ static inline void set_message(TEEC_Operation *op, unsigned first, const struct 
 static const struct {
 	uint32_t command;
 	const char *doing; /* for messages */
-} steps[] = {
+} keyed_steps[] = {
 	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE, "prepare a cipher in the bench TA" },
 	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY, "set a key in the bench TA" },
 	[KEYED_SET_IV] = { TA_BENCH_CMD_CIPHER_SET_IV, "set an IV in the bench TA" },
@@ -318,12 +263,10 @@ static void tee_arrange(struct session *s, const struct keyed_job *job, enum key
 		tee_set_value(op, 0, alg->id, job->decrypt ? TA_BENCH_DECRYPT : TA_BENCH_ENCRYPT);
 		break;
 	case KEYED_SET_KEY:
-		set_small(s, op, 0, AT_KEY, alg->key_bytes);
-		put_small(s, AT_KEY, job->key, job->alg->key_bytes);
+		give_small(s, op, 0, AT_KEY, job->key, alg->key_bytes);
 		break;
 	case KEYED_SET_IV:
-		set_small(s, op, 0, AT_IV, alg->iv_bytes);
-		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
+		give_small(s, op, 0, AT_IV, job->iv, alg->iv_bytes);
 		break;
 	case KEYED_CIPHER_BUFFER:
 		set_message(op, 0, job, job->len, 1);
@@ -337,17 +280,17 @@ static int tee_step(struct session *s, const struct keyed_job *job, enum keyed_s
 		    struct error *err)
 {
 	(void)job;
-	return tee_invoke(s->ta.tee, steps[step].command, &s->step, steps[step].doing, err);
+	return tee_invoke(s->tee, keyed_steps[step].command, &s->step, keyed_steps[step].doing,
+			  err);
 }
 
 static int set_mac_key(struct session *s, const struct keyed_job *job, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	put_small(s, AT_KEY, job->key, job->alg->key_bytes);
 	tee_set_value(&op, 0, job->alg->id, 0);
-	set_small(s, &op, 1, AT_KEY, job->alg->key_bytes);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_MAC_SET_KEY, &op, steps[KEYED_SET_KEY].doing,
+	give_small(s, &op, 1, AT_KEY, job->key, job->alg->key_bytes);
+	return tee_invoke(s->tee, TA_BENCH_CMD_MAC_SET_KEY, &op, keyed_steps[KEYED_SET_KEY].doing,
 			  err);
 }
 
@@ -355,8 +298,6 @@ static int tee_set_up(struct session *s, const struct keyed_job *job, struct err
 {
 	int ret = 0;
 
-	if (job->alg->class == ALG_DIGEST)
-		return backend_lacks(&backend_tee, job->alg, err);
 	if (job->alg->class == ALG_MAC)
 		ret = set_mac_key(s, job, err);
 	else
@@ -379,11 +320,10 @@ static int tee_message(struct session *s, const struct keyed_job *job, uint32_t 
 	if (is_mac) {
 		set_message(&op, 0, job, want, repeat);
 	} else {
-		set_small(s, &op, 0, AT_IV, job->alg->iv_bytes);
+		give_small(s, &op, 0, AT_IV, job->iv, job->alg->iv_bytes);
 		set_message(&op, 1, job, want, repeat);
-		put_small(s, AT_IV, job->iv, job->alg->iv_bytes);
 	}
-	ret = tee_invoke(s->ta.tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
+	ret = tee_invoke(s->tee, is_mac ? TA_BENCH_CMD_MAC : TA_BENCH_CMD_CIPHER_MESSAGE, &op,
 			 "send a message through the bench TA", err);
 	if (!ret && out->memref.size != want)
 		return error_set(err, -EPROTO, "the bench TA returned %zu bytes instead of %zu",
@@ -405,15 +345,104 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 
 	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, out->priv, 0, len);
 	tee_set_value(&op, 1, repeat, 0);
-	return tee_invoke(s->ta.tee, TA_BENCH_CMD_RANDOM, &op, "draw random bytes in the bench TA",
+	return tee_invoke(s->tee, TA_BENCH_CMD_RANDOM, &op, "draw random bytes in the bench TA",
 			  err);
 }
 
-#define DIGESTS_OF_TA                                                                            \
-	.crosses = true, .probe = tee_probe, .open = ta_open, .close = ta_close,                 \
-	.buffer_alloc = ta_buffer_alloc, .buffer_free = ta_buffer_free, .supports = ta_supports, \
-	.digest = ta_digest, .digest_init = ta_digest_init, .digest_update = ta_digest_update,   \
-	.digest_final = ta_digest_final, .nop = ta_nop, .facts = ta_facts, .tee = ta_tee
+static const struct {
+	uint32_t command;
+	const char *doing, *refuses; /* for messages */
+} asym_steps[ASYM_STEPS] = {
+	[ASYM_ALLOCATE] = { TA_BENCH_CMD_ASYM_ALLOCATE,
+			    "allocate an asymmetric operation in the bench TA", "allocate it" },
+	[ASYM_IMPORT] = { TA_BENCH_CMD_ASYM_IMPORT, "import an asymmetric key into the bench TA",
+			  "import its key" },
+	[ASYM_PREPARE] = { TA_BENCH_CMD_ASYM_PREPARE, "give a key to an operation in the bench TA",
+			   "use its key" },
+	[ASYM_OPERATE] = { TA_BENCH_CMD_ASYM_OPERATE, "use an asymmetric key in the bench TA",
+			   "use its key" },
+};
+
+static int asym_step(struct session *s, struct asym_job *job, enum asym_step step,
+		     struct error *err)
+{
+	uint32_t command = asym_steps[step].command;
+	bool verify = step == ASYM_OPERATE && job->use == ASYM_VERIFY;
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	if (step == ASYM_ALLOCATE)
+		tee_set_value(&op, 0, job->alg->id, job->use);
+	else if (step == ASYM_IMPORT)
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, ASYM_KEY_AT,
+			       job->key_len);
+	if (step == ASYM_OPERATE) {
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, job->in->priv, 0, job->in_len);
+		tee_set_memref(&op, 1,
+			       verify ? TEEC_MEMREF_PARTIAL_INPUT : TEEC_MEMREF_PARTIAL_OUTPUT,
+			       job->out->priv, 0, verify ? job->out_len : ASYM_VALUE_MAX_BYTES);
+	}
+	if (verify)
+		command = TA_BENCH_CMD_ASYM_VERIFY;
+	ret = tee_invoke(s->tee, command, &op, asym_steps[step].doing, err);
+	if (!ret && step == ASYM_OPERATE && !verify)
+		job->out_len = op.params[1].memref.size;
+	if (ret != -EOPNOTSUPP)
+		return ret;
+	return error_skip(err, ret, "unsupported-algorithm",
+			  "no %s on this board's TEE: it refuses to %s", job->alg->title,
+			  asym_steps[step].refuses);
+}
+
+static int asym_generate(struct session *s, const struct asym_job *job, struct error *err)
+{
+	TEEC_Operation op = { 0 };
+
+	(void)job;
+	return tee_invoke(s->tee, TA_BENCH_CMD_ASYM_GENERATE, &op,
+			  "generate a key pair in the bench TA", err);
+}
+
+static int asym_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
+			   struct error *err)
+{
+	size_t len = asym_public_bytes(job->alg);
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_OUTPUT, job->out->priv, 0, len);
+	ret = tee_invoke(s->tee, TA_BENCH_CMD_ASYM_PUBLIC, &op, "ask the bench TA for a public key",
+			 err);
+	if (!ret)
+		memcpy(out, job->out->data, len);
+	return ret;
+}
+
+static int asym_says(struct session *s, const struct asym_algorithm *alg, bool *says,
+		     struct error *err)
+{
+	TEEC_Operation op = { 0 };
+	int ret;
+
+	tee_set_value(&op, 0, alg->id, 0);
+	tee_set_type(&op, 1, TEEC_VALUE_OUTPUT);
+	ret = tee_invoke(s->tee, TA_BENCH_CMD_ASYM_SAYS, &op, "ask the bench TA for an algorithm",
+			 err);
+	*says = !ret && op.params[1].value.a;
+	return ret;
+}
+
+static int asym_again(struct session *s, struct error *err)
+{
+	return tee_session_again(s->tee, &ta_bench_name.uuid, "the bench TA", err);
+}
+
+#define DIGESTS_OF_TA                                                                      \
+	.crosses = true, .probe = tee_probe, .session_bytes = sizeof(struct session),      \
+	.open = ta_open, .close = ta_close, .buffer_alloc = ta_buffer_alloc,               \
+	.buffer_free = ta_buffer_free, .digest = ta_digest, .digest_init = ta_digest_init, \
+	.digest_update = ta_digest_update, .digest_final = ta_digest_final, .nop = ta_nop, \
+	.facts = ta_facts, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",
@@ -428,11 +457,11 @@ const struct backend backend_tee = {
 	.arrange = tee_arrange,
 	.step = tee_step,
 	.random = tee_random,
-	.asym_step = asym_ta_step,
-	.generate = asym_ta_generate,
-	.public_key = asym_ta_public_key,
-	.asym_says = asym_ta_says,
-	.asym_again = asym_ta_again,
+	.asym_step = asym_step,
+	.generate = asym_generate,
+	.public_key = asym_public_key,
+	.asym_says = asym_says,
+	.asym_again = asym_again,
 };
 
 const struct backend backend_ta_c = {

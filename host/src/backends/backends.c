@@ -73,11 +73,16 @@ const struct backend *backend_by_name(const char *name)
 			continue;
 		if (!colon)
 			return b;
-		return b->use_driver && colon[1] && strlen(name) < sizeof(first_made->name) ?
+		return b->drivers_of && colon[1] && strlen(name) < sizeof(first_made->name) ?
 			       make(b, name, colon + 1) :
 			       NULL;
 	}
 	return NULL;
+}
+
+int backend_probe(const struct backend *backend, struct error *err)
+{
+	return backend->probe ? backend->probe(err) : 0;
 }
 
 int backend_open(const struct backend *backend, enum backend_use use, struct session **session,
@@ -89,28 +94,31 @@ int backend_open(const struct backend *backend, enum backend_use use, struct ses
 	if (!(backend->uses & 1u << use))
 		return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
 				  "backend %s has nothing of the kind", backend->name);
-	ret = backend->probe(err);
-	if (!ret)
-		ret = backend->open(session, backend, use, err);
-	if (!ret && backend->driver)
-		ret = backend->use_driver(*session, backend->driver, err);
+	ret = backend_probe(backend, err);
+	if (ret)
+		return ret;
+	*session = calloc(1, backend->session_bytes);
+	if (!*session)
+		return error_memory(err);
+	ret = backend->open ? backend->open(*session, backend, use, err) : 0;
 	if (ret) {
-		backend->close(*session);
+		backend_close(backend, *session);
 		*session = NULL;
 	}
 	return ret;
+}
+
+void backend_close(const struct backend *backend, struct session *session)
+{
+	if (session && backend->close)
+		backend->close(session);
+	free(session);
 }
 
 int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err)
 {
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm", "backend %s has no %s",
 			  backend->name, alg->title);
-}
-
-int probe_always(struct error *err)
-{
-	(void)err;
-	return 0;
 }
 
 size_t keyed_result_len(const struct keyed_job *job)
@@ -128,27 +136,26 @@ size_t keyed_result_len(const struct keyed_job *job)
 	return job->len;
 }
 
-int buffer_alloc_plain(struct session *session, size_t size, struct buffer *buffer,
-		       struct error *err)
+int buffer_alloc(const struct backend *backend, struct session *session, size_t size,
+		 struct buffer *buffer, struct error *err)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	void *data = NULL;
 
-	(void)session;
+	if (backend && backend->buffer_alloc)
+		return backend->buffer_alloc(session, size, buffer, err);
 	/* Aligned as shared memory is, so that backends compare. */
 	if (posix_memalign(&data, page > 0 ? (size_t)page : 4096, size ? size : 1))
 		return error_set(err, -ENOMEM, "cannot allocate a buffer of %zu bytes", size);
-	buffer->data = data;
-	buffer->size = size;
-	buffer->priv = NULL;
+	*buffer = (struct buffer){ .data = data, .size = size };
 	return 0;
 }
 
-void buffer_free_plain(struct session *session, struct buffer *buffer)
+void buffer_free(const struct backend *backend, struct session *session, struct buffer *buffer)
 {
-	(void)session;
-	if (!buffer)
-		return;
-	free(buffer->data);
-	memset(buffer, 0, sizeof(*buffer));
+	if (buffer->priv)
+		backend->buffer_free(session, buffer);
+	else
+		free(buffer->data);
+	*buffer = (struct buffer){ 0 };
 }

@@ -12,7 +12,6 @@
  * instructions for P-256.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "openssl_asym.h"
@@ -58,13 +57,6 @@ static struct shared_library libcrypto = {
 	.symbols = symbols,
 };
 
-struct openssl_asym {
-	EVP_PKEY_CTX *maker; /* of keys */
-	EVP_PKEY *key, *peer;
-	EVP_PKEY_CTX *ctx; /* the key's */
-	EVP_MD_CTX *md_ctx;
-};
-
 static void drop_ctx(struct openssl_asym *a)
 {
 	evp.ctx_free(a->ctx);
@@ -78,30 +70,24 @@ static void drop_key(struct openssl_asym *a)
 	a->key = NULL;
 }
 
-int openssl_asym_open(struct openssl_asym **asym, struct error *err)
+int openssl_asym_open(struct openssl_asym *a, struct error *err)
 {
 	int ret = shared_library_load(&libcrypto, err);
 
-	*asym = NULL;
 	if (ret)
 		return ret;
-	*asym = calloc(1, sizeof(**asym));
-	if (*asym)
-		(*asym)->md_ctx = evp.md_new();
-	if (!*asym || !(*asym)->md_ctx)
-		return error_memory(err);
-	return 0;
+	a->md_ctx = evp.md_new();
+	return a->md_ctx ? 0 : error_memory(err);
 }
 
 void openssl_asym_close(struct openssl_asym *a)
 {
-	if (!a)
+	if (!libcrypto.name)
 		return;
 	drop_key(a);
 	evp.free(a->peer);
 	evp.ctx_free(a->maker);
 	evp.md_free(a->md_ctx);
-	free(a);
 }
 
 static int failed(struct error *err, const struct asym_job *job, const char *what)
@@ -381,7 +367,7 @@ static int operate(struct openssl_asym *a, struct asym_job *job, struct error *e
 int openssl_asym_step(struct session *s, struct asym_job *job, enum asym_step step,
 		      struct error *err)
 {
-	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
+	struct openssl_asym *a = (struct openssl_asym *)s;
 
 	if (step == ASYM_ALLOCATE)
 		return allocate(a, job, err);
@@ -395,7 +381,7 @@ int openssl_asym_step(struct session *s, struct asym_job *job, enum asym_step st
 
 int openssl_asym_generate(struct session *s, const struct asym_job *job, struct error *err)
 {
-	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
+	struct openssl_asym *a = (struct openssl_asym *)s;
 	struct param params[PARTS_MAX] = { 0 }, *next = params;
 	size_t bits = job->alg->bits;
 
@@ -424,7 +410,7 @@ static bool get_number(const EVP_PKEY *key, const char *name, uint8_t *out, size
 int openssl_asym_public_key(struct session *s, const struct asym_job *job, uint8_t *out,
 			    struct error *err)
 {
-	struct openssl_asym *a = ((struct openssl_keys *)s)->asym;
+	struct openssl_asym *a = (struct openssl_asym *)s;
 	size_t n = job->alg->value_bytes, len = 0;
 	uint8_t point[ASYM_PUBLIC_MAX_BYTES + 1];
 	bool ok;

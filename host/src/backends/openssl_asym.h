@@ -4,15 +4,17 @@
 
 #include "backend.h"
 
-struct openssl_asym;
-
-/* A session of `openssl` begins with this. */
-struct openssl_keys {
-	struct openssl_asym *asym; /* NULL but in a session for keys */
+/* A session of `openssl` begins with this, all zeros but in a session for keys. */
+struct openssl_asym {
+	struct evp_pkey_ctx_st *maker; /* of keys */
+	struct evp_pkey_st *key, *peer;
+	struct evp_pkey_ctx_st *ctx; /* the key's */
+	struct evp_md_ctx_st *md_ctx;
 };
 
-/* Returns -ENOENT and a skip if libcrypto is older than 3.0. close() takes NULL. */
-int openssl_asym_open(struct openssl_asym **asym, struct error *err);
+/* Returns -ENOENT and a skip if libcrypto is older than 3.0. */
+int openssl_asym_open(struct openssl_asym *asym, struct error *err);
+/* Accepts one that couldn't be opened. */
 void openssl_asym_close(struct openssl_asym *asym);
 int openssl_asym_step(struct session *session, struct asym_job *job, enum asym_step step,
 		      struct error *err);

@@ -64,15 +64,6 @@ static const struct tee_result tee_results[] = {
 #define ORIGIN_API    1u
 #define ORIGIN_COMMS  2u
 
-/* Returns the hint for a result; out of memory has another one if the normal world says it. */
-static const char *hint_for(const struct tee_result *row, uint32_t origin)
-{
-	if (row->result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
-		return "the client library or the kernel's driver had no memory to share with the "
-		       "TEE: use a smaller buffer or fewer sessions at once";
-	return row->hint;
-}
-
 static const struct tee_result *tee_result_find(uint32_t result)
 {
 	for (size_t i = 0; i < sizeof(tee_results) / sizeof(*tee_results); i++)
@@ -164,6 +155,7 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *f
 	const struct tee_result *row = tee_result_find(result);
 	/* A success may be reported as an error. */
 	int code = row && row->code ? row->code : -EIO;
+	const char *hint = row ? row->hint : NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -175,8 +167,12 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *f
 	err->tee_origin = origin;
 	add_to_what(err, ": %s (0x%08x, from: %s)", row ? row->name : "an unnamed TEE result",
 		    (unsigned)result, tee_origin_name(origin));
-	if (row && hint_for(row, origin))
-		put_line(err->hint, sizeof(err->hint), hint_for(row, origin));
+	/* The result means another thing if it comes from this side of the TEE. */
+	if (result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
+		hint = "the client library or the kernel's driver had no memory to share with the "
+		       "TEE: use a smaller buffer or fewer sessions at once";
+	if (hint)
+		put_line(err->hint, sizeof(err->hint), hint);
 	return code;
 }
 

@@ -9,16 +9,11 @@
 
 static struct interrupt_line *add(struct interrupts *all)
 {
-	size_t room = all->room ? all->room * 2 : 64;
+	void *list = realloc(all->list, (all->count + 1) * sizeof(*all->list));
 
-	if (all->count == all->room) {
-		void *list = realloc(all->list, room * sizeof(*all->list));
-
-		if (!list)
-			return NULL;
-		all->list = list;
-		all->room = room;
-	}
+	if (!list)
+		return NULL;
+	all->list = list;
 	all->list[all->count] = (struct interrupt_line){ 0 };
 	return &all->list[all->count++];
 }
@@ -45,13 +40,16 @@ static void parse_line(char *text, size_t cpus, struct interrupt_line *line)
 	}
 }
 
-int interrupts_parse(FILE *in, struct interrupts *now, struct error *err)
+int interrupts_read(struct interrupts *now, struct error *err)
 {
+	FILE *in = fopen("/proc/interrupts", "re");
 	size_t cpus = 0, room = 0;
 	char *text = NULL;
 	int ret = 0;
 
 	*now = (struct interrupts){ 0 };
+	if (!in)
+		return error_errno(err, "cannot read /proc/interrupts");
 	if (getline(&text, &room, in) >= 0)
 		for (const char *at = text; (at = strstr(at, "CPU")); at++)
 			cpus++;
@@ -68,19 +66,7 @@ int interrupts_parse(FILE *in, struct interrupts *now, struct error *err)
 	if (ret)
 		interrupts_free(now);
 	free(text);
-	return ret;
-}
-
-int interrupts_read(struct interrupts *now, struct error *err)
-{
-	FILE *file = fopen("/proc/interrupts", "re");
-	int ret;
-
-	*now = (struct interrupts){ 0 };
-	if (!file)
-		return error_errno(err, "cannot read /proc/interrupts");
-	ret = interrupts_parse(file, now, err);
-	fclose(file);
+	fclose(in);
 	return ret;
 }
 

@@ -10,16 +10,11 @@
 
 static struct kernel_driver *add(struct kernel_drivers *d)
 {
-	size_t room = d->room ? d->room * 2 : 64;
+	void *list = realloc(d->list, (d->count + 1) * sizeof(*d->list));
 
-	if (d->count == d->room) {
-		void *list = realloc(d->list, room * sizeof(*d->list));
-
-		if (!list)
-			return NULL;
-		d->list = list;
-		d->room = room;
-	}
+	if (!list)
+		return NULL;
+	d->list = list;
 	d->list[d->count] = (struct kernel_driver){ 0 };
 	return &d->list[d->count++];
 }
@@ -28,31 +23,26 @@ static void take(struct kernel_driver *d, const char *key, const char *value)
 {
 	const struct {
 		const char *key;
-		char *text; /* or: */
-		int *number;
-		bool *yes;
+		char *text;
 		size_t size;
-	} rows[] = {
-		{ "name", d->name, NULL, NULL, sizeof(d->name) },
-		{ "driver", d->driver, NULL, NULL, sizeof(d->driver) },
-		{ "module", d->module, NULL, NULL, sizeof(d->module) },
-		{ "type", d->type, NULL, NULL, sizeof(d->type) },
-		{ "priority", NULL, &d->priority, NULL, 0 },
-		{ "refcnt", NULL, &d->refcount, NULL, 0 },
-		{ "async", NULL, NULL, &d->async, 0 },
-		{ "internal", NULL, NULL, &d->internal, 0 },
+	} texts[] = {
+		{ "name", d->name, sizeof(d->name) },
+		{ "driver", d->driver, sizeof(d->driver) },
+		{ "module", d->module, sizeof(d->module) },
+		{ "type", d->type, sizeof(d->type) },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (strcmp(key, rows[i].key))
-			continue;
-		if (rows[i].text)
-			snprintf(rows[i].text, rows[i].size, "%s", value);
-		else if (rows[i].number)
-			*rows[i].number = atoi(value);
-		else
-			*rows[i].yes = !strcmp(value, "yes");
-	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (!strcmp(key, texts[i].key))
+			snprintf(texts[i].text, texts[i].size, "%s", value);
+	if (!strcmp(key, "priority"))
+		d->priority = atoi(value);
+	else if (!strcmp(key, "refcnt"))
+		d->refcount = atoi(value);
+	else if (!strcmp(key, "async"))
+		d->async = !strcmp(value, "yes");
+	else if (!strcmp(key, "internal"))
+		d->internal = !strcmp(value, "yes");
 }
 
 int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err)

@@ -5,11 +5,6 @@
  */
 #include "prng.h"
 
-void prng_seed(struct prng *prng, uint64_t seed)
-{
-	prng->state = seed;
-}
-
 uint64_t prng_next(struct prng *prng)
 {
 	uint64_t z = prng->state += 0x9e3779b97f4a7c15u;

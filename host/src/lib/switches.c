@@ -51,22 +51,22 @@ static int refused(int code, struct error *err)
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 	int paranoid = 0;
 	int known = f && fscanf(f, "%d", &paranoid) == 1;
+	const char *why = NULL;
 
 	if (f)
 		fclose(f);
 	if (code == -ENOSYS || (code == -ENOENT && !known))
-		return error_skip(err, code, "no-perf",
-				  "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	if (code == -EINVAL)
-		return error_skip(err, code, "no-perf",
-				  "this kernel records no context switches (Linux 4.3 does)");
-	if (code != -EACCES && code != -EPERM)
+		why = "this kernel has no perf events (CONFIG_PERF_EVENTS)";
+	else if (code == -EINVAL)
+		why = "this kernel records no context switches (Linux 4.3 does)";
+	else if ((code == -EACCES || code == -EPERM) && (!known || paranoid <= 2))
+		why = "this process may record no context switches (a container or a security "
+		      "module forbids it)";
+	else if (code != -EACCES && code != -EPERM)
 		return error_skip(err, code, "no-perf", "no perf events are to be had: %s",
 				  strerror(-code));
-	if (!known || paranoid <= 2)
-		return error_skip(err, code, "no-perf",
-				  "this process may record no context switches (a container or a "
-				  "security module forbids it)");
+	if (why)
+		return error_skip(err, code, "no-perf", "%s", why);
 	return error_skip(err, code, "no-perf",
 			  "kernel.perf_event_paranoid is %d: only root may "
 			  "record context switches\n"
@@ -159,17 +159,19 @@ int switches_begin(struct switches **switches, struct error *err)
 	return 0;
 }
 
-int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switch_list *list,
-		   uint64_t *full)
+/*
+ * Appends the events of a ring to the list; head is how many bytes the kernel ever wrote. Returns
+ * -EPROTO for what is no ring of events.
+ */
+static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 {
 	struct perf_event_header header;
 	struct trailer t = { 0 };
-	enum switch_kind kind;
+	const char *kind;
 	uint64_t at = 0;
 
-	*full = UINT64_MAX;
 	/* A ring is read once, so that nothing in it goes round its end. */
-	if (head > size)
+	if (head > RING_BYTES)
 		return -EPROTO;
 	while (at < head) {
 		if (head - at < sizeof(header))
@@ -180,19 +182,19 @@ int switches_parse(const uint8_t *data, size_t size, uint64_t head, struct switc
 		at += header.size;
 		memcpy(&t, data + at - sizeof(t), sizeof(t));
 		if (header.type == PERF_RECORD_EXIT)
-			kind = SWITCH_EXIT;
+			kind = "exit";
 		else if (header.type != PERF_RECORD_SWITCH)
 			continue; /* FORK, LOST, THROTTLE */
 		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
-			kind = SWITCH_IN;
+			kind = "in";
 		else
-			kind = header.misc & SWITCH_OUT_PREEMPT ? SWITCH_PREEMPT : SWITCH_WAIT;
+			kind = header.misc & SWITCH_OUT_PREEMPT ? "preempt" : "wait";
 		list->list[list->count] =
 			(struct switch_event){ t.ns, t.tid, t.cpu, kind, (uint32_t)list->count };
 		list->count++;
 	}
-	if (size - head < ROOM_MIN)
-		*full = t.ns;
+	if (RING_BYTES - head < ROOM_MIN && t.ns < list->whole_until_ns)
+		list->whole_until_ns = t.ns;
 	return 0;
 }
 
@@ -206,7 +208,11 @@ static int by_time(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-void switches_settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns)
+/*
+ * Puts the events of all rings in order, and keeps those from begin_ns until something is missing,
+ * or end_ns.
+ */
+static void settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t kept = 0;
 
@@ -242,12 +248,8 @@ int switches_end(struct switches *s, struct switch_list *list, struct error *err
 	for (size_t i = 0; i < s->count && list->list && !ret; i++) {
 		const struct ring *ring = &s->rings[i];
 		uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-		uint64_t full;
 
-		ret = switches_parse((const uint8_t *)ring->page + s->page_bytes, RING_BYTES, head,
-				     list, &full);
-		if (full < list->whole_until_ns)
-			list->whole_until_ns = full;
+		ret = parse((const uint8_t *)ring->page + s->page_bytes, head, list);
 	}
 	close_rings(s);
 	if (!list->list)
@@ -258,6 +260,6 @@ int switches_end(struct switches *s, struct switch_list *list, struct error *err
 		return error_set(err, ret,
 				 "the kernel's record of context switches could not be understood");
 	}
-	switches_settle(list, begin_ns, end_ns);
+	settle(list, begin_ns, end_ns);
 	return 0;
 }

@@ -40,10 +40,9 @@ static const TEEC_UUID probe_uuid = TA_PROBE_UUID;
 struct reading {
 	uint64_t before_ns, after_ns;
 	uint64_t count;
-	uint32_t hz;
 };
 
-static int read_in_ta(struct tee_session *tee, enum ta_clock clock, struct reading *r,
+static int read_in_ta(struct tee_session *tee, struct ta_counter *counter, struct reading *r,
 		      struct error *err)
 {
 	TEEC_Operation op = {
@@ -54,12 +53,12 @@ static int read_in_ta(struct tee_session *tee, enum ta_clock clock, struct readi
 
 	r->before_ns = clock_now_ns();
 	ret = tee_invoke(tee,
-			 clock == TA_CLOCK_VIRTUAL ? TA_PROBE_CMD_COUNTER_VIRTUAL :
-						     TA_PROBE_CMD_COUNTER_PHYSICAL,
+			 counter->clock == TA_CLOCK_VIRTUAL ? TA_PROBE_CMD_COUNTER_VIRTUAL :
+							      TA_PROBE_CMD_COUNTER_PHYSICAL,
 			 &op, "read a counter in the probe TA", err);
 	r->after_ns = clock_now_ns();
 	r->count = op.params[0].value.a | (uint64_t)op.params[0].value.b << 32;
-	r->hz = op.params[1].value.a;
+	counter->hz = op.params[1].value.a;
 	return ret;
 }
 
@@ -67,49 +66,44 @@ static int read_in_ta(struct tee_session *tee, enum ta_clock clock, struct readi
  * Returns an error unless the counter and the client's clock agree on the time between two
  * readings.
  */
-static int compare(enum ta_clock clock, const struct reading *a, const struct reading *b,
-		   struct error *err)
+static int compare(const struct ta_counter *counter, const struct reading *r, struct error *err)
 {
-	struct ta_counter tried = { .clock = clock, .hz = b->hz };
-	uint64_t least = b->before_ns - a->after_ns;
-	uint64_t most = b->after_ns - a->before_ns;
+	uint64_t least = r[1].before_ns - r[0].after_ns;
+	uint64_t most = r[1].after_ns - r[0].before_ns;
 	uint64_t ns;
 
-	if (!b->hz)
+	if (!counter->hz)
 		return error_set(err, -ENODATA,
 				 "%s can be read in a TA, but the firmware "
 				 "does not say its frequency (CNTFRQ_EL0 is 0)",
-				 ta_counter_name(clock));
-	ns = ta_counter_ns(&tried, b->count - a->count);
+				 ta_counter_name(counter->clock));
+	ns = ta_counter_ns(counter, r[1].count - r[0].count);
 	if (ns >= least - least * STEP_PERCENT / 100 && ns <= most + most * STEP_PERCENT / 100)
 		return 0;
 	return error_set(err, -ERANGE,
 			 "%s in a TA is not in step with CLOCK_MONOTONIC_RAW: "
 			 "at %u Hz it says %" PRIu64 " ns where at least %" PRIu64
 			 " and at most %" PRIu64 " have passed",
-			 ta_counter_name(clock), b->hz, ns, least, most);
+			 ta_counter_name(counter->clock), counter->hz, ns, least, most);
 }
 
 /* Tries the counter in an instance of its own, which may die. */
-static int try_counter(enum ta_clock clock, uint32_t *hz, struct error *err)
+static int try_counter(struct ta_counter *counter, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
-	struct reading first, second = { 0 };
 	struct tee_session *tee;
+	struct reading r[2];
 	int ret = tee_session_open(&tee, &probe_uuid, "the probe TA", err);
 
 	if (ret)
 		return ret;
-	ret = read_in_ta(tee, clock, &first, err);
+	ret = read_in_ta(tee, counter, &r[0], err);
 	if (!ret) {
 		nanosleep(&pause, NULL); /* a signal may shorten it */
-		ret = read_in_ta(tee, clock, &second, err);
+		ret = read_in_ta(tee, counter, &r[1], err);
 	}
 	tee_session_close(tee);
-	if (!ret)
-		ret = compare(clock, &first, &second, err);
-	*hz = second.hz;
-	return ret;
+	return ret ? ret : compare(counter, r, err);
 }
 
 /*
@@ -139,11 +133,11 @@ void ta_counter_find(struct ta_counter *counter)
 
 	*counter = (struct ta_counter){ 0 };
 	for (size_t i = 0; i < 2; i++) {
+		struct ta_counter tried = { .clock = clocks[i] };
 		bool dead;
 
-		if (!ret && !try_counter(clocks[i], &counter->hz, &err)) {
-			counter->clock = clocks[i];
-			counter->reason[0] = '\0';
+		if (!ret && !try_counter(&tried, &err)) {
+			*counter = tried;
 			return;
 		}
 		dead = err.tee_result == TEEC_ERROR_TARGET_DEAD;

@@ -23,38 +23,28 @@ const struct ta_name ta_bench_name = {
 	.abi = TA_BENCH_ABI,
 };
 
-static int greet(const struct ta_name *ta, struct tee_session *tee, uint32_t *more,
-		 struct error *err)
-{
-	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
-	uint64_t begin = clock_now_ns();
-	char doing[64];
-	int ret;
-
-	snprintf(doing, sizeof(doing), "ask the %s for its version", ta->name);
-	ret = tee_invoke(tee, ta->info_command, &op, doing, err);
-	tee->first_ns = clock_now_ns() - begin;
-	if (ret)
-		return ret;
-	*more = op.params[0].value.b;
-	if (op.params[0].value.a == ta->abi)
-		return 0;
-	return error_skip(err, -EPROTO, "ta-version",
-			  "the installed %s speaks version %u, this program "
-			  "version %u\ninstall program and TA from one build",
-			  ta->name, op.params[0].value.a, ta->abi);
-}
-
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
 		    struct error *err)
 {
-	char name[32];
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
+	char name[32], doing[64];
+	uint64_t begin;
 	int ret;
 
 	snprintf(name, sizeof(name), "the %s", ta->name);
+	snprintf(doing, sizeof(doing), "ask %s for its version", name);
 	ret = tee_session_open(tee, &ta->uuid, name, err);
-	if (!ret)
-		ret = greet(ta, *tee, more, err);
+	if (ret)
+		return ret;
+	begin = clock_now_ns();
+	ret = tee_invoke(*tee, ta->info_command, &op, doing, err);
+	(*tee)->first_ns = clock_now_ns() - begin;
+	*more = op.params[0].value.b;
+	if (!ret && op.params[0].value.a != ta->abi)
+		ret = error_skip(err, -EPROTO, "ta-version",
+				 "the installed %s speaks version %u, this program "
+				 "version %u\ninstall program and TA from one build",
+				 ta->name, op.params[0].value.a, ta->abi);
 	if (ret) {
 		tee_session_close(*tee);
 		*tee = NULL;

@@ -160,18 +160,17 @@ static int open_session_watched(struct opening *o, unsigned seconds, enum suppli
 static int timed_out(struct error *err, const char *name, unsigned seconds,
 		     enum supplicant supplicant)
 {
-	if (supplicant == SUPPLICANT_STOPPED)
-		return error_skip(err, -ETIMEDOUT, "no-supplicant",
-				  "no answer within %u s when loading %s: "
-				  "tee-supplicant is stopped\n"
-				  "let it go on: kill -CONT $(pidof tee-supplicant)",
-				  seconds, name);
+	bool stopped = supplicant == SUPPLICANT_STOPPED;
+
 	return error_skip(err, -ETIMEDOUT, "no-supplicant",
-			  "no answer within %u s when loading %s%s\n"
-			  "start it (tee-supplicant -d, or systemctl start tee-supplicant), it "
-			  "loads TAs for the TEE; TEEMARK_TEE_TIMEOUT=SECONDS waits longer",
-			  seconds, name,
-			  supplicant == SUPPLICANT_ABSENT ? ": tee-supplicant is not running" : "");
+			  "no answer within %u s when loading %s%s\n%s", seconds, name,
+			  stopped                         ? ": tee-supplicant is stopped" :
+			  supplicant == SUPPLICANT_ABSENT ? ": tee-supplicant is not running" :
+							    "",
+			  stopped ? "let it go on: kill -CONT $(pidof tee-supplicant)" :
+				    "start it (tee-supplicant -d, or systemctl start "
+				    "tee-supplicant), it loads TAs for the TEE; "
+				    "TEEMARK_TEE_TIMEOUT=SECONDS waits longer");
 }
 
 static int refused(struct error *err, const struct opening *o, const char *name)

@@ -26,15 +26,12 @@ static int no_permission(struct error *err, const char *path)
 
 	if (!stat(path, &st) && st.st_gid && st.st_mode & S_IRGRP)
 		group = getgrgid(st.st_gid);
-	if (group)
-		return error_skip(err, -EACCES, "no-permission",
-				  "cannot open %s: %s\nrun as root, or join the group that owns "
-				  "it: usermod -aG %s USER, then log in again",
-				  path, strerror(EACCES), group->gr_name);
 	return error_skip(err, -EACCES, "no-permission",
-			  "cannot open %s: %s\nrun as root, or give %s a "
-			  "group (a udev rule) that you are a member of",
-			  path, strerror(EACCES), path);
+			  group ? "cannot open %s: %s\nrun as root, or join the group that owns "
+				  "it: usermod -aG %s USER, then log in again" :
+				  "cannot open %s: %s\nrun as root, or give %s a "
+				  "group (a udev rule) that you are a member of",
+			  path, strerror(EACCES), group ? group->gr_name : path);
 }
 
 int tee_device_open(char *path, size_t path_size, struct error *err)

@@ -26,6 +26,8 @@
 
 #define NAME "teemark-" /* and the process's number */
 
+#define ENABLE(way) "events/optee/optee_invoke_fn_" way "/enable"
+
 struct trace {
 	char dir[96]; /* an instance of our own */
 };
@@ -56,15 +58,7 @@ static int write_to(const struct trace *trace, const char *name, const char *tex
 	return n < 0 ? -1 : 0;
 }
 
-static int enable(const struct trace *trace, const char *event)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "events/optee/optee_invoke_fn_%s/enable", event);
-	return write_to(trace, name, "1");
-}
-
-/* NULL with the reason. */
+/* Returns where tracefs is, or NULL with the reason. */
 static const char *find_root(struct error *err)
 {
 	char path[128];
@@ -113,44 +107,36 @@ static void remove_stale(const char *root)
 	closedir(dir);
 }
 
-static FILE *open_events(const struct trace *trace)
-{
-	char path[192];
-
-	snprintf(path, sizeof(path), "%s/trace", trace->dir);
-	return fopen(path, "re");
-}
-
-/* NULL with the reason. */
-static struct trace *make_instance(struct error *err)
+int trace_begin(struct trace **result, struct error *err)
 {
 	const char *root = find_root(err);
 	struct trace *trace;
 	char pid[16];
+	int ret;
 
+	*result = NULL;
 	if (!root)
-		return NULL;
+		return -EOPNOTSUPP;
 	trace = calloc(1, sizeof(*trace));
-	if (!trace) {
-		error_memory(err);
-		return NULL;
-	}
+	if (!trace)
+		return error_memory(err);
 	remove_stale(root);
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	snprintf(trace->dir, sizeof(trace->dir), "%s/instances/" NAME "%s", root, pid);
 	if (mkdir(trace->dir, 0700)) {
-		error_errno(err, "no trace instance");
+		ret = error_errno(err, "no trace instance");
 		free(trace);
-		return NULL;
+		return ret;
 	}
 	/* event-fork: threads begun later are counted too. */
 	if (!write_to(trace, "buffer_size_kb", BUFFER_KB) &&
 	    !write_to(trace, "set_event_pid", pid) && !write_to(trace, "options/event-fork", "1") &&
-	    !enable(trace, "end"))
-		return trace;
-	error_set(err, -EIO, "the trace instance could not be set up");
+	    !write_to(trace, ENABLE("end"), "1")) {
+		*result = trace;
+		return 0;
+	}
 	trace_legs_close(trace);
-	return NULL;
+	return error_set(err, -EIO, "the trace instance could not be set up");
 }
 
 void trace_legs_close(struct trace *trace)
@@ -210,6 +196,14 @@ static bool next_event(FILE *f, struct event *e)
 	return false;
 }
 
+/* Opens a file of the instance to read; NULL with errno. */
+static FILE *open_to_read(const struct trace *trace, const char *name)
+{
+	int fd = open_file(trace, name, O_RDONLY);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 /* Sums the "overrun: N" of all CPUs' buffers. */
 static uint64_t count_lost(const struct trace *trace)
 {
@@ -217,36 +211,37 @@ static uint64_t count_lost(const struct trace *trace)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (long cpu = 0; cpu < cpus; cpu++) {
-		char path[192];
-		char line[128];
+		char name[64], line[128];
 		uint64_t n;
 		FILE *f;
 
-		snprintf(path, sizeof(path), "%s/per_cpu/cpu%ld/stats", trace->dir, cpu);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		while (fgets(line, sizeof(line), f))
+		snprintf(name, sizeof(name), "per_cpu/cpu%ld/stats", cpu);
+		f = open_to_read(trace, name);
+		while (f && fgets(line, sizeof(line), f))
 			if (sscanf(line, "overrun: %" SCNu64, &n) == 1)
 				lost += n;
-		fclose(f);
+		if (f)
+			fclose(f);
 	}
 	return lost;
 }
 
-static int no_room(uint64_t lost, struct error *err)
+/* Gives all events to `take`. Where some are lost, the rest may make no sense. */
+static int read_events(const struct trace *trace, int (*take)(FILE *, void *, struct error *),
+		       void *to, struct error *err)
 {
-	return error_set(err, -ENOBUFS, "%" PRIu64 " events found no room in the trace buffer",
-			 lost);
-}
+	FILE *f = open_to_read(trace, "trace");
+	uint64_t lost;
+	int ret;
 
-struct trace *trace_begin(struct trace_counts *counts)
-{
-	struct error err = { 0 };
-	struct trace *trace = make_instance(&err);
-
-	snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.what);
-	return trace;
+	if (!f)
+		return error_errno(err, "cannot read the trace");
+	ret = take(f, to, err);
+	fclose(f);
+	lost = count_lost(trace);
+	return lost ? error_set(err, -ENOBUFS,
+				"%" PRIu64 " events found no room in the trace buffer", lost) :
+		      ret;
 }
 
 static void count_return(struct trace_counts *counts, uint32_t a0)
@@ -268,33 +263,30 @@ static void count_return(struct trace_counts *counts, uint32_t a0)
 	++*count;
 }
 
-void trace_end(struct trace *trace, struct trace_counts *counts)
+static int take_counts(FILE *f, void *to, struct error *err)
 {
-	struct error err = { .what = "cannot read the trace" };
+	struct trace_counts *counts = to;
 	struct event e;
-	FILE *f;
 
-	if (!trace)
-		return;
-	write_to(trace, "events/optee/enable", "0");
-	f = open_events(trace);
-	while (f && next_event(f, &e))
+	while (next_event(f, &e))
 		if (!e.begin)
 			count_return(counts, e.ret);
-	if (f) {
-		/* A call that ended is there, or the format is another. */
-		counts->known = !ferror(f) && counts->complete;
-		error_set(&err, -EPROTO, "the trace could not be understood");
-		fclose(f);
-	}
-	counts->lost = count_lost(trace);
-	if (counts->known && counts->lost) {
-		counts->known = false;
-		no_room(counts->lost, &err);
-	}
-	if (!counts->known)
-		snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.what);
+	/* A call that ended is there, or the format is another. */
+	if (ferror(f) || !counts->complete)
+		return error_set(err, -EPROTO, "the trace could not be understood");
+	return 0;
+}
+
+int trace_end(struct trace *trace, struct trace_counts *counts, struct error *err)
+{
+	int ret;
+
+	if (!trace)
+		return 0;
+	write_to(trace, "events/optee/enable", "0");
+	ret = read_events(trace, take_counts, counts, err);
 	trace_legs_close(trace);
+	return ret;
 }
 
 /* Mounts tracefs so that only this process sees it, and it goes with the process. */
@@ -312,13 +304,15 @@ static void mount_for_us(void)
 
 int trace_legs_open(struct trace **trace, struct error *err)
 {
+	int ret;
+
 	mount_for_us();
-	*trace = make_instance(err);
-	if (!*trace)
-		return -EOPNOTSUPP;
+	ret = trace_begin(trace, err);
+	if (ret)
+		return ret;
 	/* Off between calls. An older kernel keeps its clock. */
 	write_to(*trace, "trace_clock", "mono_raw");
-	if (!write_to(*trace, "tracing_on", "0") && !enable(*trace, "begin"))
+	if (!write_to(*trace, "tracing_on", "0") && !write_to(*trace, ENABLE("begin"), "1"))
 		return 0;
 	trace_legs_close(*trace);
 	*trace = NULL;
@@ -338,8 +332,9 @@ int trace_legs_start(struct trace *trace, struct error *err)
 	return 0;
 }
 
-static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
+static int take_legs(FILE *f, void *to, struct error *err)
 {
+	struct trace_legs *legs = to;
 	struct trace_leg leg = { 0 };
 	const char *wrong = NULL;
 	bool open = false;
@@ -370,17 +365,6 @@ static int read_legs(FILE *f, struct trace_legs *legs, struct error *err)
 
 int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err)
 {
-	uint64_t lost;
-	FILE *f;
-	int ret;
-
 	write_to(trace, "tracing_on", "0");
-	f = open_events(trace);
-	if (!f)
-		return error_errno(err, "cannot read the trace");
-	ret = read_legs(f, legs, err);
-	fclose(f);
-	/* Where events are lost, the rest may make no sense. */
-	lost = count_lost(trace);
-	return lost ? no_room(lost, err) : ret;
+	return read_events(trace, take_legs, legs, err);
 }

@@ -180,9 +180,9 @@ static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error
 		ret = stop_check(err);
 	if (ret)
 		return ret;
-	trace = trace_begin(&plan->rpcs);
+	trace_begin(&trace, &plan->rpcs_unknown);
 	ret = case_run(c, c->workload->rpc_calls, 1, err);
-	trace_end(trace, &plan->rpcs);
+	trace_end(trace, &plan->rpcs, &plan->rpcs_unknown);
 	if (!ret)
 		ret = stop_check(err);
 	return ret ? ret : case_check(c, err);
@@ -293,7 +293,7 @@ static int deal_turns(struct run *run, struct error *err)
 				run->turns[n++] = (struct turn){ (uint32_t)i, (uint16_t)r };
 	}
 	/* Fisher and Yates */
-	prng_seed(&prng, run->settings->seed);
+	prng.state = run->settings->seed;
 	for (size_t i = n; i > 1; i--) {
 		size_t k = prng_below(&prng, (uint32_t)i);
 		struct turn swap = run->turns[i - 1];

@@ -16,7 +16,7 @@ static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t
 
 	if (job->alg->class == ALG_DIGEST) {
 		memcpy(desk->in.data, message, job->len);
-		return b->digest(desk->session, job->alg, &desk->in, 0, job->len, out, 1, err);
+		return b->digest(desk->session, job->alg, &desk->in, job->len, out, 1, err);
 	}
 	ret = b->set_up(desk->session, job, err);
 	if (ret)
@@ -157,7 +157,7 @@ int known_answer_digest(struct pool *pool, const struct backend *not_by,
 
 	while ((referee = known_answer_referee(not_by, DESK_DIGEST, &next))) {
 		if (pool_desk(pool, referee, DESK_DIGEST, KNOWN_ANSWER_BYTES, &desk, NULL) ||
-		    referee->supports(desk->session, alg, NULL))
+		    referee->digest_init(desk->session, alg, NULL))
 			continue;
 		ret = known_answer_check(desk, alg, false, err);
 		if (by)

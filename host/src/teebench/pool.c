@@ -26,9 +26,8 @@ static const struct {
 
 void pool_message(uint8_t *data, size_t len)
 {
-	struct prng prng;
+	struct prng prng = { 0x7465656d61726bu }; /* "teemark" */
 
-	prng_seed(&prng, 0x7465656d61726bu); /* "teemark" */
 	while (len && !stop_asked()) {
 		size_t n = len < MESSAGE_STEP ? len : MESSAGE_STEP;
 
@@ -72,14 +71,13 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 
 static void drop(struct desk *desk, struct buffer *buffer)
 {
-	if (buffer->data)
-		desk->backend->buffer_free(desk->session, buffer);
+	buffer_free(desk->backend, desk->session, buffer);
 }
 
 static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buffer,
 		 struct error *err)
 {
-	return wanted ? desk->backend->buffer_alloc(desk->session, size, buffer, err) : 0;
+	return wanted ? buffer_alloc(desk->backend, desk->session, size, buffer, err) : 0;
 }
 
 /* Replaces the desk's buffers by new ones of `size` bytes; after an error it keeps the old ones. */
@@ -158,7 +156,7 @@ void pool_close(struct pool *pool)
 
 		drop(desk, &desk->in);
 		drop(desk, &desk->out);
-		desk->backend->close(desk->session);
+		backend_close(desk->backend, desk->session);
 	}
 	memset(pool, 0, sizeof(*pool));
 }

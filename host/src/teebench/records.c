@@ -125,13 +125,13 @@ static void put_u32s(struct json *j, const char *name, const uint32_t *list, uns
 	json_array_end(j);
 }
 
-static void put_rpcs(struct json *j, const struct trace_counts *counts, uint32_t calls)
+static void put_rpcs(struct json *j, const struct case_plan *plan, uint32_t calls)
 {
-	if (counts->known) {
-		json_double(j, "rpcs_per_call", (double)trace_rpcs(counts) / calls);
+	if (!plan->rpcs_unknown.code) {
+		json_double(j, "rpcs_per_call", (double)trace_rpcs(&plan->rpcs) / calls);
 	} else {
 		json_null(j, "rpcs_per_call");
-		json_string(j, "rpcs_reason", counts->reason);
+		json_string(j, "rpcs_reason", plan->rpcs_unknown.what);
 	}
 }
 
@@ -167,7 +167,7 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 	if (c->workload->facts)
 		c->workload->facts(c, j);
 	if (c->workload->rpc_calls && case_calls_tee(c))
-		put_rpcs(j, &plan->rpcs, c->workload->rpc_calls);
+		put_rpcs(j, plan, c->workload->rpc_calls);
 	return end(r, err);
 }
 

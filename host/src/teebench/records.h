@@ -48,6 +48,7 @@ struct case_plan {
 	struct watched watched; /* of backends that may have a device work */
 	struct masks masks;     /* with the CPU's instructions and without */
 	struct trace_counts rpcs;
+	struct error rpcs_unknown; /* why they can't be known; no error if they are */
 };
 
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,

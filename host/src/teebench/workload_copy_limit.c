@@ -17,10 +17,10 @@ static int copy_prepare(struct bench_case *c, struct error *err)
 {
 	struct copy *s = c->state;
 	size_t bytes = (size_t)c->bytes;
-	int ret = buffer_alloc_plain(NULL, bytes, &s->from, err);
+	int ret = buffer_alloc(NULL, NULL, bytes, &s->from, err);
 
 	if (!ret)
-		ret = buffer_alloc_plain(NULL, bytes, &s->to, err);
+		ret = buffer_alloc(NULL, NULL, bytes, &s->to, err);
 	if (ret)
 		return ret;
 	pool_message(s->from.data, bytes);
@@ -50,8 +50,8 @@ static void copy_teardown(struct bench_case *c)
 {
 	struct copy *s = c->state;
 
-	buffer_free_plain(NULL, &s->from);
-	buffer_free_plain(NULL, &s->to);
+	buffer_free(NULL, NULL, &s->from);
+	buffer_free(NULL, NULL, &s->to);
 }
 
 const struct workload workload_copy_limit = {

@@ -141,7 +141,7 @@ static int hash_pieces(struct file_case *f, const struct desk *desk, int from, s
 		if (!ret)
 			ret = b->digest_update(desk->session, &desk->in, 0, n, err);
 	}
-	return ret ? ret : b->digest_final(desk->session, NULL, 0, 0, f->m.digest, err);
+	return ret ? ret : b->digest_final(desk->session, &desk->in, 0, 0, f->m.digest, err);
 }
 
 /*

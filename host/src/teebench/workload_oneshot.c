@@ -64,7 +64,7 @@ static int oneshot_run(struct bench_case *c, uint32_t loops, uint32_t repeat, st
 		loops = 1;
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in, 0,
+		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in,
 					 (size_t)c->bytes, m->digest, repeat, err);
 	return ret;
 }

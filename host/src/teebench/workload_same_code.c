@@ -82,9 +82,9 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	c->want = &s->want;
 	c->want_bytes = sizeof(s->want);
 	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
-	ret = buffer_alloc_plain(NULL, bytes, &s->in, err);
+	ret = buffer_alloc(NULL, NULL, bytes, &s->in, err);
 	if (!ret)
-		ret = buffer_alloc_plain(NULL, KERNEL_COPY_BYTES, &s->copy, err);
+		ret = buffer_alloc(NULL, NULL, KERNEL_COPY_BYTES, &s->copy, err);
 	if (ret)
 		return ret;
 	pool_message(s->in.data, bytes);
@@ -172,8 +172,8 @@ static void same_teardown(struct bench_case *c)
 {
 	struct same_code *s = c->state;
 
-	buffer_free_plain(NULL, &s->in);
-	buffer_free_plain(NULL, &s->copy);
+	buffer_free(NULL, NULL, &s->in);
+	buffer_free(NULL, NULL, &s->copy);
 }
 
 const struct workload workload_same_code = {

@@ -19,7 +19,6 @@ static void add_stats(struct file_stats *sum, const struct file_stats *s)
 	sum->wait_ns += s->wait_ns;
 	sum->call_ns += s->call_ns;
 	sum->setup_ns += s->setup_ns;
-	sum->hash_ns += s->hash_ns;
 	sum->reads += s->reads;
 	sum->calls += s->calls;
 }
@@ -34,9 +33,10 @@ void figures_add_file(struct findings *f, const struct message *m)
 	if (m->ret) {
 		f->totals.failed++;
 	} else {
-		add_stats(&f->totals.good, &m->stats);
-		f->totals.oneshots += m->stats.way == WAY_ONESHOT;
-		f->totals.streams += m->stats.way == WAY_STREAM;
+		f->totals.good_bytes += m->stats.bytes;
+		f->totals.good_hash_ns += m->stats.hash_ns;
+		f->totals.oneshots += m->stats.way == way_oneshot;
+		f->totals.streams += m->stats.way == way_stream;
 	}
 	if (cache->pages >= 0) {
 		f->totals.asked++;
@@ -136,7 +136,7 @@ static void group_end(struct sheet *s)
 /* Returns true if the TA counted the time inside, in all sessions. */
 static bool counted(const struct findings *f)
 {
-	return f->counter.clock != TA_CLOCK_OFF && !f->run.sessions.uncounted;
+	return f->counter.clock != TA_CLOCK_OFF && !f->run->stats.sessions.uncounted;
 }
 
 /* Returns how much of the time in calls was computing, NAN if nobody counted. */
@@ -144,7 +144,7 @@ static double compute_ns(const struct findings *f)
 {
 	if (!f->has_tee)
 		return (double)f->totals.all.call_ns;
-	return counted(f) ? (double)f->run.sessions.inside_ns : NAN;
+	return counted(f) ? (double)f->run->stats.sessions.inside_ns : NAN;
 }
 
 /* Returns why there is no such figure. */
@@ -163,7 +163,7 @@ static double cpu_ns(const struct findings *f)
 
 static void write_host(struct sheet *s, const struct findings *f)
 {
-	const struct session_stats *sessions = &f->run.sessions;
+	const struct session_stats *sessions = &f->run->stats.sessions;
 	const struct usage *usage = &f->usage;
 	const struct file_stats *all = &f->totals.all;
 	const struct page_cache *cache = &all->cache;
@@ -180,8 +180,9 @@ static void write_host(struct sheet *s, const struct findings *f)
 	figure(s, "system_time", "of it in the kernel and the TEE", "ns",
 	       (double)usage->sys_us * 1000, NULL, rusage_step, rusage);
 	figure(s, "run_queue_wait", "ready, but another ran", "ns",
-	       (double)usage->runq_ns + (double)f->run.runq_ns + (double)sessions->reader_runq_ns,
-	       usage->runq_ns < 0 || f->run.runq_ns < 0 ?
+	       (double)usage->runq_ns + (double)f->run->stats.runq_ns +
+		       (double)sessions->reader_runq_ns,
+	       usage->runq_ns < 0 || f->run->stats.runq_ns < 0 ?
 		       "this kernel has no schedstat (CONFIG_SCHED_INFO)" :
 		       NULL,
 	       "1 ns", "/proc/thread-self/schedstat, all threads");
@@ -196,7 +197,7 @@ static void write_host(struct sheet *s, const struct findings *f)
 	       "VmHWM of /proc/self/status");
 	figure(s, "buffer_memory", "of it buffers, all sessions", "bytes",
 	       (double)sessions->buffer_bytes, NULL, "1 byte", "%u slots of %zu bytes a session",
-	       sessions->slots, sessions->chunk);
+	       sessions->slots, f->run->stats.chunk);
 	figure(s, "page_cache_before", "cached before it was read", "percent",
 	       100.0 * (double)cache->cached / (double)cache->pages,
 	       cache->pages    ? NULL :
@@ -211,26 +212,23 @@ static void write_host(struct sheet *s, const struct findings *f)
 }
 
 static void write_peak(struct sheet *s, const struct findings *f, const char *key,
-		       const char *title, int64_t peak, int64_t size, const char *why,
-		       const char *source)
+		       const char *title, const struct peak *peak, const char *source)
 {
-	if (!f->has_tee)
-		why = "no Trusted Application is involved";
-	else if (f->why)
-		why = f->why;
-	else if (peak >= 0)
-		why = NULL;
-	figure(s, key, title, "bytes", (double)peak, why, "1 byte", "%s; of %" PRId64, source,
-	       size);
+	figure(s, key, title, "bytes", (double)peak->bytes,
+	       !f->has_tee      ? "no Trusted Application is involved" :
+	       f->why           ? f->why :
+	       peak->bytes >= 0 ? NULL :
+				  peak->reason,
+	       "1 byte", "%s; of %" PRId64, source, peak->of);
 }
 
 static void write_switches(struct sheet *s, const struct findings *f)
 {
 	static const char source[] = "tracepoint optee:optee_invoke_fn_end";
 	const struct trace_counts *c = &f->switches;
-	const char *why = !f->has_tee ? "no call leaves the normal world" :
-			  !c->known   ? c->reason :
-					NULL;
+	const char *why = !f->has_tee      ? "no call leaves the normal world" :
+			  f->untraced.code ? f->untraced.what :
+					     NULL;
 
 	figure(s, "world_switches", "returns from the secure world", "count", (double)c->returns,
 	       why, "1", source);
@@ -260,8 +258,7 @@ static void write_compute(struct sheet *s, const struct findings *f)
 static void write_tee(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
-	const struct session_facts *facts = &f->facts;
-	uint64_t work = f->run.work_ns;
+	uint64_t work = f->run->stats.work_ns;
 
 	group(s, "tee", "TEE");
 	count(s, "invoke_count",
@@ -269,7 +266,7 @@ static void write_tee(struct sheet *s, const struct findings *f)
 	      "counted; opening the session not included");
 	count(s, "hash_operations", "digests finished", f->totals.files - f->totals.failed,
 	      "counted");
-	figure(s, "hashed_bytes", "bytes of these", "bytes", (double)f->totals.good.bytes, NULL,
+	figure(s, "hashed_bytes", "bytes of these", "bytes", (double)f->totals.good_bytes, NULL,
 	       "1 byte", "counted");
 	write_compute(s, f);
 	figure(s, "tee_time",
@@ -279,11 +276,10 @@ static void write_tee(struct sheet *s, const struct findings *f)
 	figure(s, "ree_time", "time outside of calls", "ns",
 	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL, s->tick,
 	       "workers' time less time in calls");
-	write_peak(s, f, "ta_heap_high_water", "heap high-water", facts->heap_peak,
-		   facts->heap_size, facts->heap_reason,
+	write_peak(s, f, "ta_heap_high_water", "heap high-water", &f->facts.heap,
 		   "the heap statistics of the TA's library, first session");
-	write_peak(s, f, "ta_stack_high_water", "stack high-water", facts->stack_peak,
-		   facts->stack_size, facts->stack_reason, "the TA's painted stack, first session");
+	write_peak(s, f, "ta_stack_high_water", "stack high-water", &f->facts.stack,
+		   "the TA's painted stack, first session");
 	write_switches(s, f);
 	count(s, "secure_storage_accesses", "accesses to secure storage", 0,
 	      "by its code: the digest TA opens no storage object");
@@ -292,7 +288,7 @@ static void write_tee(struct sheet *s, const struct findings *f)
 
 static void write_first(struct sheet *s, const struct findings *f)
 {
-	const struct session_stats *of = &f->run.sessions;
+	const struct session_stats *of = &f->run->stats.sessions;
 	const struct {
 		const char *key, *title;
 		uint64_t ns;
@@ -302,7 +298,7 @@ static void write_first(struct sheet *s, const struct findings *f)
 		{ "first_invoke", "first call", of->first_call_ns },
 		{ "buffer_alloc", "allocating the buffers", of->buffer_ns },
 		{ "open_all", "all of opening", of->open_ns },
-		{ "close", "closing, not in the total", f->run.close_ns },
+		{ "close", "closing, not in the total", f->run->stats.close_ns },
 	};
 
 	group(s, "first", "First use (once a session)");
@@ -319,14 +315,13 @@ static void write_first(struct sheet *s, const struct findings *f)
 static void write_derived(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;
-	const struct file_stats *good = &f->totals.good;
 	double total = (double)f->total_ns, compute = compute_ns(f);
 	double calls = (double)all->call_ns, read = (double)all->read_ns;
 	const char *why = NULL;
 
 	group(s, "derived", "Derived");
 	figure(s, "hash_rate", "first byte read to digest", "bytes/s",
-	       (double)good->bytes / (double)good->hash_ns * 1e9, NULL, as_parts,
+	       (double)f->totals.good_bytes / (double)f->totals.good_hash_ns * 1e9, NULL, as_parts,
 	       "bytes by the time from the first read() to the digest");
 	figure(s, "time_per_operation", "total time per digest", "ns",
 	       total / (double)(f->totals.files - f->totals.failed), NULL, as_parts,
@@ -346,7 +341,7 @@ static void write_derived(struct sheet *s, const struct findings *f)
 	       as_parts, "CPU time by total time; 100 %% is one CPU");
 	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
 	       not_counted(f), as_parts, "time in read() by time computing");
-	if (f->run.sessions.slots < 2)
+	if (f->run->stats.sessions.slots < 2)
 		why = "no reader thread: what the kernel reads ahead meanwhile shows as short reads";
 	else if (!f->totals.streams)
 		why = f->totals.failed < f->totals.files ? "every file went in one call" :
@@ -383,15 +378,17 @@ static void write_parts(struct sheet *s, const struct findings *f)
 		uint64_t ns;
 	} parts[] = {
 		{ "startup", "before the first file", f->startup_ns },
-		{ "open_session", "library, session, TA load, buffers", f->run.sessions.open_ns },
+		{ "open_session", "library, session, TA load, buffers",
+		  f->run->stats.sessions.open_ns },
 		{ "open_files", "opening files", all->open_ns },
 		{ "setup", "larger buffer, new session", all->setup_ns },
 		{ "read", "reading, in the thread that hashes", all->inline_ns },
 		{ "wait", "waiting for the reader thread", all->wait_ns },
-		{ "between", "between files: lists, output, waiting for work", f->run.idle_ns },
+		{ "between", "between files: lists, output, waiting for work",
+		  f->run->stats.idle_ns },
 		{ "calls", "calls that hash", all->call_ns },
 	};
-	uint64_t whole = f->startup_ns + f->run.work_ns;
+	uint64_t whole = f->startup_ns + f->run->stats.work_ns;
 	int64_t rest = (int64_t)whole;
 	double compute = compute_ns(f);
 

@@ -12,24 +12,24 @@
 enum { NOPS = 31 };
 
 struct findings {
-	const struct run_settings *settings;
+	bool has_tee; /* calls go into another world */
 	struct {
 		uint64_t files, failed, oneshots, streams;
 		uint64_t asked; /* for their pages, with an answer */
 		struct file_stats all;
-		struct file_stats good; /* of those that got a digest */
+		uint64_t good_bytes, good_hash_ns; /* of those that got a digest */
 	} totals;
+	const struct run *run;
 	uint64_t total_ns, startup_ns; /* the latter before the first message */
 	struct usage usage;
-	int64_t peak_bytes; /* -1: not known */
-	struct run_stats run;
+	int64_t peak_bytes;         /* -1: not known */
 	uint64_t nop_ns;            /* an empty call after the work, median; 0: none */
 	const char *why;            /* no session was asked for it, and the facts */
 	struct session_facts facts; /* without `why` */
 	struct trace_counts switches;
+	struct error untraced; /* why the switches are not known */
 	struct clock_facts clock;
 	struct ta_counter counter; /* of a TA; with its reason if none */
-	bool has_tee;              /* calls go into another world */
 };
 
 /* Figures go to one of the two; the other is NULL. */

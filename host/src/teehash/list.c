@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <string.h>
 
 #include "list.h"
@@ -55,13 +56,13 @@ static bool parse_tagged(char *rest, const char *end, bool escaped, struct list_
 	return parse_digest(entry, rest, (size_t)(end - rest));
 }
 
-static bool parse_untagged(struct list_format *format, char *line, const char *end, bool escaped,
+static bool parse_untagged(struct list *list, char *line, const char *end, bool escaped,
 			   struct list_entry *entry)
 {
 	size_t len = strspn(line, digits);
 	char *rest = line + len;
 
-	entry->alg = format->untagged;
+	entry->alg = list->untagged;
 	if (!parse_digest(entry, line, len) || (*rest != ' ' && *rest != '\t'))
 		return false;
 	rest++;
@@ -69,13 +70,13 @@ static bool parse_untagged(struct list_format *format, char *line, const char *e
 	 * A marker, ' ' or '*', follows in the standard format. The two formats don't mix, so that
 	 * a name that begins with a space can't be passed off as another.
 	 */
-	if (format->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') && rest + 1 < end) {
-		format->seen = LIST_STANDARD;
+	if (list->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') && rest + 1 < end) {
+		list->seen = LIST_STANDARD;
 		rest++;
-	} else if (format->seen == LIST_STANDARD) {
+	} else if (list->seen == LIST_STANDARD) {
 		return false;
 	} else {
-		format->seen = LIST_REVERSED;
+		list->seen = LIST_REVERSED;
 	}
 	entry->name = rest;
 	if (escaped && !unescape(rest))
@@ -83,9 +84,10 @@ static bool parse_untagged(struct list_format *format, char *line, const char *e
 	return rest < end;
 }
 
-bool list_parse(struct list_format *format, char *line, size_t length, struct list_entry *entry)
+static bool parse(struct list *list, struct list_entry *entry)
 {
-	const char *end = line + length;
+	const char *end = list->line + list->len;
+	char *line = list->line;
 	bool escaped = false;
 	size_t longest = 0;
 
@@ -108,29 +110,49 @@ bool list_parse(struct list_format *format, char *line, size_t length, struct li
 		}
 	}
 	if (!entry->alg)
-		return parse_untagged(format, line, end, escaped, entry);
-	if (format->only && entry->alg != format->only)
+		return parse_untagged(list, line, end, escaped, entry);
+	if (list->only && entry->alg != list->only)
 		return false;
 	return parse_tagged(line + longest, end, escaped, entry);
 }
 
-enum list_read list_read(FILE *in, char *line, size_t *len)
+/* Reads a line; returns false at the end. *whole: it is no longer than a line may be. */
+static bool read_line(struct list *list, bool *whole)
 {
-	bool bad = false;
 	size_t n = 0;
 	int c;
 
-	while ((c = getc(in)) != EOF && c != '\n') {
+	*whole = true;
+	while ((c = getc(list->in)) != EOF && c != '\n') {
 		if (n == LIST_LINE_MAX)
-			bad = true;
+			*whole = false;
 		else
-			line[n++] = (char)c;
+			list->line[n++] = (char)c;
 	}
-	if (c == EOF && (ferror(in) || (!n && !bad)))
-		return LIST_END;
-	if (n && line[n - 1] == '\r')
+	if (c == EOF && (ferror(list->in) || (!n && *whole)))
+		return false;
+	if (n && list->line[n - 1] == '\r')
 		n--;
-	line[n] = '\0';
-	*len = n;
-	return bad ? LIST_BAD_LINE : LIST_LINE;
+	list->line[n] = '\0';
+	list->len = n;
+	list->number++;
+	return true;
+}
+
+enum list_line list_next(struct list *list, struct list_entry *entry)
+{
+	bool whole;
+
+	do {
+		errno = 0;
+		if (!read_line(list, &whole)) {
+			if (ferror(list->in))
+				list->read_error = errno ? errno : EIO;
+			return LIST_END;
+		}
+	} while (whole && (!list->len || list->line[0] == '#'));
+	/* A list from standard input can't be hashed while it is read. */
+	return whole && parse(list, entry) && !(list->in == stdin && !strcmp(entry->name, "-")) ?
+		       LIST_PROPER :
+		       LIST_IMPROPER;
 }

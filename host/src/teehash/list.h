@@ -19,30 +19,25 @@ struct list_entry {
 };
 
 /*
- * "hex  name", "hex *name", the reversed BSD format "hex name", and
+ * A list that is read: "hex  name", "hex *name", the reversed BSD format "hex name", and
  * "TITLE (name) = hex"; each with a leading \ if the name is escaped. A list
  * is in the reversed format if its first line is.
  */
-struct list_format {
+struct list {
+	FILE *in;
 	const struct algorithm *untagged; /* of lines without a tag */
 	const struct algorithm *only;     /* others are improper; NULL: any */
 	enum { LIST_UNKNOWN, LIST_STANDARD, LIST_REVERSED } seen;
+	int read_error;  /* an errno, after LIST_END */
+	uint64_t number; /* of the line */
+	size_t len;      /* without its newline and carriage return */
+	char line[LIST_LINE_MAX + 1];
 };
 
-/*
- * Parses a line, which it changes. Returns false if it is improper. A name ends
- * at a NUL, as for sha256sum.
- */
-bool list_parse(struct list_format *format, char *line, size_t length, struct list_entry *entry);
-
-enum list_read {
-	LIST_LINE,
-	LIST_BAD_LINE, /* too long */
-	LIST_END,      /* of the file, or a read error: ask ferror() */
-};
+enum list_line { LIST_PROPER, LIST_IMPROPER, LIST_END };
 
 /*
- * The next line without its newline (and carriage return); memory stays
- * bounded whatever the file holds. line: LIST_LINE_MAX + 1 characters.
+ * Parses the next line that isn't empty or a remark, and changes it; memory stays bounded whatever
+ * the file holds. A name ends at a NUL, as for sha256sum.
  */
-enum list_read list_read(FILE *in, char *line, size_t *len);
+enum list_line list_next(struct list *list, struct list_entry *entry);

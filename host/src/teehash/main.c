@@ -2,11 +2,12 @@
 /* teehash: message digests of files, computed in the TEE. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
-#include "signals.h"
 #include "stop.h"
 
 /*
@@ -20,6 +21,75 @@ static int fill_descriptors(void)
 		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
 			return -EBADF;
 	return 0;
+}
+
+/* A call that takes longer may never return: loading a TA without supplicant. */
+#define PATIENCE_SECONDS 3
+
+static volatile sig_atomic_t first_signal; /* its number; 0: none came */
+/* The line that the program writes to stderr if it dies of a signal; NULL if there is none. */
+static const char *volatile last_words;
+
+/*
+ * Dies of the first signal as if it had never been caught: a shell sees what ended us.
+ * Async-signal-safe.
+ */
+static __attribute__((noreturn)) void die_of_signal(void)
+{
+	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
+	const char *words = last_words;
+	sigset_t set;
+
+	/* A terminal that is stopped must not keep the program. */
+	if (words && poll(&room, 1, 0) == 1 && write(STDERR_FILENO, words, strlen(words)) < 0)
+		errno = 0;
+	signal(first_signal, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, first_signal);
+	raise(first_signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	_exit(128 + first_signal); /* never reached */
+}
+
+static void on_signal(int number)
+{
+	int before = errno;
+
+	if (number == SIGPIPE) {
+		/* The reader of the output has gone: no more is said. */
+		first_signal = number;
+		last_words = NULL;
+	}
+	if (first_signal)
+		die_of_signal();
+	first_signal = number;
+	stop_for(number);
+	alarm(PATIENCE_SECONDS);
+	errno = before;
+}
+
+/*
+ * Has SIGINT, SIGTERM, SIGHUP and SIGPIPE set the flag of stop.h from now on, and work ends by
+ * itself. What doesn't end within three seconds, or at a second signal, is left as it is: the program
+ * dies right then.
+ */
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction action = { .sa_handler = on_signal }, before;
+
+	/*
+	 * SA_RESTART isn't set: a read that waits must end. One handler runs at a time, so that one
+	 * alone leaves.
+	 */
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&action.sa_mask, numbers[i]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		/* A signal that nohup or a shell had us ignore stays ignored. */
+		if (!sigaction(numbers[i], NULL, &before) &&
+		    (before.sa_handler != SIG_IGN || numbers[i] == SIGALRM))
+			sigaction(numbers[i], &action, NULL);
 }
 
 static void show_help(void)
@@ -43,7 +113,7 @@ static void show_list(void)
 
 		if (!(*b)->digest)
 			continue;
-		if ((*b)->probe(&err))
+		if (backend_probe(*b, &err))
 			printf("%-8s not here: %s\n", (*b)->name, err.what);
 		else
 			printf("%-8s %s\n", (*b)->name, (*b)->summary);
@@ -87,14 +157,13 @@ static enum status close_stdout(enum status status)
 
 int main(int argc, char **argv)
 {
-	static const char no_report[] = "teehash: interrupted: no report is written\n";
 	struct error err = { 0 };
 	struct options opt;
 	enum status status = STATUS_USAGE;
 
 	if (fill_descriptors())
 		return STATUS_FAILED;
-	signals_setup();
+	catch_signals();
 	/* A line at a time, as sha256sum: what several programs write to one
 	 * file does not mix.
 	 */
@@ -105,13 +174,11 @@ int main(int argc, char **argv)
 		fputs("Try 'teehash --help' for more information.\n", stderr);
 	} else {
 		if (opt.report.kind != REPORT_NONE)
-			signals_last_words(no_report);
+			last_words = "teehash: interrupted: no report is written\n";
 		status = run_command(&opt);
 	}
 	status = close_stdout(status);
 	if (status != STATUS_STOPPED)
 		return (int)status;
-	if (opt.report.kind != REPORT_NONE)
-		fputs(no_report, stderr);
-	signals_die_of(atomic_load(&stop_reason));
+	die_of_signal();
 }

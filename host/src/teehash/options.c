@@ -285,7 +285,7 @@ static void make_getopt(struct option *longs, char *letters)
 
 		longs[i].name = rows[i].name;
 		longs[i].has_arg = bare ? no_argument : required_argument;
-		longs[i].val = FIRST + (int)i;
+		longs[i].val = rows[i].letter ? rows[i].letter : FIRST + (int)i;
 		if (rows[i].words == report_kinds)
 			longs[i].has_arg = optional_argument;
 		if (rows[i].letter)
@@ -312,9 +312,9 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 	};
 	make_getopt(longs, letters);
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		size_t i = c >= FIRST ? (size_t)(c - FIRST) : 0;
+		size_t i = 0;
 
-		while (c < FIRST && i < ROWS && rows[i].letter != c)
+		while (i < ROWS && longs[i].val != c)
 			i++;
 		if (i == ROWS)
 			return -EINVAL; /* getopt has said why */

@@ -13,23 +13,23 @@ void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 }
 
+static const char escaped[] = "\n\r\\", letters[] = "nr\\";
+
 /* Prints a name as a list has it, so that no name looks like another. */
 static void print_escaped(FILE *out, const char *name)
 {
-	for (; *name; name++)
-		if (*name == '\n')
-			fputs("\\n", out);
-		else if (*name == '\r')
-			fputs("\\r", out);
-		else if (*name == '\\')
-			fputs("\\\\", out);
-		else
-			putc(*name, out);
+	for (; *name; name++) {
+		const char *at = strchr(escaped, *name);
+
+		if (at)
+			putc('\\', out);
+		putc(at ? letters[at - escaped] : *name, out);
+	}
 }
 
 static bool must_escape(const char *name)
 {
-	return strpbrk(name, "\\\n\r");
+	return strpbrk(name, escaped);
 }
 
 /* Returns 0 if the stream was written, or -errno; to be called right after a write that set it. */
@@ -52,10 +52,10 @@ int line_print(FILE *out, const struct line_style *style, const char *name,
 		fprintf(out, "%s (", alg->tag);
 	else
 		fprintf(out, "%s %c", hex, style->binary ? '*' : ' ');
-	if (escape)
-		print_escaped(out, name);
-	else
+	if (style->zero)
 		fputs(name, out);
+	else
+		print_escaped(out, name);
 	if (style->tag)
 		fprintf(out, ") = %s", hex);
 	putc(style->zero ? '\0' : '\n', out);

@@ -20,26 +20,28 @@ struct reader {
 	pthread_t thread;
 	sem_t empty, filled;
 	struct source *source;
-	uint8_t *base; /* READER_SLOTS slots of chunk bytes each */
-	size_t chunk;
+	uint8_t *base; /* READER_SLOTS slots */
+	size_t slot_bytes;
 	unsigned int next; /* slot that the user takes next */
 	struct {
 		size_t len;
 		bool eof;
-		int ret;
+		struct error err;
 	} slot[READER_SLOTS];
 	int64_t runq_ns; /* the thread's wait for a CPU, once it was stopped */
 };
 
 /*
- * Starts the thread, once source, base and chunk are set. It begins with the second slot: the first
- * is the caller's already. Returns 0, or -errno with the reason.
+ * Starts the thread. It begins with the second slot: the first is the caller's already. Returns 0,
+ * or -errno with the reason.
  */
-int reader_start(struct reader *reader, struct error *err);
+int reader_start(struct reader *reader, struct source *source, uint8_t *base, size_t slot_bytes,
+		 struct error *err);
 /*
- * Gives the slot back that the caller has, and waits for the next. 0, -EINTR
- * when told to stop, or the -errno of read().
+ * Gives the slot back that the caller has, and waits for the next. 0, or -errno with the reason:
+ * -EINTR when told to stop.
  */
-int reader_next(struct reader *reader, unsigned int *slot, size_t *len, bool *eof);
+int reader_next(struct reader *reader, unsigned int *slot, size_t *len, bool *eof,
+		struct error *err);
 /* Stops the thread, which has ended when this returns. */
 void reader_stop(struct reader *reader);

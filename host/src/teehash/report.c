@@ -22,7 +22,7 @@ struct report {
 	struct usage_meter meter;
 	struct usage before;
 	struct trace *trace;
-	struct timeline *timeline;
+	struct timeline timeline;
 	struct findings found;
 	struct json json;
 	FILE *out; /* of the text */
@@ -59,9 +59,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	r->meter.schedstat_fd = -1;
 	if (settings->kind == REPORT_TEXT)
 		r->out = open_memstream(&r->text, &r->len);
-	if (settings->timeline)
-		r->timeline = calloc(1, sizeof(*r->timeline));
-	if ((settings->kind == REPORT_TEXT && !r->out) || (settings->timeline && !r->timeline)) {
+	if (settings->kind == REPORT_TEXT && !r->out) {
 		report_free(r);
 		*report = NULL;
 		return error_memory(err);
@@ -73,16 +71,17 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	r->found.has_tee = run->session.backend->crosses;
 	if (r->found.has_tee) {
 		ta_counter_find(&r->found.counter);
-		r->trace = trace_begin(&r->found.switches);
+		trace_begin(&r->trace, &r->found.untraced);
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
-	run->session.timeline = r->timeline;
+	if (settings->timeline)
+		run->session.timeline = &r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
 	/* The time that the report itself takes to begin isn't the work's. */
-	if (r->timeline)
-		timeline_begin(r->timeline);
+	if (settings->timeline)
+		timeline_begin(&r->timeline);
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
 	return 0;
@@ -100,8 +99,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	}
 	fputs(": ", out);
 	print_value(out, "bytes", (double)s->bytes);
-	fprintf(out, ", %s, %" PRIu64 " call%s, read ", hash_ways[s->way], s->calls,
-		s->calls == 1 ? "" : "s");
+	fprintf(out, ", %s, %" PRIu64 " call%s, read ", s->way, s->calls, s->calls == 1 ? "" : "s");
 	print_value(out, "ns", (double)s->read_ns);
 	fputs(", in calls ", out);
 	print_value(out, "ns", (double)s->call_ns);
@@ -152,7 +150,7 @@ static void json_file(struct json *j, const struct message *m, const char *verdi
 	if (verdict)
 		json_string(j, "verdict", verdict);
 	json_string_or_null(j, "error", m->ret ? m->err.what : NULL);
-	json_string_or_null(j, "way", hash_ways[s->way]);
+	json_string_or_null(j, "way", s->way);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_u64(j, rows[i].key, rows[i].value);
 	json_object(j, "pages_cached_before");
@@ -221,22 +219,22 @@ void report_measure(struct report *r, struct hash_session *session)
 	usage_read(&r->meter, &now);
 	r->found.usage = usage_between(&r->before, &now);
 	r->found.peak_bytes = peak_bytes();
-	trace_end(r->trace, &r->found.switches);
+	trace_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;
 	ask_session(&r->found, session);
-	timeline_add(r->timeline, TIMELINE_REPORT, begin, clock_now_ns());
+	timeline_add(&r->timeline, "report", begin, clock_now_ns());
 }
 
 static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)
 {
-	const struct run_settings *settings = f->settings;
+	const struct run_settings *settings = &f->run->settings;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{ "workers", f->run.workers },         { "chunk", f->run.sessions.chunk },
-		{ "slots", f->run.sessions.slots },    { "files_total", f->totals.files },
-		{ "files_failed", f->totals.failed },  { "files_oneshot", f->totals.oneshots },
+		{ "workers", f->run->stats.workers },      { "chunk", f->run->stats.chunk },
+		{ "slots", f->run->stats.sessions.slots }, { "files_total", f->totals.files },
+		{ "files_failed", f->totals.failed },      { "files_oneshot", f->totals.oneshots },
 		{ "files_stream", f->totals.streams },
 	};
 
@@ -259,9 +257,9 @@ static void text_end(FILE *out, const struct findings *f)
 		"\n%" PRIu64 " file%s, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
 		" streamed; backend %s, mode %s, %u worker%s\n",
 		f->totals.files, f->totals.files == 1 ? "" : "s", f->totals.failed,
-		f->totals.oneshots, f->totals.streams, f->settings->session.backend->name,
-		hash_modes[f->settings->stream.mode], f->run.workers,
-		f->run.workers == 1 ? "" : "s");
+		f->totals.oneshots, f->totals.streams, f->run->settings.session.backend->name,
+		hash_modes[f->run->settings.stream.mode], f->run->stats.workers,
+		f->run->stats.workers == 1 ? "" : "s");
 	figures_write(&(struct sheet){ .text = out }, f);
 }
 
@@ -270,17 +268,16 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 	struct findings *f = &r->found;
 	bool failed;
 
-	timeline_end(r->timeline);
-	f->settings = &run->settings;
-	f->run = run->stats;
-	f->total_ns = f->run.end_ns - r->begin_ns;
-	f->startup_ns = f->run.begin_ns - r->begin_ns;
+	timeline_end(&r->timeline);
+	f->run = run;
+	f->total_ns = f->run->stats.end_ns - r->begin_ns;
+	f->startup_ns = f->run->stats.begin_ns - r->begin_ns;
 	clock_measure(&f->clock);
 	if (r->out) {
 		text_end(r->out, f);
 		failed = fflush(r->out);
 	} else {
-		json_end(&r->json, f, r->timeline);
+		json_end(&r->json, f, r->settings->timeline ? &r->timeline : NULL);
 		failed = r->json.failed;
 	}
 	if (failed)
@@ -301,8 +298,8 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
-	trace_end(r->trace, &r->found.switches);
-	timeline_free(r->timeline);
+	trace_end(r->trace, &r->found.switches, NULL);
+	timeline_free(&r->timeline);
 	usage_close(&r->meter);
 	if (r->out)
 		fclose(r->out);

@@ -53,40 +53,37 @@ struct worker {
  * oldest, from taken on none has a worker yet, tail is the next to be filled.
  */
 struct pool {
-	const struct stream_settings *settings;
+	struct run *run;
 	pthread_mutex_t lock;
 	pthread_cond_t ready;  /* for the workers: a message, or over */
 	pthread_cond_t hashed; /* for the calling thread */
 	bool over;
 	size_t head, taken, tail;
-	struct place {
-		struct message m;
-		bool hashed;
-	} ring[4 * RUN_JOBS_MAX];
-	unsigned int count, started;
+	struct message ring[4 * RUN_JOBS_MAX];
+	unsigned int started;
 	struct worker workers[RUN_JOBS_MAX];
 };
 
-static struct place *place_at(struct pool *p, size_t index)
+static struct message *place_at(struct pool *p, size_t index)
 {
-	return &p->ring[index % (4 * p->count)];
+	return &p->ring[index % (4 * p->run->opened)];
 }
 
 /* Waits for a message. Returns NULL when there will be no more. */
-static struct place *take(struct worker *w)
+static struct message *take(struct worker *w)
 {
 	struct pool *p = w->pool;
 	uint64_t begin = clock_now_ns();
-	struct place *place = NULL;
+	struct message *m = NULL;
 
 	pthread_mutex_lock(&p->lock);
 	while (p->taken == p->tail && !p->over)
 		pthread_cond_wait(&p->ready, &p->lock);
 	if (p->taken < p->tail)
-		place = place_at(p, p->taken++);
+		m = place_at(p, p->taken++);
 	pthread_mutex_unlock(&p->lock);
 	w->idle_ns += clock_now_ns() - begin;
-	return place;
+	return m;
 }
 
 static void *worker_main(void *arg)
@@ -94,12 +91,12 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct pool *p = w->pool;
 	uint64_t begin = clock_now_ns();
-	struct place *place;
+	struct message *m;
 
-	while ((place = take(w))) {
-		stream_hash(w->session, p->settings, &place->m);
+	while ((m = take(w))) {
+		stream_hash(w->session, &p->run->settings.stream, m);
 		pthread_mutex_lock(&p->lock);
-		place->hashed = true;
+		m->hashed = true;
 		pthread_cond_signal(&p->hashed);
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -120,8 +117,7 @@ static int start_pool(struct run *r, struct error *err)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->ready, NULL);
 	pthread_cond_init(&p->hashed, NULL);
-	p->settings = &r->settings.stream;
-	p->count = r->opened;
+	p->run = r;
 	while (started < r->opened && !ret) {
 		struct worker *w = &p->workers[started];
 
@@ -141,7 +137,7 @@ static int start_pool(struct run *r, struct error *err)
 
 static void add_message(struct pool *p, const struct message *m)
 {
-	*place_at(p, p->tail) = (struct place){ *m, false };
+	*place_at(p, p->tail) = *m;
 	pthread_mutex_lock(&p->lock);
 	p->tail++;
 	pthread_cond_signal(&p->ready);
@@ -150,13 +146,13 @@ static void add_message(struct pool *p, const struct message *m)
 
 static struct message *wait_for_oldest(struct pool *p)
 {
-	struct place *place = place_at(p, p->head);
+	struct message *m = place_at(p, p->head);
 
 	pthread_mutex_lock(&p->lock);
-	while (!place->hashed)
+	while (!m->hashed)
 		pthread_cond_wait(&p->hashed, &p->lock);
 	pthread_mutex_unlock(&p->lock);
-	return &place->m;
+	return m;
 }
 
 static int work_together(struct pool *p, const struct work *work, const struct message *first)
@@ -169,7 +165,7 @@ static int work_together(struct pool *p, const struct work *work, const struct m
 		struct message *oldest;
 		int ret;
 
-		while (more > 0 && p->tail - p->head < 4 * p->count) {
+		while (more > 0 && p->tail - p->head < 4 * p->run->opened) {
 			struct message m = { 0 };
 
 			more = stop_asked() ? -EINTR : work->next(work->ctx, &m);
@@ -295,7 +291,6 @@ int run_work(struct run *run, const struct work *work, struct error *err)
 static void add_stats(struct session_stats *sum, const struct session_stats *s)
 {
 	if (!sum->sessions) {
-		sum->chunk = s->chunk;
 		sum->slots = s->slots;
 		/* The first ever in this process stands apart. */
 		sum->context_ns = s->context_ns;
@@ -328,7 +323,10 @@ struct hash_session *run_settle(struct run *run)
 		session_settle(run->sessions[i]);
 		add_stats(&stats->sessions, &run->sessions[i]->stats);
 	}
-	return run->opened ? run->sessions[0] : NULL;
+	if (!run->opened)
+		return NULL;
+	stats->chunk = session_call_max(run->sessions[0]);
+	return run->sessions[0];
 }
 
 void run_end(struct run *run)

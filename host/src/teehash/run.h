@@ -47,7 +47,8 @@ struct run_stats {
 	uint64_t work_ns;              /* begin … end of each, opening the session included */
 	uint64_t idle_ns;              /* of these: waited for a message */
 	int64_t runq_ns;               /* ready, but another ran; -1: not known */
-	struct session_stats sessions; /* sums; chunk and slots of the first */
+	size_t chunk;                  /* of a call of a stream, in the first session */
+	struct session_stats sessions; /* sums; slots of the first */
 };
 
 struct pool;

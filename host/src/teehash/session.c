@@ -27,26 +27,16 @@ static size_t default_chunk(const struct session_settings *settings)
 	return settings->threaded ? CHUNK_THREADED : CHUNK_INLINE;
 }
 
-static void drop_buffer(struct hash_session *s)
-{
-	if (s->buffer.data)
-		s->settings->backend->buffer_free(s->open, &s->buffer);
-	memset(&s->buffer, 0, sizeof(s->buffer));
-}
-
 static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
 	int ret;
 
-	drop_buffer(s);
-	ret = (s->settings->plain ? buffer_alloc_plain : b->buffer_alloc)(s->open, size, &s->buffer,
-									  err);
+	buffer_free(b, s->open, &s->buffer);
+	ret = buffer_alloc(s->settings->plain ? NULL : b, s->open, size, &s->buffer, err);
 	s->stats.buffer_ns += clock_now_ns() - begin;
-	if (ret)
-		memset(&s->buffer, 0, sizeof(s->buffer));
-	else
+	if (!ret)
 		s->stats.buffer_bytes = size;
 	return ret;
 }
@@ -56,39 +46,33 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
  */
 static int get_slots(struct hash_session *s, struct error *err)
 {
-	int ret = get_buffer(s, s->stats.slots * s->chunk, err);
+	int ret = get_buffer(s, s->stats.slots * s->slot_bytes, err);
 
-	while (ret == -ENOMEM && !s->settings->chunk && s->chunk > CHUNK_FLOOR) {
-		s->chunk /= 2;
-		ret = get_buffer(s, s->stats.slots * s->chunk, err);
+	while (ret == -ENOMEM && !s->settings->chunk && s->slot_bytes > CHUNK_FLOOR) {
+		s->slot_bytes /= 2;
+		ret = get_buffer(s, s->stats.slots * s->slot_bytes, err);
 	}
-	s->stats.chunk = s->chunk < s->most ? s->chunk : s->most;
 	return ret;
 }
 
 static void start_counting(struct hash_session *s)
 {
-	const struct session_settings *settings = s->settings;
-
-	if (!settings->counter)
+	if (!s->settings->counter)
 		return;
-	s->counting = settings->backend->tee &&
-		      !ta_counter_start(settings->counter, settings->backend->tee(s->open), NULL);
+	s->counting = s->tee && !ta_counter_start(s->settings->counter, s->tee, NULL);
 	if (!s->counting)
 		s->stats.uncounted++;
 }
 
 void session_settle(struct hash_session *s)
 {
-	const struct session_settings *settings = s->settings;
 	uint64_t ns = 0;
 
 	if (!s->counting)
 		return;
 	s->counting = false;
 	/* A TA that died has lost what it had counted. */
-	if (s->broken ||
-	    ta_counter_stop(settings->counter, settings->backend->tee(s->open), &ns, NULL))
+	if (s->broken || ta_counter_stop(s->settings->counter, s->tee, &ns, NULL))
 		s->stats.uncounted++;
 	s->stats.inside_ns += ns;
 }
@@ -96,21 +80,24 @@ void session_settle(struct hash_session *s)
 static void shut(struct hash_session *s)
 {
 	session_settle(s);
-	drop_buffer(s);
-	s->settings->backend->close(s->open);
+	buffer_free(s->settings->backend, s->open, &s->buffer);
+	backend_close(s->settings->backend, s->open);
 	s->open = NULL;
+	s->tee = NULL;
 }
 
 int session_ensure(struct hash_session *s, struct error *err)
 {
+	const struct backend *b = s->settings->backend;
 	int ret;
 
 	if (s->open && !s->broken)
 		return 0;
 	shut(s);
-	ret = backend_open(s->settings->backend, USE_DIGESTS, &s->open, err);
+	ret = backend_open(b, USE_DIGESTS, &s->open, err);
 	if (ret)
 		return ret;
+	s->tee = b->tee ? b->tee(s->open) : NULL;
 	s->stats.sessions++;
 	s->broken = false;
 	ret = get_slots(s, err);
@@ -126,7 +113,6 @@ int session_open(struct hash_session **session, const struct session_settings *s
 {
 	uint64_t begin = clock_now_ns();
 	struct hash_session *s = calloc(1, sizeof(*s));
-	struct tee_session *tee;
 	uint64_t end;
 	int ret;
 
@@ -135,7 +121,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 	if (!s)
 		return error_memory(err);
 	s->settings = settings;
-	s->chunk = settings->chunk ? settings->chunk : default_chunk(settings);
+	s->slot_bytes = settings->chunk ? settings->chunk : default_chunk(settings);
 	s->most = SIZE_MAX;
 	s->stats.slots = settings->threaded ? READER_SLOTS : 1;
 	MARKER_OPEN();
@@ -145,15 +131,14 @@ int session_open(struct hash_session **session, const struct session_settings *s
 		free(s);
 		return ret;
 	}
-	tee = settings->backend->tee ? settings->backend->tee(s->open) : NULL;
-	if (tee) {
-		s->stats.context_ns = tee->context_ns;
-		s->stats.session_ns = tee->open_ns;
-		s->stats.first_call_ns = tee->first_ns;
+	if (s->tee) {
+		s->stats.context_ns = s->tee->context_ns;
+		s->stats.session_ns = s->tee->open_ns;
+		s->stats.first_call_ns = s->tee->first_ns;
 	}
 	end = clock_now_ns();
 	s->stats.open_ns = end - begin;
-	timeline_add(settings->timeline, TIMELINE_OPEN, begin, end);
+	timeline_add(settings->timeline, "open", begin, end);
 	*session = s;
 	return 0;
 }
@@ -167,7 +152,7 @@ void session_close(struct hash_session *session)
 	MARKER_CLOSE();
 	shut(session);
 	MARKER_END();
-	timeline_add(session->settings->timeline, TIMELINE_CLOSE, begin, clock_now_ns());
+	timeline_add(session->settings->timeline, "close", begin, clock_now_ns());
 	MARKER_DISARM();
 	free(session);
 }
@@ -192,25 +177,18 @@ int session_grow(struct hash_session *s, size_t size, size_t keep, struct error 
 }
 
 /* Notes a call's time, and whether the session survived it. */
-static int account(struct hash_session *s, const struct algorithm *alg, uint64_t begin, int ret,
-		   struct error *err)
+static int account(struct hash_session *s, uint64_t begin, int ret, const struct error *err)
 {
 	uint64_t end = clock_now_ns();
 	uint64_t ns = end - begin;
-	struct error why = { 0 };
 
 	s->stats.call_ns += ns;
 	s->stats.calls++;
-	timeline_add(s->settings->timeline, TIMELINE_HASH, begin, end);
+	timeline_add(s->settings->timeline, "hash", begin, end);
 	if (!s->stats.first_call_ns)
 		s->stats.first_call_ns = ns;
-	if (ret == -EOPNOTSUPP) {
-		/* The backend has a better sentence than the refused call. */
-		if (s->settings->backend->supports(s->open, alg, &why))
-			*err = why;
-	} else if (ret && !error_tee_memory(err)) {
+	if (ret && ret != -EOPNOTSUPP && !error_tee_memory(err))
 		s->broken = true;
-	}
 	return ret;
 }
 
@@ -218,39 +196,37 @@ int session_digest(struct hash_session *s, const struct algorithm *alg, size_t l
 		   struct error *err)
 {
 	uint64_t begin = clock_now_ns();
+	int ret = s->settings->backend->digest(s->open, alg, &s->buffer, len, out, 1, err);
 
-	return account(s, alg, begin,
-		       s->settings->backend->digest(s->open, alg, &s->buffer, 0, len, out, 1, err),
-		       err);
+	return account(s, begin, ret, err);
 }
 
 int session_begin(struct hash_session *s, const struct algorithm *alg, struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 
-	return account(s, alg, begin, s->settings->backend->digest_init(s->open, alg, err), err);
+	return account(s, begin, s->settings->backend->digest_init(s->open, alg, err), err);
 }
 
-int session_piece(struct hash_session *s, const struct algorithm *alg, size_t offset, size_t len,
-		  uint8_t *out, struct error *err)
+int session_piece(struct hash_session *s, size_t offset, size_t len, uint8_t *out,
+		  struct error *err)
 {
 	const struct backend *b = s->settings->backend;
 	uint64_t begin = clock_now_ns();
 	int ret = out ? b->digest_final(s->open, &s->buffer, offset, len, out, err) :
 			b->digest_update(s->open, &s->buffer, offset, len, err);
 
-	return account(s, alg, begin, ret, err);
+	return account(s, begin, ret, err);
 }
 
 bool session_take_less(struct hash_session *s, size_t len, const struct error *err)
 {
-	if (!error_tee_memory(err) || len <= CHUNK_FLOOR || (s->settings->chunk && len <= s->chunk))
+	if (!error_tee_memory(err) || len <= CHUNK_FLOOR ||
+	    (s->settings->chunk && len <= s->slot_bytes))
 		return false;
 	s->most = len / 2 / PAGE * PAGE;
 	if (s->most < CHUNK_FLOOR)
 		s->most = CHUNK_FLOOR;
-	if (s->stats.chunk > s->most)
-		s->stats.chunk = s->most;
 	return true;
 }
 
@@ -258,7 +234,7 @@ bool session_is_starved(struct hash_session *s, const struct algorithm *alg, str
 {
 	const struct backend *b = s->settings->backend;
 	uint8_t out[ALG_DIGEST_MAX_BYTES];
-	int ret = b->digest(s->open, alg, &s->buffer, 0, 0, out, 1, err);
+	int ret = b->digest(s->open, alg, &s->buffer, 0, out, 1, err);
 
 	if (!ret)
 		ret = b->digest_init(s->open, alg, err);

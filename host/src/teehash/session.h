@@ -21,7 +21,7 @@
 
 struct session_settings {
 	const struct backend *backend;
-	size_t chunk;  /* of a call of a stream; 0: a default, which may shrink */
+	size_t chunk;  /* asked for; 0: a default, which may shrink */
 	bool plain;    /* ordinary memory, passed as a temporary reference */
 	bool threaded; /* with a reader thread */
 	/* Time inside the TA is counted with it; NULL: is not counted. */
@@ -40,7 +40,6 @@ struct session_stats {
 	uint64_t call_ns;       /* in calls that hash */
 	uint64_t calls;         /* how many these were */
 	size_t buffer_bytes;
-	size_t chunk;
 	unsigned int slots;
 	unsigned int sessions;   /* opened so far */
 	uint64_t inside_ns;      /* in the TA's commands, by its counter */
@@ -51,14 +50,21 @@ struct session_stats {
 /* All may read it; session.c alone writes it. */
 struct hash_session {
 	const struct session_settings *settings;
-	struct session *open; /* the backend's; NULL: there is none */
-	bool broken;          /* it is of no use any more */
-	struct buffer buffer; /* all slots */
-	size_t chunk;         /* bytes of a slot */
-	size_t most;          /* that a call may carry, as far as is known */
-	bool counting;        /* the TA counts the time inside */
+	struct session *open;    /* the backend's; NULL: there is none */
+	struct tee_session *tee; /* with the TA behind it; NULL: there is no TA */
+	bool broken;             /* it is of no use any more */
+	struct buffer buffer;    /* all slots */
+	size_t slot_bytes;
+	size_t most;   /* that a call may carry, as far as is known */
+	bool counting; /* the TA counts the time inside */
 	struct session_stats stats;
 };
+
+/* Returns how many bytes of a slot a call may carry. */
+static inline size_t session_call_max(const struct hash_session *session)
+{
+	return session->slot_bytes < session->most ? session->slot_bytes : session->most;
+}
 
 /* Returns 0, or -errno with the reason; then there is nothing to close. */
 int session_open(struct hash_session **session, const struct session_settings *settings,
@@ -85,8 +91,8 @@ int session_digest(struct hash_session *session, const struct algorithm *alg, si
 		   uint8_t *out, struct error *err);
 int session_begin(struct hash_session *session, const struct algorithm *alg, struct error *err);
 /* `out` takes the digest of the last piece; NULL: others follow. */
-int session_piece(struct hash_session *session, const struct algorithm *alg, size_t offset,
-		  size_t len, uint8_t *out, struct error *err);
+int session_piece(struct hash_session *session, size_t offset, size_t len, uint8_t *out,
+		  struct error *err);
 
 /*
  * Returns true if len bytes were refused for lack of memory and are worth another try, less at a

@@ -28,7 +28,6 @@ int source_open(struct source *source, const char *name, struct error *err)
 		do
 			source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !stop_asked());
-		source->owned = source->fd >= 0;
 	}
 	if (source->fd < 0 || fstat(source->fd, &source->before))
 		code = -errno;
@@ -49,10 +48,10 @@ int source_open(struct source *source, const char *name, struct error *err)
 
 void source_close(struct source *source)
 {
-	if (source->owned && source->fd >= 0)
+	/* main() has seen to it that no other file has that number. */
+	if (source->fd > STDIN_FILENO)
 		close(source->fd);
 	source->fd = -1;
-	source->owned = false;
 }
 
 bool source_is_shared(const char *name)
@@ -94,7 +93,8 @@ static bool wait_for_data(const struct source *source)
 	return false;
 }
 
-int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof)
+int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof,
+		struct error *err)
 {
 	uint64_t begin = clock_now_ns();
 	size_t n = 0;
@@ -128,28 +128,25 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
 	source->bytes += n;
 	source->read_ns += clock_now_ns() - begin;
 	*len = n;
+	if (ret == -EINTR)
+		return error_set(err, ret, "interrupted");
+	if (ret)
+		return error_set(err, ret, "read error after %" PRIu64 " bytes: %s", source->bytes,
+				 strerror(-ret));
 	/* A caller who knows that this piece is the last needs no empty one. */
-	if (!ret && !*eof && source->bytes == source_size(source))
-		ret = source_at_end(source, eof);
+	if (!*eof && source->bytes == source_size(source))
+		ret = source_at_end(source, eof, err);
 	return ret;
 }
 
-int source_at_end(struct source *source, bool *end)
+int source_at_end(struct source *source, bool *end, struct error *err)
 {
 	size_t len;
-	int ret = source_fill(source, &source->ahead, 1, &len, end);
+	int ret = source_fill(source, &source->ahead, 1, &len, end, err);
 
 	source->has_ahead = len;
 	source->bytes -= len;
 	return ret;
-}
-
-int source_error(const struct source *source, int code, struct error *err)
-{
-	if (code == -EINTR)
-		return error_set(err, code, "interrupted");
-	return error_set(err, code, "read error after %" PRIu64 " bytes: %s", source->bytes,
-			 strerror(-code));
 }
 
 int source_unchanged(const struct source *source, struct error *err)

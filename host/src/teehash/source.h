@@ -20,7 +20,6 @@ struct page_cache {
 struct source {
 	int fd;
 	bool regular;
-	bool owned;         /* source_close() closes it */
 	struct stat before; /* as it was when it was opened */
 	uint64_t start;     /* offset of the first byte read */
 	uint64_t bytes;     /* filled so far */
@@ -45,17 +44,16 @@ bool source_is_shared(const char *name);
 uint64_t source_size(const struct source *source);
 
 /*
- * Fills buf up to size bytes; *eof says that the end was reached. 0, -EINTR
- * when told to stop, or the -errno of read().
+ * Fills buf up to size bytes; *eof says that the end was reached. 0, or -errno with the reason:
+ * -EINTR when told to stop.
  */
-int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof);
+int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof,
+		struct error *err);
 /*
  * Looks whether there is more, by reading one byte: the next source_fill()
  * begins with it.
  */
-int source_at_end(struct source *source, bool *end);
-/* Writes the sentence for what these two returned. */
-int source_error(const struct source *source, int code, struct error *err);
+int source_at_end(struct source *source, bool *end, struct error *err);
 
 /* Returns -ESTALE if the file isn't what it was when it was opened. */
 int source_unchanged(const struct source *source, struct error *err);

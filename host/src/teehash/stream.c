@@ -17,11 +17,7 @@ const char *const hash_modes[] = {
 	NULL,
 };
 
-const char *const hash_ways[] = {
-	[WAY_NONE] = NULL,
-	[WAY_ONESHOT] = "oneshot",
-	[WAY_STREAM] = "stream",
-};
+const char way_oneshot[] = "oneshot", way_stream[] = "stream";
 
 /* A message on its way. */
 struct stream {
@@ -29,7 +25,6 @@ struct stream {
 	const struct stream_settings *settings;
 	struct message *m;
 	struct source source;
-	uint8_t out[ALG_DIGEST_MAX_BYTES];
 };
 
 static int check_stop(struct stream *st)
@@ -48,11 +43,9 @@ static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 	int ret;
 
 	for (;;) {
-		size_t most = s->chunk < s->most ? s->chunk : s->most;
-		size_t n = len < most ? len : most;
+		size_t n = len < session_call_max(s) ? len : session_call_max(s);
 
-		ret = session_piece(s, st->m->alg, offset, n, last && n == len ? st->out : NULL,
-				    err);
+		ret = session_piece(s, offset, n, last && n == len ? st->m->digest : NULL, err);
 		if (ret && !session_take_less(s, n, err))
 			return ret;
 		if (!ret && n == len)
@@ -78,12 +71,13 @@ static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool
 	struct timeline *timeline = st->session->settings->timeline;
 	uint64_t before = st->source.read_ns;
 	uint64_t begin = timeline ? clock_now_ns() : 0;
-	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof);
+	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof,
+			      &st->m->err);
 
 	st->m->stats.inline_ns += st->source.read_ns - before;
 	if (timeline)
-		timeline_add(timeline, TIMELINE_READ, begin, clock_now_ns());
-	return ret ? source_error(&st->source, ret, &st->m->err) : 0;
+		timeline_add(timeline, "read", begin, clock_now_ns());
+	return ret;
 }
 
 /* Returns how many blocks were read from a disk for this thread. */
@@ -95,69 +89,62 @@ static long blocks_read(void)
 }
 
 /*
- * Reads and hashes one slot in turn. Where pieces do come from a disk, the kernel is asked to read
- * the next while the backend is busy with this one; where they come from the page cache that would
- * be wasted work.
+ * Where pieces do come from a disk, the kernel is asked to read the next while the backend is busy
+ * with this one; where they come from the page cache that would be wasted work.
  */
-static int stream_inline(struct stream *st, size_t len)
+static void read_ahead(struct stream *st, long *blocks)
 {
-	struct hash_session *s = st->session;
-	bool ahead = !s->settings->plain;
-	long before = ahead ? blocks_read() - 1 : 0;
-	bool eof = false;
-	int ret;
+	long now = blocks_read();
 
-	while (!eof) {
-		MARKER_STEP();
-		ret = check_stop(st);
-		if (ret)
-			return ret;
-		if (ahead) {
-			long now = blocks_read();
-
-			if (now != before)
-				source_will_need(&st->source, s->chunk);
-			before = now;
-		}
-		ret = hash_piece(st, 0, len, false);
-		if (!ret)
-			ret = fill(st, 0, s->chunk, &len, &eof);
-		if (ret)
-			return ret;
-	}
-	return hash_last(st, 0, len);
+	if (now != *blocks)
+		source_will_need(&st->source, st->session->slot_bytes);
+	*blocks = now;
 }
 
-static int stream_threaded(struct stream *st, size_t len)
+static int wait_for_reader(struct stream *st, struct reader *reader, unsigned int *slot,
+			   size_t *len, bool *eof)
+{
+	uint64_t begin = clock_now_ns();
+	int ret = reader_next(reader, slot, len, eof, &st->m->err);
+	uint64_t end = clock_now_ns();
+
+	st->m->stats.wait_ns += end - begin;
+	timeline_add(st->session->settings->timeline, "wait", begin, end);
+	return ret;
+}
+
+/* Hashes one slot in turn while the reader fills the other; without a thread it reads in between. */
+static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
-	struct reader reader = { .source = &st->source, .base = s->buffer.data, .chunk = s->chunk };
+	struct reader reader;
+	bool threaded = s->settings->threaded, ahead = !threaded && !s->settings->plain;
+	long blocks = ahead ? blocks_read() - 1 : 0;
 	unsigned int slot = 0;
-	uint64_t begin, end;
 	bool eof = false;
-	int ret = reader_start(&reader, &st->m->err);
+	int ret = threaded ? reader_start(&reader, &st->source, s->buffer.data, s->slot_bytes,
+					  &st->m->err) :
+			     0;
 
 	if (ret)
 		return ret;
 	while (!ret && !eof) {
 		MARKER_STEP();
 		ret = check_stop(st);
+		if (!ret && ahead)
+			read_ahead(st, &blocks);
 		if (!ret)
-			ret = hash_piece(st, slot * s->chunk, len, false);
-		if (ret)
-			break;
-		begin = clock_now_ns();
-		ret = reader_next(&reader, &slot, &len, &eof);
-		end = clock_now_ns();
-		st->m->stats.wait_ns += end - begin;
-		timeline_add(s->settings->timeline, TIMELINE_WAIT, begin, end);
-		if (ret)
-			source_error(&st->source, ret, &st->m->err);
+			ret = hash_piece(st, slot * s->slot_bytes, len, false);
+		if (!ret)
+			ret = threaded ? wait_for_reader(st, &reader, &slot, &len, &eof) :
+					 fill(st, 0, s->slot_bytes, &len, &eof);
 	}
-	reader_stop(&reader);
-	if (reader.runq_ns > 0)
-		s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
-	return ret ? ret : hash_last(st, slot * s->chunk, len);
+	if (threaded) {
+		reader_stop(&reader);
+		if (reader.runq_ns > 0)
+			s->stats.reader_runq_ns += (uint64_t)reader.runq_ns;
+	}
+	return ret ? ret : hash_last(st, slot * s->slot_bytes, len);
 }
 
 /* Hashes as a stream. The first len bytes are in the buffer; eof: they are all. */
@@ -166,20 +153,20 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 	struct hash_session *s = st->session;
 	int ret;
 
-	st->m->stats.way = WAY_STREAM;
+	st->m->stats.way = way_stream;
 	ret = session_begin(s, st->m->alg, &st->m->err);
 	if (ret)
 		return ret;
 	if (eof)
 		return hash_last(st, 0, len);
-	if (len > s->chunk) {
+	if (len > s->slot_bytes) {
 		/* A file for one call that was longer than it said. */
 		ret = hash_piece(st, 0, len, false);
 		len = 0;
 		if (ret)
 			return ret;
 	}
-	return s->settings->threaded ? stream_threaded(st, len) : stream_inline(st, len);
+	return hash_slots(st, len);
 }
 
 static int grow(struct stream *st, size_t size, size_t keep)
@@ -197,7 +184,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 	struct hash_session *s = st->session;
 	bool oneshot = st->settings->mode == MODE_ONESHOT;
 	uint64_t known = source_size(&st->source);
-	size_t size = s->chunk;
+	size_t size = s->slot_bytes;
 	size_t more;
 	int ret = 0;
 
@@ -206,7 +193,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 	if (size > s->buffer.size)
 		ret = grow(st, size, 0);
 	if (ret == -ENOMEM && !oneshot && !s->broken) {
-		size = s->chunk;
+		size = s->slot_bytes;
 		ret = 0;
 	}
 	if (!ret)
@@ -219,11 +206,8 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 		if (!ret)
 			*len += more;
 	}
-	if (!ret && !*eof && oneshot) {
-		ret = source_at_end(&st->source, eof);
-		if (ret)
-			source_error(&st->source, ret, &st->m->err);
-	}
+	if (!ret && !*eof && oneshot)
+		ret = source_at_end(&st->source, eof, &st->m->err);
 	return ret;
 }
 
@@ -256,9 +240,9 @@ static int hash_source(struct stream *st)
 	if (ret)
 		return ret;
 	if (whole && eof && len <= limit) {
-		st->m->stats.way = WAY_ONESHOT;
+		st->m->stats.way = way_oneshot;
 		MARKER_LAST();
-		ret = session_digest(s, st->m->alg, len, st->out, &st->m->err);
+		ret = session_digest(s, st->m->alg, len, st->m->digest, &st->m->err);
 		MARKER_END();
 		if (!ret || mode == MODE_ONESHOT || !session_take_less(s, len, &st->m->err))
 			return ret;
@@ -293,15 +277,13 @@ static int hash_opened(struct stream *st)
 	stats->bytes = st->source.bytes;
 	stats->read_ns = st->source.read_ns;
 	stats->reads = st->source.reads;
-	if (!ret)
-		memcpy(st->m->digest, st->out, st->m->alg->out_bytes);
 	return ret;
 }
 
 void stream_hash(struct hash_session *session, const struct stream_settings *settings,
 		 struct message *m)
 {
-	struct stream st = { session, settings, m, { .fd = -1 }, { 0 } };
+	struct stream st = { session, settings, m, { .fd = -1 } };
 	struct file_stats *stats = &m->stats;
 	uint64_t begin = clock_now_ns();
 

@@ -24,15 +24,8 @@ struct stream_settings {
 	bool ask_page_cache;
 };
 
-/* The way that a message went. */
-enum hash_way {
-	WAY_NONE,
-	WAY_ONESHOT,
-	WAY_STREAM,
-};
-
-/* The ways' names; NULL for WAY_NONE. */
-extern const char *const hash_ways[];
+/* The ways that a message may go; each is its name. */
+extern const char way_oneshot[], way_stream[];
 
 /* The figures of a message; times in ns of the client's clock. */
 struct file_stats {
@@ -48,16 +41,17 @@ struct file_stats {
 	uint64_t reads;          /* calls of read() */
 	uint64_t calls;          /* calls of the backend */
 	struct page_cache cache; /* before it was read */
-	enum hash_way way;
-	bool missing; /* there is no such file */
+	const char *way;         /* NULL: none */
+	bool missing;            /* there is no such file */
 };
 
 struct message {
 	/* what to hash */
-	const char *name; /* "-": standard input */
+	char *name; /* "-": standard input */
 	const struct algorithm *alg;
-	void *own; /* of who made the message */
+	uint8_t expected[ALG_DIGEST_MAX_BYTES]; /* of a check: for who made the message */
 	/* what came of it */
+	bool hashed; /* by a worker: for run.c */
 	int ret;
 	struct error err;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES]; /* only if ret is 0 */

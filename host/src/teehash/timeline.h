@@ -10,18 +10,10 @@
 #include "json.h"
 #include "switches.h"
 
-enum timeline_step {
-	TIMELINE_OPEN,   /* the session with its buffers */
-	TIMELINE_READ,   /* in read(), by the thread that hashes */
-	TIMELINE_WAIT,   /* for the reader thread */
-	TIMELINE_HASH,   /* in a call of the backend */
-	TIMELINE_REPORT, /* what the report itself asks, after the work */
-	TIMELINE_CLOSE,
-};
-
 /* No more stretches than this are kept. */
 #define TIMELINE_STRETCHES 4096
 
+/* One of zeros records nothing, and is accepted by all but timeline_json(). */
 struct timeline {
 	struct switches *switches; /* NULL before begin and after end */
 	struct switch_list events;
@@ -29,7 +21,7 @@ struct timeline {
 	uint32_t tid;     /* of the thread that hashes */
 	uint64_t begin_ns, end_ns;
 	struct stretch {
-		enum timeline_step step;
+		const char *step;
 		uint64_t ns[2]; /* begin and end */
 	} stretches[TIMELINE_STRETCHES];
 	size_t count;
@@ -37,9 +29,12 @@ struct timeline {
 };
 
 void timeline_begin(struct timeline *timeline);
-/* Adds a stretch that is over. May be given NULL. */
-void timeline_add(struct timeline *timeline, enum timeline_step step, uint64_t begin_ns,
-		  uint64_t end_ns);
+/*
+ * Adds a stretch that is over. May be given NULL. The steps are "open", the session with its
+ * buffers; "read", in read(), by the thread that hashes; "wait", for the reader thread; "hash", in a
+ * call of the backend; "report", what the report itself asks, after the work; and "close".
+ */
+void timeline_add(struct timeline *timeline, const char *step, uint64_t begin_ns, uint64_t end_ns);
 void timeline_end(struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 

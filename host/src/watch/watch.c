@@ -71,14 +71,10 @@ static void *real(const char *name)
 	return found;
 }
 
-/* ISO C has no cast from an object's pointer to a function's. */
-#define REAL(function, name)                                          \
-	do {                                                          \
-		if (!(function)) {                                    \
-			void *found_ = real(name);                    \
-			memcpy(&(function), &found_, sizeof(found_)); \
-		}                                                     \
-	} while (0)
+/* Declares `next`, libteec's function. */
+#define NEXT(function)       \
+	static void *found_; \
+	__typeof__(function) *next = found_ ? found_ : (found_ = real(#function))
 
 static uint64_t now_ns(void)
 {
@@ -252,14 +248,12 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session
 				    const TEEC_UUID *uuid, uint32_t method, const void *data,
 				    TEEC_Operation *op, uint32_t *origin)
 {
-	static TEEC_Result (*next)(TEEC_Context *, TEEC_Session *, const TEEC_UUID *, uint32_t,
-				   const void *, TEEC_Operation *, uint32_t *);
+	NEXT(TEEC_OpenSession);
 	struct watch_call *call = NEW_CALL(WATCH_OPEN);
 	uint32_t where = 0;
 	struct watched w;
 	TEEC_Result result;
 
-	REAL(next, "TEEC_OpenSession");
 	if (call && uuid)
 		memcpy(call->uuid, uuid, sizeof(call->uuid));
 	w = begin(call, session, 0, op);
@@ -269,12 +263,10 @@ EXPORT TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session
 
 EXPORT void TEEC_CloseSession(TEEC_Session *session)
 {
-	static void (*next)(TEEC_Session *);
+	NEXT(TEEC_CloseSession);
 	struct watch_call *call = NEW_CALL(WATCH_CLOSE);
-	struct watched w;
+	struct watched w = begin(call, session, 0, NULL);
 
-	REAL(next, "TEEC_CloseSession");
-	w = begin(call, session, 0, NULL);
 	next(session);
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
@@ -282,15 +274,12 @@ EXPORT void TEEC_CloseSession(TEEC_Session *session)
 EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, TEEC_Operation *op,
 				      uint32_t *origin)
 {
-	static TEEC_Result (*next)(TEEC_Session *, uint32_t, TEEC_Operation *, uint32_t *);
+	NEXT(TEEC_InvokeCommand);
 	struct watch_call *call = NEW_CALL(WATCH_INVOKE);
 	uint32_t where = 0;
-	struct watched w;
-	TEEC_Result result;
+	struct watched w = begin(call, session, command, op);
+	TEEC_Result result = next(session, command, op, &where);
 
-	REAL(next, "TEEC_InvokeCommand");
-	w = begin(call, session, command, op);
-	result = next(session, command, op, &where);
 	return end(w, result, where, origin);
 }
 
@@ -307,28 +296,24 @@ static TEEC_Result share(TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *
 
 EXPORT TEEC_Result TEEC_RegisterSharedMemory(TEEC_Context *context, TEEC_SharedMemory *memory)
 {
-	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
+	NEXT(TEEC_RegisterSharedMemory);
 
-	REAL(next, "TEEC_RegisterSharedMemory");
 	return share(next, context, memory, NEW_CALL(WATCH_REGISTER));
 }
 
 EXPORT TEEC_Result TEEC_AllocateSharedMemory(TEEC_Context *context, TEEC_SharedMemory *memory)
 {
-	static TEEC_Result (*next)(TEEC_Context *, TEEC_SharedMemory *);
+	NEXT(TEEC_AllocateSharedMemory);
 
-	REAL(next, "TEEC_AllocateSharedMemory");
 	return share(next, context, memory, NEW_CALL(WATCH_ALLOCATE));
 }
 
 EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 {
-	static void (*next)(TEEC_SharedMemory *);
+	NEXT(TEEC_ReleaseSharedMemory);
 	struct watch_call *call = NEW_CALL(WATCH_RELEASE);
-	struct watched w;
+	struct watched w = begin(call, memory, 0, NULL);
 
-	REAL(next, "TEEC_ReleaseSharedMemory");
-	w = begin(call, memory, 0, NULL);
 	next(memory);
 	end(w, TEEC_SUCCESS, 0, NULL);
 }

@@ -140,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ta_counter none;
 	struct trace_counts counts = { 0 };
+	struct trace *trace;
 	struct interrupts raised;
 	struct json json = { 0 };
 
@@ -154,7 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if ((unsigned char)*p < 0x20)
 			abort();
 	json_free(&json);
-	trace_end(trace_begin(&counts), &counts);
+	trace_begin(&trace, NULL);
+	trace_end(trace, &counts, NULL);
 	if (counts.complete > counts.returns)
 		abort();
 	fuzz_legs();

@@ -9,38 +9,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char line[LIST_LINE_MAX + 1];
-	struct list_format format = { 0 };
-	enum list_read read;
-	size_t len = 0;
-	FILE *in;
+	static struct list list;
+	struct list_entry entry = { 0 };
+	enum list_line line;
 
 	if (size < 2)
 		return 0;
-	format.untagged = &algorithms[data[0] % algorithms_count];
-	if (format.untagged->class != ALG_DIGEST)
-		format.untagged = algorithm_by_name("sha256");
+	memset(&list, 0, sizeof(list));
+	list.untagged = &algorithms[data[0] % algorithms_count];
+	if (list.untagged->class != ALG_DIGEST)
+		list.untagged = algorithm_by_name("sha256");
 	if (data[0] & 0x80)
-		format.only = format.untagged;
-	in = fmemopen((void *)(data + 1), size - 1, "r");
-	if (!in)
+		list.only = list.untagged;
+	list.in = fmemopen((void *)(data + 1), size - 1, "r");
+	if (!list.in)
 		return 0;
-	while ((read = list_read(in, line, &len)) != LIST_END) {
-		struct list_entry entry = { 0 };
+	for (; (line = list_next(&list, &entry)) != LIST_END; entry = (struct list_entry){ 0 }) {
+		const char *end = list.line + list.len;
 
-		if (read != LIST_LINE)
-			continue;
-		if (len > LIST_LINE_MAX || strlen(line) > len)
+		if (list.len > LIST_LINE_MAX || strlen(list.line) > list.len)
 			abort();
-		if (!list_parse(&format, line, len, &entry))
+		if (line != LIST_PROPER)
 			continue;
 		if (!entry.alg || entry.alg->class != ALG_DIGEST ||
-		    (format.only && entry.alg != format.only))
+		    (list.only && entry.alg != list.only))
 			abort();
 		/* In the line, and no longer than it. */
-		if (entry.name < line || entry.name > line + len || strlen(entry.name) > len)
+		if (entry.name < list.line || entry.name > end || strlen(entry.name) > list.len)
 			abort();
 	}
-	fclose(in);
+	fclose(list.in);
 	return 0;
 }

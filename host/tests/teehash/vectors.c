@@ -34,7 +34,7 @@ static void fail(const struct run *run, const char *name, const char *what)
 
 static bool lacks(struct run *run, const struct algorithm *alg)
 {
-	if (!run->backend->supports(run->session, alg, &run->err))
+	if (!run->backend->digest_init(run->session, alg, &run->err))
 		return false;
 	printf("%s %s skip\n", run->backend->name, alg->name);
 	return true;
@@ -42,7 +42,7 @@ static bool lacks(struct run *run, const struct algorithm *alg)
 
 static void digest(struct run *run, const struct algorithm *alg, size_t len, uint8_t *out)
 {
-	if (run->backend->digest(run->session, alg, &run->buffer, 0, len, out, 1, &run->err))
+	if (run->backend->digest(run->session, alg, &run->buffer, len, out, 1, &run->err))
 		fail(run, alg->name, "failed:");
 }
 
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	if (!run.backend || !file)
 		return 2;
 	if (backend_open(run.backend, USE_DIGESTS, &run.session, &run.err) ||
-	    run.backend->buffer_alloc(run.session, MESSAGE_MAX, &run.buffer, &run.err))
+	    buffer_alloc(run.backend, run.session, MESSAGE_MAX, &run.buffer, &run.err))
 		fail(&run, "", "not here:");
 	while (fgets(line, sizeof(line), file)) {
 		const struct algorithm *alg;
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 			monte_carlo(&run, alg, (const char *const *)word + 1, checkpoints);
 	}
 	fclose(file);
-	run.backend->buffer_free(run.session, &run.buffer);
-	run.backend->close(run.session);
+	buffer_free(run.backend, run.session, &run.buffer);
+	backend_close(run.backend, run.session);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include "openssl_asym.h"
 
 struct shim_asym {
-	struct openssl_keys keys;
+	struct openssl_asym asym;
 	struct buffer in, out;
 	struct asym_job job;
 	bool has_key;
@@ -65,7 +65,7 @@ bool shim_asym_known(uint32_t tee)
 
 static struct session *session_of(struct shim_asym *a)
 {
-	return (struct session *)&a->keys;
+	return (struct session *)&a->asym;
 }
 
 static void must(int ret, const char *what)
@@ -89,7 +89,7 @@ struct shim_asym *shim_asym_new(const struct asym_algorithm *alg, uint32_t mode)
 	a->job = (struct asym_job){
 		.alg = alg, .use = (enum asym_use)use_of(alg, mode), .in = &a->in, .out = &a->out
 	};
-	must(openssl_asym_open(&a->keys.asym, NULL), "libcrypto");
+	must(openssl_asym_open(&a->asym, NULL), "libcrypto");
 	must(openssl_asym_step(session_of(a), &a->job, ASYM_ALLOCATE, NULL), "allocate");
 	return a;
 }
@@ -98,7 +98,7 @@ void shim_asym_free(struct shim_asym *a)
 {
 	if (!a)
 		return;
-	openssl_asym_close(a->keys.asym);
+	openssl_asym_close(&a->asym);
 	free(a->in.data);
 	free(a->out.data);
 	free(a);
