@@ -245,21 +245,16 @@ static TEE_Result list(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define ROW(name, run, ...)                                   \
-	{                                                     \
-		TA_BROKER_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
 	{ TA_BROKER_CMD_NOP, ANY_TYPES, command_nop },
-	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
-	ROW(IDENTITY, identity, MEMREF_OUT, NONE, NONE, NONE),
-	ROW(CLAIM, claim, MEMREF_IN, NONE, NONE, NONE),
-	ROW(ORDER, order, MEMREF_IN, NONE, NONE, NONE),
-	ROW(FORWARD, forward, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_INOUT),
-	ROW(STATISTICS, statistics, MEMREF_OUT, NONE, NONE, NONE),
-	ROW(EXTENSIONS, extensions, NONE, NONE, NONE, NONE),
-	ROW(LIST, list, VALUE_INOUT, MEMREF_OUT, NONE, NONE),
-	COMMAND_CLOCK_ROW,
+	ROW(TA_BROKER_CMD_INFO, info, VALUE_OUT),
+	ROW(TA_BROKER_CMD_IDENTITY, identity, MEMREF_OUT),
+	ROW(TA_BROKER_CMD_CLAIM, claim, MEMREF_IN),
+	ROW(TA_BROKER_CMD_ORDER, order, MEMREF_IN),
+	ROW(TA_BROKER_CMD_FORWARD, forward, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_INOUT),
+	ROW(TA_BROKER_CMD_STATISTICS, statistics, MEMREF_OUT),
+	ROW(TA_BROKER_CMD_EXTENSIONS, extensions, NONE),
+	ROW(TA_BROKER_CMD_LIST, list, VALUE_INOUT, MEMREF_OUT),
+	CLOCK_ROW,
 	{ 0 },
 };

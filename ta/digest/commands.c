@@ -172,21 +172,16 @@ static TEE_Result heap(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define ROW(name, run, ...)                                   \
-	{                                                     \
-		TA_DIGEST_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
 	{ TA_DIGEST_CMD_NOP, ANY_TYPES, command_nop },
-	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
-	ROW(ONESHOT, oneshot, VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
-	ROW(INIT, init, VALUE_IN, NONE, NONE, NONE),
-	ROW(UPDATE, update, MEMREF_IN, NONE, NONE, NONE),
-	ROW(FINAL, final, MEMREF_IN, MEMREF_OUT, NONE, NONE),
-	ROW(FINAL, final_without_input, NONE, MEMREF_OUT, NONE, NONE),
-	ROW(STATS, stats, VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
-	ROW(HEAP, heap, VALUE_OUT, NONE, NONE, NONE),
-	COMMAND_CLOCK_ROW,
+	ROW(TA_DIGEST_CMD_INFO, info, VALUE_OUT),
+	ROW(TA_DIGEST_CMD_ONESHOT, oneshot, VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	ROW(TA_DIGEST_CMD_INIT, init, VALUE_IN),
+	ROW(TA_DIGEST_CMD_UPDATE, update, MEMREF_IN),
+	ROW(TA_DIGEST_CMD_FINAL, final, MEMREF_IN, MEMREF_OUT),
+	ROW(TA_DIGEST_CMD_FINAL, final_without_input, NONE, MEMREF_OUT),
+	ROW(TA_DIGEST_CMD_STATS, stats, VALUE_OUT, VALUE_OUT, VALUE_OUT),
+	ROW(TA_DIGEST_CMD_HEAP, heap, VALUE_OUT),
+	CLOCK_ROW,
 	{ 0 },
 };
