@@ -65,10 +65,18 @@ static const uint8_t inv_sbox[256] = { SBOX(INV_PLAIN) };
 enum { INV_MIX_BEGIN = __COUNTER__ + 1 };
 static const uint32_t inv_mix[256] = { SBOX(INV_MIX_AT) };
 
+/* Words a column each; a, b, c, d: where ShiftRows takes the bytes from. */
+#define ROUND(table, a, b, c, d)                                    \
+	((table)[(a) >> 24] ^ ror32((table)[(b) >> 16 & 0xff], 8) ^ \
+	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[0xff & (d)], 24))
+
+#define LAST_ROUND(box, a, b, c, d)                                                   \
+	((uint32_t)(box)[(a) >> 24] << 24 | (uint32_t)(box)[(b) >> 16 & 0xff] << 16 | \
+	 (uint32_t)(box)[(c) >> 8 & 0xff] << 8 | (box)[0xff & (d)])
+
 static uint32_t sub_word(uint32_t x)
 {
-	return (uint32_t)sbox[x >> 24] << 24 | (uint32_t)sbox[x >> 16 & 0xff] << 16 |
-	       (uint32_t)sbox[x >> 8 & 0xff] << 8 | sbox[x & 0xff];
+	return LAST_ROUND(sbox, x, x, x, x);
 }
 
 void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len)
@@ -119,15 +127,6 @@ void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_l
 	}
 	wipe(&forward, sizeof(forward));
 }
-
-/* Words a column each; a, b, c, d: where ShiftRows takes the bytes from. */
-#define ROUND(table, a, b, c, d)                                    \
-	((table)[(a) >> 24] ^ ror32((table)[(b) >> 16 & 0xff], 8) ^ \
-	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[0xff & (d)], 24))
-
-#define LAST_ROUND(box, a, b, c, d)                                                   \
-	((uint32_t)(box)[(a) >> 24] << 24 | (uint32_t)(box)[(b) >> 16 & 0xff] << 16 | \
-	 (uint32_t)(box)[(c) >> 8 & 0xff] << 8 | (box)[0xff & (d)])
 
 static void load(uint32_t *s, const struct aes_block *block, const uint32_t *key)
 {
