@@ -229,10 +229,10 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 }
 
 /* Asks for a peak and a size. The reason has room for 160 characters. */
-static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_t *peak,
-		     int64_t *size, char *reason)
+static void ask_fact(struct session *s, uint32_t command, int64_t *peak, int64_t *size,
+		     char *reason)
 {
-	TEEC_Operation op = { .paramTypes = types };
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
 	struct error err = { 0 };
 	int ret = tee_invoke(s->ta.tee, command, &op, "ask the digest TA for its memory", &err);
 
@@ -246,12 +246,9 @@ static void ask_fact(struct session *s, uint32_t command, uint32_t types, int64_
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
-	ask_fact(s, TA_DIGEST_CMD_STATS,
-		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-				  TEEC_NONE),
-		 &facts->stack_peak, &facts->stack_size, facts->stack_reason);
-	ask_fact(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap_peak, &facts->heap_size,
-		 facts->heap_reason);
+	ask_fact(s, TA_DIGEST_CMD_STACK, &facts->stack_peak, &facts->stack_size,
+		 facts->stack_reason);
+	ask_fact(s, TA_DIGEST_CMD_HEAP, &facts->heap_peak, &facts->heap_size, facts->heap_reason);
 }
 
 static struct tee_session *ta_tee(struct session *s)
