@@ -15,7 +15,7 @@ TEE_Result session_open(struct session *session)
 void session_close(struct session *session)
 {
 	cipher_close(&session->cipher);
-	mac_close(&session->mac);
+	cipher_close(&session->mac);
 	asym_close(&session->asym);
 	object_close(session);
 }

@@ -60,19 +60,6 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 	return res;
 }
 
-static TEE_Result identity(struct session *session, TEE_Param *params)
-{
-	uint8_t public[TZ_PUBLIC_BYTES];
-	TEE_Result res = check_output(&params[0], sizeof(public));
-
-	(void)session;
-	if (!res)
-		res = identity_public(public);
-	if (!res)
-		put_output(&params[0], public, sizeof(public));
-	return res;
-}
-
 /*
  * Parses a client as a claim or an order names it, in the TA's own memory: length of the id, id,
  * what its key comes from, rules.

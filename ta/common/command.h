@@ -25,6 +25,10 @@
 #define TYPES(...)                                TYPES_(__VA_ARGS__, NONE, NONE, NONE, NONE)
 #define TYPES_(first, second, third, fourth, ...) TEE_PARAM_TYPES(first, second, third, fourth)
 
+/* Opens a stored object to read, write, rename and delete it. */
+#define ACCESS_ALL \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
+
 /* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
 typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
 
