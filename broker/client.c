@@ -348,10 +348,9 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const cha
 		return error_set(err, -EBADMSG, "no message");
 	if (!gcm_message(false, sender->key, message, topic, "", message + head_len, n, plain))
 		return error_set(err, -EBADMSG, "forged");
-	if (!receiver->counter) {
-		RAND_bytes(receiver->salt, sizeof(receiver->salt));
-		receiver->salt[0] |= 0x80;
-	}
+	if (!receiver->counter && random_bytes(receiver->salt, sizeof(receiver->salt), err))
+		return -EIO;
+	receiver->salt[0] |= 0x80;
 	memcpy(out, message, head_len);
 	out[3] = TZ_FROM_BROKER;
 	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));

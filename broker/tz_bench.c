@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "clock.h"
 #include "marker.h"
 
 #define WARM_UP 3
@@ -56,11 +57,6 @@ static uint64_t time_of(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t now(void)
-{
-	return time_of(CLOCK_MONOTONIC_RAW);
 }
 
 /* Returns the CPU time of a process that is waiting, as its scheduler counts it. */
@@ -95,7 +91,7 @@ static void on_connect(struct mosquitto *mosq, void *user, int rc)
 static void on_message(struct mosquitto *mosq, void *user, const struct mosquitto_message *message)
 {
 	struct person *person = user;
-	uint64_t took = now() - sent_at[person->came];
+	uint64_t took = clock_now_ns() - sent_at[person->came];
 	size_t len = (size_t)message->payloadlen;
 	uint8_t *plain = malloc(len + 1);
 	struct tz_opened opened;
@@ -174,9 +170,9 @@ static void send_one(struct person *pub, size_t number, uint64_t at, const uint8
 
 	if (folder && tz_seal(&pub->client, topic, plain, bytes, sealed, &error))
 		errx(1, "%s", error.what);
-	for (uint64_t t = now(); t < at; t = now())
+	for (uint64_t t = clock_now_ns(); t < at; t = clock_now_ns())
 		usleep((useconds_t)((at - t) / 1000 + 1));
-	sent_at[number] = at ? at : now();
+	sent_at[number] = at ? at : clock_now_ns();
 	atomic_store(&sent, number + 1);
 	if (mosquitto_publish(pub->mosq, NULL, topic, (int)len, folder ? sealed : plain, qos,
 			      false))
@@ -268,7 +264,7 @@ int main(int argc, char **argv)
 	MARKER_DISARM();
 	atomic_store(&got, 0);
 	due = subscribers * (unsigned int)messages;
-	for (begin = now(); rate && m < WARM_UP + messages; m++)
+	for (begin = clock_now_ns(); rate && m < WARM_UP + messages; m++)
 		send_one(&people[0], m, begin + (m - WARM_UP) * 1000000000u / rate, plain, sealed);
 	if (rate)
 		wait_for(&got, "copies");

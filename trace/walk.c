@@ -107,8 +107,6 @@ struct thread {
 	 */
 	struct stack kept[KEPT];
 	size_t n_kept;
-	bool other; /* not the one that the window began in */
-	bool asleep;
 };
 
 struct link { /* how often one function, or domain, went to another */
@@ -122,13 +120,6 @@ struct links {
 	size_t n, room;
 };
 
-struct last { /* the step before this one */
-	uint64_t address, end;
-	uint32_t function;
-	uint8_t domain, kind;
-	uint16_t flags;
-};
-
 static struct {
 	struct node *nodes;
 	size_t n_nodes, room_nodes;
@@ -136,9 +127,12 @@ static struct {
 	struct links passes, lost;
 
 	struct thread *threads;
-	size_t n_threads, room_threads, current;
+	size_t n_threads, room_threads;
+	size_t current; /* 0: the thread that the window began in; all but this one sleep */
 	uint32_t functions;
-	struct last last;
+	/* The step before this one, as step() makes them, and the address behind it. */
+	struct table_block last;
+	uint64_t last_end;
 	bool lost_one; /* a return, in any thread */
 } walk = { .roots = NO_NODE };
 
@@ -254,13 +248,13 @@ static void push(const struct table_block *b, struct frame back)
 
 static void push_call(const struct table_block *b)
 {
-	push(b, (struct frame){ .back = walk.last.end, .back_domain = walk.last.domain });
+	push(b, (struct frame){ .back = walk.last_end, .back_domain = walk.last.domain });
 }
 
 /* Pushes the frame of an exception, which goes back to `domain`. */
 static void push_fault(const struct table_block *b, uint8_t domain)
 {
-	push(b, (struct frame){ .back = walk.last.end,
+	push(b, (struct frame){ .back = walk.last_end,
 				.back_domain = domain,
 				.pending = walk.last.kind,
 				.fault = true });
@@ -301,15 +295,15 @@ static void replace_top(const struct table_block *b)
 	push(b, frame);
 }
 
-/* Returns the index of the innermost frame that returns to `address` in b's domain; -1: none. */
-static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b, uint64_t address)
+/* Returns the index of the innermost frame that returns to b, in b's domain; -1 if there is none. */
+static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b)
 {
 	for (size_t i = s->n; i-- > 0;) {
 		const struct frame *f = &s->frames[i];
 
 		if (f->back && f->back_domain == b->domain && f->pending != CALL &&
 		    f->pending != RETURN &&
-		    (f->back == address || (f->fault && f->back == address + 4)))
+		    (f->back == b->address || (f->fault && f->back == b->address + 4)))
 			return (ptrdiff_t)i;
 	}
 	return -1;
@@ -319,10 +313,9 @@ static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b
  * Returns the index of the exception that is over when an ERET goes to b, or -1: where one came
  * behind a call or a jump, only what that may go to is known.
  */
-static ptrdiff_t exception_before(const struct stack *s, const struct table_block *b,
-				  uint64_t address)
+static ptrdiff_t exception_before(const struct stack *s, const struct table_block *b)
 {
-	ptrdiff_t exact = frame_before(s, b, address);
+	ptrdiff_t exact = frame_before(s, b);
 
 	for (size_t i = s->n; exact < 0 && i-- > 1;) {
 		const struct frame *f = &s->frames[i], *by = f - 1;
@@ -405,7 +398,7 @@ static void keep(size_t from)
 static void put_back(size_t which, size_t n)
 {
 	struct thread *t = thread();
-	size_t base = t->other; /* the root stays */
+	size_t base = walk.current != 0; /* the root of another thread stays */
 
 	for (size_t i = 0; i < t->stack.n; i++)
 		if (t->stack.frames[i].domain == TFA)
@@ -427,14 +420,14 @@ static void put_back(size_t which, size_t n)
 	drop_kept(t, which);
 }
 
-static bool resume(const struct table_block *b, uint64_t address)
+static bool resume(const struct table_block *b)
 {
 	struct thread *t = thread();
 
 	for (size_t which = t->n_kept; which-- > 0;) {
 		const struct stack *kept = &t->kept[which];
 		const struct frame *last = &kept->frames[kept->n - 1];
-		ptrdiff_t n = exception_before(kept, b, address);
+		ptrdiff_t n = exception_before(kept, b);
 
 		if (n < 0 && !(b->flags & ENTRY) && last->domain == b->domain &&
 		    last->function == b->function)
@@ -488,23 +481,31 @@ static bool resume_to_vector(const struct table_block *b)
 	return true;
 }
 
+/* Takes the frames from i on off the stack: b is an exception that came right behind the i-th. */
+static void interrupt_again(size_t i, const struct table_block *b)
+{
+	struct frame over = thread()->stack.frames[i];
+
+	thread()->stack.n = i;
+	over.fault = true;
+	push(b, over);
+}
+
 /*
  * Goes on when an exception is over, and the next came before the first instruction behind it: it
  * returns to where the first one would have.
  */
 static bool return_to_vector(const struct table_block *b)
 {
-	struct stack *s = &thread()->stack;
+	const struct stack *s = &thread()->stack;
 
 	for (size_t i = s->n; i-- > 0 && s->frames[i].domain != TFA;) {
-		struct frame over = s->frames[i];
+		const struct frame *f = &s->frames[i];
 
-		if (over.domain != b->domain || (!over.fault && over.back_domain == b->domain))
-			continue;
-		s->n = i;
-		over.fault = true;
-		push(b, over);
-		return true;
+		if (f->domain == b->domain && (f->fault || f->back_domain != b->domain)) {
+			interrupt_again(i, b);
+			return true;
+		}
 	}
 	return false;
 }
@@ -532,7 +533,7 @@ static void lose(const struct table_block *b)
 	struct thread *t = thread();
 
 	walk.lost_one = true;
-	if (t->other) {
+	if (walk.current) {
 		/* It was met in the middle: what called it is not known. */
 		t->stack.n = 1;
 		push_root(b);
@@ -549,56 +550,50 @@ static void lose(const struct table_block *b)
 	replace_top(b);
 }
 
-static void change_domain(const struct table_block *b, uint64_t address)
+static void change_domain(const struct table_block *b)
 {
-	const struct last *last = &walk.last;
-	struct thread *t = thread();
+	const struct table_block *last = &walk.last;
+	const struct stack *s = &thread()->stack;
+	bool again = false; /* the caller was interrupted before its first step */
 	ptrdiff_t i = -1;
 
 	count_link(&walk.passes, last->domain, b->domain, last->kind);
 	if (last->kind == ERET)
-		i = exception_before(&t->stack, b, address);
+		i = exception_before(s, b);
 	else if (last->kind == RETURN || last->kind == OTHER)
-		i = frame_before(&t->stack, b, address);
-	if (i >= 0) {
-		if (last->domain == TFA && b->domain == KERNEL)
-			keep((size_t)i);
-		go_back((size_t)i, b);
-	} else if (last->kind == ERET && b->flags & VECTOR) {
-		/* Back to the caller, interrupted before its first step. */
-		for (i = (ptrdiff_t)t->stack.n - 1; i >= 0; i--)
-			if (t->stack.frames[i].back_domain == b->domain &&
-			    t->stack.frames[i].domain != b->domain)
+		i = frame_before(s, b);
+	if (i < 0 && last->kind == ERET && b->flags & VECTOR) {
+		again = true;
+		for (i = (ptrdiff_t)s->n - 1; i >= 0; i--)
+			if (s->frames[i].back_domain == b->domain &&
+			    s->frames[i].domain != b->domain)
 				break;
-		if (i >= 0) {
-			struct frame over = t->stack.frames[i];
-
-			if (last->domain == TFA && b->domain == KERNEL)
-				keep((size_t)i);
-			t->stack.n = (size_t)i;
-			over.fault = true;
-			push(b, over);
-		} else {
-			push_root(b);
-		}
-	} else if (last->domain == CORE && last->kind == ERET && resume(b, address)) {
-		return;
-	} else if (t->other && b->domain == PROGRAM) {
-		lose(b);
-	} else if (last->kind == SVC || last->kind == SMC || last->kind == ERET) {
-		push_call(b);
-	} else {
-		push_fault(b, last->domain);
 	}
+	if (i >= 0 && last->domain == TFA && b->domain == KERNEL)
+		keep((size_t)i);
+	if (i >= 0 && again)
+		interrupt_again((size_t)i, b);
+	else if (i >= 0)
+		go_back((size_t)i, b);
+	else if (again)
+		push_root(b);
+	else if (last->domain == CORE && last->kind == ERET && resume(b))
+		return;
+	else if (walk.current && b->domain == PROGRAM)
+		lose(b);
+	else if (last->kind == SVC || last->kind == SMC || last->kind == ERET)
+		push_call(b);
+	else
+		push_fault(b, last->domain);
 }
 
-static void same_domain(const struct table_block *b, uint64_t address)
+static void same_domain(const struct table_block *b)
 {
-	const struct last *last = &walk.last;
+	const struct table_block *last = &walk.last;
 	struct thread *t = thread();
 	ptrdiff_t i;
 
-	if (b->flags & VECTOR && !(last->flags & VECTOR && last->address >> 7 == address >> 7)) {
+	if (b->flags & VECTOR && !(last->flags & VECTOR && last->address >> 7 == b->address >> 7)) {
 		if (last->kind != ERET ||
 		    (!return_to_vector(b) && (b->domain != CORE || !resume_to_vector(b))))
 			push_fault(b, b->domain);
@@ -606,11 +601,11 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	}
 	switch (last->kind) {
 	case CALL:
-		if (address != last->end)
+		if (b->address != walk.last_end)
 			push_call(b);
 		break;
 	case RETURN:
-		i = frame_before(&t->stack, b, address);
+		i = frame_before(&t->stack, b);
 		if (i >= 0)
 			go_back((size_t)i, b);
 		else if (!(last->flags & TABLE) &&
@@ -618,10 +613,10 @@ static void same_domain(const struct table_block *b, uint64_t address)
 			lose(b);
 		break;
 	case ERET:
-		i = exception_before(&t->stack, b, address);
+		i = exception_before(&t->stack, b);
 		if (i >= 0)
 			go_back((size_t)i, b);
-		else if (!resume(b, address) &&
+		else if (!resume(b) &&
 			 /* OP-TEE begins a context at a function */
 			 !(b->domain == CORE && b->flags & ENTRY) &&
 			 (b->flags & ENTRY || b->function != top()->function))
@@ -636,8 +631,7 @@ static void same_domain(const struct table_block *b, uint64_t address)
 	}
 }
 
-static void advance(const struct table_block *b, uint64_t address, uint32_t instructions,
-		    bool whole)
+static void advance(const struct table_block *b, uint32_t instructions)
 {
 	bool jumped = b->domain == walk.last.domain && walk.last.kind != RETURN &&
 		      walk.last.kind != ERET;
@@ -645,9 +639,9 @@ static void advance(const struct table_block *b, uint64_t address, uint32_t inst
 	if (!top())
 		push_root(b);
 	else if (b->domain != walk.last.domain)
-		change_domain(b, address);
+		change_domain(b);
 	else
-		same_domain(b, address);
+		same_domain(b);
 	if (!top())
 		push_root(b);
 	if (top()->function != b->function || top()->domain != b->domain) {
@@ -657,14 +651,8 @@ static void advance(const struct table_block *b, uint64_t address, uint32_t inst
 			replace_top(b);
 	}
 	walk.nodes[top()->node].self += instructions;
-	walk.last = (struct last){
-		.address = address,
-		.end = address + 4 * (uint64_t)instructions,
-		.function = b->function,
-		.domain = b->domain,
-		.kind = whole ? b->kind : CUT,
-		.flags = b->flags,
-	};
+	walk.last = *b;
+	walk.last_end = b->address + 4 * (uint64_t)instructions;
 }
 
 /* Threads of the kernel. */
@@ -682,20 +670,22 @@ struct steps {
 	const char *window;
 };
 
+/* Follows a step: its block, from where it begins, and cut if the step left it in the middle. */
 static void step(const struct steps *steps, size_t i)
 {
 	const struct window_step *s = &steps->list[i];
-	const struct table_block *b = &steps->table[s->block];
-	uint64_t skipped;
-	uint32_t all;
+	struct table_block b;
+	uint32_t left;
 
 	if (s->block >= steps->n_blocks)
 		errx(1, "%s: not a whole window", steps->window);
-	all = steps->blocks[s->block].instructions;
-	/* The first step is the rest of the marker's block. */
-	skipped = i ? 0 : 4 * (uint64_t)(all - s->instructions);
-
-	advance(b, b->address + skipped, s->instructions, !i || s->instructions == all);
+	b = steps->table[s->block];
+	left = steps->blocks[s->block].instructions - s->instructions;
+	if (!i) /* the rest of the marker's block */
+		b.address += 4 * (uint64_t)left;
+	else if (left)
+		b.kind = CUT;
+	advance(&b, s->instructions);
 }
 
 enum { TRIAL_STEPS = 100000 };
@@ -729,13 +719,13 @@ static bool fits(const struct steps *steps, size_t i, size_t t)
 	return !WEXITSTATUS(status);
 }
 
-static void new_thread(bool other)
+static void new_thread(void)
 {
 	walk.threads =
 		grow(walk.threads, walk.n_threads, &walk.room_threads, sizeof(*walk.threads));
 	walk.current = walk.n_threads++;
-	walk.threads[walk.current] = (struct thread){ .other = other };
-	if (other)
+	walk.threads[walk.current] = (struct thread){ 0 };
+	if (walk.current)
 		push(&(struct table_block){ .function = walk.functions + (uint32_t)walk.current - 1,
 					    .domain = DOMAINS },
 		     (struct frame){ 0 });
@@ -744,17 +734,13 @@ static void new_thread(bool other)
 /* Finds the thread that goes on at step i, after the kernel changed threads. */
 static void change_thread(const struct steps *steps, size_t i)
 {
-	size_t left = walk.current;
-
-	walk.threads[left].asleep = true;
 	for (size_t t = 0; t < walk.n_threads; t++) {
-		if (t == left || !walk.threads[t].asleep || !fits(steps, i, t))
-			continue;
-		walk.current = t;
-		walk.threads[t].asleep = false;
-		return;
+		if (t != walk.current && fits(steps, i, t)) {
+			walk.current = t;
+			return;
+		}
 	}
-	new_thread(true);
+	new_thread();
 }
 
 static const void *map(const char *path, size_t *size)
@@ -820,7 +806,7 @@ static void release(const struct steps *steps, size_t i)
 /* Follows the whole window. */
 static void follow(const struct steps *steps)
 {
-	new_thread(false);
+	new_thread();
 	for (size_t i = 0; i < steps->n; i++) {
 		if (i && !(i % RELEASED))
 			release(steps, i);

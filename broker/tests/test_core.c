@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client.h"
 #include "core.h"
 #include "ta.h"
 
@@ -231,6 +233,34 @@ static void test_a_ta_that_died_is_opened_again(void **state)
 	assert_int_equal(opened, 2);
 }
 
+static bool no_random;
+
+/* In the place of OpenSSL's. */
+int RAND_bytes(unsigned char *out, int len)
+{
+	memset(out, 7, (size_t)len);
+	return !no_random;
+}
+
+static void test_without_random_bytes_nothing_is_sealed_anew(void **state)
+{
+	struct tz_client sender = { .id = "ann", .key = { 1 }, .counter = 1 };
+	struct tz_client receiver = { .id = "bob", .key = { 2 } };
+	uint8_t sealed[100 + TZ_OVERHEAD(3)], plain[100] = { 0 }, copy[sizeof(sealed)];
+	struct error err = { 0 };
+
+	(void)state;
+	assert_int_equal(tz_seal(&sender, "tz/a", plain, sizeof(plain), sealed, &err), 0);
+	no_random = true;
+	assert_int_equal(tz_reencrypt(&sender, &receiver, "tz/a", sealed, sizeof(sealed), plain,
+				      copy, &err),
+			 -EIO);
+	no_random = false;
+	assert_int_equal(tz_reencrypt(&sender, &receiver, "tz/a", sealed, sizeof(sealed), plain,
+				      copy, &err),
+			 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -241,6 +271,7 @@ int main(void)
 		TEST(test_what_the_ta_refuses_leaves_nothing),
 		TEST(test_many_readers_and_long_messages),
 		TEST(test_a_ta_that_died_is_opened_again),
+		TEST(test_without_random_bytes_nothing_is_sealed_anew),
 	};
 
 	return cmocka_run_group_tests_name("broker core", tests, NULL, NULL);

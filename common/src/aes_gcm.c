@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GCM (SP 800-38D) with nonces of 96 bits in portable C: the mode of aes.h, and
- * the class of gcm.h. GHASH by tables of four bits (V. Shoup; D. McGrew and
- * J. Viega, GCM, 4.1).
+ * GCM (SP 800-38D) with nonces of 96 bits in portable C. GHASH by tables of four
+ * bits (V. Shoup; D. McGrew and J. Viega, GCM, 4.1).
  */
 #include <teemark/gcm.h>
 
@@ -18,6 +17,23 @@ static const uint64_t back[16] = {
 	BACK(0), BACK(1), BACK(2),  BACK(3),  BACK(4),  BACK(5),  BACK(6),  BACK(7),
 	BACK(8), BACK(9), BACK(10), BACK(11), BACK(12), BACK(13), BACK(14), BACK(15),
 };
+
+/* Multiples of one element of GF(2^128), by four bits (SP 800-38D, 6.4). */
+struct ghash_key {
+	uint64_t high[16], low[16];
+};
+
+struct key {
+	struct aes_key aes;
+	struct ghash_key ghash;
+};
+
+_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key), "struct gcm_key is too small");
+
+static const struct key *of(const struct gcm_key *key)
+{
+	return (const struct key *)(const void *)key->bytes;
+}
 
 static void ghash_set_key(struct ghash_key *key, const struct aes_block *h)
 {
@@ -63,14 +79,20 @@ static void ghash(const struct ghash_key *key, struct aes_block *y, const struct
 	y->w[1] = BYTES_BE64(low);
 }
 
-static void expand(struct aes_key *aes, struct ghash_key *hash, const uint8_t *key, size_t key_len)
+void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len)
 {
+	struct key *k = (struct key *)(void *)key->bytes;
 	struct aes_block h = { 0 };
 
-	aes_set_encrypt_key(aes, key, key_len);
-	aes_encrypt(aes, &h);
-	ghash_set_key(hash, &h);
+	aes_set_encrypt_key(&k->aes, bytes, len);
+	aes_encrypt(&k->aes, &h);
+	ghash_set_key(&k->ghash, &h);
 	wipe(&h, sizeof(h));
+}
+
+static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
+{
+	gcm_c_set_key(key, bytes, GCM_KEY_BYTES);
 }
 
 static struct aes_block key_stream(const struct gcm_message *m, const struct aes_key *aes)
@@ -94,102 +116,6 @@ static void hash_block(struct gcm_message *m, const struct ghash_key *key,
 	aes_put(m->hash, &y);
 }
 
-/* Pieces of any length: m->crypted says where in a block the last one ended. */
-static void crypt_pieces(struct gcm_message *m, const struct aes_key *aes,
-			 const struct ghash_key *key, bool encrypt, const uint8_t *in, uint8_t *out,
-			 size_t len)
-{
-	while (len) {
-		size_t at = m->crypted % AES_BLOCK;
-		size_t n = AES_BLOCK - at < len ? AES_BLOCK - at : len;
-		struct aes_block text = { 0 }, given = { 0 }, stream;
-
-		for (int i = 15; !at && i >= 12 && ++m->counter[i] == 0; i--)
-			;
-		stream = key_stream(m, aes);
-		memcpy((uint8_t *)&given + at, in, n);
-		text = given;
-		aes_xor(&text, &stream);
-		memcpy(out, (uint8_t *)&text + at, n);
-		if (encrypt)
-			memcpy((uint8_t *)&given + at, out, n);
-		hash_block(m, key, &given, at + n == AES_BLOCK);
-		m->crypted += n;
-		in += n;
-		out += n;
-		len -= n;
-	}
-}
-
-static void finish(struct gcm_message *m, const struct aes_key *aes, const struct ghash_key *key,
-		   uint8_t out[GCM_TAG_BYTES])
-{
-	static const struct aes_block nothing;
-	const struct aes_block lengths = { { BYTES_BE64(m->authenticated * 8),
-					     BYTES_BE64(m->crypted * 8) } };
-	struct aes_block y;
-
-	if (m->crypted % AES_BLOCK)
-		hash_block(m, key, &nothing, true);
-	hash_block(m, key, &lengths, true);
-	memset(m->counter + 12, 0, 3);
-	m->counter[15] = 1;
-	y = key_stream(m, aes);
-	hash_block(m, key, &y, false);
-	memcpy(out, m->hash, GCM_TAG_BYTES);
-}
-
-/* -- the mode ------------------------------------------------------------- */
-
-static void mode_set_key(struct aes_state *state, const uint8_t *key, size_t key_len)
-{
-	expand(&state->key, &state->gcm.key, key, key_len);
-}
-
-static void mode_begin(struct aes_state *state, const uint8_t *iv)
-{
-	gcm_begin(&state->gcm.message, iv);
-}
-
-static void mode_update(struct aes_state *state, const uint8_t *in, uint8_t *out, size_t len)
-{
-	crypt_pieces(&state->gcm.message, &state->key, &state->gcm.key, state->encrypt, in, out,
-		     len);
-}
-
-static void mode_tag(struct aes_state *state, uint8_t *tag)
-{
-	finish(&state->gcm.message, &state->key, &state->gcm.key, tag);
-}
-
-const struct aes_mode aes_gcm = {
-	.set_key = mode_set_key,
-	.begin = mode_begin,
-	.update = mode_update,
-	.tag = mode_tag,
-};
-
-/* -- the class: one key for many messages --------------------------------- */
-
-struct key {
-	struct aes_key aes;
-	struct ghash_key ghash;
-};
-
-_Static_assert(sizeof(struct key) <= sizeof(struct gcm_key), "struct gcm_key is too small");
-
-static const struct key *of(const struct gcm_key *key)
-{
-	return (const struct key *)(const void *)key->bytes;
-}
-
-static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
-{
-	struct key *k = (struct key *)(void *)key->bytes;
-
-	expand(&k->aes, &k->ghash, bytes, GCM_KEY_BYTES);
-}
-
 static void authenticate(struct gcm_message *m, const struct gcm_key *key, const uint8_t *data,
 			 size_t len)
 {
@@ -202,15 +128,48 @@ static void authenticate(struct gcm_message *m, const struct gcm_key *key, const
 	m->authenticated = len;
 }
 
-static void crypt(struct gcm_message *m, const struct gcm_key *key, bool encrypt, const uint8_t *in,
-		  uint8_t *out, size_t len)
+/* Takes pieces of any length: m->crypted says where in a block the last one ended. */
+void gcm_c_crypt(struct gcm_message *m, const struct gcm_key *key, bool encrypt, const uint8_t *in,
+		 uint8_t *out, size_t len)
 {
-	crypt_pieces(m, &of(key)->aes, &of(key)->ghash, encrypt, in, out, len);
+	while (len) {
+		size_t at = m->crypted % AES_BLOCK;
+		size_t n = AES_BLOCK - at < len ? AES_BLOCK - at : len;
+		struct aes_block text = { 0 }, given = { 0 }, stream;
+
+		for (int i = 15; !at && i >= 12 && ++m->counter[i] == 0; i--)
+			;
+		stream = key_stream(m, &of(key)->aes);
+		memcpy((uint8_t *)&given + at, in, n);
+		text = given;
+		aes_xor(&text, &stream);
+		memcpy(out, (uint8_t *)&text + at, n);
+		if (encrypt)
+			memcpy((uint8_t *)&given + at, out, n);
+		hash_block(m, &of(key)->ghash, &given, at + n == AES_BLOCK);
+		m->crypted += n;
+		in += n;
+		out += n;
+		len -= n;
+	}
 }
 
-static void tag(struct gcm_message *m, const struct gcm_key *key, uint8_t out[GCM_TAG_BYTES])
+void gcm_c_tag(struct gcm_message *m, const struct gcm_key *key, uint8_t out[GCM_TAG_BYTES])
 {
-	finish(m, &of(key)->aes, &of(key)->ghash, out);
+	static const struct aes_block nothing;
+	const struct aes_block lengths = { { BYTES_BE64(m->authenticated * 8),
+					     BYTES_BE64(m->crypted * 8) } };
+	const struct ghash_key *ghash_key = &of(key)->ghash;
+	struct aes_block y;
+
+	if (m->crypted % AES_BLOCK)
+		hash_block(m, ghash_key, &nothing, true);
+	hash_block(m, ghash_key, &lengths, true);
+	memset(m->counter + 12, 0, 3);
+	m->counter[15] = 1;
+	y = key_stream(m, &of(key)->aes);
+	hash_block(m, ghash_key, &y, false);
+	memcpy(out, m->hash, GCM_TAG_BYTES);
 }
 
 static void copy(uint8_t *out, const uint8_t *in, size_t len)
@@ -221,7 +180,7 @@ static void copy(uint8_t *out, const uint8_t *in, size_t len)
 const struct gcm_class gcm_c = {
 	.set_key = set_key,
 	.authenticate = authenticate,
-	.crypt = crypt,
+	.crypt = gcm_c_crypt,
 	.copy = copy,
-	.tag = tag,
+	.tag = gcm_c_tag,
 };

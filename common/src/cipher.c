@@ -1,34 +1,216 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A mode is added by its functions (aes.h), and a line here by its kernel name. */
+/*
+ * ECB, CBC and CTR (SP 800-38A), XTS (IEEE 1619 without stealing), and GCM by the class gcm_c. A
+ * mode is added by its functions, and a row of `modes`.
+ */
 #include <teemark/algorithms.h>
+#include <teemark/cipher.h>
+#include <teemark/gcm.h>
 
 #include "aes.h"
 
-static const struct {
-	const char *kernel;
-	const struct aes_mode *mode;
-} modes[] = {
-	{ "ecb(aes)", &aes_ecb }, { "cbc(aes)", &aes_cbc }, { "ctr(aes)", &aes_ctr },
-	{ "xts(aes)", &aes_xts }, { "gcm(aes)", &aes_gcm },
+/* A union cipher_ctx holds this. */
+struct state {
+	const struct mode *mode;
+	bool encrypt;
+	struct aes_key key;
+	struct aes_block iv;     /* chaining value, counter, tweak */
+	struct aes_block stream; /* CTR: key stream … */
+	unsigned int used;       /* … of which so many bytes are used */
+	union {
+		struct aes_key tweak; /* XTS: the second key */
+		struct {
+			struct gcm_key key;
+			struct gcm_message message;
+		} gcm;
+	};
 };
 
-static struct aes_state *state_of(union cipher_ctx *ctx)
+_Static_assert(sizeof(struct state) <= sizeof(union cipher_ctx), "union cipher_ctx is too small");
+
+static void set_key(struct state *state, const uint8_t *key, size_t key_len)
 {
-	return (struct aes_state *)(void *)ctx;
+	if (state->encrypt)
+		aes_set_encrypt_key(&state->key, key, key_len);
+	else
+		aes_set_decrypt_key(&state->key, key, key_len);
+}
+
+static void set_stream_key(struct state *state, const uint8_t *key, size_t key_len)
+{
+	aes_set_encrypt_key(&state->key, key, key_len);
+}
+
+static void begin(struct state *state, const uint8_t *iv)
+{
+	state->iv = aes_get(iv);
+}
+
+static void ecb_begin(struct state *state, const uint8_t *iv)
+{
+	(void)state;
+	(void)iv;
+}
+
+static void crypt(const struct state *state, struct aes_block *block)
+{
+	if (state->encrypt)
+		aes_encrypt(&state->key, block);
+	else
+		aes_decrypt(&state->key, block);
+}
+
+static void ecb_update(struct state *state, const uint8_t *in, uint8_t *out, size_t len)
+{
+	for (size_t i = 0; i < len; i += AES_BLOCK) {
+		struct aes_block block = aes_get(in + i);
+
+		crypt(state, &block);
+		aes_put(out + i, &block);
+	}
+}
+
+static void cbc_update(struct state *state, const uint8_t *in, uint8_t *out, size_t len)
+{
+	for (size_t i = 0; i < len; i += AES_BLOCK) {
+		struct aes_block block = aes_get(in + i);
+
+		if (state->encrypt) {
+			aes_xor(&block, &state->iv);
+			aes_encrypt(&state->key, &block);
+			state->iv = block;
+		} else {
+			struct aes_block next = block;
+
+			aes_decrypt(&state->key, &block);
+			aes_xor(&block, &state->iv);
+			state->iv = next;
+		}
+		aes_put(out + i, &block);
+	}
+}
+
+static void next_stream(struct state *state)
+{
+	uint8_t *counter = (uint8_t *)&state->iv;
+
+	state->stream = state->iv;
+	aes_encrypt(&state->key, &state->stream);
+	for (int i = AES_BLOCK - 1; i >= 0 && ++counter[i] == 0; i--)
+		;
+}
+
+static void ctr_update(struct state *state, const uint8_t *in, uint8_t *out, size_t len)
+{
+	const uint8_t *stream = (const uint8_t *)&state->stream;
+	size_t i = 0;
+
+	for (; i < len && state->used < AES_BLOCK; i++)
+		out[i] = in[i] ^ stream[state->used++];
+	for (; len - i >= AES_BLOCK; i += AES_BLOCK) {
+		struct aes_block block = aes_get(in + i);
+
+		next_stream(state);
+		aes_xor(&block, &state->stream);
+		aes_put(out + i, &block);
+	}
+	if (i < len) {
+		next_stream(state);
+		state->used = 0;
+	}
+	for (; i < len; i++)
+		out[i] = in[i] ^ stream[state->used++];
+}
+
+static void ctr_begin(struct state *state, const uint8_t *iv)
+{
+	begin(state, iv);
+	state->used = AES_BLOCK;
+}
+
+static void xts_set_key(struct state *state, const uint8_t *key, size_t key_len)
+{
+	set_key(state, key, key_len / 2);
+	aes_set_encrypt_key(&state->tweak, key + key_len / 2, key_len / 2);
+}
+
+static void xts_begin(struct state *state, const uint8_t *iv)
+{
+	begin(state, iv);
+	aes_encrypt(&state->tweak, &state->iv);
+}
+
+/* Times x in GF(2^128), the bytes little-endian (IEEE 1619, 5.2). */
+static void next_tweak(struct aes_block *tweak)
+{
+	uint64_t low = BYTES_LE64(tweak->w[0]);
+	uint64_t high = BYTES_LE64(tweak->w[1]);
+	uint64_t carry = high >> 63;
+
+	high = high << 1 | low >> 63;
+	low = low << 1 ^ carry * 0x87;
+	tweak->w[0] = BYTES_LE64(low);
+	tweak->w[1] = BYTES_LE64(high);
+}
+
+static void xts_update(struct state *state, const uint8_t *in, uint8_t *out, size_t len)
+{
+	for (size_t i = 0; i < len; i += AES_BLOCK) {
+		struct aes_block block = aes_get(in + i);
+
+		aes_xor(&block, &state->iv);
+		crypt(state, &block);
+		aes_xor(&block, &state->iv);
+		aes_put(out + i, &block);
+		next_tweak(&state->iv);
+	}
+}
+
+static void gcm_set_key(struct state *state, const uint8_t *key, size_t key_len)
+{
+	gcm_c_set_key(&state->gcm.key, key, key_len);
+}
+
+static void gcm_mode_begin(struct state *state, const uint8_t *iv)
+{
+	gcm_begin(&state->gcm.message, iv);
+}
+
+static void gcm_update(struct state *state, const uint8_t *in, uint8_t *out, size_t len)
+{
+	gcm_c_crypt(&state->gcm.message, &state->gcm.key, state->encrypt, in, out, len);
+}
+
+static const struct mode {
+	const char *kernel; /* of the algorithm's row */
+	/* Is called with state->encrypt set. */
+	void (*set_key)(struct state *state, const uint8_t *key, size_t key_len);
+	void (*begin)(struct state *state, const uint8_t *iv);
+	void (*update)(struct state *state, const uint8_t *in, uint8_t *out, size_t len);
+} modes[] = {
+	{ "ecb(aes)", set_key, ecb_begin, ecb_update },
+	{ "cbc(aes)", set_key, begin, cbc_update },
+	{ "ctr(aes)", set_stream_key, ctr_begin, ctr_update },
+	{ "xts(aes)", xts_set_key, xts_begin, xts_update },
+	{ "gcm(aes)", gcm_set_key, gcm_mode_begin, gcm_update },
+};
+
+static struct state *state_of(union cipher_ctx *ctx)
+{
+	return (struct state *)(void *)ctx;
 }
 
 bool cipher_set_key(union cipher_ctx *ctx, uint16_t alg_id, bool encrypt, const uint8_t *key)
 {
 	const struct algorithm *alg = algorithm_by_id(alg_id);
-	struct aes_state *state = state_of(ctx);
+	struct state *state = state_of(ctx);
 
 	if (!alg || (alg->class != ALG_CIPHER && alg->class != ALG_AEAD))
 		return false;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(modes[i].kernel, alg->kernel))
 			continue;
-		memset(state, 0, sizeof(*state));
-		state->mode = modes[i].mode;
+		state->mode = &modes[i];
 		state->encrypt = encrypt;
 		state->mode->set_key(state, key, alg->key_bytes);
 		return true;
@@ -48,7 +230,7 @@ void cipher_update(union cipher_ctx *ctx, const uint8_t *in, uint8_t *out, size_
 
 void cipher_tag(union cipher_ctx *ctx, uint8_t *tag)
 {
-	state_of(ctx)->mode->tag(state_of(ctx), tag);
+	gcm_c_tag(&state_of(ctx)->gcm.message, &state_of(ctx)->gcm.key, tag);
 }
 
 void cipher_wipe(union cipher_ctx *ctx)

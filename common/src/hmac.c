@@ -43,9 +43,9 @@ bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, con
 	hmac->digest_bytes = digest->out_bytes;
 
 	if (key_len > digest->block_bytes) {
-		hmac->class->init(&hmac->ctx);
-		hmac->class->update(&hmac->ctx, key, key_len);
-		hmac->class->final(&hmac->ctx, block);
+		hmac->class->init(&hmac->inner);
+		hmac->class->update(&hmac->inner, key, key_len);
+		hmac->class->final(&hmac->inner, block);
 	} else if (key_len) {
 		memcpy(block, key, key_len);
 	}
@@ -55,24 +55,16 @@ bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, con
 	return true;
 }
 
-void hmac_begin(struct hmac *hmac)
+void hmac_message(const struct hmac *hmac, const void *data, size_t len, uint8_t *out)
 {
-	hmac->ctx = hmac->inner;
-}
-
-void hmac_update(struct hmac *hmac, const void *data, size_t len)
-{
-	hmac->class->update(&hmac->ctx, data, len);
-}
-
-void hmac_final(struct hmac *hmac, uint8_t *out)
-{
+	union digest_ctx ctx = hmac->inner;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES];
 
-	hmac->class->final(&hmac->ctx, digest);
-	hmac->ctx = hmac->outer;
-	hmac->class->update(&hmac->ctx, digest, hmac->digest_bytes);
-	hmac->class->final(&hmac->ctx, out);
+	hmac->class->update(&ctx, data, len);
+	hmac->class->final(&ctx, digest);
+	ctx = hmac->outer;
+	hmac->class->update(&ctx, digest, hmac->digest_bytes);
+	hmac->class->final(&ctx, out);
 	wipe(digest, sizeof(digest));
 }
 

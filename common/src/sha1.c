@@ -9,11 +9,11 @@
 #define MAJ(x, y, z) (((x) & (y)) + ((z) & ((x) ^ (y))))
 
 /* The first sixteen words are the block, each later one replaces the oldest. */
-#define LOAD(i) (w[i] = load_be32(p + 4 * (i)))
-#define EXPAND(i)                                                                                \
-	(w[(i) % 16] =                                                                           \
-		 rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ w[((i) + 2) % 16] ^ w[(i) % 16], \
-		       1))
+#define WORD(i)                                                                  \
+	(w[(i) % 16] = (i) < 16 ? load_be32(p + 4 * (i)) :                       \
+				  rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ \
+						w[((i) + 2) % 16] ^ w[(i) % 16], \
+					1))
 
 #define ROUND(a, b, c, d, e, f, k, word)                      \
 	do {                                                  \
@@ -22,21 +22,21 @@
 	} while (0)
 
 /* Five rounds: the variables are in their places again. */
-#define ROUNDS5(f, k, W, i)                             \
-	do {                                            \
-		ROUND(a, b, c, d, e, f, k, W((i) + 0)); \
-		ROUND(e, a, b, c, d, f, k, W((i) + 1)); \
-		ROUND(d, e, a, b, c, f, k, W((i) + 2)); \
-		ROUND(c, d, e, a, b, f, k, W((i) + 3)); \
-		ROUND(b, c, d, e, a, f, k, W((i) + 4)); \
+#define ROUNDS5(f, k, i)                                   \
+	do {                                               \
+		ROUND(a, b, c, d, e, f, k, WORD((i) + 0)); \
+		ROUND(e, a, b, c, d, f, k, WORD((i) + 1)); \
+		ROUND(d, e, a, b, c, f, k, WORD((i) + 2)); \
+		ROUND(c, d, e, a, b, f, k, WORD((i) + 3)); \
+		ROUND(b, c, d, e, a, f, k, WORD((i) + 4)); \
 	} while (0)
 
-#define ROUNDS20(f, k, W, i)                \
-	do {                                \
-		ROUNDS5(f, k, W, (i) + 0);  \
-		ROUNDS5(f, k, W, (i) + 5);  \
-		ROUNDS5(f, k, W, (i) + 10); \
-		ROUNDS5(f, k, W, (i) + 15); \
+#define ROUNDS20(f, k, i)                \
+	do {                             \
+		ROUNDS5(f, k, (i) + 0);  \
+		ROUNDS5(f, k, (i) + 5);  \
+		ROUNDS5(f, k, (i) + 10); \
+		ROUNDS5(f, k, (i) + 15); \
 	} while (0)
 
 static void sha1_compress(struct md *md, const uint8_t *p, size_t count)
@@ -47,17 +47,10 @@ static void sha1_compress(struct md *md, const uint8_t *p, size_t count)
 		uint32_t a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
 		uint32_t w[16];
 
-		ROUNDS5(CH, 0x5a827999, LOAD, 0);
-		ROUNDS5(CH, 0x5a827999, LOAD, 5);
-		ROUNDS5(CH, 0x5a827999, LOAD, 10);
-		ROUND(a, b, c, d, e, CH, 0x5a827999, LOAD(15));
-		ROUND(e, a, b, c, d, CH, 0x5a827999, EXPAND(16));
-		ROUND(d, e, a, b, c, CH, 0x5a827999, EXPAND(17));
-		ROUND(c, d, e, a, b, CH, 0x5a827999, EXPAND(18));
-		ROUND(b, c, d, e, a, CH, 0x5a827999, EXPAND(19));
-		ROUNDS20(PARITY, 0x6ed9eba1, EXPAND, 20);
-		ROUNDS20(MAJ, 0x8f1bbcdc, EXPAND, 40);
-		ROUNDS20(PARITY, 0xca62c1d6, EXPAND, 60);
+		ROUNDS20(CH, 0x5a827999, 0);
+		ROUNDS20(PARITY, 0x6ed9eba1, 20);
+		ROUNDS20(MAJ, 0x8f1bbcdc, 40);
+		ROUNDS20(PARITY, 0xca62c1d6, 60);
 
 		h[0] += a;
 		h[1] += b;

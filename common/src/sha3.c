@@ -28,14 +28,16 @@ static const uint64_t sha3_rc[24] = {
 /* theta, rho and pi of one lane: XOR with its column's parity, rotate. */
 #define LANE(i, column, n) rol64(from[i] ^ (column), n)
 
-/* chi of one row. */
-#define ROW(y)                                     \
-	do {                                       \
-		to[5 * (y) + 0] = b0 ^ (~b1 & b2); \
-		to[5 * (y) + 1] = b1 ^ (~b2 & b3); \
-		to[5 * (y) + 2] = b2 ^ (~b3 & b4); \
-		to[5 * (y) + 3] = b3 ^ (~b4 & b0); \
-		to[5 * (y) + 4] = b4 ^ (~b0 & b1); \
+/* chi of a row of five lanes. */
+#define ROW(y, lane0, lane1, lane2, lane3, lane4)                                    \
+	do {                                                                         \
+		uint64_t b0 = lane0, b1 = lane1, b2 = lane2, b3 = lane3, b4 = lane4; \
+                                                                                     \
+		to[5 * (y) + 0] = b0 ^ (~b1 & b2);                                   \
+		to[5 * (y) + 1] = b1 ^ (~b2 & b3);                                   \
+		to[5 * (y) + 2] = b2 ^ (~b3 & b4);                                   \
+		to[5 * (y) + 3] = b3 ^ (~b4 & b0);                                   \
+		to[5 * (y) + 4] = b4 ^ (~b0 & b1);                                   \
 	} while (0)
 
 #define COLUMN(x) (from[x] ^ from[(x) + 5] ^ from[(x) + 10] ^ from[(x) + 15] ^ from[(x) + 20])
@@ -48,43 +50,16 @@ static inline __attribute__((always_inline)) void keccak_round(uint64_t *to, con
 	uint64_t d0 = c4 ^ rol64(c1, 1), d1 = c0 ^ rol64(c2, 1);
 	uint64_t d2 = c1 ^ rol64(c3, 1), d3 = c2 ^ rol64(c4, 1);
 	uint64_t d4 = c3 ^ rol64(c0, 1);
-	uint64_t b0, b1, b2, b3, b4;
 
-	b0 = from[0] ^ d0;
-	b1 = LANE(6, d1, 44);
-	b2 = LANE(12, d2, 43);
-	b3 = LANE(18, d3, 21);
-	b4 = LANE(24, d4, 14);
-	ROW(0);
+	ROW(0, from[0] ^ d0, LANE(6, d1, 44), LANE(12, d2, 43), LANE(18, d3, 21), LANE(24, d4, 14));
 	to[0] ^= rc;
-
-	b0 = LANE(3, d3, 28);
-	b1 = LANE(9, d4, 20);
-	b2 = LANE(10, d0, 3);
-	b3 = LANE(16, d1, 45);
-	b4 = LANE(22, d2, 61);
-	ROW(1);
-
-	b0 = LANE(1, d1, 1);
-	b1 = LANE(7, d2, 6);
-	b2 = LANE(13, d3, 25);
-	b3 = LANE(19, d4, 8);
-	b4 = LANE(20, d0, 18);
-	ROW(2);
-
-	b0 = LANE(4, d4, 27);
-	b1 = LANE(5, d0, 36);
-	b2 = LANE(11, d1, 10);
-	b3 = LANE(17, d2, 15);
-	b4 = LANE(23, d3, 56);
-	ROW(3);
-
-	b0 = LANE(2, d2, 62);
-	b1 = LANE(8, d3, 55);
-	b2 = LANE(14, d4, 39);
-	b3 = LANE(15, d0, 41);
-	b4 = LANE(21, d1, 2);
-	ROW(4);
+	ROW(1, LANE(3, d3, 28), LANE(9, d4, 20), LANE(10, d0, 3), LANE(16, d1, 45),
+	    LANE(22, d2, 61));
+	ROW(2, LANE(1, d1, 1), LANE(7, d2, 6), LANE(13, d3, 25), LANE(19, d4, 8), LANE(20, d0, 18));
+	ROW(3, LANE(4, d4, 27), LANE(5, d0, 36), LANE(11, d1, 10), LANE(17, d2, 15),
+	    LANE(23, d3, 56));
+	ROW(4, LANE(2, d2, 62), LANE(8, d3, 55), LANE(14, d4, 39), LANE(15, d0, 41),
+	    LANE(21, d1, 2));
 }
 
 static void keccak_f(uint64_t *a)

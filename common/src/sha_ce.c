@@ -9,35 +9,40 @@
  */
 #if defined(__aarch64__) && defined(__ARM_NEON) && \
 	(defined(__ARM_FEATURE_SHA2) || defined(__ARM_FEATURE_CRYPTO))
+/* Does the i-th four rounds and the next twelve; m0 to m3 are the sixteen words of the schedule. */
+#define ROUNDS16(ROUNDS4, i)                      \
+	do {                                      \
+		ROUNDS4(m0, m1, m2, m3, (i) + 0); \
+		ROUNDS4(m1, m2, m3, m0, (i) + 1); \
+		ROUNDS4(m2, m3, m0, m1, (i) + 2); \
+		ROUNDS4(m3, m0, m1, m2, (i) + 3); \
+	} while (0)
+
 /*
  * SHA-1 with the instructions of FEAT_SHA1: SHA1C, SHA1P and SHA1M do four
  * rounds with Ch, Parity and Maj, SHA1H makes the e of the next four, SHA1SU0
  * and SHA1SU1 make four words of the message schedule.
  *
- * Four rounds of kind (c, p or m) with four words m of the schedule.
+ * The i-th four rounds of twenty, with four words m of the schedule. While they
+ * are needed, m becomes the words of sixteen rounds later.
  */
-#define SHA1_ROUNDS4(kind, m, k)                                      \
-	do {                                                          \
-		uint32x4_t mk = vaddq_u32(m, k);                      \
-		uint32_t after = vsha1h_u32(vgetq_lane_u32(abcd, 0)); \
-                                                                      \
-		abcd = vsha1##kind##q_u32(abcd, e, mk);               \
-		e = after;                                            \
-	} while (0)
-
-/* Does the same, and m becomes the words of sixteen rounds later. */
-#define SHA1_ROUNDS4_EXPAND(kind, m, m1, m2, m3, k)              \
-	do {                                                     \
-		SHA1_ROUNDS4(kind, m, k);                        \
-		m = vsha1su1q_u32(vsha1su0q_u32(m, m1, m2), m3); \
+#define SHA1_ROUNDS4(m, m1, m2, m3, i)                                   \
+	do {                                                             \
+		uint32x4_t mk = vaddq_u32(m, k[(i) / 5]);                \
+		uint32_t after = vsha1h_u32(vgetq_lane_u32(abcd, 0));    \
+                                                                         \
+		abcd = (i) / 5 == 0 ? vsha1cq_u32(abcd, e, mk) :         \
+		       (i) / 5 == 2 ? vsha1mq_u32(abcd, e, mk) :         \
+				      vsha1pq_u32(abcd, e, mk);          \
+		e = after;                                               \
+		if ((i) < 16)                                            \
+			m = vsha1su1q_u32(vsha1su0q_u32(m, m1, m2), m3); \
 	} while (0)
 
 static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
 {
-	const uint32x4_t k0 = vdupq_n_u32(0x5a827999);
-	const uint32x4_t k1 = vdupq_n_u32(0x6ed9eba1);
-	const uint32x4_t k2 = vdupq_n_u32(0x8f1bbcdc);
-	const uint32x4_t k3 = vdupq_n_u32(0xca62c1d6);
+	const uint32x4_t k[] = { vdupq_n_u32(0x5a827999), vdupq_n_u32(0x6ed9eba1),
+				 vdupq_n_u32(0x8f1bbcdc), vdupq_n_u32(0xca62c1d6) };
 	uint32x4_t abcd = ce_load4(md->h.w32);
 	uint32_t e = md->h.w32[4];
 
@@ -47,26 +52,11 @@ static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
 		uint32x4_t m0, m1, m2, m3;
 
 		ce_load_block(p, &m0, &m1, &m2, &m3);
-		SHA1_ROUNDS4_EXPAND(c, m0, m1, m2, m3, k0);
-		SHA1_ROUNDS4_EXPAND(c, m1, m2, m3, m0, k0);
-		SHA1_ROUNDS4_EXPAND(c, m2, m3, m0, m1, k0);
-		SHA1_ROUNDS4_EXPAND(c, m3, m0, m1, m2, k0);
-		SHA1_ROUNDS4_EXPAND(c, m0, m1, m2, m3, k0);
-		SHA1_ROUNDS4_EXPAND(p, m1, m2, m3, m0, k1);
-		SHA1_ROUNDS4_EXPAND(p, m2, m3, m0, m1, k1);
-		SHA1_ROUNDS4_EXPAND(p, m3, m0, m1, m2, k1);
-		SHA1_ROUNDS4_EXPAND(p, m0, m1, m2, m3, k1);
-		SHA1_ROUNDS4_EXPAND(p, m1, m2, m3, m0, k1);
-		SHA1_ROUNDS4_EXPAND(m, m2, m3, m0, m1, k2);
-		SHA1_ROUNDS4_EXPAND(m, m3, m0, m1, m2, k2);
-		SHA1_ROUNDS4_EXPAND(m, m0, m1, m2, m3, k2);
-		SHA1_ROUNDS4_EXPAND(m, m1, m2, m3, m0, k2);
-		SHA1_ROUNDS4_EXPAND(m, m2, m3, m0, m1, k2);
-		SHA1_ROUNDS4_EXPAND(p, m3, m0, m1, m2, k3);
-		SHA1_ROUNDS4(p, m0, k3);
-		SHA1_ROUNDS4(p, m1, k3);
-		SHA1_ROUNDS4(p, m2, k3);
-		SHA1_ROUNDS4(p, m3, k3);
+		ROUNDS16(SHA1_ROUNDS4, 0);
+		ROUNDS16(SHA1_ROUNDS4, 4);
+		ROUNDS16(SHA1_ROUNDS4, 8);
+		ROUNDS16(SHA1_ROUNDS4, 12);
+		ROUNDS16(SHA1_ROUNDS4, 16);
 
 		abcd = vaddq_u32(abcd, abcd0);
 		e += e0;
@@ -84,22 +74,18 @@ MD_CLASS(sha1_ce, 1, sha1_initial, 20, 64, sha1_ce_compress);
  * message schedule. The sixteen vectors of round constants are loaded once and
  * stay in registers: the compiler takes them out of the loop.
  *
- * Four rounds, from 4 * i on, with four words m of the schedule.
+ * The i-th four rounds of sixteen, as above.
  */
-#define SHA256_ROUNDS4(m, i)                                 \
-	do {                                                 \
-		uint32x4_t k = ce_load4(sha256_k + 4 * (i)); \
-		uint32x4_t mk = vaddq_u32(m, k);             \
-		uint32x4_t before = abcd;                    \
-                                                             \
-		abcd = vsha256hq_u32(abcd, efgh, mk);        \
-		efgh = vsha256h2q_u32(efgh, before, mk);     \
-	} while (0)
-
-#define SHA256_ROUNDS4_EXPAND(m, m1, m2, m3, i)                      \
-	do {                                                         \
-		SHA256_ROUNDS4(m, i);                                \
-		m = vsha256su1q_u32(vsha256su0q_u32(m, m1), m2, m3); \
+#define SHA256_ROUNDS4(m, m1, m2, m3, i)                                     \
+	do {                                                                 \
+		uint32x4_t k = ce_load4(sha256_k + 4 * (i));                 \
+		uint32x4_t mk = vaddq_u32(m, k);                             \
+		uint32x4_t before = abcd;                                    \
+                                                                             \
+		abcd = vsha256hq_u32(abcd, efgh, mk);                        \
+		efgh = vsha256h2q_u32(efgh, before, mk);                     \
+		if ((i) < 12)                                                \
+			m = vsha256su1q_u32(vsha256su0q_u32(m, m1), m2, m3); \
 	} while (0)
 
 static void sha256_ce_compress(struct md *md, const uint8_t *p, size_t count)
@@ -112,22 +98,10 @@ static void sha256_ce_compress(struct md *md, const uint8_t *p, size_t count)
 		uint32x4_t m0, m1, m2, m3;
 
 		ce_load_block(p, &m0, &m1, &m2, &m3);
-		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 0);
-		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 1);
-		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 2);
-		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 3);
-		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 4);
-		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 5);
-		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 6);
-		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 7);
-		SHA256_ROUNDS4_EXPAND(m0, m1, m2, m3, 8);
-		SHA256_ROUNDS4_EXPAND(m1, m2, m3, m0, 9);
-		SHA256_ROUNDS4_EXPAND(m2, m3, m0, m1, 10);
-		SHA256_ROUNDS4_EXPAND(m3, m0, m1, m2, 11);
-		SHA256_ROUNDS4(m0, 12);
-		SHA256_ROUNDS4(m1, 13);
-		SHA256_ROUNDS4(m2, 14);
-		SHA256_ROUNDS4(m3, 15);
+		ROUNDS16(SHA256_ROUNDS4, 0);
+		ROUNDS16(SHA256_ROUNDS4, 4);
+		ROUNDS16(SHA256_ROUNDS4, 8);
+		ROUNDS16(SHA256_ROUNDS4, 12);
 
 		abcd = vaddq_u32(abcd, abcd0);
 		efgh = vaddq_u32(efgh, efgh0);

@@ -28,21 +28,6 @@ static size_t key_count(const struct algorithm *alg)
 	return is_xts(alg) ? 2 : 1;
 }
 
-TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len)
-{
-	TEE_Attribute attribute = { 0 };
-	TEE_Result res = TEE_SUCCESS;
-
-	if (*key)
-		TEE_ResetTransientObject(*key);
-	else
-		res = TEE_AllocateTransientObject(type, len * 8, key);
-	if (res)
-		return res;
-	TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, (void *)data, len);
-	return TEE_PopulateTransientObject(*key, &attribute, 1);
-}
-
 void cipher_close(struct cipher *cipher)
 {
 	operation_free(cipher->operation);
@@ -51,50 +36,48 @@ void cipher_close(struct cipher *cipher)
 	TEE_MemFill(cipher, 0, sizeof(*cipher));
 }
 
+TEE_Result operation_prepare(struct cipher *cipher, const struct algorithm *alg, uint32_t mode,
+			     uint32_t type, size_t key_len)
+{
+	size_t n = key_count(alg);
+	TEE_Result res = TEE_SUCCESS;
+
+	cipher_close(cipher);
+	res = TEE_AllocateOperation(&cipher->operation, alg->tee, mode, key_len * 8);
+	for (size_t i = 0; i < n && !res; i++)
+		res = TEE_AllocateTransientObject(type, key_len * 8 / n, &cipher->keys[i]);
+	if (res)
+		cipher_close(cipher);
+	else
+		cipher->alg = alg;
+	return res;
+}
+
 TEE_Result cipher_prepare(struct session *session, TEE_Param *params)
 {
 	const struct algorithm *alg = algorithm_by_id(params[0].value.a);
 	uint32_t direction = params[0].value.b;
-	struct cipher *cipher = &session->cipher;
 	TEE_Result res = TEE_SUCCESS;
-	size_t n = 0;
 
 	if (!alg || (alg->class != ALG_CIPHER && alg->class != ALG_AEAD))
 		return TEE_ERROR_NOT_SUPPORTED;
 	if (direction != TA_BENCH_ENCRYPT && direction != TA_BENCH_DECRYPT)
 		return TEE_ERROR_BAD_PARAMETERS;
 
-	cipher_close(cipher);
-	n = key_count(alg);
-	res = TEE_AllocateOperation(&cipher->operation, alg->tee,
-				    direction == TA_BENCH_ENCRYPT ? TEE_MODE_ENCRYPT :
-								    TEE_MODE_DECRYPT,
-				    alg->key_bytes * 8);
-	for (size_t i = 0; i < n && !res; i++)
-		res = TEE_AllocateTransientObject(TEE_TYPE_AES, alg->key_bytes * 8 / n,
-						  &cipher->keys[i]);
-	if (res) {
-		cipher_close(cipher);
-		return res;
-	}
-	cipher->alg = alg;
-	cipher->encrypt = direction == TA_BENCH_ENCRYPT;
-	return TEE_SUCCESS;
+	res = operation_prepare(&session->cipher, alg,
+				direction == TA_BENCH_ENCRYPT ? TEE_MODE_ENCRYPT : TEE_MODE_DECRYPT,
+				TEE_TYPE_AES, alg->key_bytes);
+	if (!res)
+		session->cipher.encrypt = direction == TA_BENCH_ENCRYPT;
+	return res;
 }
 
-/* Sets the key, which the operation copies; the key objects are emptied again. */
-TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
+TEE_Result operation_set_key(struct cipher *cipher, const struct input *in)
 {
-	struct cipher *cipher = &session->cipher;
 	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
-	const struct input in = input_of(&params[0]);
+	size_t n = key_count(cipher->alg), len = in->len / n;
+	TEE_Attribute attribute = { 0 };
 	TEE_Result res = TEE_SUCCESS;
-	size_t n = 0, len = 0;
-
-	if (!cipher->alg)
-		return TEE_ERROR_BAD_STATE;
-	if (in.len != cipher->alg->key_bytes)
-		return TEE_ERROR_BAD_PARAMETERS;
 
 	if (cipher->keyed)
 		TEE_ResetOperation(cipher->operation);
@@ -102,14 +85,15 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 	cipher->have_iv = false;
 	cipher->begun = false;
 
-	n = key_count(cipher->alg);
-	len = in.len / n;
-	TEE_MemMove(key, in.data, in.len);
+	TEE_MemMove(key, in->data, in->len);
 	/* Some take no two keys of XTS that are one, and panic much later. */
 	if (n == 2 && !TEE_MemCompare(key, key + len, len))
 		res = TEE_ERROR_BAD_PARAMETERS;
-	for (size_t i = 0; i < n && !res; i++)
-		res = key_object_fill(&cipher->keys[i], TEE_TYPE_AES, key + i * len, len);
+	for (size_t i = 0; i < n && !res; i++) {
+		TEE_ResetTransientObject(cipher->keys[i]);
+		TEE_InitRefAttribute(&attribute, TEE_ATTR_SECRET_VALUE, key + i * len, len);
+		res = TEE_PopulateTransientObject(cipher->keys[i], &attribute, 1);
+	}
 	if (!res)
 		res = n == 2 ? TEE_SetOperationKey2(cipher->operation, cipher->keys[0],
 						    cipher->keys[1]) :
@@ -119,6 +103,17 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 		TEE_ResetTransientObject(cipher->keys[i]);
 	TEE_MemFill(key, 0, sizeof(key));
 	return res;
+}
+
+TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
+{
+	const struct input in = input_of(&params[0]);
+
+	if (!session->cipher.alg)
+		return TEE_ERROR_BAD_STATE;
+	if (in.len != session->cipher.alg->key_bytes)
+		return TEE_ERROR_BAD_PARAMETERS;
+	return operation_set_key(&session->cipher, &in);
 }
 
 /* Begins a message with cipher->iv; drops one that was begun. */

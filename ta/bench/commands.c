@@ -15,7 +15,7 @@ TEE_Result session_open(struct session *session)
 void session_close(struct session *session)
 {
 	cipher_close(&session->cipher);
-	mac_close(&session->mac);
+	cipher_close(&session->mac);
 	asym_close(&session->asym);
 	object_close(session);
 }
@@ -128,48 +128,44 @@ static TEE_Result digest_part(struct session *session, TEE_Param *params)
 	return res;
 }
 
-#define ROW(name, run, ...)                                  \
-	{                                                    \
-		TA_BENCH_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
 	{ TA_BENCH_CMD_NOP, ANY_TYPES, command_nop },
-	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
-	ROW(INCREMENT, increment, VALUE_INOUT, NONE, NONE, NONE),
+	ROW(TA_BENCH_CMD_INFO, info, VALUE_OUT),
+	ROW(TA_BENCH_CMD_INCREMENT, increment, VALUE_INOUT),
 
-	ROW(CIPHER_PREPARE, cipher_prepare, VALUE_IN, NONE, NONE, NONE),
-	ROW(CIPHER_SET_KEY, cipher_set_key, MEMREF_IN, NONE, NONE, NONE),
-	ROW(CIPHER_SET_IV, cipher_set_iv, MEMREF_IN, NONE, NONE, NONE),
-	ROW(CIPHER_UPDATE, cipher_update, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
-	ROW(CIPHER_MESSAGE, cipher_message, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	ROW(TA_BENCH_CMD_CIPHER_PREPARE, cipher_prepare, VALUE_IN),
+	ROW(TA_BENCH_CMD_CIPHER_SET_KEY, cipher_set_key, MEMREF_IN),
+	ROW(TA_BENCH_CMD_CIPHER_SET_IV, cipher_set_iv, MEMREF_IN),
+	ROW(TA_BENCH_CMD_CIPHER_UPDATE, cipher_update, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	ROW(TA_BENCH_CMD_CIPHER_MESSAGE, cipher_message, MEMREF_IN, MEMREF_IN, MEMREF_OUT,
+	    VALUE_IN),
 
-	ROW(MAC_SET_KEY, mac_set_key, VALUE_IN, MEMREF_IN, NONE, NONE),
-	ROW(MAC, mac_message, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	ROW(TA_BENCH_CMD_MAC_SET_KEY, mac_set_key, VALUE_IN, MEMREF_IN),
+	ROW(TA_BENCH_CMD_MAC, mac_message, MEMREF_IN, MEMREF_OUT, VALUE_IN),
 
-	ROW(STORAGE_CREATE, storage_create, MEMREF_IN, MEMREF_IN, VALUE_IN, NONE),
-	ROW(STORAGE_OPEN, storage_open, MEMREF_IN, VALUE_IN, VALUE_OUT, NONE),
-	ROW(STORAGE_READ, storage_read, MEMREF_OUT, VALUE_IN, NONE, NONE),
-	ROW(STORAGE_WRITE, storage_write, MEMREF_IN, VALUE_IN, NONE, NONE),
-	ROW(STORAGE_RENAME, storage_rename, MEMREF_IN, NONE, NONE, NONE),
-	ROW(STORAGE_TRUNCATE, storage_truncate, VALUE_IN, NONE, NONE, NONE),
-	ROW(STORAGE_DELETE, storage_delete, NONE, NONE, NONE, NONE),
-	ROW(STORAGE_CLOSE, storage_close, NONE, NONE, NONE, NONE),
-	ROW(STORAGE_FETCH, storage_fetch, MEMREF_IN, MEMREF_OUT, VALUE_IN, NONE),
+	ROW(TA_BENCH_CMD_STORAGE_CREATE, storage_create, MEMREF_IN, MEMREF_IN, VALUE_IN),
+	ROW(TA_BENCH_CMD_STORAGE_OPEN, storage_open, MEMREF_IN, VALUE_IN, VALUE_OUT),
+	ROW(TA_BENCH_CMD_STORAGE_READ, storage_read, MEMREF_OUT, VALUE_IN),
+	ROW(TA_BENCH_CMD_STORAGE_WRITE, storage_write, MEMREF_IN, VALUE_IN),
+	ROW(TA_BENCH_CMD_STORAGE_RENAME, storage_rename, MEMREF_IN),
+	ROW(TA_BENCH_CMD_STORAGE_TRUNCATE, storage_truncate, VALUE_IN),
+	ROW(TA_BENCH_CMD_STORAGE_DELETE, storage_delete, NONE),
+	ROW(TA_BENCH_CMD_STORAGE_CLOSE, storage_close, NONE),
+	ROW(TA_BENCH_CMD_STORAGE_FETCH, storage_fetch, MEMREF_IN, MEMREF_OUT, VALUE_IN),
 
-	ROW(RANDOM, random_fill, MEMREF_OUT, VALUE_IN, NONE, NONE),
-	ROW(KERNEL, kernel_run, VALUE_IN, MEMREF_IN, VALUE_OUT, NONE),
-	ROW(ASK, ask, VALUE_IN, VALUE_OUT, NONE, NONE),
-	ROW(DIGEST_PART, digest_part, VALUE_IN, VALUE_IN, MEMREF_OUT, NONE),
+	ROW(TA_BENCH_CMD_RANDOM, random_fill, MEMREF_OUT, VALUE_IN),
+	ROW(TA_BENCH_CMD_KERNEL, kernel_run, VALUE_IN, MEMREF_IN, VALUE_OUT),
+	ROW(TA_BENCH_CMD_ASK, ask, VALUE_IN, VALUE_OUT),
+	ROW(TA_BENCH_CMD_DIGEST_PART, digest_part, VALUE_IN, VALUE_IN, MEMREF_OUT),
 
-	ROW(ASYM_SAYS, asym_says, VALUE_IN, VALUE_OUT, NONE, NONE),
-	ROW(ASYM_ALLOCATE, asym_allocate, VALUE_IN, NONE, NONE, NONE),
-	ROW(ASYM_IMPORT, asym_import, MEMREF_IN, NONE, NONE, NONE),
-	ROW(ASYM_GENERATE, asym_generate, NONE, NONE, NONE, NONE),
-	ROW(ASYM_PUBLIC, asym_public, MEMREF_OUT, NONE, NONE, NONE),
-	ROW(ASYM_PREPARE, asym_prepare, NONE, NONE, NONE, NONE),
-	ROW(ASYM_OPERATE, asym_operate, MEMREF_IN, MEMREF_OUT, NONE, NONE),
-	ROW(ASYM_VERIFY, asym_verify, MEMREF_IN, MEMREF_IN, NONE, NONE),
-	COMMAND_CLOCK_ROW,
+	ROW(TA_BENCH_CMD_ASYM_SAYS, asym_says, VALUE_IN, VALUE_OUT),
+	ROW(TA_BENCH_CMD_ASYM_ALLOCATE, asym_allocate, VALUE_IN),
+	ROW(TA_BENCH_CMD_ASYM_IMPORT, asym_import, MEMREF_IN),
+	ROW(TA_BENCH_CMD_ASYM_GENERATE, asym_generate, NONE),
+	ROW(TA_BENCH_CMD_ASYM_PUBLIC, asym_public, MEMREF_OUT),
+	ROW(TA_BENCH_CMD_ASYM_PREPARE, asym_prepare, NONE),
+	ROW(TA_BENCH_CMD_ASYM_OPERATE, asym_operate, MEMREF_IN, MEMREF_OUT),
+	ROW(TA_BENCH_CMD_ASYM_VERIFY, asym_verify, MEMREF_IN, MEMREF_IN),
+	CLOCK_ROW,
 	{ 0 },
 };

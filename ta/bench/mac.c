@@ -14,45 +14,28 @@ _Static_assert(HMAC_TYPE(TEE_ALG_HMAC_SHA1) == TEE_TYPE_HMAC_SHA1 &&
 		       HMAC_TYPE(TEE_ALG_HMAC_SHA512) == TEE_TYPE_HMAC_SHA512,
 	       "the key types of HMACs are not numbered as their algorithms");
 
-void mac_close(struct mac *mac)
-{
-	operation_free(mac->operation);
-	TEE_MemFill(mac, 0, sizeof(*mac));
-}
-
 TEE_Result mac_set_key(struct session *session, TEE_Param *params)
 {
 	const struct algorithm *alg = algorithm_by_id(params[0].value.a);
 	const struct input in = input_of(&params[1]);
-	struct mac *mac = &session->mac;
-	TEE_ObjectHandle object = TEE_HANDLE_NULL;
-	uint8_t key[ALG_KEY_MAX_BYTES] = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
 	if (!alg || alg->class != ALG_MAC)
 		return TEE_ERROR_NOT_SUPPORTED;
-	if (!in.len || in.len > sizeof(key))
+	if (!in.len || in.len > ALG_KEY_MAX_BYTES)
 		return TEE_ERROR_BAD_PARAMETERS;
-	mac_close(mac);
-	TEE_MemMove(key, in.data, in.len);
-	res = key_object_fill(&object, HMAC_TYPE(alg->tee), key, in.len);
+	res = operation_prepare(&session->mac, alg, TEE_MODE_MAC, HMAC_TYPE(alg->tee), in.len);
 	if (!res)
-		res = TEE_AllocateOperation(&mac->operation, alg->tee, TEE_MODE_MAC, in.len * 8);
-	if (!res)
-		res = TEE_SetOperationKey(mac->operation, object);
-	if (!res)
-		mac->alg = alg;
-	else
-		mac_close(mac);
-	TEE_FreeTransientObject(object);
-	TEE_MemFill(key, 0, sizeof(key));
+		res = operation_set_key(&session->mac, &in);
+	if (res)
+		cipher_close(&session->mac);
 	return res;
 }
 
 TEE_Result mac_message(struct session *session, TEE_Param *params)
 {
 	const struct input in = input_of(&params[0]);
-	struct mac *mac = &session->mac;
+	struct cipher *mac = &session->mac;
 	uint32_t repeat = params[2].value.a;
 	uint8_t out[ALG_DIGEST_MAX_BYTES] = { 0 };
 	TEE_Result res = TEE_SUCCESS;

@@ -11,6 +11,7 @@
 
 #include "command.h"
 
+/* A cipher, or a MAC, which is prepared and keyed in one and has no IV. */
 struct cipher {
 	const struct algorithm *alg; /* NULL: not prepared */
 	bool encrypt;
@@ -20,11 +21,6 @@ struct cipher {
 	uint8_t iv[ALG_IV_MAX_BYTES];
 	TEE_OperationHandle operation;
 	TEE_ObjectHandle keys[2]; /* to set the key by; XTS has two */
-};
-
-struct mac {
-	const struct algorithm *alg; /* NULL: there is no key */
-	TEE_OperationHandle operation;
 };
 
 struct asym {
@@ -38,8 +34,7 @@ struct asym {
 
 struct session {
 	struct clock clock;
-	struct cipher cipher;
-	struct mac mac;
+	struct cipher cipher, mac;
 	struct asym asym;
 	TEE_ObjectHandle object; /* the one that is open, or null */
 	/* Never holds anything between two calls. */
@@ -58,12 +53,14 @@ handler asym_says, asym_allocate, asym_import, asym_generate, asym_public, asym_
 
 /* These free what a session holds, and wipe it; closing twice is allowed. */
 void cipher_close(struct cipher *cipher);
-void mac_close(struct mac *mac);
 void asym_close(struct asym *asym);
 void object_close(struct session *session);
 
 /*
- * Has an object hold a key of len bytes in memory of the TA; one is allocated if `key` is no
- * handle. TEE_ERROR_NOT_SUPPORTED: this TEE has no such keys of that length.
+ * Allocates the operation and the objects for keys of that type, anew. TEE_ERROR_NOT_SUPPORTED: this
+ * TEE has no such keys of that length.
  */
-TEE_Result key_object_fill(TEE_ObjectHandle *key, uint32_t type, const uint8_t *data, size_t len);
+TEE_Result operation_prepare(struct cipher *cipher, const struct algorithm *alg, uint32_t mode,
+			     uint32_t type, size_t key_len);
+/* Sets a key of the length that was prepared, which the operation copies; the objects are emptied. */
+TEE_Result operation_set_key(struct cipher *cipher, const struct input *in);

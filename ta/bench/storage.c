@@ -12,9 +12,6 @@
 
 #include "session.h"
 
-#define ACCESS_ALL \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
-
 /* A name in memory of the TA, as the TEE takes no other, and where it is. */
 struct place {
 	uint8_t name[TA_BENCH_ID_MAX];

@@ -17,5 +17,5 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(addprefix common/src/,algorithms.c asym.c kernels.c \
 	merkle_damgard.c sha256.c)
 srcs_ext_base-y := ../..
-srcs_ext-y := $(common) ta/common/command.c ta/common/startup.c
+srcs_ext-y := $(common) ta/common/command.c
 $(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

@@ -113,8 +113,7 @@ bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len);
 
 /* -- identity.c: a key pair on X25519 that never leaves the TEE ------------- */
 
-/* Gives the public half; makes the key pair if there is none. */
-TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES]);
+handler identity;
 
 /*
  * Computes HKDF-SHA-256 (RFC 5869) without a salt, its first 32 bytes; info[info_len] is

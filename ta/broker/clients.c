@@ -11,9 +11,6 @@
 /* Messages after which the table of what was seen is stored. */
 #define SAVE_EVERY 16384u
 
-#define FLAGS \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
-
 static char name[] = "registry";
 
 static size_t place_of(uint32_t row)
@@ -61,7 +58,7 @@ TEE_Result clients_open(void)
 		return TEE_SUCCESS;
 	/* Windows aren't stored: every counter in one counts as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
-	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
+	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
 				       &broker.registry);
 	if (res == TEE_ERROR_ITEM_NOT_FOUND)
 		return TEE_SUCCESS;
@@ -122,16 +119,11 @@ TEE_Result clients_read(uint32_t row, struct record *record)
 
 /* -- expanded keys -------------------------------------------------------- */
 
-static void forget(struct cached *cached)
-{
-	wipe(cached, sizeof(*cached));
-}
-
 static void forget_row(uint32_t row)
 {
 	for (size_t i = 0; i < CACHED_KEYS; i++)
 		if (broker.cache[i].stamp && broker.cache[i].row == row)
-			forget(&broker.cache[i]);
+			wipe(&broker.cache[i], sizeof(broker.cache[i]));
 }
 
 void cache_begin(void)
@@ -160,10 +152,10 @@ static TEE_Result load(struct session *session, uint32_t row, uint32_t tag, stru
 	if (cached->stamp == broker.stamp)
 		return TEE_ERROR_OUT_OF_MEMORY; /* all are this call's own */
 	broker.statistics.keys_evicted += cached->stamp != 0;
-	forget(cached);
+	wipe(cached, sizeof(*cached));
 	res = clients_read(row, &cached->client);
 	if (res) {
-		forget(cached);
+		wipe(cached, sizeof(*cached));
 		return res;
 	}
 	broker.statistics.keys_loaded++;
@@ -206,7 +198,7 @@ TEE_Result cache_get(struct session *session, const struct text *id, struct cach
 static TEE_Result create(void)
 {
 	broker.table.format = FORMAT;
-	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
+	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
 					  TEE_HANDLE_NULL, &broker.table, sizeof(broker.table),
 					  &broker.registry);
 }

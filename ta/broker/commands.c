@@ -60,19 +60,6 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 	return res;
 }
 
-static TEE_Result identity(struct session *session, TEE_Param *params)
-{
-	uint8_t public[TZ_PUBLIC_BYTES];
-	TEE_Result res = check_output(&params[0], sizeof(public));
-
-	(void)session;
-	if (!res)
-		res = identity_public(public);
-	if (!res)
-		put_output(&params[0], public, sizeof(public));
-	return res;
-}
-
 /*
  * Parses a client as a claim or an order names it, in the TA's own memory: length of the id, id,
  * what its key comes from, rules.
@@ -245,21 +232,16 @@ static TEE_Result list(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define ROW(name, run, ...)                                   \
-	{                                                     \
-		TA_BROKER_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
 	{ TA_BROKER_CMD_NOP, ANY_TYPES, command_nop },
-	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
-	ROW(IDENTITY, identity, MEMREF_OUT, NONE, NONE, NONE),
-	ROW(CLAIM, claim, MEMREF_IN, NONE, NONE, NONE),
-	ROW(ORDER, order, MEMREF_IN, NONE, NONE, NONE),
-	ROW(FORWARD, forward, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_INOUT),
-	ROW(STATISTICS, statistics, MEMREF_OUT, NONE, NONE, NONE),
-	ROW(EXTENSIONS, extensions, NONE, NONE, NONE, NONE),
-	ROW(LIST, list, VALUE_INOUT, MEMREF_OUT, NONE, NONE),
-	COMMAND_CLOCK_ROW,
+	ROW(TA_BROKER_CMD_INFO, info, VALUE_OUT),
+	ROW(TA_BROKER_CMD_IDENTITY, identity, MEMREF_OUT),
+	ROW(TA_BROKER_CMD_CLAIM, claim, MEMREF_IN),
+	ROW(TA_BROKER_CMD_ORDER, order, MEMREF_IN),
+	ROW(TA_BROKER_CMD_FORWARD, forward, MEMREF_IN, MEMREF_IN, MEMREF_OUT, VALUE_INOUT),
+	ROW(TA_BROKER_CMD_STATISTICS, statistics, MEMREF_OUT),
+	ROW(TA_BROKER_CMD_EXTENSIONS, extensions, NONE),
+	ROW(TA_BROKER_CMD_LIST, list, VALUE_INOUT, MEMREF_OUT),
+	CLOCK_ROW,
 	{ 0 },
 };

@@ -5,9 +5,6 @@ static char name[] = "enrolment key";
 
 #define BITS 256
 
-#define FLAGS \
-	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
-
 static TEE_Result make(TEE_ObjectHandle *object)
 {
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
@@ -17,8 +14,8 @@ static TEE_Result make(TEE_ObjectHandle *object)
 		return res;
 	res = TEE_GenerateKey(pair, BITS, NULL, 0);
 	if (!res)
-		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS,
-						 pair, NULL, 0, object);
+		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
+						 ACCESS_ALL, pair, NULL, 0, object);
 	TEE_FreeTransientObject(pair);
 	return res;
 }
@@ -32,23 +29,32 @@ static TEE_Result value(TEE_ObjectHandle object, uint32_t attribute, uint8_t out
 	return !res && len != 32 ? TEE_ERROR_CORRUPT_OBJECT : res;
 }
 
-/* Opens the key pair, for the caller to close also if this fails, and gives its public half. */
+/*
+ * Opens the key pair, which is made if there is none, for the caller to close also if this fails,
+ * and gives its public half.
+ */
 static TEE_Result get(TEE_ObjectHandle *pair, uint8_t public[TZ_PUBLIC_BYTES])
 {
-	TEE_Result res =
-		TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, FLAGS, pair);
+	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
+						  ACCESS_ALL, pair);
 
 	if (res == TEE_ERROR_ITEM_NOT_FOUND)
 		res = make(pair);
 	return res ? res : value(*pair, TEE_ATTR_X25519_PUBLIC_VALUE, public);
 }
 
-TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES])
+TEE_Result identity(struct session *session, TEE_Param *params)
 {
+	uint8_t public[TZ_PUBLIC_BYTES];
 	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_Result res = get(&pair, public);
+	TEE_Result res = check_output(&params[0], sizeof(public));
 
+	(void)session;
+	if (!res)
+		res = get(&pair, public);
 	TEE_CloseObject(pair);
+	if (!res)
+		put_output(&params[0], public, sizeof(public));
 	return res;
 }
 

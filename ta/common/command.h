@@ -21,7 +21,13 @@
 #define MEMREF_IN   TEE_PARAM_TYPE_MEMREF_INPUT
 #define MEMREF_OUT  TEE_PARAM_TYPE_MEMREF_OUTPUT
 
-#define TYPES TEE_PARAM_TYPES
+/* Up to four types; the rest are NONE. */
+#define TYPES(...)                                TYPES_(__VA_ARGS__, NONE, NONE, NONE, NONE)
+#define TYPES_(first, second, third, fourth, ...) TEE_PARAM_TYPES(first, second, third, fourth)
+
+/* Opens a stored object to read, write, rename and delete it. */
+#define ACCESS_ALL \
+	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
 /* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
 typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
@@ -53,12 +59,13 @@ struct command {
 /* The empty call, and TA_CLOCK_CMD, which every TA has. */
 handler command_nop, command_clock_switch;
 
-#define COMMAND_CLOCK_ROW                                                                       \
-	{                                                                                       \
-		TA_CLOCK_CMD, TYPES(VALUE_IN, VALUE_OUT, VALUE_OUT, NONE), command_clock_switch \
+#define ROW(id, run, ...)                   \
+	{                                   \
+		id, TYPES(__VA_ARGS__), run \
 	}
+#define CLOCK_ROW ROW(TA_CLOCK_CMD, command_clock_switch, VALUE_IN, VALUE_OUT, VALUE_OUT)
 
-/* Each TA has these, for startup.c. The last row of the table has no `run`. */
+/* Each TA has these. The last row of the table has no `run`. */
 extern const struct command commands[];
 extern const size_t session_bytes;
 
@@ -66,10 +73,6 @@ extern const size_t session_bytes;
 TEE_Result session_open(struct session *session);
 /* Frees what the session holds; its own memory is freed after it. */
 void session_close(struct session *session);
-
-/* Finds the row by id and types, and runs it. */
-TEE_Result command_run(struct session *session, uint32_t id, uint32_t types,
-		       TEE_Param params[TEE_NUM_PARAMS]);
 
 /*
  * A buffer as the client gave it. An empty one's address need not be one that

@@ -15,9 +15,6 @@ struct session {
 	struct digest_slot stream;
 	bool streaming; /* between INIT and FINAL */
 	struct stack_region stack;
-	uint32_t digests;
-	uint32_t updates;
-	uint64_t bytes;
 };
 COMMAND_SESSION(struct session);
 
@@ -64,13 +61,10 @@ static TEE_Result oneshot(struct session *session, TEE_Param *params)
 		digest_slot_begin(slot);
 		res = digest_slot_final(slot, in.data, in.len, digest);
 	}
-	if (res) {
+	if (res)
 		digest_slot_close(slot);
-	} else {
+	else
 		put_output(&params[2], digest, slot->alg->out_bytes);
-		session->digests += repeat;
-		session->bytes += (uint64_t)repeat * in.len;
-	}
 	TEE_MemFill(digest, 0, sizeof(digest));
 	return res;
 }
@@ -93,8 +87,6 @@ static TEE_Result update(struct session *session, TEE_Param *params)
 	if (!session->streaming)
 		return TEE_ERROR_BAD_STATE;
 	digest_slot_update(&session->stream, in.data, in.len);
-	session->updates++;
-	session->bytes += in.len;
 	return TEE_SUCCESS;
 }
 
@@ -113,11 +105,8 @@ static TEE_Result final(struct session *session, TEE_Param *params)
 		return res;
 	session->streaming = false;
 	res = digest_slot_final(slot, in.data, in.len, digest);
-	if (!res) {
+	if (!res)
 		put_output(&params[1], digest, slot->alg->out_bytes);
-		session->digests++;
-		session->bytes += in.len;
-	}
 	TEE_MemFill(digest, 0, sizeof(digest));
 	return res;
 }
@@ -129,16 +118,10 @@ static TEE_Result final_without_input(struct session *session, TEE_Param *params
 	return final(session, params);
 }
 
-static TEE_Result stats(struct session *session, TEE_Param *params)
+static TEE_Result stack(struct session *session, TEE_Param *params)
 {
-	const struct stack_region *stack = &session->stack;
-
-	params[0].value.a = stack_high_water(stack);
-	params[0].value.b = stack->top - stack->low;
-	params[1].value.a = session->digests;
-	params[1].value.b = session->updates;
-	params[2].value.a = (uint32_t)session->bytes;
-	params[2].value.b = (uint32_t)(session->bytes >> 32);
+	params[0].value.a = stack_high_water(&session->stack);
+	params[0].value.b = session->stack.top - session->stack.low;
 	return TEE_SUCCESS;
 }
 
@@ -172,21 +155,16 @@ static TEE_Result heap(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-#define ROW(name, run, ...)                                   \
-	{                                                     \
-		TA_DIGEST_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
 	{ TA_DIGEST_CMD_NOP, ANY_TYPES, command_nop },
-	ROW(INFO, info, VALUE_OUT, NONE, NONE, NONE),
-	ROW(ONESHOT, oneshot, VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
-	ROW(INIT, init, VALUE_IN, NONE, NONE, NONE),
-	ROW(UPDATE, update, MEMREF_IN, NONE, NONE, NONE),
-	ROW(FINAL, final, MEMREF_IN, MEMREF_OUT, NONE, NONE),
-	ROW(FINAL, final_without_input, NONE, MEMREF_OUT, NONE, NONE),
-	ROW(STATS, stats, VALUE_OUT, VALUE_OUT, VALUE_OUT, NONE),
-	ROW(HEAP, heap, VALUE_OUT, NONE, NONE, NONE),
-	COMMAND_CLOCK_ROW,
+	ROW(TA_DIGEST_CMD_INFO, info, VALUE_OUT),
+	ROW(TA_DIGEST_CMD_ONESHOT, oneshot, VALUE_IN, MEMREF_IN, MEMREF_OUT, VALUE_IN),
+	ROW(TA_DIGEST_CMD_INIT, init, VALUE_IN),
+	ROW(TA_DIGEST_CMD_UPDATE, update, MEMREF_IN),
+	ROW(TA_DIGEST_CMD_FINAL, final, MEMREF_IN, MEMREF_OUT),
+	ROW(TA_DIGEST_CMD_FINAL, final_without_input, NONE, MEMREF_OUT),
+	ROW(TA_DIGEST_CMD_STACK, stack, VALUE_OUT),
+	ROW(TA_DIGEST_CMD_HEAP, heap, VALUE_OUT),
+	CLOCK_ROW,
 	{ 0 },
 };

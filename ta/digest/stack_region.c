@@ -23,25 +23,18 @@ _Static_assert(STACK_SIZE % PAGE == 0, "the stack has to be whole pages");
 
 void stack_region_find(struct stack_region *region)
 {
-	uintptr_t sp = 0;
-	uintptr_t low = 0;
-	uintptr_t top = 0;
-	uintptr_t unused = 0;
-
-	*region = (struct stack_region){ 0 };
+	uintptr_t sp = 0, top = 0;
 
 	__asm__ volatile("mov	%0, sp" : "=r"(sp));
 	top = (sp + PAGE - 1) / PAGE * PAGE;
-	low = top - STACK_SIZE;
-	unused = (sp - MARGIN) / sizeof(uint64_t) * sizeof(uint64_t);
-
+	*region = (struct stack_region){
+		.low = top - STACK_SIZE,
+		.unused = (sp - MARGIN) / sizeof(uint64_t) * sizeof(uint64_t),
+		.top = top,
+	};
 	/* Asks rather than dies, should another OP-TEE do it otherwise. */
 	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE |
 						TEE_MEMORY_ACCESS_ANY_OWNER,
-					(void *)low, top - low) != TEE_SUCCESS)
-		return;
-
-	region->low = low;
-	region->unused = unused;
-	region->top = top;
+					(void *)region->low, STACK_SIZE) != TEE_SUCCESS)
+		*region = (struct stack_region){ 0 };
 }

@@ -26,14 +26,9 @@ static TEE_Result physical(struct session *session, TEE_Param *params)
 	return say(params, counter_physical());
 }
 
-#define ROW(name, run, ...)                                  \
-	{                                                    \
-		TA_PROBE_CMD_##name, TYPES(__VA_ARGS__), run \
-	}
-
 const struct command commands[] = {
-	ROW(NOP, command_nop, NONE, NONE, NONE, NONE),
-	ROW(COUNTER_VIRTUAL, virtual, VALUE_OUT, VALUE_OUT, NONE, NONE),
-	ROW(COUNTER_PHYSICAL, physical, VALUE_OUT, VALUE_OUT, NONE, NONE),
+	ROW(TA_PROBE_CMD_NOP, command_nop, NONE),
+	ROW(TA_PROBE_CMD_COUNTER_VIRTUAL, virtual, VALUE_OUT, VALUE_OUT),
+	ROW(TA_PROBE_CMD_COUNTER_PHYSICAL, physical, VALUE_OUT, VALUE_OUT),
 	{ 0 },
 };

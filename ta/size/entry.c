@@ -5,6 +5,6 @@
 #include "command.h"
 
 const struct command commands[] = {
-	{ TA_SIZE_CMD_NOP, TYPES(NONE, NONE, NONE, NONE), command_nop },
+	ROW(TA_SIZE_CMD_NOP, command_nop, NONE),
 	{ 0 },
 };

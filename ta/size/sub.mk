@@ -2,7 +2,7 @@
 srcs-y += entry.c
 
 srcs_ext_base-y := ../..
-srcs_ext-y := $(addprefix ta/common/,startup.c command.c stateless.c)
+srcs_ext-y := $(addprefix ta/common/,command.c stateless.c)
 
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../common

@@ -56,11 +56,11 @@ TEE_Result final_with(struct model *model, size_t offset, size_t len, size_t out
 	return model_invoke(model, TA_DIGEST_CMD_FINAL, 0x0065, p);
 }
 
-TEE_Result stats(struct model *model)
+TEE_Result stack(struct model *model)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
 
-	return model_invoke(model, TA_DIGEST_CMD_STATS, 0x0222, p);
+	return model_invoke(model, TA_DIGEST_CMD_STACK, 0x0002, p);
 }
 
 int setup(void **state)

@@ -26,7 +26,7 @@ TEE_Result init(struct model *model, uint32_t alg, uint32_t impl);
 TEE_Result update(struct model *model, size_t offset, size_t len);
 TEE_Result final(struct model *model, size_t out_len);
 TEE_Result final_with(struct model *model, size_t offset, size_t len, size_t out_len);
-TEE_Result stats(struct model *model);
+TEE_Result stack(struct model *model);
 
 /* A test of cmocka's with a new model, *state; nothing is left afterwards. */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -32,7 +32,8 @@ static uint8_t next(struct input *in)
 
 static uint32_t right_types(uint32_t cmd, uint8_t pick)
 {
-	static const uint32_t types[] = { 0x0000, 0x0002, 0x1651, 0x0001, 0x0005, 0x0065, 0x0222 };
+	static const uint32_t types[] = { 0x0000, 0x0002, 0x1651, 0x0001,
+					  0x0005, 0x0065, 0x0002, 0x0002 };
 
 	if (cmd == TA_CLOCK_CMD)
 		return 0x0221;

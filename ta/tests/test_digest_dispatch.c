@@ -65,7 +65,7 @@ static void test_with_a_clock(void **state)
 		assert_int_equal(update(model, 0, 1000), TEE_SUCCESS);
 		assert_int_equal(final(model, 64), TEE_SUCCESS);
 		assert_int_equal(final(model, 64), TEE_ERROR_BAD_STATE);
-		assert_int_equal(stats(model), TEE_SUCCESS);
+		assert_int_equal(stack(model), TEE_SUCCESS);
 	}
 	for (uint32_t types = 0; types < 65536; types++) {
 		TEE_Param p[TEE_NUM_PARAMS] = { { .value = { 1, 1 } } };

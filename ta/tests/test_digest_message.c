@@ -32,7 +32,7 @@ static void test_oneshot(void **state)
 						 has(&algorithms[i], impls[j]) ?
 							 TEE_SUCCESS :
 							 TEE_ERROR_NOT_SUPPORTED);
-	assert_int_equal(stats(model), TEE_SUCCESS);
+	assert_int_equal(stack(model), TEE_SUCCESS);
 }
 
 static void test_oneshot_repeat_bounds(void **state)
@@ -48,7 +48,7 @@ static void test_oneshot_repeat_bounds(void **state)
 	assert_int_equal(oneshot(model, 3, 1, 5000, 32, TA_WORK_MAX / 5000 + 1),
 			 TEE_ERROR_BAD_PARAMETERS);
 	assert_int_equal(oneshot(model, 3, 1, 5000, 32, TA_REPEAT_MAX), TEE_ERROR_BAD_PARAMETERS);
-	assert_int_equal(stats(model), TEE_SUCCESS);
+	assert_int_equal(stack(model), TEE_SUCCESS);
 }
 
 static void test_unknown_algorithms(void **state)
@@ -200,7 +200,7 @@ static void test_sequence(void **state)
 		assert_int_equal(init(model, 99, impl), TEE_ERROR_NOT_SUPPORTED);
 		assert_int_equal(update(model, 0, 10), TEE_ERROR_BAD_STATE);
 	}
-	assert_int_equal(stats(model), TEE_SUCCESS);
+	assert_int_equal(stack(model), TEE_SUCCESS);
 }
 
 /* Two sessions are two instances: neither sees the other's stream. */

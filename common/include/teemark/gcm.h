@@ -60,6 +60,11 @@ struct gcm_class {
  * with it. Where the CPU has AES and PMULL, gcm_ce keeps the key to itself.
  */
 extern const struct gcm_class gcm_c;
+/* Its functions; the key may have 16, 24 or 32 bytes here. */
+void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len);
+void gcm_c_crypt(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
+		 const uint8_t *in, uint8_t *out, size_t len);
+void gcm_c_tag(struct gcm_message *message, const struct gcm_key *key, uint8_t tag[GCM_TAG_BYTES]);
 
 /* The class that uses ARMv8's AES and PMULL instructions; NULL where there can be none. */
 extern const struct gcm_class *const gcm_ce;

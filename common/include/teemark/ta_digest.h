@@ -23,7 +23,7 @@
 /* clang-format on */
 
 /* Raised when a command or a parameter changes its meaning. */
-#define TA_DIGEST_ABI 1
+#define TA_DIGEST_ABI 2
 
 /* The implementations inside the TA. */
 enum ta_digest_impl {
@@ -76,15 +76,12 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_FINAL = 5,
 
 	/*
-	 * Counts of the session so far.
-	 * [0] value out: a = stack high-water in bytes, b = stack size, both 0
-	 *     where it can't be told (how: ta/digest/stack.h; steps of 8 bytes,
-	 *     and never less than when the session opened)
-	 * [1] value out: a = digests finished (each repetition is one),
-	 *     b = update calls; both count modulo 2^32
-	 * [2] value out: a = bytes hashed, low 32 bits, b = high 32 bits
+	 * The instance's stack (how: ta/digest/stack.h).
+	 * [0] value out: a = high-water in bytes, b = size of the stack, both 0
+	 *     where it can't be told; steps of 8 bytes, and never less than when
+	 *     the session opened
 	 */
-	TA_DIGEST_CMD_STATS = 6,
+	TA_DIGEST_CMD_STACK = 6,
 
 	/*
 	 * The instance's heap. TEE_ERROR_NOT_SUPPORTED where the TA's library

@@ -193,9 +193,9 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 				"make an empty call to the digest TA", err);
 }
 
-static void ask_peak(struct session *s, uint32_t command, uint32_t types, struct peak *peak)
+static void ask_peak(struct session *s, uint32_t command, struct peak *peak)
 {
-	TEEC_Operation op = { .paramTypes = types };
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
 	struct error err = { 0 };
 	int ret = tee_invoke(s->tee, command, &op, "ask the digest TA for its memory", &err);
 
@@ -209,11 +209,8 @@ static void ask_peak(struct session *s, uint32_t command, uint32_t types, struct
 
 static void ta_facts(struct session *s, struct session_facts *facts)
 {
-	ask_peak(s, TA_DIGEST_CMD_STATS,
-		 TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-				  TEEC_NONE),
-		 &facts->stack);
-	ask_peak(s, TA_DIGEST_CMD_HEAP, TEEC_VALUE_OUTPUT, &facts->heap);
+	ask_peak(s, TA_DIGEST_CMD_STACK, &facts->stack);
+	ask_peak(s, TA_DIGEST_CMD_HEAP, &facts->heap);
 }
 
 static struct tee_session *ta_tee(struct session *s)

@@ -329,7 +329,7 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, T
 		if (len)
 			i->class->update(&i->ctx, data, len);
 		return end(i, op, 1);
-	case TA_DIGEST_CMD_STATS:
+	case TA_DIGEST_CMD_STACK:
 		op->params[0].value.a = 640;
 		op->params[0].value.b = 8192;
 		return TEEC_SUCCESS;

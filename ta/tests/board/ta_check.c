@@ -147,11 +147,10 @@ static int show_probes(void)
 	return 0;
 }
 
-static TEEC_Result get_stats(TEEC_Session *session, uint32_t *used, uint32_t *size)
+static TEEC_Result get_stack(TEEC_Session *session, uint32_t *used, uint32_t *size)
 {
-	TEEC_Operation op = { .paramTypes = TEEC_PARAM_TYPES(TEEC_VALUE_OUTPUT, TEEC_VALUE_OUTPUT,
-							     TEEC_VALUE_OUTPUT, TEEC_NONE) };
-	TEEC_Result res = invoke(session, TA_DIGEST_CMD_STATS, &op);
+	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
+	TEEC_Result res = invoke(session, TA_DIGEST_CMD_STACK, &op);
 
 	*used = op.params[0].value.a;
 	*size = op.params[0].value.b;
@@ -187,7 +186,7 @@ static int show_stack(void)
 			res = invoke(&session, TA_DIGEST_CMD_ONESHOT, &op);
 			if (res != TEEC_SUCCESS && res != TEEC_ERROR_NOT_SUPPORTED)
 				die("%s: 0x%08x", algorithms[i].name, res);
-			if (get_stats(&session, &used, &size) != TEEC_SUCCESS)
+			if (get_stack(&session, &used, &size) != TEEC_SUCCESS)
 				die("STATS failed");
 			TEEC_CloseSession(&session);
 			if (res == TEEC_SUCCESS)
