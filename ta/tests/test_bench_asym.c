@@ -12,7 +12,7 @@
 
 #include <teemark/asym.h>
 
-#include "../../host/src/teebench/asym_vectors.h"
+#include "../../host/src/teebench/vectors.h"
 #include "bench_client.h"
 #include "shim.h"
 

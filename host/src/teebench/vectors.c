@@ -10,12 +10,12 @@ const struct vector vectors[] = {
 };
 
 /* Keys and answers that others published: asym_keys.inc says who. */
-static const struct asym_key asym_keys[] = {
+const struct asym_key asym_keys[] = {
 #include "asym_keys.inc"
 	{ 0 },
 };
 
-static const struct asym_vector asym_vectors[] = {
+const struct asym_vector asym_vectors[] = {
 #include "asym_vectors.inc"
 	{ 0 },
 };

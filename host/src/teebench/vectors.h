@@ -34,6 +34,10 @@ struct asym_vector {
 	const char *algorithm, *key, *in, *result;
 };
 
+/* Each ends with a row without a name. */
+extern const struct asym_key asym_keys[];
+extern const struct asym_vector asym_vectors[];
+
 /* Both return NULL if there is none. */
 const struct asym_vector *asym_vector_of(const char *algorithm);
 const struct asym_key *asym_key_of(const struct asym_vector *vector);
