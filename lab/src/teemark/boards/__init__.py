@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Boards: how to reach a machine, and everything done over that reach.
+"""Boards: the connection to a machine, and everything that is done over it.
 
-`open_board` takes a name or the path of a board file; what it gives is a `Board`, to be entered
-with `with`. A virtual board is booted on entering and ended on leaving."""
+`open_board` takes a name or a board file's path and returns a `Board` for a `with` block. A virtual
+board is booted at the beginning of the block and ended after it.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ __all__ = [
 
 
 def make_board(file: BoardFile) -> Board:
-    """Returns the board of a board file, to be entered with `with`."""
+    """Returns the board that a board file describes, for a `with` block."""
     if isinstance(file.config, VirtualConfig):
         return VirtualBoard(file)
     ssh = file.config
@@ -47,7 +48,8 @@ def make_board(file: BoardFile) -> Board:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """Returns the boards that words name: `labgrid:PATTERN` names each place that is like it."""
+    """Returns the boards' names; `labgrid:PATTERN` stands for each place that matches the
+    pattern."""
     found: list[str] = []
     for word in words:
         place = word.removeprefix(config.LABGRID)
@@ -57,5 +59,5 @@ def named(words: Sequence[str]) -> list[str]:
 
 
 def open_board(word: str) -> Board:
-    """Returns the board that a word on the command line names, to be entered with `with`."""
+    """Returns the board that a word on the command line names, for a `with` block."""
     return make_board(config.find(word))

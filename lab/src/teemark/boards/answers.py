@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one place where what a board said becomes values, or an error with the board's name.
+"""Parses a board's answers: into values, or into an error that names the board.
 
-A script answers in lines of a key and a value ("tee yes", "file DIGEST/NAME"); the caller says
-which keys there are and the form of each. A program answers in JSON; the caller names its type.
+A script answers in lines of a key and a value ("tee yes", "file DIGEST/NAME"); the caller gives the
+keys and a pattern for each value. A program answers in JSON; the caller gives its type.
 """
 
 import re
@@ -18,12 +18,12 @@ from teemark.base.harmless import harmless_line, harmless_value
 T = TypeVar("T")
 
 SHOWN = 60
-"""Characters of an answer that an error repeats."""
+"""Characters of an answer that an error message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The values of a script's answer, by key, in their order."""
+    """The parsed answer of a script: the values of each key, in the order of the lines."""
 
     board: str
     about: str
@@ -33,14 +33,14 @@ class Answer:
         return self.values.get(key, ())
 
     def one(self, key: str) -> str:
-        """Returns the only value of a key; BoardError without one, or with several."""
+        """Returns the only value of a key; raises BoardError if the key has none or several."""
         found = self.all(key)
         if len(found) != 1:
             raise _not_understood(self.board, self.about, f"{len(found)} times {key!r}")
         return found[0]
 
     def only(self) -> tuple[str, str]:
-        """Returns the key and value of an answer of one line; BoardError for any other."""
+        """Returns the only key and its value; raises BoardError if there are several or none."""
         if len(self.values) != 1:
             raise _not_understood(self.board, self.about, f"{len(self.values)} answers")
         key = next(iter(self.values))
@@ -48,8 +48,8 @@ class Answer:
 
 
 def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
-    """Reads a script's answer; `form` has a pattern for the value of each key. Raises BoardError
-    for a line that fits none."""
+    """Returns the parsed answer of a script. `form` maps each key to a pattern for its value.
+    Raises BoardError for a line that doesn't fit."""
     values: dict[str, list[str]] = {}
     for line in text.split("\n"):
         key, _, value = line.partition(" ")
@@ -62,7 +62,7 @@ def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
 
 
 def from_json(board: str, about: str, data: bytes) -> dict[str, Any]:
-    """Returns a JSON object, its texts harmless; BoardError if it isn't one."""
+    """Returns a JSON object without harmful characters; raises BoardError for other data."""
     try:
         return typed(board, about, harmless_value(msgspec.json.decode(data)), dict[str, Any])
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -72,7 +72,7 @@ def from_json(board: str, about: str, data: bytes) -> dict[str, Any]:
 
 
 def typed(board: str, about: str, data: object, kind: type[T]) -> T:
-    """Returns what came as JSON, as a type; BoardError if it isn't one."""
+    """Returns decoded JSON as a value of the type `kind`; BoardError if it has another type."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -80,13 +80,13 @@ def typed(board: str, about: str, data: object, kind: type[T]) -> T:
 
 
 def shown(text: str) -> str:
-    """Returns the beginning of what a board said, in quotes and harmless."""
+    """Returns the first SHOWN characters of a board's text, in quotes, without harmful ones."""
     line = harmless_line(text).strip()
     return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
 
 
 def last_line(text: str) -> str:
-    """Returns the last line of a complaint, in which programs say why."""
+    """Returns the last line of an error output, where programs give their reason."""
     lines: list[str] = text.strip().splitlines()
     return harmless_line(lines[-1])[:400] if lines else "it said nothing"
 

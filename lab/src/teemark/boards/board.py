@@ -18,8 +18,8 @@ from teemark.boards.ta_kit import Kit, default_kit
 from teemark.boards.transfer import Carrier
 from teemark.run.records import Firmware
 
-# Of several folders, the first that is there; the usual one where no supplicant runs, or none that
-# was told another.
+# Prints the first of tee-supplicant's TA folders that exists. If no supplicant runs, or its options
+# name no folder, that is /lib/optee_armtz.
 _TA_FOLDER = """\
 f=/lib/optee_armtz
 for p in /proc/[0-9]*; do
@@ -43,31 +43,31 @@ echo "folder $d"
 
 
 class Board(Carrier):
-    """A board over ssh. Virtual boards add power (teemark.boards.virtual)."""
+    """A board over ssh. A virtual board (teemark.boards.virtual) can also be booted and ended."""
 
     emulated = False
-    """Its timings are not those of silicon."""
+    """True if QEMU plays the board: its timings are not those of silicon."""
     deterministic = False
-    """Its clock counts instructions."""
+    """True if the board's clock counts instructions."""
 
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)
         self.file = file
         self.guests: list[Path] = []
-        """Trusted Applications of the user's that are on it for now."""
+        """The user's own Trusted Applications that are on the board for now."""
 
     def cpu_seconds(self) -> tuple[float, float]:
-        """Returns two sums of seconds: how long the board had CPUs, and how long it waited for some
-        of this machine's. A board that is no process here never waits."""
+        """Returns two sums of seconds: how long the board ran on CPUs of this machine, and how long
+        it waited for them. A board that is no process of this machine never waits."""
         return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
-        """Returns OP-TEE's threads that wait, by the secure world's log, in words; empty if
-        unknown."""
+        """Returns a phrase that names the waiting threads of OP-TEE, by the secure world's log; an
+        empty string if unknown."""
         return ""
 
     def tee_hangs(self, why: str) -> TeeHangs:
-        """Returns the error that its TEE doesn't answer, with what the secure world logs of it."""
+        """Returns the error that the TEE doesn't answer, with OP-TEE's waiting threads."""
         threads = self.sleeping_threads()
         return TeeHangs(
             f"{self.name}: the TEE doesn't answer: {why}{f'; {threads}' if threads else ''}",
@@ -76,11 +76,11 @@ class Board(Carrier):
         )
 
     def consoles_last(self) -> str:
-        """Returns the last lines of its consoles where they are read, else nothing."""
+        """Returns the last lines of the board's consoles; "" if they aren't read."""
         return ""
 
     def explain(self, error: BaseException | None) -> None:
-        """Adds its consoles' last lines to the hint of an error that says that the board hangs."""
+        """Adds the consoles' last lines to the hint of an error that says that the board hangs."""
         if isinstance(error, BoardHangs | ConnectError | ConnectionLost):
             said = self.consoles_last()
             if said and "\n-- " not in (error.hint or ""):
@@ -88,20 +88,20 @@ class Board(Carrier):
 
     @cached_property
     def ta_directory(self) -> str:
-        """Returns the folder on it where TAs go: the board file's, or where its tee-supplicant
-        looks."""
+        """Returns the board's folder for TAs: the one in the board file, otherwise that of its
+        tee-supplicant."""
         if self.config.ta_directory is not None:
             return self.config.ta_directory
         return self.ask("where TAs are", {"folder": r"/[\w.+/-]*"}, _TA_FOLDER).one("folder")
 
     @property
     def firmware(self) -> tuple[Firmware, ...]:
-        """Returns what it booted, where that is known."""
+        """Returns the facts of the firmware that the board booted; empty if they aren't known."""
         return ()
 
     @property
     def kit(self) -> Kit:
-        """Builds Trusted Applications that this board's OP-TEE takes."""
+        """Returns the development kit that builds TAs for this board's OP-TEE."""
         config = self.config
         if not isinstance(config, SshConfig) or config.ta_kit is None:
             return default_kit()
@@ -110,10 +110,10 @@ class Board(Carrier):
 
     @cached_property
     def tas(self) -> Path:
-        """Returns the folder of our Trusted Applications that belong on this board; built if need
-        be.
+        """Returns the folder of our Trusted Applications for this board, after building them if
+        necessary.
 
-        Raises ConfigError if the board file names a folder that has none.
+        Raises ConfigError if the folder that the board file names has no TA.
         """
         if not isinstance(self.config, SshConfig) or self.config.tas is None:
             return self.kit.ours()
@@ -124,13 +124,13 @@ class Board(Carrier):
         return folder
 
     def architecture(self) -> str:
-        """Returns aarch64, armhf, or native where it is like this machine's."""
+        """Returns aarch64, armhf, or native if the board has this machine's architecture."""
         said = self.ask("its machine", {"machine": r"[\w.-]+"}, 'echo "machine $(uname -m)"')
         return architecture(said.one("machine"))
 
 
 def architecture(machine: str) -> str:
-    """Returns what `uname -m` says as the name of a folder in build/host."""
+    """Returns the folder's name in build/host for a machine that `uname -m` calls `machine`."""
     if machine.startswith(("armv7", "armv8")):
         return "armhf"
     same = machine == platform.machine() and machine != "aarch64"

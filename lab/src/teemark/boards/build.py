@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Steps of make and of our scripts build what a board needs, when it needs it."""
+"""Build steps: make or our scripts make the files that a board needs and that aren't there yet."""
 
 import os
 import shutil
@@ -14,16 +14,16 @@ from teemark.base.errors import BoardError, MissingOutput
 
 
 def alone(folder: Path) -> AbstractContextManager[None]:
-    """Lets one build at a time into a folder: two of the same would be in each other's way."""
+    """Returns a lock: two builds into one folder would overwrite each other's files."""
     return files.alone(folder / "lock")
 
 
 def step(
     argv: Sequence[str], failed: str, needs: Sequence[str] = ("make", "aarch64-linux-gnu-gcc")
 ) -> None:
-    """Runs a step. If it fails, raises a BoardError with the step's own `error:` and `hint:`, or
-    with `failed` and its last lines. Its progress goes to stderr, since stdout is for data. `needs`
-    are the programs that it calls."""
+    """Runs the build step `argv`; its output goes to stderr, since stdout is for data. Raises
+    MissingOutput if a program in `needs` isn't installed. If the step fails, raises a BoardError
+    with its `error:` and `hint:` lines, otherwise with `failed` and its last lines."""
     for program in needs:
         if shutil.which(program) is None:
             package = _PACKAGES.get(program, program)
@@ -51,4 +51,4 @@ _PACKAGES = {
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
     "arm-linux-gnueabihf-gcc": "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
 }
-"""Debian's packages whose names differ from their programs'."""
+"""Debian's packages, by the names of their programs, where the two names differ."""

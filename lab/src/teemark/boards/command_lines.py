@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from teemark.base.errors import BoardError
 
 LONGEST = 8000
-"""dropbear refuses a command of more than 9000 bytes."""
+"""Bytes of the longest command that we send; dropbear refuses more than 9000."""
 
 # Sends signal $2 (INT, TERM, KILL, …) to every process of job $1.
 SIGNAL = """\
@@ -37,13 +37,13 @@ exit 1
 
 
 def marks(job: str) -> tuple[bytes, bytes]:
-    """Returns the lines before and after the output of a command that was asked to mark it."""
+    """Returns the two lines that a marked command prints before and after its output."""
     return f"<{job}\n".encode(), f"~{job}\n".encode()
 
 
 class BoardPath(str):
-    """A path on the board, as a word of a command: ~ at its beginning is the home directory there.
-    In any other word ~ is a character like others."""
+    """A path on the board, as a word of a command. A ~ at its beginning is the home directory
+    there; in any other word ~ is an ordinary character."""
 
     __slots__ = ()
 
@@ -65,16 +65,16 @@ def command_line(
     su: bool = False,
     marked: bool = False,
 ) -> str:
-    """Returns the text for ssh to run `argv` on the board, with `directory` first in PATH; `marked`
-    puts its output between marks."""
+    """Returns the shell command for ssh that runs `argv` on the board, with `directory` first in
+    PATH. `marked` puts its output between marks. Raises BoardError if it exceeds LONGEST."""
     words = ["sudo", "-n"] if sudo else []
     words += ["env", f'PATH={_quoted(BoardPath(directory))}:"$PATH"']
     if sudo:
-        words.append('HOME="$HOME"')  # sudo's would be another, and ~/ in paths two places
+        words.append('HOME="$HOME"')  # without it sudo sets root's HOME, and ~/ means two places
     words.append(f"TEEMARK_JOB={job}")
     words += map(_quoted, argv)
     run = f"exec {' '.join(words)}"
-    if su:  # its shell has another HOME, too; busybox's may take itself for su, without the rights
+    if su:  # su sets HOME, too; busybox's shell may run its own su, without the rights
         inner = shlex.quote(f"HOME=$TEEMARK_HOME; {run}")
         find = "s=$(command -v su); case $s in /*) ;; *) s=/bin/su;; esac"
         run = f'export TEEMARK_HOME="$HOME"; {find}; exec "$s" -c {inner}'
@@ -112,6 +112,6 @@ exec "$@"
 
 
 def quietly(*argv: str) -> list[str]:
-    """Returns the argv that runs in place of a command that says nothing before it ends, on a board
-    where the packets of its own connection would disturb it."""
+    """Returns an argv that runs a silent command on a board where packets would disturb it: it
+    waits until the connection's own packets are through."""
     return script(_QUIETLY, *argv)

@@ -23,22 +23,22 @@ Port = Annotated[int, Meta(ge=1, le=65535)]
 Seconds = Annotated[int, Meta(ge=1, le=3600)]
 
 LABGRID = "labgrid:"
-"""Begins an address that is a place of a labgrid farm."""
+"""The prefix of an address that is a place of a labgrid farm."""
 
 ARMV7 = "armv7"
-"""The system with a 32-bit kernel, and a TF-A that boots it behind a 32-bit OP-TEE."""
+"""Name of the system with a 32-bit kernel, which TF-A boots behind a 32-bit OP-TEE."""
 
 _OPTION = re.compile(r"[A-Z][A-Za-z0-9_]*=[^\s\"'`$;|&<>()]*")
 
 
 class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
     directory: Text
-    """Where our programs are put; `~` is the home directory on the board."""
+    """The folder for our programs on the board; `~` is the home directory there."""
     ta_directory: Text | None = None
-    """Where its tee-supplicant looks for TAs; None: the supplicant's own arguments say it."""
+    """The folder where tee-supplicant looks for TAs; None: the supplicant's options tell."""
     description: str = ""
     rpmb: bool = False
-    """Cases may use an RPMB partition. That can program its key, which is possible only once."""
+    """Lets cases use an RPMB partition. They may program its key, which is possible only once."""
 
     def __post_init__(self) -> None:
         self._check_absolute("directory", "ta_directory", home="the home directory on the board")
@@ -56,7 +56,7 @@ class _AnyConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
-    """A machine that is there already. What is left out is left to the user's ssh config."""
+    """A machine that runs already. A field without a value is left to the user's ssh config."""
 
     address: Text
     user: Text | None = None
@@ -64,15 +64,15 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     identity: Text | None = None
     directory: Text = "~/.teemark"
     ta_kit: Text | None = None
-    """The TA development kit of its OP-TEE; None: the virtual board's."""
+    """The TA development kit of the board's OP-TEE; None: that of the virtual board."""
     ta_key: Text | None = None
-    """The key that signs TAs; None: the kit's own."""
+    """The file of the key that signs TAs; None: the kit's own key."""
     tas: Text | None = None
-    """A folder of our TAs as a vendor signed them; None: they are built with the kit."""
+    """A folder of our TAs that a vendor signed; None: they are built with the kit."""
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     su: bool = False
-    """Likewise by `su -c`, which must ask for no password."""
+    """Run everything on the board by `su -c`, which must ask for no password; `~` as for `sudo`."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -90,30 +90,31 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
 
 
 class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
-    """A machine that QEMU plays, from the images of build/vboard."""
+    """A machine that QEMU emulates; it boots the images of build/vboard."""
 
     cores: Annotated[int, Meta(ge=1, le=8)] = 2
     memory: Annotated[int, Meta(ge=576, le=65536)] = 2048
-    """MiB. TF-A for QEMU loads U-Boot 512 MiB above the beginning (NS_IMAGE_OFFSET)."""
+    """Memory in MiB. TF-A for QEMU loads U-Boot 512 MiB above its beginning (NS_IMAGE_OFFSET)."""
     cpu: Text = "cortex-a57"
     icount: bool = False
-    """Guest time is counted in instructions, so that two boots measure the same."""
+    """The guest's clock counts instructions, so that two boots measure the same."""
     devices: tuple[Literal["rng", "crypto"], ...] = ()
     kernel_args: tuple[Text, ...] = ()
     tee: bool = True
-    """False: no secure world, and no boot loader: QEMU begins with the kernel."""
+    """False: no secure world and no boot loader; QEMU starts the kernel itself."""
     system: Text = "debian"
     """The root file system that the board boots: `debian`, or one of vboard/systems (`old`, `musl`,
     `armhf`, `armv7`)."""
     optee: Text = "debian"
-    """`debian`: its binary package; `source`: built from its source package; else a source tree,
-    or the folder of a build: …/out/arm-plat-vexpress."""
+    """The OP-TEE to boot. `debian`: Debian's binary package; `source`: a build of Debian's source
+    package; otherwise a source tree, or the folder of a build: …/out/arm-plat-vexpress."""
     options: tuple[Text, ...] = ()
-    """Options of OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
+    """Build options for an OP-TEE from source, such as "CFG_CRYPTO_WITH_CE=y"."""
     patches: tuple[Text, ...] = ()
-    """Files of patches to OP-TEE's source, which is built with them."""
+    """Patch files for OP-TEE's source, applied before it is built."""
     locked: bool = False
-    """Our TAs are signed with a key that its OP-TEE doesn't know, as if a vendor kept it."""
+    """Our TAs are signed with a key that its OP-TEE doesn't know, as if a vendor kept the right
+    key."""
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"
 
@@ -155,7 +156,7 @@ class BoardFile:
 
 
 def parse(text: str, name: str) -> Config:
-    """Returns the config that a board file's text holds; `name` is the file, for messages."""
+    """Returns the config in a board file's text; a ConfigError calls the file `name`."""
     config: Config = parse_toml(text, Config, name)
     return config
 
@@ -165,7 +166,7 @@ def read(path: Path) -> BoardFile:
 
 
 def _files() -> dict[str, Path]:
-    """Names and files of all boards; the user's own win over the checkout's."""
+    """Returns the files of all boards, by name; the user's file wins over the checkout's."""
     found: dict[str, Path] = {}
     for directory in (paths.boards(), paths.user_config() / "boards"):
         if directory.is_dir():
@@ -174,7 +175,7 @@ def _files() -> dict[str, Path]:
 
 
 def available() -> dict[str, BoardFile | ConfigError]:
-    """Returns every board there is; a file that is wrong is there with its error."""
+    """Returns all boards by name; a wrong board file has its ConfigError as the value."""
     boards: dict[str, BoardFile | ConfigError] = {}
     for name, path in _files().items():
         try:
@@ -202,8 +203,8 @@ def default_board() -> str:
 
 
 def _place(word: str) -> BoardFile:
-    """Returns a place of a labgrid farm, with what the board file of its name says, if there is
-    one."""
+    """Returns the board of a labgrid place, with the settings of the board file of that name, if
+    there is such a file."""
     name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
     own = read(files[name]).config if name in files else None
     config = own if isinstance(own, SshConfig) else SshConfig(address=word)
@@ -211,7 +212,7 @@ def _place(word: str) -> BoardFile:
 
 
 def find(word: str) -> BoardFile:
-    """Returns the board that a word on the command line names."""
+    """Returns the board that a word on the command line names; raises UnknownBoard if none."""
     if word.startswith(LABGRID):
         return _place(word)
     if "/" in word or word.endswith(".toml"):

@@ -14,18 +14,18 @@ from teemark.boards.ssh import guarded
 _KEPT = 1 << 14
 _LINES, _WIDTH = 12, 200
 _TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re.S)
-"""Finds what a telnet server says to its client; a byte 255 of the console comes twice."""
+"""Matches the commands of a telnet server; it sends a byte 255 of the console twice."""
 
 
 def last_lines(title: str, said: bytes) -> str:
-    """Returns the last lines of a console under its title; nothing where there are none."""
+    """Returns a console's last lines under a title; an empty string if it said nothing."""
     lines = said.decode(errors="replace").replace("\r", "").splitlines()
     last = "\n".join(line[:_WIDTH] for line in lines[-_LINES:])
     return f"-- {title}:\n{last}" if last else ""
 
 
 class Console:
-    """Reads the console at host:port from now on, by a jump host if one is named."""
+    """Reads the console at host:port from now on, through a jump host if `jump` names one."""
 
     def __init__(self, host: str, port: int, jump: str | None) -> None:
         self._place, self._wrong, self._said = f"{host}:{port}", "", bytearray()
@@ -61,7 +61,7 @@ class Console:
             self._stop()
 
     def last(self) -> str:
-        """Returns what the console said last, or that it said nothing."""
+        """Returns the console's last lines, or a line which says that there are none."""
         said = _TELNET.sub(rb"\1", bytes(self._said))
         title = f"console {self._place}"
         shown = last_lines(f"{title}{self._wrong}, last lines", said)

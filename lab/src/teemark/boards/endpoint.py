@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where ssh connects to, as words for ssh: ours, and those that a person types."""
+"""An ssh destination: as arguments for our own ssh, and as a command line that people type."""
 
 import shlex
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where ssh connects to. What is None is left to the user's ssh configuration."""
+    """An ssh destination. A field that is None is left to the user's ssh configuration."""
 
     address: str
     user: str | None = None
     port: int | None = None
     identity: Path | None = None
     known_hosts: Path | None = None
-    """A file that alone decides which host key is right, under the name `host_alias`."""
+    """The only known_hosts file that ssh trusts; the board's name in it is `host_alias`."""
     host_alias: str | None = None
     connect_timeout: int = 10
     keepalive: bool = True
-    """Notice a board that went away without a word. Off where a packet would disturb."""
+    """Notice a board that vanished. Off where the packets of this check would disturb."""
     options: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Endpoint:
         return f"{name}:{self.port}" if self.port else name
 
     def arguments(self) -> list[str]:
-        options = [*self.options]  # ssh takes the first value it sees: the board file's
+        options = [*self.options]  # ssh takes the first value of an option: the board file's
         options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
         # Whatever a user's configuration says for interactive use is turned off.
         options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]
@@ -53,7 +53,7 @@ class Endpoint:
         return words
 
     def by_hand(self, *options: str) -> str:
-        """Returns the command line with which a person connects as we do."""
+        """Returns the command line that a person types to connect as teemark does."""
         words = ["ssh", *options]
         for option in self.options:
             words += ["-o", option]
@@ -68,5 +68,5 @@ class Endpoint:
 
 
 def _quoted(path: Path) -> str:
-    """Returns a path as ssh's configuration wants it: % is special, and blanks need quotes."""
+    """Returns a path for ssh's configuration, where % is special and spaces need quotes."""
     return '"' + str(path).replace("%", "%%") + '"'

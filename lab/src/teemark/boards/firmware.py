@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Facts about an image of the firmware, read from the very files that are booted: a build's own
-words about itself may be older than what lies in its folder."""
+"""Facts about firmware images, read from the very files that are booted: the notes of a build may
+be older than the files in its folder."""
 
 import hashlib
 import re
@@ -33,9 +33,9 @@ def digest(files: Iterable[Path]) -> str:
 def core(
     images: Iterable[Path], elf: Path | None, configuration: Path, source: Path | None = None
 ) -> Firmware:
-    """Returns the facts of OP-TEE's core. `images` are booted; `elf` has the same code with
-    symbols. `configuration` is the build's conf.mk, which Debian's package lacks. `source` is the
-    source tree if the build doesn't lie in it."""
+    """Returns the facts of OP-TEE's core. `images` are booted; `elf` is the same code with symbols.
+    `configuration` is the build's conf.mk, which Debian's package lacks. `source` is the source
+    tree if the build lies outside of it."""
     images = tuple(images)
     said = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
     words = [harmless_line(part.decode("ascii")) for part in said.groups()] if said else []
@@ -67,14 +67,14 @@ def tfa(images: Iterable[Path], elf: Path) -> Firmware:
 
 
 def commit(folder: Path, mark: str) -> Commit | None:
-    """Returns the commit of the git tree around a build, None if there is none, or if the tree is
-    not the build's source: that one has the path `mark`."""
+    """Returns the commit of the git tree around a build. Returns None if there is no tree, or if
+    the tree lacks the path `mark` and so is not the build's source."""
     top = git(folder, "rev-parse", "--show-toplevel")
     return head(folder) if top and (Path(top) / mark).exists() else None
 
 
 def _flags(file: "ELFFile") -> str:
-    """Returns the compiler's flags of the first C file, which the debugging information tells."""
+    """Returns the compiler's flags for the first C file, from the debugging information."""
     for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
         made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
         if made_by is not None and b" C" in made_by.value:
@@ -83,7 +83,7 @@ def _flags(file: "ELFFile") -> str:
 
 
 def _comment(file: "ELFFile") -> str:
-    """Returns what the compiler wrote of itself into the file."""
+    """Returns the compiler's name and version from the section .comment."""
     section = file.get_section_by_name(".comment")
     return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
 

@@ -25,12 +25,12 @@ TAS = (
     "8d1f60c7-5b3e-4c92-b027-e4196a53cd08",
     *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{kib:06}" for kib in (32, 64, 256, 1024, 4096, 8192)),
 )
-"""The UUIDs of all our TAs, built here or not."""
+"""The UUIDs of all our TAs, whether or not they are built here."""
 
-# $1: our programs' folder, $2: the TAs', or nothing; then files, for DIGESTS. The script prints the
-# machine, its C library and whether there is a TEE, and makes the folders; the TAs' only for a TEE.
-# A 64-bit kernel may have a 32-bit system. The C library is `new` (glibc 2.34 or newer), `glibc` or
-# `musl`. It is one script, for a slow board takes a while for each.
+# $1: our programs' folder, $2: the TAs' folder or ""; then files, for DIGESTS. The script prints
+# the machine, its C library and whether there is a TEE. It makes the folders, the TAs' only with a
+# TEE. A 64-bit kernel may have a 32-bit system. The C library is `new` (glibc 2.34 or newer),
+# `glibc` or `musl`. All is in one script, since a slow board takes a while to start each.
 _LOOK = (
     """\
 m=$(uname -m)
@@ -65,7 +65,7 @@ class Item:
     local: Path
     target: str
     mode: int
-    replaces: bool = False  # Another file was in its place
+    replaces: bool = False  # Another file had this name
 
 
 def built_tas(board: Board) -> list[Path]:
@@ -78,13 +78,13 @@ _COMPILERS = {
     "armhf": "arm-linux-gnueabihf-gcc",
     "native": "gcc",
 }
-"""The compiler of the programs for an architecture."""
+"""The compiler of our programs, by architecture."""
 
 
 def _kind(machine: str, libc: str) -> str:
-    """Returns which programs a board gets, as paths.built_programs() names them: by `machine`,
-    which `uname -m` prints, and by its C library (`_LOOK`). A wheel brings one kind for any glibc;
-    what is built for the virtual board needs a new one."""
+    """Returns the kind of programs that a board needs, named as in paths.built_programs().
+    `machine` is what `uname -m` prints, `libc` is the board's C library (see `_LOOK`). A wheel
+    brings one kind for any glibc; the programs for the virtual board need a new glibc."""
     which = architecture(machine)
     ours = paths.in_checkout() or paths.built_programs(which).is_dir()
     if which == "native" or (libc == "new" and ours):
@@ -93,8 +93,8 @@ def _kind(machine: str, libc: str) -> str:
 
 
 def _programs(kind: str, tell: Callable[[str], None]) -> Path:
-    """Returns the folder of the programs of a kind; builds them if need be, but for those that
-    `make build` made or the wheel brought."""
+    """Returns the folder with the programs of a kind. Builds them first, unless `make build` makes
+    this kind or the wheel brought it."""
     folder = paths.built_programs(kind)
     which, _, libc = kind.partition("-")
     made = paths.in_checkout() and kind in ("aarch64", "native")
@@ -116,8 +116,8 @@ def _programs(kind: str, tell: Callable[[str], None]) -> Path:
 def ensure_installed(
     board: Board, *, require: bool = False, tell: Callable[[str], None] = lambda _: None
 ) -> list[Item]:
-    """Installs what is missing or differs; returns that. With `require`, having nothing to install
-    is an error. `tell` hears what is being copied."""
+    """Installs our files that are missing or differ, and returns them. With `require`, raises
+    MissingOutput if nothing is built for this board. `tell` gets a message for each file."""
     tas = {f"{board.ta_directory}/{ta.name}": ta for ta in built_tas(board)}
     files = [*(f"{board.config.directory}/{name}" for name in PROGRAMS), *tas]
     folders = (board.config.directory, board.ta_directory if tas else "")
@@ -129,7 +129,7 @@ def ensure_installed(
     programs = _programs(_kind(machine, seen.one("libc")), tell)
     ours = [programs / name for name in PROGRAMS if (programs / name).is_file()]
     wanted = [Item(program, f"{board.config.directory}/{program.name}", 0o755) for program in ours]
-    if seen.all("tee"):  # without one, TAs have no place there
+    if seen.all("tee"):  # without a TEE the board has no folder for TAs
         wanted += [Item(ta, target, 0o444) for target, ta in tas.items()]
     if require and not wanted:
         raise MissingOutput(
@@ -153,9 +153,9 @@ def ensure_installed(
                 f"as root, set the board up once, or copy {board.tas}/*.ta to {board.ta_directory}",
             )
             missing = missing[: number - 1]
-            break  # all TAs go to that folder
+            break  # the other TAs go to the same folder
     if require or any(item.local in ours for item in missing):
-        # Do they run there? A file system may be mounted noexec, a loader missing.
+        # Tries to run them: a file system may be mounted noexec, or a loader be missing.
         for item in wanted[: len(ours)]:
             done = board.script(_RUN, BoardPath(item.target), check=False)
             if done.status != 0:
@@ -163,8 +163,8 @@ def ensure_installed(
     return missing
 
 
-# $1: the TAs' folder. Where nobody can write, a copy of it in memory is laid over it: another file
-# system named teemark, which ends with the boot or by `_REMOVE`.
+# $1: the TAs' folder. If nobody can write there, a copy in memory is mounted over it, as a file
+# system named teemark, until the next boot or `_REMOVE`.
 _COVER = """\
 t=$(mktemp -d "$1/.teemark.XXXXXX" 2>/dev/null) && rmdir "$t" && exit 0
 for d in "${TMPDIR:-/tmp}" /run /dev/shm; do
@@ -179,15 +179,15 @@ exit 0
 
 
 def _make_writable(board: Board, tell: Callable[[str], None]) -> None:
-    """Makes a read-only folder of TAs writable: mounts a copy in memory over it, where that is
-    allowed."""
+    """Makes a read-only folder of TAs writable, if the board allows it: mounts a copy in memory
+    over the folder."""
     where = BoardPath(board.ta_directory)
     if board.ask("whether TAs can be written", {"covered": ""}, _COVER, where).all("covered"):
         tell(f"{where} on {board.name} is read-only: a copy in memory is laid over it")
 
 
-# $1: our programs' folder, $2: the TAs'; then files. A line "gone NAME" for each that is removed,
-# and for what a command that was killed left.
+# $1: our programs' folder, $2: the TAs'; then files to remove. Prints "gone NAME" for each file
+# that is removed, and for each leftover of a command that was killed.
 _REMOVE = """\
 home=$1
 for left in "$1"/.teemark.?????? "$2"/.teemark.??????; do
@@ -245,8 +245,8 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
 
 
 def remove(board: Board) -> tuple[list[str], TeemarkError | None]:
-    """Takes away what `ensure_installed` and commands that were killed left on a board; returns
-    what went, and why a file stays."""
+    """Removes from a board all that `ensure_installed` and killed commands left there. Returns the
+    names of what is gone, and the error of a file that can't be removed."""
     files = [f"{board.config.directory}/{name}" for name in PROGRAMS]
     files += [f"{board.ta_directory}/{uuid}.ta" for uuid in TAS]
     folders = (board.config.directory, board.ta_directory)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which virtual boards run: a folder each under build/run, with a state file in it.
+"""Keeps track of the virtual boards that run: each has a folder under build/run with a state file.
 
-`build/run/NAME` is the one that `teemark up` keeps; `build/run/NAME.XXXXXXXX` belongs to one
-command and goes away with it. A folder whose owner is dead is swept up by the next boot, and a
-QEMU in it is ended. A process is known by its pid and its start time together.
+`build/run/NAME` is the board that `teemark up` keeps; `build/run/NAME.XXXXXXXX` belongs to one
+command and goes away with it. The next boot removes a folder whose owner is dead, and ends a QEMU
+that it left. A process is known by its pid and its start time together.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from teemark.base.scratch import start_time
 from teemark.boards.qemu import Instance
 
 KEEP_LOGS = 24 * 3600
-"""Seconds for which the logs of a boot that failed are kept."""
+"""Seconds for which the logs of a failed boot are kept."""
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -56,15 +56,15 @@ class State(msgspec.Struct, frozen=True):
 
     kept: bool
     ready: bool
-    """The first command was answered."""
+    """True once the board has answered its first command."""
     port: int
     qemu: Process
     owner: Process
-    """The command that booted it. A kept board outlives it once it is ready."""
+    """The command that booted the board. A kept board outlives this command once it is ready."""
 
     @property
     def orphan(self) -> bool:
-        """Returns true if nobody will ever use or end it."""
+        """Returns true if no command will ever use or end the board."""
         return not self.owner.alive and not (self.kept and self.ready)
 
 
@@ -84,25 +84,25 @@ def kept_instance(name: str) -> Instance:
 
 
 def new_instance(name: str, *, kept: bool) -> Instance:
-    """Returns a fresh folder for a boot; for a kept one, the old folder is emptied."""
+    """Returns an empty folder for a boot: a new one, or the emptied one of the kept board."""
     paths.instances().mkdir(parents=True, exist_ok=True)
     if not kept:
         made = tempfile.mkdtemp(prefix=f"{name}.", dir=paths.instances())
         return Instance(Path(made))
     instance = kept_instance(name)
     shutil.rmtree(instance.directory, ignore_errors=True)
-    instance.directory.mkdir(mode=0o700)  # as mkdtemp's: its disk is the board's alone
+    instance.directory.mkdir(mode=0o700)  # as mkdtemp does: only this user may read the disk
     return instance
 
 
 def running_kept(name: str) -> State | None:
-    """Returns the board that `teemark up` keeps up, if it is up."""
+    """Returns the state of the board that `teemark up` keeps; None if it isn't up."""
     state = read(kept_instance(name))
     return state if state and state.ready and state.kept and state.qemu.alive else None
 
 
 def sweep() -> None:
-    """Ends what orphans still run and removes what dead instances left."""
+    """Ends QEMUs without an owner, and removes the files of boards that have ended."""
     if not paths.instances().is_dir():
         return
     for directory in filter(Path.is_dir, paths.instances().iterdir()):
@@ -121,5 +121,5 @@ def sweep() -> None:
 
 
 def lock(name: str) -> contextlib.AbstractContextManager[None]:
-    """Lets one `up` or `down` of a board at a time."""
+    """Returns a lock that lets only one `up` or `down` of a board run at a time."""
     return alone(paths.instances() / f".{name}.lock")

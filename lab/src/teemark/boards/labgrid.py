@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A place of a labgrid farm as a board: it is acquired on entering and released on leaving.
+"""A place of a labgrid farm as a board: acquired at the beginning of the `with`, released after it.
 
-teemark runs `labgrid-client` and reads what it prints, 0.4 s a call. The gRPC stubs are faster, but
-no stable interface, they acquire a place whose exporter is gone, and would bring grpc into this
-environment. The client refuses such a place, and is as new as the coordinator where people use it.
+teemark runs `labgrid-client` and parses its output, which takes 0.4 s a call. The gRPC stubs are
+faster, but they are no stable interface, they acquire a place whose exporter is gone, and they need
+the package grpc. The client refuses such a place, and has its coordinator's version.
 
-A process of its own holds the place, and releases it at the end of its stdin, which only this
-process has open: so the place is released however this process ends.
+A separate process holds the place, and releases it when its stdin is closed. Only this process has
+the other end open, so the place is released however this process ends.
 """
 
 import ast
@@ -33,24 +33,24 @@ from teemark.boards.console import Console
 from teemark.boards.endpoint import Endpoint
 
 CALL_S = "60"
-"""Seconds for a call of labgrid-client, which takes less than one where the coordinator answers."""
+"""Seconds allowed for a call of labgrid-client; with a working coordinator it takes less than 1."""
 BOOT_S = 300.0
-"""Seconds from a power cycle to the first connection."""
+"""Seconds allowed from a power cycle to the first connection."""
 
 _HOLD = '"$@" acquire 2>&1 || exit; echo held; cat >/dev/null; exec "$@" release 2>&1'
 
 
 class Place:
-    """A place by what `labgrid-client show` prints."""
+    """A place of the farm, parsed from the output of `labgrid-client show`."""
 
     def __init__(self, name: str, text: str) -> None:
         head, *parts = re.split(r"^(?=\w+ resource ')", text, flags=re.M)
         facts = dict(re.findall(r"^  (\w+): (.*)$", head, re.M))
         self.name = name
         self.gone = [part.split("'")[1] for part in parts if part.startswith("Orphaned")]
-        """Resources whose exporter is gone."""
+        """Names of resources whose exporter is gone."""
         try:
-            self.owner = facts["acquired"].removesuffix("None")  # HOST/USER, empty without one
+            self.owner = facts["acquired"].removesuffix("None")  # HOST/USER; empty if nobody has it
             self.users = (self.owner, *facts.get("allowed", "").split(", "))
             self.since = facts["changed"].partition(".")[0]
             found = [part.partition("\n")[2].strip() for part in parts]
@@ -67,7 +67,8 @@ class Place:
         self.services, self.consoles = services, consoles
 
     def endpoint(self, asked: Endpoint) -> Endpoint:
-        """Returns where ssh connects to. What `asked` says holds before what the place says."""
+        """Returns the ssh destination: the place's address, and its user and port where `asked` has
+        none. Raises BoardError unless the place has exactly one NetworkService."""
         if len(self.services) != 1:
             number = f"has {len(self.services)} NetworkServices, not one"
             gone = f"; gone with their exporter: {', '.join(self.gone)}" if self.gone else ""
@@ -84,7 +85,8 @@ class Place:
         )
 
     def console(self) -> Console | None:
-        """Returns the place's serial console, read from now on; None unless it has just one."""
+        """Returns the place's serial console, read from now on; None unless there is exactly
+        one."""
         ready = [one for one in self.consoles if one.get("host") and one.get("port")]
         if len(ready) != 1:
             return None
@@ -92,18 +94,18 @@ class Place:
         return Console(one["host"], one["port"], self._jump(one, one["host"]))
 
     def _jump(self, resource: dict[str, Any], *words: str) -> str | None:
-        """Returns the jump host to a resource. BoardError if that, or one of the words that ssh
-        gets besides, is no name."""
+        """Returns the ssh jump host to a resource, if any. Raises BoardError if the jump host, or
+        one of the `words` for ssh, isn't a valid address or name."""
         extra = resource.get("extra", {})
         jump = extra.get("proxy") if extra.get("proxy_required") else os.environ.get("LG_PROXY")
         for word in filter(None, (*words, jump)):
-            if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh gives it to a shell
+            if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh passes words to a shell
                 raise BoardError(f"labgrid place {self.name}: {word!r} is no address and no name")
         return jump
 
 
 def places(pattern: str) -> list[str]:
-    """Returns the names of the places like a pattern; UnknownBoard if there is none."""
+    """Returns the names of the places that match a shell pattern; UnknownBoard if none does."""
     names = _client("complete", "places").split()
     if found := [name for name in names if fnmatchcase(name, pattern)]:
         return found
@@ -117,7 +119,7 @@ def _argv(*words: str) -> list[str]:
     if program is None:
         hint = "pip install 'teemark[labgrid]', or labgrid anywhere in PATH"
         raise MissingOutput("there is no labgrid-client on this machine", hint=hint)
-    # With an environment file it would do more than it is told.
+    # LG_ENV is unset: with an environment file the client would do more than it is told.
     return ["timeout", CALL_S, "env", "-uLG_ENV", "-uLG_STATE", "-uSTATE", program, *words]
 
 
@@ -139,10 +141,10 @@ def _error(what: str, status: int, said: str) -> BoardError:
 
 
 class LabgridBoard(Board):
-    """A board in a place, reached by the place's NetworkService."""
+    """A board in a labgrid place, reached through the place's NetworkService."""
 
     power_cycle: Literal["never", "once", "now"] = "never"
-    """Whether its power is cut when it is entered: `once` if it doesn't answer."""
+    """When to cut the board's power: `now`, or `once` if the board doesn't answer."""
     _holder: subprocess.Popen[str] | None = None
     _console: Console | None = None
 
@@ -158,7 +160,7 @@ class LabgridBoard(Board):
         return self
 
     def _acquire(self, name: str) -> Place:
-        """Holds the place until `__exit__`, unless it is ours already."""
+        """Acquires the place until `__exit__`, unless this user has it already."""
         argv, pipe = ["sh", "-c", _HOLD, "sh", *_argv("-p", name)], subprocess.PIPE
         self._holder = holder = subprocess.Popen(
             argv, stdin=pipe, stdout=pipe, text=True, start_new_session=True
@@ -191,7 +193,7 @@ class LabgridBoard(Board):
         self.ssh.close()
         holder, self._holder = self._holder, None
         if holder is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # it goes on without us
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the holder goes on without us
                 said, _ = holder.communicate(timeout=patience(2 * float(CALL_S)))
                 if holder.returncode != 0:
                     error = _error("release", holder.returncode, said)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which OP-TEE a virtual board boots: Debian's binary, a build from Debian's source
-package with options of one's own, a source tree of one's own, or a folder with a build for QEMU.
+"""The OP-TEE that a virtual board boots: Debian's binary, a build of Debian's source package with
+options, a build of the user's source tree, or the user's finished build for QEMU.
 
 Builds are kept in build/optee, one folder for each version and set of options.
 """
@@ -29,31 +29,31 @@ _IMAGES = ("tee-header_v2.bin", "tee-pager_v2.bin", "tee-pageable_v2.bin")
 _TFA = ("bl1.bin", "fip.bin")
 
 KEEP_FLASH = 24 * 3600
-"""Seconds for which a flash image is kept that nothing asks for any more."""
+"""Seconds for which an unused flash image is kept."""
 
 
 @dataclass(frozen=True)
 class Optee:
-    """The files that a virtual board boots, and those that tell the names of its functions."""
+    """The firmware that a virtual board boots, and the files with its symbols."""
 
     what: str
-    """In words."""
+    """A description for people."""
     flash: Path
     images: Path
-    """The folder of the core's images."""
+    """The folder with the images of OP-TEE's core."""
     kit: Kit
-    """Builds the TAs that it takes: it may refuse those of another version's."""
+    """The kit that builds TAs for this OP-TEE, which may refuse TAs for another version."""
     source: Path | None = None
-    """The user's source tree that it was built from."""
+    """The user's source tree that this OP-TEE was built from."""
 
     @cached_property
     def tas(self) -> Path:
-        """Returns the folder of our TAs for this OP-TEE; built if need be."""
+        """Returns the folder of our TAs for this OP-TEE, after building them if necessary."""
         return self.kit.ours()
 
     @property
     def elf(self) -> Path | None:
-        """Returns the core with its symbols, which Debian's package lacks."""
+        """Returns the core's file with symbols; None for Debian's package, which lacks it."""
         return file if (file := self.images / "tee.elf").is_file() else None
 
     @property
@@ -62,7 +62,7 @@ class Optee:
 
     @property
     def tfa(self) -> Path:
-        """Returns TF-A's bl31.elf, with symbols."""
+        """Returns TF-A's bl31.elf, which has symbols."""
         return tfa(self.images) / "bl31.elf"
 
     def firmware(self) -> tuple[Firmware, ...]:
@@ -74,7 +74,7 @@ class Optee:
         )
 
     def core_code(self) -> range:
-        """Returns the physical addresses of the core's code, by the header of its images."""
+        """Returns the range of physical addresses of the core's code, from its images' header."""
         header = (self.images / _IMAGES[0]).read_bytes()
         # magic, version, architecture, flags, number of images; the first image's load address
         magic, _, _, _, _, high, low = struct.unpack_from("<4sBBHIII", header)
@@ -85,7 +85,7 @@ class Optee:
 
 
 def resolve(recipe: VirtualConfig) -> Optee:
-    """Returns the OP-TEE of a board's recipe; built if need be, which takes a minute."""
+    """Returns the OP-TEE for a board's recipe, after building it if necessary (a minute)."""
     optee = _resolve(recipe)
     if not recipe.locked:
         return optee
@@ -93,7 +93,7 @@ def resolve(recipe: VirtualConfig) -> Optee:
 
 
 def _unknown_key() -> Path:
-    """Returns a key that no OP-TEE knows: it is made here, once."""
+    """Returns the file of a signing key that no OP-TEE knows; it is made once, on this machine."""
     folder = paths.build() / "unknown-key"
     with build.alone(folder):
         key, new = folder / "key.pem", folder / "new"
@@ -126,14 +126,14 @@ def _resolve(recipe: VirtualConfig) -> Optee:
 
 
 def tfa(images: Path) -> Path:
-    """Returns the folder of the build of Debian's TF-A that boots a core, with what is booted of it
-    and, for a 64-bit core, bl31.elf. The header in `images` says whether the core has 32 bits."""
+    """Returns the folder of the TF-A that boots this core: its images and, for a 64-bit core,
+    bl31.elf. The header in the folder `images` says whether the core is a 32-bit one."""
     narrow = (images / _IMAGES[0]).read_bytes()[:6] == b"OPTE\x02\x00"
     return system(ARMV7) / "tf-a" if narrow else paths.vboard() / "tf-a"
 
 
 def versions() -> dict[str, str]:
-    """Returns the versions of the virtual board's packages, by name."""
+    """Returns the versions of the virtual board's packages, by the packages' names."""
     file = paths.vboard() / "VERSIONS"
     if not file.is_file():
         raise MissingOutput(f"the virtual board isn't built: there is no {file}")
@@ -145,7 +145,7 @@ COMPILER = "aarch64-linux-gnu-gcc"
 
 
 def compiler() -> str:
-    """Returns the first line of what the compiler says of itself."""
+    """Returns the first line of the compiler's --version."""
     try:
         done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -154,9 +154,9 @@ def compiler() -> str:
 
 
 def made_by(file: BoardFile) -> dict[str, str]:
-    """Returns the versions that decide a board's exact figures besides our own code, by name: those
-    of its software and of the compiler. An OP-TEE that the user built is what the gate judges, so
-    it has no version here."""
+    """Returns, by name, the versions that decide a board's exact figures besides our own code:
+    those of its packages and of the compiler. An OP-TEE that the user built is the thing that the
+    gate judges, so its version isn't named."""
     assert isinstance(file.config, VirtualConfig)
     packages = versions()
     optee = "a build of one's own"
@@ -169,7 +169,7 @@ def made_by(file: BoardFile) -> dict[str, str]:
 
 
 def _check(folder: Path) -> None:
-    """Raises BoardError unless the folder is a whole output of OP-TEE's build."""
+    """Raises BoardError unless the folder is the complete output of OP-TEE's build."""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
     needed.append(f"{_kit(folder).name}/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]
@@ -184,15 +184,15 @@ def _check(folder: Path) -> None:
 
 
 def _kit(out: Path) -> Path:
-    """Returns the development kit of a build; of two, the one for 64-bit TAs."""
+    """Returns the development kit of a build; if there are two kits, the one for 64-bit TAs."""
     narrow, wide = out / "export-ta_arm32", out / "export-ta_arm64"
     return narrow if narrow.is_dir() and not wide.is_dir() else wide
 
 
 def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    """Returns the build of the user's source tree, or of Debian's sources where `own` is None. It
-    is made once for the contents of tree, patches and options; the user's tree, and any with
-    patches, is built from a copy."""
+    """Builds the user's source tree `own`, or Debian's sources if `own` is None, unless the same
+    contents, patches and options were built before. The user's tree, and any tree with patches, is
+    copied first and built in the copy."""
     builds, words = paths.optee_builds(), sorted(set(options))
     tree, version_file = own or builds / "src" / "tree", builds / "src" / "version"
     if own is None and not version_file.is_file():
@@ -223,9 +223,9 @@ def _packed(what: str, out: Path, place: Path, source: Path | None = None) -> Op
 
 
 def _pack(images: Path, place: Path) -> Path:
-    """Returns a flash image of these images. Its name has the digest of their contents, since the
-    times of a copied tree say nothing. Older flash images stay for a day: a board may be booting
-    one."""
+    """Returns the file of a flash image with these images. Its name has the digest of their
+    contents, since the times of a copied tree say nothing. Older flash images stay for a day, as a
+    board may be booting from them."""
     tf_a = tfa(images)
     parts = [*(tf_a / name for name in _TFA), *(images / name for name in _IMAGES)]
     flash = place / f"flash-{firmware.digest(parts)[:16]}.bin"
@@ -239,7 +239,7 @@ def _pack(images: Path, place: Path) -> Path:
 
 
 def system(name: str) -> Path:
-    """Returns the folder of a system of vboard/systems, made if need be, or of the usual one."""
+    """Returns the folder of a system of vboard/systems, after making it if necessary."""
     if name == DEBIAN:
         return paths.vboard()
     place = paths.build() / "systems" / name

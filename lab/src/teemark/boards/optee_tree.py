@@ -23,7 +23,8 @@ def is_tree(folder: Path) -> bool:
 
 
 def files(tree: Path) -> list[Path]:
-    """Returns the files of the tree, relative to it: with git, those that it knows or would add."""
+    """Returns the tree's files, relative to it. In a git tree these are the files that git tracks
+    or would add."""
     listed = git(tree, "ls-files", "-coz", "--exclude-standard")
     if listed is not None and (tree / ".git").exists():
         found = {Path(name) for name in listed.split("\0") if name}
@@ -65,8 +66,8 @@ def _patch(file: Path) -> bytes:
 
 
 def copy(tree: Path, patches: Sequence[Path], place: Path) -> None:
-    """Makes `place` a copy of the tree with the patches. BoardError where one doesn't fit: then
-    there is no copy."""
+    """Makes `place` a copy of the tree with the patches applied. If a patch doesn't fit, raises
+    BoardError and leaves no copy."""
     shutil.rmtree(place, ignore_errors=True)
     for path in files(tree):
         (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -87,8 +88,8 @@ def copy(tree: Path, patches: Sequence[Path], place: Path) -> None:
 
 
 def check_out(tree: Path, commit: str, place: Path) -> str:
-    """Makes `place` the tree's files of a commit, and returns the commit's short name. BoardError
-    if there is no such commit."""
+    """Fills `place` with the tree's files at a commit, and returns the commit's short name. Raises
+    BoardError if there is no such commit."""
     short = git(tree, "rev-parse", "--short", "--verify", "--quiet", f"{commit}^{{commit}}")
     if not short:
         raise BoardError(f"{tree} has no commit {commit}", hint="name a commit, tag or branch")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A Trusted Application of the user's: built with a board's kit, and put on the board for as long
-as it is measured.
+"""The user's own Trusted Application: built with a board's kit, and installed on the board only
+while it is measured.
 
-It is a folder as in optee_examples, whose `ta/` has the Makefile; or that folder `ta` itself; or
-the signed file, UUID.ta.
+The user names a folder as in optee_examples, whose `ta/` has the Makefile; or that folder `ta`
+itself; or the signed file, UUID.ta.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from teemark.boards.install import ensure_installed, guest
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A TA of the user's that is built, as it is put on the board."""
+    """A built TA of the user's, as it is installed on the board."""
 
     name: str
     file: Path
     elf: Path | None
-    """With its symbols."""
+    """The TA's file with symbols, if the build left it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class OwnTa:
     """A TA as the user named it: by its signed file, or by the folder that has its Makefile."""
 
     name: str
-    """Its folder's name."""
+    """The name of the TA's folder."""
     source: Path
 
 
 def find(path: Path) -> OwnTa:
-    """Returns the TA at that path; raises UsageMistake if there is none."""
+    """Returns the TA at a path; raises UsageMistake if there is none."""
     if not path.exists():
         raise UsageMistake(f"{path} doesn't exist", hint=f"`teemark new-ta {path}` makes one")
     own = path.absolute()
@@ -59,8 +59,8 @@ def find(path: Path) -> OwnTa:
 
 
 def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
-    """Builds the TA with the board's kit, before the board is reached; returns None if there is no
-    TA. `uuid` is the UUID by which a plan calls it."""
+    """Builds the TA with the board's kit, without reaching the board; returns None if `ta` is None.
+    Raises ConfigError unless a built TA has the plan's `uuid`."""
     if ta is None:
         return None
     files = board.kit.build(ta.source) if ta.source.is_dir() else [ta.source]
@@ -79,8 +79,8 @@ def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
 def ready_board(
     board: Board, built: Built | None = None, *, install: bool = True
 ) -> Iterator[Board]:
-    """Reaches a board for the block; with `install` it has our programs and TAs, and the TA that
-    was built."""
+    """Connects to the board for the block. With `install` the board then has our programs and TAs,
+    and the user's TA `built`."""
     with ExitStack() as stack:
         with working(f"reaching {board.name} …"):
             stack.enter_context(board)

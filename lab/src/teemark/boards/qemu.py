@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""From a virtual board's recipe to QEMU's command line. Pure, but for looking for QEMU."""
+"""Makes QEMU's command line from a virtual board's recipe. Reads no file but to look for it."""
 
 import shutil
 from pathlib import Path
@@ -10,15 +10,15 @@ from teemark.boards.config import ARMV7, VirtualConfig
 PROGRAM = "qemu-system-aarch64"
 
 KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
-"""`panic=-1` with -no-reboot: a kernel that panics ends QEMU, and we notice."""
+"""Kernel arguments of every board. With `panic=-1` and -no-reboot a kernel panic ends QEMU."""
 
 _INITRD = 0x68000000
-"""The address of ARMv7's initrd. TF-A puts that kernel at 0x60000000; it uses no memory below."""
+"""Address of the initrd on ARMv7, above the kernel: TF-A puts that at 0x60000000."""
 
 
 class Images:
-    """The files that `make build` leaves in build/vboard; `firmware` takes the place of the flash
-    image, and what lies in the folder `system` that of the root file system and the kernel."""
+    """The files that `make build` leaves in build/vboard. `firmware` replaces the flash image; the
+    files in the folder `system` replace the kernel, the initrd and the root file system."""
 
     def __init__(
         self, directory: Path, firmware: Path | None = None, system: Path | None = None
@@ -29,14 +29,14 @@ class Images:
 
         self.directory = directory
         self.flash = firmware or directory / "flash.bin"
-        self.environment = directory / "uboot-env.img"  # where to load the kernel, nothing else
+        self.environment = directory / "uboot-env.img"  # tells U-Boot where to load the kernel
         self.kernel, self.initrd, self.root = own("Image"), own("initrd.img"), own("root.img")
         self.data = directory / "data.img"
         self.identity = directory / "ssh" / "id_ed25519"
         self.known_hosts = directory / "ssh" / "known_hosts"
 
     def check(self) -> None:
-        """Raises MissingOutput if one isn't there, or isn't this user's to read."""
+        """Raises MissingOutput if a file is missing, or if this user may not read it."""
         for path in vars(self).values():
             try:
                 path.open("rb").close() if path.is_file() else path.stat()
@@ -49,7 +49,7 @@ class Images:
 
 
 class Instance:
-    """Where one running virtual board has its files."""
+    """The paths of one running virtual board's files."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -61,15 +61,15 @@ class Instance:
 
 
 def _comma(path: Path) -> str:
-    """Writes each comma twice, as QEMU wants it inside an option's value."""
+    """Returns a path with its commas doubled, as an option of QEMU wants them."""
     return str(path).replace(",", ",,")
 
 
 def command(
     recipe: VirtualConfig, images: Images, instance: Instance, port: int, plugin: str | None = None
 ) -> list[str]:
-    """Returns the command line that boots `recipe` with its ssh server at 127.0.0.1:`port`;
-    `plugin` is the value of QEMU's option."""
+    """Returns the command line of QEMU that boots `recipe`, with the board's ssh server at
+    127.0.0.1:`port`. `plugin` is the value of QEMU's option -plugin."""
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
     secure = "on" if recipe.tee else "off"
@@ -78,9 +78,9 @@ def command(
     words += ["-machine", f"virt,secure={secure},gic-version={gic}", "-cpu", recipe.cpu]
     words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
     if recipe.icount:
-        # sleep=on: an idle guest waits in real time; its clock would leap from timer to timer
-        # else, past the ssh server's limits. The seed makes the random seed in the device tree
-        # a fixed one; without any the kernel takes seconds to gather its own.
+        # sleep=on: an idle guest waits in real time. Otherwise its clock would leap from timer to
+        # timer, past the ssh server's limits. -seed fixes the random seed in the device tree;
+        # without any seed the kernel takes seconds to gather its own.
         words += ["-icount", "shift=0,sleep=on", "-seed", "42"]
         words += ["-rtc", "base=2026-01-01,clock=vm"]
     if recipe.tee:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Commands on a board, each a channel of its one connection.
+"""Runs commands on a board, each over a channel of the board's one connection.
 
-Every command gets the folder of our programs first in its PATH. Exit statuses are the command's
-own, 128+n when signal n killed it.
+Every command gets the folder of our programs first in its PATH. An exit status is the command's
+own, or 128+n if signal n killed the command.
 """
 
 import contextlib
@@ -27,22 +27,22 @@ from teemark.boards.ssh import Ssh, Stream, end
 from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
-"""Bytes of a line of a command's output; the longest of our own programs are 40 KiB."""
+"""Most bytes in a line of a command's output; the longest of our own programs are 40 KiB."""
 ANSWER_MAX = 16 << 20
-"""Bytes of an answer that is kept in memory."""
+"""Most bytes of an answer that is kept in memory."""
 COMPLAINT_MAX = 64 << 10
 """Bytes of stderr that are kept: the last ones."""
 GREETING_MAX = 4 << 10
-"""Bytes that a shell says before a command, kept for the error if no command follows."""
+"""Bytes kept of a shell's greeting, for the error if no command follows."""
 ASK_S = 120.0
-"""Seconds for a short command; a slow board needs a second or two."""
+"""Seconds allowed for a short command; a slow board needs a second or two."""
 LEAVING_S = 30.0
-"""Seconds for what takes a moment at the end."""
+"""Seconds allowed for the last step of a command, such as removing its folder."""
 _SIGNAL_S = 2.0
-"""Seconds until a board has passed on a signal, and the command has ended."""
+"""Seconds allowed until a board has passed on a signal and the command has ended."""
 
 _TELLING_S = 0.3
-"""Seconds to get a signal to the board, less than a second Ctrl-C leaves (leaving.AT_ONCE_S)."""
+"""Seconds allowed for sending a signal to the board; a second Ctrl-C leaves leaving.AT_ONCE_S."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Result:
     status: int
     stdout: bytes
     stderr: bytes
-    """Its end, COMPLAINT_MAX bytes at most."""
+    """The last COMPLAINT_MAX bytes of stderr."""
 
     @property
     def text(self) -> str:
@@ -65,13 +65,13 @@ class Result:
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """A command that runs on the board. `whole` says that all of its output came; `stderr` is the
-    end of it, as far as the output was read."""
+    """A command that runs on the board. `whole` is true once all of its output has come; `stderr`
+    is the end of its stderr, as far as it was read."""
 
     _shell: "Shell"
     argv: Sequence[str]
     process: subprocess.Popen[bytes]
-    """Of ssh, here."""
+    """The ssh process on this machine."""
     _log: Path
     _job: str
     _marked: bool
@@ -96,9 +96,9 @@ class Process:
         return BoardError(f"{self._shell.name}: {_words(self.argv)} {what}", hint=hint)
 
     def chunks(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
-        """Yields the command's output as it comes, to its end. b"" after `tick` seconds without
-        any, and when stderr had something, so that the caller can look at the time. BoardError if
-        it takes longer than `timeout` seconds."""
+        """Yields the command's output as it comes. Yields b"" after `tick` seconds without output,
+        and when stderr had something, so that the caller can look at the time. Raises BoardError if
+        the command takes longer than `timeout` seconds."""
         if leaving.signalled():
             tick = 0.1
         elif timeout is not None:
@@ -160,8 +160,8 @@ class Process:
                     yield b""
 
     def lines(self, tick: float | None = None, *, timeout: float | None = None) -> Iterator[bytes]:
-        """Yields the command's output, a line at a time as it comes, newline included; with `tick`
-        also b"" as `chunks` gives it. BoardError for a line without end."""
+        """Yields the command's output line by line as it comes, newlines included. With `tick` it
+        also yields b"" as `chunks` does. Raises BoardError for a line longer than LINE_MAX."""
         held = b""
         for data in self.chunks(tick, timeout=timeout):
             if not data and tick is not None:
@@ -176,8 +176,8 @@ class Process:
     def copy(
         self, take: Callable[[bytes], object], timeout: float | None, silence: float | None = None
     ) -> int:
-        """Gives all output to `take`; returns the exit status. BoardError if it takes longer than
-        `timeout` seconds, or nothing comes for `silence` seconds."""
+        """Gives the command's output to `take`, and returns its exit status. Raises BoardError if
+        the command takes longer than `timeout` seconds, or is silent for `silence` seconds."""
         heard = time.monotonic()
         for data in self.chunks(silence and silence / 8, timeout=timeout):
             now = time.monotonic()
@@ -189,8 +189,8 @@ class Process:
         return self.wait(ASK_S)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Returns the command's exit status; kills it and raises after `timeout` seconds. Raises
-        ConnectionLost if the connection went first."""
+        """Returns the command's exit status. After `timeout` seconds it kills the command and
+        raises BoardError; if the connection broke off first, it raises ConnectionLost."""
         try:
             status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -209,7 +209,7 @@ class Process:
         return status
 
     def _hangs(self, what: str) -> BoardError:
-        """Ends the command; returns the error that it doesn't answer in time."""
+        """Ends the command; returns the error that the command took too long."""
         self.abandon()
         return BoardHangs(self.error(what).message, hint="the board may hang: see its console")
 
@@ -222,15 +222,15 @@ class Process:
             self._signalled.append(told.process)
 
     def abandon(self) -> None:
-        """Ends the command, and closes its channel: whether or not the board hears of it."""
-        for teller in self._signalled:  # a slow board passes it on late
+        """Ends the command and closes its channel, even if the board no longer answers."""
+        for teller in self._signalled:  # a slow board passes a signal on late
             _wait(teller, 1)
         if self._signalled:
             _wait(self.process, 0.3)
         if self.process.poll() is None:
             self.signal("KILL" if self._signalled else "TERM")
             end(self.process, _SIGNAL_S, ask=False)
-        for teller in self._signalled:  # after a second Ctrl-C, too: no job is to stay there
+        for teller in self._signalled:  # after a second Ctrl-C, too: no job may stay on the board
             with contextlib.suppress(subprocess.TimeoutExpired):
                 teller.wait(_TELLING_S)
             end(teller, 0)
@@ -240,13 +240,13 @@ class Process:
                     stream.close()
 
     def pass_output(self, output: int) -> int:
-        """Copies the command's output to the file descriptor `output` until it ends; returns its
-        status. OSError when that can't be written. When whoever reads it goes away, the command
-        dies of SIGPIPE as it would here; a dropbear is not told of it otherwise."""
+        """Copies the command's output to the file descriptor `output`; returns the command's
+        status. Raises OSError if `output` can't be written. If the reader of `output` goes away,
+        the command gets SIGPIPE as it would here, since a dropbear doesn't tell it."""
         out = self.process.stdout
         assert out is not None, "the command's output was not asked for"
         watch = select.poll()
-        watch.register(output, 0)  # errors come unasked
+        watch.register(output, 0)  # poll reports errors unasked
         with contextlib.suppress(BrokenPipeError):
             for data in self._raw(0.2):
                 _write_all(output, data)
@@ -265,7 +265,7 @@ class Process:
 
 
 def _words(argv: Sequence[str]) -> str:
-    """Returns a command as an error shows it."""
+    """Returns a command as an error message shows it."""
     if command_lines.is_script(argv):
         return "a script of teemark's"
     return f"`{' '.join(' '.join(argv).split())[:80]}`"
@@ -282,7 +282,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _write_all(output: int, data: bytes) -> None:
-    """Writes all, also where ssh, which has it as its stderr, made it non-blocking."""
+    """Writes all data, even if `output` is non-blocking: ssh makes it so if it is its stderr."""
     left = memoryview(data)
     while left:
         try:
@@ -292,7 +292,7 @@ def _write_all(output: int, data: bytes) -> None:
 
 
 class Shell:
-    """A board as something that runs commands, while its connection is open."""
+    """A board that runs commands, while the connection to it is open."""
 
     def __init__(self, name: str, config: Config, endpoint: Endpoint) -> None:
         self.name = name
@@ -310,9 +310,9 @@ class Shell:
     def start(
         self, argv: Sequence[str], *, terminal: bool = False, marked: bool = True, **streams: Stream
     ) -> Process:
-        """Starts a command; the caller reads it and waits for it. `streams` are stdin (else there
-        is none), stdout and stderr (else they are pipes); None is this process's own. `marked`
-        takes what it writes to stdout from between marks."""
+        """Starts a command, which the caller reads and waits for. `streams` are its stdin (default:
+        none), stdout and stderr (default: pipes); None is this process's own stream. With `marked`,
+        only the text between two marks in stdout counts as the command's output."""
         pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
@@ -331,7 +331,7 @@ class Shell:
     def started(
         self, argv: Sequence[str], *, stdin: bytes | Stream = subprocess.DEVNULL, **how: Any
     ) -> Iterator[Process]:
-        """Starts a command as `start` does, and ends it with the block."""
+        """Starts a command as `start` does, and ends the command after the block."""
         with _as_file(stdin) if isinstance(stdin, bytes) else contextlib.nullcontext(stdin) as file:
             process = self.start(argv, stdin=file, **how)
             try:
@@ -341,9 +341,9 @@ class Shell:
 
     @contextlib.contextmanager
     def stream(self, argv: Sequence[str], **how: Any) -> Iterator[Process]:
-        """Starts a command whose output is read while it runs; `how` is for `started`. The block's
-        first signal that is to end us goes to the command, so that it can end its output properly:
-        read on until it does, then `wait` (teemark.base.leaving)."""
+        """Starts a command whose output is read while it runs; `how` is for `started`. The first
+        signal that would end this process goes to the command, so that it can finish its output:
+        read until it ends, then `wait` (teemark.base.leaving)."""
 
         def tell(signum: int) -> None:
             process.signal("INT" if signum == signal.SIGINT else "TERM")
@@ -354,13 +354,13 @@ class Shell:
     def exec(
         self, argv: Sequence[str], *, stdin: Stream = subprocess.DEVNULL, terminal: bool = False
     ) -> int:
-        """Runs a command to its end, with this process's own streams, and returns its exit status.
-        Ctrl-C reaches it."""
+        """Runs a command to its end with this process's own streams, and returns its exit status.
+        Ctrl-C is passed on to the command."""
         own = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
         with self.stream(argv, terminal=terminal, marked=False, **own) as process:
             status = process.wait() if terminal else process.pass_output(1)
         if leaving.signalled() not in (0, signal.SIGINT):
-            return 128 + leaving.signalled()  # however the command there took it
+            return 128 + leaving.signalled()  # whatever the command made of the signal
         return status
 
     def capture(
@@ -372,9 +372,9 @@ class Shell:
         timeout: float | None = ASK_S,
         silence: float | None = None,
     ) -> Result:
-        """Runs a command and keeps its output; with `check`, a status other than 0 raises.
-        BoardError for one that takes longer than `timeout` seconds, says nothing for `silence`
-        seconds, or says more than ANSWER_MAX bytes."""
+        """Runs a command and returns its output. With `check`, a status other than 0 raises an
+        error. Raises BoardError if the command takes longer than `timeout` seconds, prints nothing
+        for `silence` seconds, or prints more than ANSWER_MAX bytes."""
         kept = bytearray()
 
         def keep(data: bytes) -> None:
@@ -399,13 +399,13 @@ class Shell:
         return self.capture(command_lines.script(text, *args), **how)
 
     def ask(self, about: str, form: Mapping[str, str], text: str, *args: str) -> answers.Answer:
-        """Returns the answer of a script in the form of teemark.boards.answers."""
+        """Runs a script and returns its answer; `form` is for teemark.boards.answers.parse."""
         return answers.parse(self.name, about, self.script(text, *args).text, form)
 
     @contextlib.contextmanager
     def folder(self, parent: str = "") -> Iterator[str]:
-        """Makes a folder on the board (in TMPDIR or /tmp, if no parent is named), which goes with
-        the block."""
+        """Makes a folder on the board (in TMPDIR or /tmp, if `parent` is empty), and removes it
+        after the block."""
         script = 'echo "folder $(mktemp -d "${1:-${TMPDIR:-/tmp}}/teemark.XXXXXX")"'
         made = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
         try:
@@ -417,7 +417,7 @@ class Shell:
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[IO[bytes]]:
-    """Yields a file that a command can have as its stdin."""
+    """Yields a file with these bytes, for a command's stdin."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)

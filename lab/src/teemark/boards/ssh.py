@@ -28,15 +28,15 @@ Stream: TypeAlias = IO[bytes] | int | None
 
 
 class Ssh:
-    """A connection, open between `connect` and `close`."""
+    """A connection to a board, open between `connect` and `close`."""
 
     def __init__(self, board: str, endpoint: Endpoint) -> None:
         self.board = board
         self.endpoint = endpoint
         self.lost = False
-        """A connection broke off."""
+        """True once a connection has broken off."""
         self.lost_hint = "its console"
-        """Where to look when it does."""
+        """Where the user should look if the connection breaks off."""
         self._directory: Path | None = None
         self._master: subprocess.Popen[bytes] | None = None
         self._logs = count(1)
@@ -50,7 +50,7 @@ class Ssh:
         return self._directory / "s"
 
     def connect(self) -> None:
-        """Opens the connection, or raises a ConnectError that says why not."""
+        """Opens the connection; if that fails, raises a ConnectError with the reason."""
         if shutil.which("ssh") is None:
             raise MissingOutput(
                 "there is no ssh on this machine", hint="install it: apt install openssh-client"
@@ -59,9 +59,9 @@ class Ssh:
         self._directory = scratch.make(_short_directory())
         log = self._directory / "master.log"
         argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
-        argv += ["-o", "LogLevel=DEBUG1"]  # which keys it tries, what it is shown
+        argv += ["-o", "LogLevel=DEBUG1"]  # logs the keys it tries, the key it is shown
         argv += [*self.endpoint.arguments(), "--", self.endpoint.address]
-        # A session of its own: Ctrl-C is for us to handle, the connection must outlive it.
+        # ssh has a session of its own: teemark handles Ctrl-C, and the connection must outlive it.
         with log.open("ab") as stderr:
             self._master = subprocess.Popen(
                 guarded(argv),
@@ -92,8 +92,8 @@ class Ssh:
             self._directory = None
 
     def answers(self) -> bool:
-        """Returns true if the master serves its connection. One that lost it has ended its
-        channels, but may not have ended itself yet."""
+        """Returns true if the master process still serves its connection. A master that lost its
+        connection has closed the channels, but may not have exited yet."""
         if not self.connected:
             return False
         argv = ["ssh", "-S", str(self._socket()), *self.endpoint.arguments(), "-O", "check"]
@@ -119,21 +119,22 @@ class Ssh:
     def open_channel(
         self, command: str, *, terminal: bool = False, **streams: Any
     ) -> tuple[subprocess.Popen[bytes], Path]:
-        """Starts a command line on the board; returns its process here, and the file of ssh's own
-        words. `streams` are stdin, stdout and stderr; None is this process's own."""
+        """Starts a command line on the board. Returns the ssh process on this machine, and the file
+        with ssh's own messages. `streams` are stdin, stdout and stderr; None is this process's
+        own."""
         if not self.connected:
             raise self.lost_error()
         assert self._directory is not None
         log = self._directory / f"{next(self._logs)}.log"
         argv = ["ssh", "-E", str(log), "-S", str(self._socket()), "-t" if terminal else "-T"]
         argv += ["-o", "ControlMaster=no", *self.endpoint.arguments()]
-        # If the master goes away just now, no second connection is made behind our back.
+        # ProxyCommand=false: if the master has just gone away, ssh makes no connection of its own.
         argv += ["-o", "ProxyCommand=false", "--", self.endpoint.address, command]
         return subprocess.Popen(argv, start_new_session=not terminal, **streams), log
 
     def trouble(self, log: Path) -> TeemarkError | None:
-        """Returns the error of a command's status 255, which is ssh's own unless the command ended
-        with it."""
+        """Returns the error behind the exit status 255. That status is ssh's own, unless the
+        command itself ended with 255: then there is no error, and None is returned."""
         said = _text(log)
         refusal = told("channel", self.board, said, to=str(self.endpoint))
         if refusal is not None:
@@ -147,11 +148,11 @@ class Ssh:
         return self.lost_error()
 
 
-# The kernel sends the signal only if we die after it was asked for; sh looks whether we did
-# before, and then becomes the program.
+# The kernel sends the signal only if our process dies after the request. So sh first checks whether
+# our process has died already, then runs the program.
 _CHECK = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
 
-# Other systems' kernels send none: a shell looks each second whether we live.
+# Without setpriv there is no such signal: a shell checks each second whether we live.
 _WATCH = """\
 me=$1 told=
 shift
@@ -170,8 +171,8 @@ exit $status
 
 
 def guarded(argv: Sequence[str]) -> list[str]:
-    """Returns `argv` so changed that it is killed when the thread that starts it ends, however it
-    ends; where no setpriv is, when the process ends."""
+    """Returns a command line that runs `argv`, and kills it when the calling thread ends, however
+    that ends. Without the program setpriv it is killed when the process ends."""
     me = str(os.getpid())
     if shutil.which("setpriv") is None:
         return ["sh", "-c", _WATCH, "sh", me, *argv]
@@ -179,11 +180,11 @@ def guarded(argv: Sequence[str]) -> list[str]:
 
 
 def end(process: subprocess.Popen[bytes], seconds: float = 5, *, ask: bool = True) -> None:
-    """Ends a process, by force when it takes too long. `ask` tells it to end; else it is to end by
-    itself.
+    """Ends a process, by force after `seconds`. With `ask` it gets SIGTERM first; without, it is
+    expected to end by itself.
 
-    OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network:
-    asked again, it notices.
+    OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network, so the
+    signal is repeated.
     """
     limit = time.monotonic() + patience(seconds)
     while process.poll() is None and time.monotonic() < limit:
@@ -197,8 +198,8 @@ def end(process: subprocess.Popen[bytes], seconds: float = 5, *, ask: bool = Tru
 
 
 def _short_directory() -> str:
-    """Returns a new folder for the socket, whose path must stay under 108 bytes, with 18 more while
-    ssh makes it."""
+    """Returns a folder for the socket's folder, with a short name: a socket's path has less than
+    108 bytes, and ssh adds 18 to it while it makes the socket."""
     for name in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
         if name and len(os.fsencode(name)) < 45 and os.access(name, os.W_OK | os.X_OK):
             return name

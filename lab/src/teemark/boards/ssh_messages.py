@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Errors of ours from what ssh says when it fails. Pure: text in, error out."""
+"""Turns ssh's messages into teemark's errors. Pure: text in, error out."""
 
 import re
 import shlex
@@ -16,11 +16,11 @@ _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes p
 
 
 def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> dict[str, str]:
-    """Returns what stands for the names in braces of a row; `found` are the groups of its
-    patterns."""
+    """Returns the values for the names in braces in a row of the table; `found` are the groups of
+    the row's patterns."""
     file, name = found.get("file", ""), found.get("name", "")
     who = found.get("who", str(to))
-    machine = f"{found.get('host')}:{found.get('port')}"  # that ssh names: a gateway, perhaps
+    machine = f"{found.get('host')}:{found.get('port')}"  # as ssh names it: may be a gateway
     shown = _last(r"Server host key: ((\S+) SHA256:\S+)", debug)
     known = _last(r"Offending \S+ key in (.+):(\d+)$", words)
     changed = _last(r"^Host key for (\S+) has changed", words)
@@ -53,12 +53,12 @@ def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> di
 
 
 def _last(pattern: str, text: str) -> re.Match[str] | None:
-    """Returns the last time that ssh said so."""
+    """Returns the last match of a pattern in ssh's output; None if there is none."""
     return next(reversed([*re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE)]), None)
 
 
 def _rows(table: str) -> Iterator[tuple[list[str], type[errors.TeemarkError], str, str]]:
-    """Yields the patterns, the error with its message, and the hint of each row of a table."""
+    """Yields each row of a table: its patterns, its error's type and message, and its hint."""
     text = files("teemark.boards").joinpath("ssh_messages.txt").read_text(encoding="utf-8")
     found = re.sub("^#.*\n", "", text, flags=re.M).partition(f"== {table} ==\n")[2]
     for block in found.partition("\n== ")[0].strip("\n").split("\n\n"):
@@ -68,7 +68,7 @@ def _rows(table: str) -> Iterator[tuple[list[str], type[errors.TeemarkError], st
 
 
 def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
-    """Returns why ssh could not connect, from what it wrote with LogLevel=DEBUG1."""
+    """Returns the error of a failed connection, from ssh's output with LogLevel=DEBUG1."""
     lines = said.replace("\r", "").splitlines()
     words = "\n".join(line for line in lines if not _DEBUG.match(line))
     debug = "\n".join(line for line in lines if _DEBUG.match(line))
@@ -85,7 +85,7 @@ def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
 
 
 def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
-    """Returns why a program of ours that was put on the board doesn't run there."""
+    """Returns the error of an installed program of ours that doesn't run on the board."""
     last = last_line(said) if said.strip() else f"status {status}"
     error = told("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
@@ -93,7 +93,7 @@ def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkE
 
 
 def told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
-    """Returns the error of the first row of a table that fits."""
+    """Returns the error of a table's first row whose pattern matches; None if none does."""
     for (pattern,), kind, what, hint in _rows(table):
         if re.search(pattern, text.lower()):
             return kind(f"{board}: {what.format_map(names)}", hint=hint)
@@ -101,13 +101,14 @@ def told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError
 
 
 def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
-    """Returns why a folder could not be made, from what mkdir wrote."""
+    """Returns the error of a folder that could not be made, from mkdir's message."""
     named = re.search(r"directory [^/]?(/.+?)\W?: ", said)
     return transfer_error(board, named[1] if named else folders, said)
 
 
 def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
-    """Returns why a file could not be written or read, from what the tools on the board wrote."""
+    """Returns the error of a file that could not be copied, from the messages of the board's
+    tools."""
     gone = re.search("no such file or directory|not found", said.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(said)}"
     error = root_error(board, said) or told("transfer", board, said, path=path)
@@ -115,5 +116,5 @@ def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
 
 
 def root_error(board: str, said: str) -> errors.TeemarkError | None:
-    """Returns why sudo or su ran nothing, from what it wrote; None if it did run the command."""
+    """Returns the error if sudo or su refused, from its message; None if the command ran."""
     return told("root", board, said, said=last_line(said))

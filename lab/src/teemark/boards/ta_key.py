@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whose key signed a Trusted Application: the one that OP-TEE publishes, private half and all?
+"""Tells whether a Trusted Application is signed with the key whose private half OP-TEE publishes.
 
 A signed TA begins with a `struct shdr` (OP-TEE's core/include/signed_hdr.h): seven numbers, the
-SHA-256 of what is signed, its signature (by OP-TEE's scripts/sign_encrypt.py).
+SHA-256 of the signed data, and the signature (by OP-TEE's scripts/sign_encrypt.py).
 """
 
 import struct
@@ -30,8 +30,8 @@ _DIGEST = 32
 
 
 def signed_with_published_key(ta: Path) -> bool:
-    """Returns true if the file is a TA signed with OP-TEE's published key; false also where it is
-    no signed TA, or signed in another way."""
+    """Returns true if the file is a TA signed with OP-TEE's published key; false also if it is no
+    signed TA, or is signed in another way."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
     from cryptography.hazmat.primitives.hashes import SHA256
@@ -54,6 +54,6 @@ def signed_with_published_key(ta: Path) -> bool:
 
 
 def all_signed_with_published_key(tas: Iterable[Path]) -> bool | None:
-    """Returns true if all are signed with it; None where there are none."""
+    """Returns true if OP-TEE's published key signed all TAs; None if there are no TAs."""
     found = [signed_with_published_key(ta) for ta in tas]
     return all(found) if found else None

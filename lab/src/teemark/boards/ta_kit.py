@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """OP-TEE's TA development kit: it builds the Trusted Applications that one OP-TEE takes.
 
-What is built with a kit and a key lies in a folder of its own (ta/Makefile says which), so that no
-board gets the TAs of another.
+Each kit and key has a folder of its own for the TAs built with it (ta/Makefile names it), so that
+no board gets the TAs of another.
 """
 
 import hashlib
@@ -16,25 +16,25 @@ from teemark.base.errors import BoardError, ConfigError, MissingOutput
 from teemark.boards import build
 
 OWN = "own"
-"""The folder, beside our TAs, of the user's own."""
+"""Name of the folder for the user's own TAs, beside ours."""
 
 _NEEDED = ("mk/ta_dev_kit.mk", "mk/conf.mk")
 
 _MAKE = ("env", "-u", "TA_SIGN_KEY", "make")
-"""No other key than the kit's and the one that is named: not the environment's."""
+"""Runs make without the environment's TA_SIGN_KEY: only the kit's key or a named key may sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
     folder: Path
-    """export-ta_arm64 or export-ta_arm32 of OP-TEE's build; Yocto calls it export-user_ta."""
+    """The kit's folder: export-ta_arm64 or export-ta_arm32; Yocto calls it export-user_ta."""
     key: Path | None = None
-    """The key that signs the TAs; None: the kit's own."""
+    """The file of the key that signs the TAs; None: the kit's own key."""
 
     def ours(self) -> Path:
-        """Returns the folder of our TAs: the signed ones, and one folder for each source folder,
-        with what they were made of. Those of the virtual board's kit are there since `make build`;
-        others are built when they are needed."""
+        """Returns the folder of our TAs: it has the signed TAs, and for each source folder one with
+        its intermediate files. `make build` makes the TAs of the virtual board's kit; with another
+        kit they are built now if necessary."""
         if self == default_kit():
             return paths.built_tas()
         self._check()
@@ -44,15 +44,15 @@ class Kit:
         return place
 
     def build(self, source: Path) -> list[Path]:
-        """Builds a TA of the user's own: a folder with a Makefile that includes the kit's, as in
+        """Builds the user's TA in the folder `source`, whose Makefile includes the kit's, as in
         optee_examples. Returns the signed TAs; nothing is written into `source`."""
         self._check()
         name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:10]
         out = self._place() / OWN / f"{source.resolve().name}-{name}"
-        kept = out.with_name(f"{out.name}.made")  # whole at any time: a board may be given it now
+        kept = out.with_name(f"{out.name}.made")  # always whole: a board may be given it now
         with build.alone(out):
             for before in out.rglob("*.ta"):
-                before.unlink()  # its UUID may have been another
+                before.unlink()  # an earlier build may have had another UUID
             self._make(source, f"the TA in {source} can't be built", f"O={out}")
             made = sorted(out.rglob("*.ta"))
             kept.mkdir(exist_ok=True)
@@ -94,7 +94,7 @@ class Kit:
         return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
 
     def _compiler(self) -> str:
-        """Returns the compiler's prefix, by the kind of TAs that the kit is for."""
+        """Returns the prefix of the compiler for the kit's kind of TAs (32-bit or 64-bit)."""
         settings = (self.folder / "mk" / "conf.mk").read_text(encoding="utf-8", errors="replace")
         return "arm-linux-gnueabihf-" if "sm := ta_arm32\n" in settings else "aarch64-linux-gnu-"
 
@@ -112,6 +112,6 @@ class Kit:
 
 
 def default_kit() -> Kit:
-    """Returns the virtual board's, whose TAs `make build` makes: Debian's, with OP-TEE's published
-    key."""
+    """Returns the virtual board's kit: Debian's, with OP-TEE's published key. `make build` makes
+    its TAs."""
     return Kit(paths.vboard() / "ta_dev_kit")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Does a board's TEE take our Trusted Applications? A session with each says so."""
+"""Finds out whether a board's TEE takes our Trusted Applications, by a session with each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,34 +13,34 @@ from teemark.run.reader import NO_TEE
 NO_MEMORY = "no-memory"
 
 HANGS_S = 30.0
-"""Seconds without an answer after which the TEE is said to hang. To load a TA takes at most some
-seconds on the slowest boards."""
+"""Seconds without an answer after which the TEE is said to hang. Loading a TA takes at most some
+seconds, even on the slowest boards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ta:
-    """A TA of ours on a board, and what came back when a session was to be opened."""
+    """One of our TAs on a board, and the result of opening a session with it."""
 
     uuid: str
-    name: str  # of its folder in ta/
+    name: str  # of the TA's folder in ta/
     opened: bool
     code: str | None = None
     reason: str | None = None
     hint: str | None = None
     published_key: bool | None = None
-    """The installed file is signed with the key that OP-TEE publishes; None: not installed, or
-    its content isn't known here."""
+    """True if the installed file is signed with the key that OP-TEE publishes; None if it isn't
+    installed, or its content isn't known here."""
 
 
 def built(board: Board) -> dict[str, str]:
-    """Returns the UUIDs of our TAs that belong on a board, and their names."""
+    """Returns our TAs for this board: their names, by UUID."""
     folder = board.tas
     names = {path.stem: path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.ta")}
     return {path.stem: names.get(path.stem, "TA") for path in sorted(folder.glob("*.ta"))}
 
 
 def open_each(board: Board) -> tuple[Ta, ...]:
-    """Tries every TA of ours on a board with a TEE."""
+    """Returns the result of opening a session with each of our TAs; TeeHangs if none comes back."""
     tas = built(board)
     if not tas:
         return ()
@@ -55,7 +55,7 @@ def open_each(board: Board) -> tuple[Ta, ...]:
     opened = {}
     for line in filter(bytes.strip, result.stdout.split(b"\n")):
         answer = from_json(board.name, about, line)
-        if answer.get("memory"):  # the TEE had none left for it
+        if answer.get("memory"):  # the TEE had too little left for the TA
             answer["code"] = NO_MEMORY
         uuid = str(answer.get("ta"))
         answer |= {"uuid": uuid, "name": tas.get(uuid, "TA")}
@@ -74,7 +74,7 @@ def absent(tas: Sequence[Ta]) -> str | None:
 
 
 def refused(board: Board, tas: Sequence[Ta]) -> errors.BoardError | None:
-    """Returns the error if a TA is of no use. One that is too large for the TEE's memory is no
+    """Returns the error if a TA can't be used. A TA that is too large for the TEE's memory is no
     error: the cases that need it are skipped."""
     bad = [ta for ta in tas if not ta.opened and ta.code != NO_MEMORY]
     if not bad:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files to and from a board, over the one ssh connection: no sftp server is needed there.
+"""Copies files to and from a board, over its one ssh connection; no sftp server is needed there.
 
-Whatever is written is written beside its place, checked, and renamed. A file's check is its
-SHA-256, or its size where the board has no sha256sum.
+Every file is written beside its target, checked, and renamed. The check compares the SHA-256, or
+the size where the board has no sha256sum.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from teemark.boards.command_lines import BoardPath, script
 from teemark.boards.shell import ASK_S, Shell
 from teemark.boards.ssh_messages import transfer_error
 
-# $1 target, $2 name here, $3 digest, $4 size, $5 mode. Status 11: arrived damaged. What is new is
-# made in a folder beside the place, which only we can look into, and whose name nobody knew:
-# whoever may write there too can't plant a link in it.
+# $1 target, $2 name here, $3 digest, $4 size, $5 mode. Status 11: the file arrived damaged. The new
+# file is made in a folder beside the target, which only we can enter and whose name nobody knew. So
+# another user who may write there can't plant a link in it.
 PUSH_FILE = """\
 case $1 in /*) t=$1;; *) t=$PWD/$1;; esac
 if [ -d "$t" ]; then t=${t%/}/$2; fi
@@ -44,7 +44,7 @@ elif [ -e "$1" ]; then echo "mode $(stat -c %a "$1")"
 else echo "$1: No such file or directory" >&2; exit 1; fi
 """
 
-# A line "digest NUMBER/DIGEST" for each of the files that is there and can be read.
+# Prints "digest NUMBER/DIGEST" for each of the files that exists and can be read.
 DIGESTS = """\
 n=0
 for f; do
@@ -56,7 +56,7 @@ exit 0
 DIGEST_FORM = {"digest": "[0-9]+/[0-9a-f]{64}"}
 
 _SLOWEST = 10_000
-"""Bytes a second that any connection carries."""
+"""Lowest speed of a connection, bytes a second; the time limit of a copy follows from it."""
 
 
 def digest(path: Path) -> str:
@@ -65,24 +65,25 @@ def digest(path: Path) -> str:
 
 
 def digests_in(answer: answers.Answer, files: Sequence[str]) -> dict[str, str]:
-    """Returns the digests that DIGESTS, run with these files, told; by file."""
+    """Returns the digests by file, from the answer of the script DIGESTS for these files."""
     told = dict(line.split("/", 1) for line in answer.all("digest"))
     return {file: told[str(n)] for n, file in enumerate(files) if str(n) in told}
 
 
 def digests(board: Shell, files: Sequence[str]) -> dict[str, str]:
-    """Returns the SHA-256 of each of these files of the board that is there."""
+    """Returns, by file, the SHA-256 of each of these files that exists on the board."""
     about = f"the digest of {', '.join(files)}"
     answer = board.ask(about, DIGEST_FORM, DIGESTS, *map(BoardPath, files))
     return digests_in(answer, files)
 
 
 class Carrier(Shell):
-    """A board to which files are copied, and from there."""
+    """A board to and from which files are copied."""
 
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
-        """Copies a file to the board: written beside its place, checked by digest, then renamed, so
-        that a reader sees the old one or the new one. `mode` None keeps the file's."""
+        """Copies a file to the board. It is written beside its target, checked by digest, then
+        renamed, so that a reader sees the old file or the new one. `mode` None keeps the file's
+        mode."""
         if not local.is_file():
             raise UsageMistake(
                 f"there is no file {local} here",
@@ -104,7 +105,7 @@ class Carrier(Shell):
             raise transfer_error(self.name, target, result.complaint)
 
     def pull(self, source: str, local: Path) -> None:
-        """Copies a file from the board, checked and renamed as for `push`."""
+        """Copies a file from the board; it is checked and renamed as `push` does."""
         asked = self.script(_LOOK, BoardPath(source), check=False)
         if asked.status != 0:
             raise transfer_error(self.name, source, asked.complaint)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The virtual board: QEMU with the images of build/vboard, then a board over ssh like any other.
 
-It never outlives the command that booted it, not even when that is killed, unless `teemark up`
-keeps it up on purpose. Every boot starts with a fresh copy of the data disk; `reboot` keeps it.
+It never outlives the command that booted it, not even if the command is killed, unless `teemark up`
+keeps it up on purpose. Every boot starts with a fresh copy of the data disk.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ READY = b"teemark: ready after"
 """The line that the board writes to its console when its ssh server listens."""
 
 HOST_ALIAS = "teemark-vboard"
-"""The name in the known_hosts file; the port is another at every boot."""
+"""The board's name in the known_hosts file; its port changes at every boot."""
 
 _LOG_MAX = 1 << 20
-"""Bytes at the end of a console's log that are read for what it says."""
+"""Bytes that are read at the end of a console's log."""
 
 _PORT_TAKEN = b"host forwarding rule"
 _PORT_TRIES = 8
@@ -58,9 +58,9 @@ def _endpoint(recipe: VirtualConfig, images: Images, port: int) -> Endpoint:
 
 
 class VirtualBoard(Board):
-    """A virtual board. Entering boots it, or finds the one that is kept up; leaving ends it, or
-    leaves the kept one alone. With `keep`, what is booted here stays up. With `plugin`, the value
-    of QEMU's option, it is always one that is booted here."""
+    """A virtual board. Entering boots a board, or finds the kept one; leaving ends the booted one.
+    With `keep`, the booted board stays up. `plugin` is the value of QEMU's option -plugin; with it
+    a new board is always booted."""
 
     emulated = True
 
@@ -73,17 +73,17 @@ class VirtualBoard(Board):
         self.plugin = plugin
         self.instance: Instance | None = None
         self.boot_seconds: float | None = None
-        """From power-on to the first command answered; None if it was up already."""
+        """Seconds from power-on to the first answered command; None if the board was up already."""
         self._qemu: subprocess.Popen[bytes] | None = None
         self._process: Process | None = None
         self._spent: dict[Path, tuple[int, int]] = {}
-        """Nanoseconds of QEMU's threads on a CPU and waiting for one, those that ended too."""
+        """Nanoseconds that each thread of QEMU, ended ones too, ran and waited for a CPU."""
         self._attached = False
         super().__init__(file, _endpoint(self.recipe, self.images, 1))
 
     @cached_property
     def optee(self) -> Optee:
-        """Returns what it boots; built if need be."""
+        """Returns the OP-TEE that the board boots, after building it if necessary."""
         return resolve(self.recipe)
 
     @property
@@ -131,7 +131,8 @@ class VirtualBoard(Board):
             raise
 
     def _power_on(self) -> None:
-        """Starts QEMU on this instance's data disk and waits for the first command answered."""
+        """Starts QEMU on this instance's data disk and waits until the first command is
+        answered."""
         began = time.monotonic()
         limit = began + self.recipe.boot_timeout
         for _ in range(_PORT_TRIES):
@@ -171,8 +172,8 @@ class VirtualBoard(Board):
             instances.write(self.instance, new)
 
     def _wait_for_console(self, limit: float) -> bool:
-        """Waits until the console says that the ssh server listens; false if the port was taken.
-        To read a file doesn't disturb the guest, as to knock at its port would."""
+        """Waits until the console's log says that the ssh server listens; false if the port was
+        taken. Reading the log doesn't disturb the guest, as a connection to its port would."""
         assert self.instance is not None
         assert self._qemu is not None
         while READY not in _bytes(self.instance.console):
@@ -228,7 +229,7 @@ class VirtualBoard(Board):
             self._clear(ending[1])
 
     def _clear(self, error: object) -> None:
-        """Removes the instance's files. Its logs stay for a day if it crashed."""
+        """Removes the instance's files. After a crash its logs stay for a day."""
         if self.instance is None:
             return
         self.instance.data.unlink(missing_ok=True)
@@ -263,7 +264,7 @@ class VirtualBoard(Board):
         return "\n".join(filter(None, said))
 
     def consoles(self) -> tuple[Path, Path]:
-        """Returns the logs of the normal and of the secure world's console."""
+        """Returns the log files of the normal world's console and the secure world's console."""
         assert self.instance is not None
         return self.instance.console, self.instance.secure_console
 

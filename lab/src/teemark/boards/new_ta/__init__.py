@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A new Trusted Application: the files beside this one, whose name ends in `.in`, filled in."""
+"""Makes a new Trusted Application from the templates beside this file (their names end in
+`.in`)."""
 
 import re
 import tempfile
@@ -11,12 +12,12 @@ from teemark.base.errors import DataError, UsageMistake
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _HIDDEN = {"gitignore": ".gitignore"}
-"""Files that git would follow here."""
+"""Templates that git would obey under their real names."""
 
 
 def make(place: Path) -> uuid.UUID:
-    """Returns a folder with a TA of a fresh UUID, whole or not at all; the folder's name is the
-    TA's."""
+    """Makes the folder `place` with a new TA, whole or not at all, and returns the TA's UUID. The
+    folder's name is the TA's name."""
     name = place.name
     if not _NAME.fullmatch(name):
         raise UsageMistake(
@@ -59,7 +60,7 @@ def make(place: Path) -> uuid.UUID:
 
 
 def _initializer(fresh: uuid.UUID) -> str:
-    """Returns the UUID as C writes a TEE_UUID, in two lines."""
+    """Returns the UUID as a C initializer of a TEE_UUID, in two lines."""
     node = [f"0x{byte:02x}" for byte in fresh.bytes[8:]]
     low, mid, high = fresh.fields[:3]
     return (
