@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""MQTT-TZ in one sitting: a broker, three clients, and what each of them sees of a message."""
+"""A demo of MQTT-TZ: a broker, three clients, and what each of the clients sees of a message."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ TOPIC = "tz/demo"
 SECRET = b"the spare key lies under the third stone"
 
 CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"]}
-"""Who is enrolled; mallory subscribes, too."""
+"""The clients that are enrolled, with their rules; mallory subscribes without being enrolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ def send(desk: Desk) -> Seen:
 
 
 def _round(desk: Desk, say: Callable[[str], None], keys: str | None = None) -> Seen:
-    """Sends the secret through a broker that has no keys, or all, and says what came of it."""
+    """Sends the secret through a broker, prints the outcome and returns it. `keys` is a folder with
+    all keys for the broker; None: only the TA has keys."""
     desk.start({"keys": keys} if keys else None)
     seen = send(desk)
     desk.stop()
@@ -60,7 +61,7 @@ def _round(desk: Desk, say: Callable[[str], None], keys: str | None = None) -> S
 
 
 def show(desk: Desk, say: Callable[[str], None]) -> bool:
-    """Runs the demo and says each step in a line; returns true if all was as it should be."""
+    """Runs the demo and prints each step; returns true if every outcome was as expected."""
     desk.claim()
     desk.enrol(CLIENTS)
     desk.teemq("key", "mallory", "mallory", check=False)

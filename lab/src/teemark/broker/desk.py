@@ -54,7 +54,7 @@ for try in $(seq 200); do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit 0; sleep
 exit 1
 """
 
-# Searches a process' memory: prints the hits of $2 and the bytes that were looked through.
+# Searches the writable memory of process $1: prints how often it holds $2, and its bytes.
 _SEARCH = """\
 while read -r range rights rest; do
   case $rights in rw*) ;; *) continue ;; esac
@@ -69,8 +69,8 @@ rm -f "$3"
 
 
 def build(version: Version) -> Path:
-    """Returns the folder of that mosquitto's packages; fetches them and builds the plugins if need
-    be."""
+    """Returns the folder with the packages of that mosquitto, after fetching them if necessary;
+    builds the plugins."""
     folder = paths.vboard() / "broker" / version
     script = paths.root() / "vboard" / "scripts" / "broker"
     if not folder.is_dir():
@@ -95,7 +95,7 @@ def _stage(folder: Path, target: Path) -> None:
         shutil.copy2(program, target / "bin")
     for library in folder.glob("usr/lib/aarch64-linux-gnu/*.so.*"):
         name, _, number = library.name.partition(".so.")
-        # Under the name that programs ask for: ldconfig makes some of these, and doesn't run here.
+        # A library gets the name that programs ask for; ldconfig makes such names, but not here.
         shutil.copy2(library, target / "lib" / f"{name}.so.{number.split('.')[0]}")
 
 
@@ -110,7 +110,7 @@ class Desk:
     def install(self) -> None:
         """Puts mosquitto, the plugins and teemq on the board; builds them first if need be."""
         built = paths.root() / "build" / "broker" / "aarch64"
-        for version in {"2.0", self.version}:  # the clients are those of 2.0
+        for version in {"2.0", self.version}:  # the clients always come from 2.0
             folder = build("2.0" if version == "2.0" else self.version)
             with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as packed:
                 _stage(folder, Path(scratch))
@@ -131,7 +131,8 @@ class Desk:
         return self.board.script(script, self.place, *argv, stdin=stdin, check=check)
 
     def claim(self) -> None:
-        """Makes this folder's key the TA's administrator, unless this folder's one is already."""
+        """Makes the key `admin` the TA's administrator; raises BoardError if the TA has another
+        one."""
         self.teemq("key", "admin", "admin", check=False)
         done = self.teemq("claim", "admin", check=False)
         known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
@@ -139,7 +140,7 @@ class Desk:
             raise BoardError(done.complaint.removeprefix("teemq: "))
 
     def enrol(self, clients: Mapping[str, Sequence[str]]) -> None:
-        """Makes a key for each client, and has the TA know it with those rules."""
+        """Makes a key for each client, and registers the key with the client's rules in the TA."""
         lines = "".join(f"{' '.join((name, *rules))}\n" for name, rules in clients.items())
         self.board.script(_ENROL, self.place, stdin=lines.encode(), timeout=None)
 
@@ -152,8 +153,8 @@ class Desk:
         *,
         tz: bool = True,
     ) -> None:
-        """Starts mosquitto: with the plugin and its options, or (`tz` False) without it. `lines` go
-        into its configuration besides."""
+        """Starts mosquitto with the plugin and its options, or without it (`tz` False). `lines` are
+        added to its configuration."""
         plugin = f"{self.place}/mqtt_tz_{self.version.replace('.', '')}.so"
         config = [
             f"listener {self.port} 127.0.0.1",
@@ -177,14 +178,15 @@ class Desk:
 
     @property
     def pid(self) -> str:
-        """Returns the broker's process."""
+        """Returns the broker's process ID."""
         return self.board.capture(["cat", f"{self.place}/pid"]).text.strip()
 
     def log(self) -> str:
         return self.board.capture(["cat", f"{self.place}/log"]).text
 
     def search(self, needle: str) -> tuple[int, int]:
-        """Returns how often the memory that the broker can write holds the text, and its bytes."""
+        """Returns how often the broker's writable memory holds the text, and that memory's
+        bytes."""
         found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
         return int(found[0]), int(found[1])
 
@@ -199,8 +201,8 @@ class Desk:
     def subscribe(
         self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 90
     ) -> Process:
-        """Returns a subscriber that prints a line `QOS RETAIN HEX` a message; it listens when this
-        returns, and ends after `count` messages (0: `end` does it) or so many seconds."""
+        """Starts a subscriber that prints a line `QOS RETAIN HEX` for each message, and returns it
+        once it listens. It ends after `count` messages (0: by `end`) or after `seconds`."""
         script = 'out=$1; shift; exec "$@" >"$out" 2>/dev/null'
         many = ["-C", str(count)] if count else []
         line = ["-i", name, "-t", topic, "-W", str(seconds), "-F", "%q %r %x", *many, *argv]
@@ -215,18 +217,18 @@ class Desk:
         return process
 
     def end(self, subscriber: Process) -> None:
-        """Ends a subscriber who got what he could get."""
+        """Ends a subscriber that has received its messages."""
         subscriber.signal("TERM")
         subscriber.wait(30)
 
     def received(self, name: str) -> list[tuple[int, bool, bytes]]:
-        """Returns QoS, retain flag and payload of each message that the subscriber got so far."""
+        """Returns QoS, retain flag and payload of each message that the subscriber has received."""
         text = self.board.capture(["cat", f"{self.place}/{name}.got"]).text
         rows = [line.split(" ") for line in text.splitlines()]
         return [(int(row[0]), row[1] == "1", bytes.fromhex(row[2])) for row in rows]
 
     def publish(self, name: str, topic: str, payload: bytes, *argv: str) -> Result:
-        """Publishes bytes as they are. An empty payload clears what was retained (`-r`)."""
+        """Publishes bytes unchanged. An empty payload clears the retained message (`-r`)."""
         line = self.client("pub", "-i", name, "-t", topic, "-s" if payload else "-n", *argv)
         return self.board.capture(line, stdin=payload, check=False)
 
@@ -234,6 +236,6 @@ class Desk:
         return self.teemq("seal", name, topic, stdin=plain).stdout
 
     def opened(self, name: str, topic: str, payload: bytes) -> bytes | None:
-        """Returns the plaintext that the client gets from a payload; None if it can't open it."""
+        """Returns the plaintext of a payload that the client can open; None if it can't."""
         done = self.teemq("open", name, topic, stdin=payload, check=False)
         return done.stdout if done.status == 0 else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures a broker's cost of a message: its process' CPU time, and the time to each subscriber."""
+"""Measures the cost of a message: the broker's CPU time, and the latency to each subscriber."""
 
 import re
 import statistics
@@ -22,13 +22,13 @@ from teemark.run.records import Backend, Case, End, Sample, Start
 from teemark.run.writer import RunWriter
 
 READERS = 32
-MANY = (100, 1000)  # Readers of one message whose keys don't all fit into the TA's memory
+MANY = (100, 1000)  # Numbers of readers whose keys don't all fit into the TA's memory
 MESSAGES = 7
-"""Messages of each case; three more warm up."""
+"""Messages that are measured for each case, after three that warm up."""
 IN_A_ROW = 4000
-"""Messages that are sent at one rate, to see whether they queue up: many, since a thread that is
-not woken at once adds milliseconds to some."""
-STEP = 0.03  # Relative, of the rates that are tried
+"""Messages that are sent at one rate, to see whether they queue up. There are many, since a thread
+that isn't woken at once adds milliseconds to some of them."""
+STEP = 0.03  # Relative distance of the rates that are tried
 
 _MEASURES = ("first", "cpu", "publisher", "subscribers", "message", "latency")
 _PARTS = ("workload", "algorithm", "backend", "parameters")
@@ -37,13 +37,13 @@ Values = dict[str, tuple[int, ...]]
 """The values of each case, in nanoseconds (on a board that counts, instructions). A key is
 broker/MEASURE-READERS[-qosN]/WAY/BYTES. `first` is the broker's CPU time for a case's first
 message, `cpu` that for each later one; `publisher` and `subscribers` are those programs' CPU times,
-and `message` is the sum of all three. `latency` has a value a copy, and `interval` is what lies
-between messages at the highest rate at which they don't queue up."""
+and `message` is the sum of all three. `latency` has a value for each copy, and `interval` is the
+time between messages at the highest rate at which they don't queue up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to pass on a message."""
+    """A way in which the broker passes on a message."""
 
     name: str
     title: str
@@ -61,7 +61,8 @@ WAYS = (
 
 
 def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
-    """Runs tz_bench; `numbers` are its subscribers, messages, bytes, QoS and rate."""
+    """Runs tz_bench and returns its values in ns, by measure. `numbers` are its subscribers,
+    messages, bytes, QoS and rate (messages a second)."""
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
     argv += [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
     done = desk.board.script('ulimit -n 8192; exec "$@"', *argv, check=False, timeout=1800)
@@ -77,14 +78,15 @@ def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
 
 
 def numbers(key: str, way: Way) -> tuple[int, int, int] | None:
-    """Returns readers, bytes and QoS of a case of CPU time, if it is of that way."""
+    """Returns readers, bytes and QoS from the key of a case of CPU time; None if it isn't that
+    way's."""
     match = re.fullmatch(rf"broker/cpu-(\d+)(?:-qos(\d))?/{way.name}/(\d+)", key)
     return (int(match[1]), int(match[3]), int(match[2] or 0)) if match else None
 
 
 def highest_rate(desk: Desk, way: Way) -> int:
-    """Returns the highest rate at which messages don't queue up, to within STEP. They do where they
-    wait the longer the later they are: by half a STEP of the time that went by."""
+    """Returns the highest rate, in messages a second, at which messages don't queue up, to within
+    STEP. They queue up if their latency grows by more than half a STEP of the time that passes."""
     low, high, rate = 0, 0, 1024
     while not high or high - low > max(1, STEP * low):
         waits = bench(desk, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
@@ -97,15 +99,15 @@ def highest_rate(desk: Desk, way: Way) -> int:
 
 
 def enrol(desk: Desk, readers: int) -> None:
-    """Makes the publisher and `readers` subscribers known to the TA."""
+    """Registers the publisher and `readers` subscribers with the TA."""
     desk.claim()
     names = {f"sub{number + 1}": ["r:tz/#"] for number in range(readers)}
     desk.enrol({"pub": ["w:tz/#"]} | names)
 
 
 def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
-    """Measures every way and case; `say` hears of each. With as many `clients` as MANY says there
-    are more cases in the TEE: a message for so many of them."""
+    """Measures every way and case, and returns the values; `say` gets a line for each case. Numbers
+    in MANY up to `clients` add cases in the TEE: one message to that many readers."""
     enrol(desk, max(READERS, clients))
     found, asked = Values(), [case.key for case in plan.load("broker").cases]
     for way in WAYS:
@@ -128,7 +130,7 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> V
 
 
 def write(board: Board, found: Values, started: datetime, directory: Path) -> Path:
-    """Writes what was measured as a run of the plan broker, a sample a value."""
+    """Writes the values as a run of the plan broker, with a sample for each value."""
     asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in found))
     ways = tuple(Backend(name=way.name, title=way.title, secure="tee" in way.name) for way in WAYS)
     samples = [(key, ns) for key, values in found.items() for ns in values]

@@ -23,16 +23,16 @@ from teemark.trace.table import share
 _CRYPTO = re.compile(
     r"aes_.*|mode_.*|crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_word|hash_block|extensions"
 )
-"""The functions of AES-GCM that the TA is linked with: common/src/aes*.c and gcm*.c."""
+"""Matches the functions of AES-GCM in the TA: those of common/src/aes*.c and gcm*.c."""
 
 _WHOSE = {"mosquitto": "broker", "on_message": "subscribers"}
 _WHOSE |= dict.fromkeys(("tz_bench", "libmosquitto.so.1"), "publisher")
-"""Maps a program or function to the one of the four whose thread runs it. Where a thread has
-several, the last in the alphabet counts."""
+"""Maps a program or function to the party (broker, subscribers or publisher) whose thread runs it.
+If a thread has several, the party that is last in the alphabet counts."""
 
 
 def record(file: BoardFile, key: str, out: Path) -> Trace:
-    """Returns the trace of a case's message, such as broker/cpu-1/tee/64, and keeps it in `out`.
+    """Returns the trace of a case's message, such as broker/cpu-1/tee/64, and writes it to `out`.
     The message is sent on a fresh boot, after three others."""
     ways = ((way, of) for way in measure.WAYS if (of := measure.numbers(key, way)))
     asked = next(ways, None)
@@ -66,8 +66,8 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
 
 
 def parts(case: CaseTrace) -> Table:
-    """Returns the instructions of publisher, broker, subscribers and kernel in each part of the
-    system. A thread of the bench is the subscribers' if it receives a message, else the
+    """Returns a table of the instructions of publisher, broker, subscribers and kernel, by part of
+    the system. A thread of tz_bench is the subscribers' if it receives a message, else the
     publisher's."""
     roots, who = list[int](), dict[int, str]()
     found: Counter[tuple[str, str, str]] = Counter()

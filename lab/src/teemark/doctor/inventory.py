@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The inventory says what a board is, in lines of a label and a value."""
+"""The inventory describes a board in lines of a label and a value."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "cry
 
 
 def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
-    """Returns what one wants to know first; with `everything`, all that was found."""
+    """Returns labels with values: those that users ask for first; with `everything`, all."""
     m = p.machine
     cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
     step = f", steps of {m.clock.resolution_ns} ns" if m.clock.resolution_ns is not None else ""
@@ -51,7 +51,7 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
 
 
 def facts(m: Machine) -> list[tuple[str, str, str]]:
-    """Returns the name of each fact, its value, and why there is none."""
+    """Returns each fact's name, its value, and the reason if it has no value."""
     found = []
     groups = GROUPS if m.health != HealthFacts() else GROUPS[:-1]
     for group in groups:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Asks a board what a doctor wants to know. Changes nothing but what a first use loads."""
+"""Collects a board's facts for the doctor. It changes nothing, but a first use may load modules."""
 
 from dataclasses import replace
 
@@ -16,12 +16,12 @@ from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
 ABSENT = "program-absent"
-"""The name of the problem that installing solves."""
+"""The key of the problem that installing teebench solves."""
 
 _OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null; exit 0"
 
-# Can $1 be run at all, and what is its folder mounted with? Lines: the mount's options, the file's
-# mode, or nothing.
+# Checks whether $1/teebench can be run. Prints `absent`, `mode` with the file's mode, `noexec` with
+# the mount's options, or `fine`.
 _PROGRAM = """\
 d=$1 f=$1/teebench
 [ -e "$f" ] || { echo "absent"; exit 0; }
@@ -34,7 +34,7 @@ case ,$found, in *,noexec,*) echo "noexec $best $found";; *) echo fine;; esac
 
 
 def program(board: Board) -> Finding | None:
-    """Returns what keeps teebench from running on the board, after it was installed."""
+    """Returns the problem that keeps teebench from running on the board; None if it can run."""
     form = {"absent": "", "mode": ".+", "noexec": "/.*", "fine": ""}
     word, rest = board.ask("teebench", form, _PROGRAM, BoardPath(board.config.directory)).only()
     name, folder = board.name, board.config.directory
@@ -49,7 +49,7 @@ def program(board: Board) -> Finding | None:
 
 
 def machine(board: Board) -> Machine:
-    """Returns what `teebench --machine` says."""
+    """Returns the facts that `teebench --machine` reports."""
     result = board.capture(["teebench", "--machine"], timeout=60)
     about = "what machine it is"
     said = answers.from_json(board.name, about, result.stdout)
@@ -57,7 +57,7 @@ def machine(board: Board) -> Machine:
 
 
 def look(board: Board) -> Patient:
-    """Returns the facts that the rules need, of a board on which teebench runs."""
+    """Returns the facts that the rules need; teebench must run on the board."""
     found = machine(board)
     usable = found.tee.device is not None and found.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
@@ -71,12 +71,12 @@ def look(board: Board) -> Patient:
 
 
 def _tas(board: Board) -> tuple[tas.Ta, ...]:
-    """Opens a session with each TA of ours, and finds out whose key signed the installed files."""
+    """Opens a session with each of our TAs, and finds out which key signed the installed files."""
     folder = board.ta_directory
     try:
         built = {f"{folder}/{path.name}": path for path in sorted(board.tas.glob("*.ta"))}
     except TeemarkError:
-        return ()  # no kit to build them with: nothing of ours is expected
+        return ()  # no kit to build our TAs with: none is expected
     keys: dict[str, bool | None] = {}
     for file, value in digests(board, [*built]).items():
         ours = digest(built[file]) == value
@@ -86,7 +86,8 @@ def _tas(board: Board) -> tuple[tas.Ta, ...]:
 
 
 def _of_the_board(board: Board, path: str) -> bool | None:
-    """Returns true if a file carries the board's own key; None where it can't be read."""
+    """Returns true if OP-TEE's published key signed a file on the board; None if it is
+    unreadable."""
     with scratch.folder() as folder:
         local = folder / "ta"
         try:

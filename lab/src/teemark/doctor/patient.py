@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A patient is what is known of a board, and what follows from that alone."""
+"""A patient holds the facts of a board, and answers questions from these facts alone."""
 
 import os
 import re
@@ -16,18 +16,19 @@ class Patient:
     machine: Machine
     tas: tuple[Ta, ...] = ()
     openssl: tuple[str, ...] = ()
-    """Lines of `openssl version -a` and of its list of providers."""
+    """The output of `openssl version -a` and `openssl list -providers`, by lines."""
     icount: bool = False
 
     @property
     def wants_tee(self) -> bool:
-        """Returns true if somebody installed a TEE's programs here. A machine without them is
+        """Returns true if the programs for a TEE are installed. A machine without these programs is
         measured without a TEE."""
         tee = self.machine.tee
         return tee.libteec is not None or tee.supplicant in ("running", "stopped")
 
     def option(self, name: str) -> str | None:
-        """Returns `y`, `m`, `n` or a value; None where the configuration isn't known."""
+        """Returns the value of a kernel option: `y`, `m`, `n` or another; None if it isn't
+        known."""
         for line in self.machine.kernel.options or ():
             key, _, value = line.partition("=")
             if key == f"CONFIG_{name}":
@@ -38,18 +39,18 @@ class Patient:
         return module in (self.machine.health.modules or ())
 
     def there(self, module: str) -> bool | None:
-        """Returns true if the module could be loaded; None where nobody knows."""
+        """Returns true if the kernel module is installed and could be loaded; None if unknown."""
         known = self.machine.health.modules_there
         return module in known if known is not None else None
 
     def why_not(self, fact: str) -> str:
-        """Returns why a fact is null, in teebench's words."""
+        """Returns teebench's reason why a fact is null."""
         return self.machine.reasons.get(fact, "the board doesn't say")
 
     def lacking(self, option: str, module: str) -> tuple[str, str, str]:
-        """Returns the evidence, the cause and the remedy of a module that the kernel lacks. The
-        remedy is to load it where it is there, else to build it, with Yocto's and Buildroot's
-        lines."""
+        """Returns the evidence, the cause and the remedy for a module that the kernel lacks. The
+        remedy loads the module if it is installed, otherwise builds it, with lines for Yocto and
+        Buildroot."""
         value, there = self.option(option), self.there(module)
         unknown = f"CONFIG_{option} isn't known ({self.why_not('kernel.options')})"
         known = {None: unknown, "n": f"CONFIG_{option} is not set"}
@@ -80,7 +81,7 @@ class Patient:
         return evidence, cause, load if there or value == "m" else "\n".join(build)
 
     def device(self, path: str) -> tuple[str, str, str] | None:
-        """Returns permissions, owner and group; None if there is no such device."""
+        """Returns a device's permissions, owner and group; None if there is no such device."""
         for line in self.machine.health.devices or ():
             words = line.split()
             if len(words) == 4 and words[0] == path:
@@ -88,7 +89,7 @@ class Patient:
         return None
 
     def steps(self) -> Iterator[tuple[str, int, str]]:
-        """Yields the steps of AF_ALG and netlink: step, errno (0: it worked), words."""
+        """Yields the steps of using AF_ALG and netlink: name, errno (0: success), error message."""
         for line in self.machine.health.afalg_steps or ():
             match = re.fullmatch(r"(.+): (?:ok|(\d+) (.*))", line)
             if match:

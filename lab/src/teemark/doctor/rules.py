@@ -12,13 +12,13 @@ from teemark.base.finding import SEVERITIES, Finding
 from teemark.doctor.patient import Patient
 
 HOT = 80.0
-"""Degrees Celsius from which boards slow down, or are about to."""
+"""Degrees Celsius from which boards slow down, or soon will."""
 LOADED = 0.5
-"""Load average for each CPU, from which a case seldom has one to itself."""
+"""Load average for each CPU from which a case seldom has a CPU to itself."""
 COARSE_NS = 1000
-"""A clock with larger steps makes samples of thousands of calls."""
+"""Nanoseconds; with a clock of larger steps a sample needs thousands of calls."""
 ROOM = 64 << 20
-"""Bytes: a plan's largest file and a TA's memory have room in it."""
+"""Bytes that must be free: a plan's largest file and a TA's memory fit into them."""
 
 PROBLEMS = """
 program-absent, error: teebench isn't on the board
@@ -171,11 +171,11 @@ emulated, note: its times are those of an emulator
 the CPU is software
 teemark run --board qemu-v8-icount counts instructions; a real board has times
 """
-"""Key, severity and claim in the first line, then why, then what to do. What stands for {0}, {1}, …
-is part of the symptom. Two problems of one key have more words behind it."""
+"""Each problem's first line has key, severity and claim, the second the cause, the rest the remedy.
+A symptom fills in {0}, {1}, …. Two problems of one key differ in the words behind it."""
 
 Symptoms = Iterator[tuple[str, ...]]
-"""What PROBLEMS calls each problem, its evidence, and what stands for {0}, {1}, … in its words."""
+"""Each symptom is a problem's name in PROBLEMS, the evidence, and the texts for {0}, {1}, …."""
 
 
 def _tee(p: Patient) -> Symptoms:
@@ -238,7 +238,7 @@ _THROTTLED = {1: "too little voltage", 2: "a capped clock", 4: "throttling", 8: 
 
 
 def _figures(p: Patient) -> Symptoms:
-    """Yields what spoils figures."""
+    """Yields symptoms of a board on which figures would be distorted."""
     cpu, health, clock = p.machine.cpu, p.machine.health, p.machine.clock
     slow = {word.split()[-1] for word in cpu.governor or ()} - {"performance"}
     if slow and (cpu.khz_min is None or cpu.khz_min != cpu.khz_max):
@@ -283,7 +283,7 @@ _SILICON = ("raspberrypi,3", "raspberrypi,4", "brcm,bcm2837", "brcm,bcm2711", "b
 
 
 def _lacks(p: Patient) -> Symptoms:
-    """Yields what the board hasn't, or doesn't use."""
+    """Yields symptoms of hardware or software that the board lacks, or has and doesn't use."""
     m, compatible = p.machine, p.machine.board.compatible or ()
     if m.health.afalg_steps is None:
         yield "old-program", f"it is version {m.teebench}, and says nothing of its health", p.name
@@ -307,7 +307,7 @@ def _lacks(p: Patient) -> Symptoms:
 
 
 def _instructions(p: Patient) -> Symptoms:
-    """Yields whether crypto instructions are missing in silicon, or only hidden from programs."""
+    """Yields a symptom if the CPU shows no crypto instructions: its chip lacks or hides them."""
     m = p.machine
     arm = (m.built_for or "").startswith(("aarch64", "arm"))
     if arm and m.cpu.features is not None and "aes" not in m.cpu.features:
@@ -397,7 +397,7 @@ SYMPTOMS = (_afalg, _tee, _figures, _lacks, _instructions)
 
 
 def problem(name: str, evidence: str, *fill: str) -> Finding:
-    """Returns the finding that PROBLEMS has by that name."""
+    """Returns the finding of the problem `name` in PROBLEMS; `fill` replaces {0}, {1}, …."""
     words = {text.partition(", ")[0]: text for text in PROBLEMS.strip().split("\n\n")}
     head, why, remedy = (text.format(*fill) for text in words[name].split("\n", 2))
     key, _, claim = head.partition(": ")
@@ -414,14 +414,14 @@ def problem(name: str, evidence: str, *fill: str) -> Finding:
 
 
 def examine(p: Patient) -> tuple[Finding, ...]:
-    """Returns all that is wrong, the worst first."""
+    """Returns all problems of a board, the most severe first."""
     problems = [problem(*symptom) for rule in SYMPTOMS for symptom in rule(p)]
-    if not p.wants_tee:  # nobody installed a TEE's programs: measured without
+    if not p.wants_tee:  # no TEE's programs: the board is measured without
         tee = ("tee-permission", "tee-driver", "tee-firmware")
         problems = [replace(one, severity="note") if one.key in tee else one for one in problems]
     return tuple(sorted(problems, key=lambda one: SEVERITIES.index(one.severity)))
 
 
 def meaningful(problems: tuple[Finding, ...]) -> bool:
-    """Returns true if a benchmark would mean something."""
+    """Returns true if a benchmark would mean something: every problem is just a note."""
     return all(one.severity == "note" for one in problems)

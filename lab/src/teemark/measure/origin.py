@@ -15,7 +15,7 @@ _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 
 
 def labels(words: Sequence[str]) -> dict[str, str]:
-    """Returns the labels that each `--label KEY=VALUE` names. UsageMistake for anything else."""
+    """Returns the labels of the options `--label KEY=VALUE`; raises UsageMistake for other text."""
     found = {}
     for text in words:
         match = _LABEL.fullmatch(text)
@@ -29,9 +29,10 @@ def labels(words: Sequence[str]) -> dict[str, str]:
 
 
 def commit(word: str, folder: Path) -> Commit | None:
-    """Returns what `--commit WORD` names. `auto` is the repository around `folder`, unless that is
-    teemark's own checkout; `none` is nothing; another word is a folder in a repository, a reference
-    of the repository around `folder`, or a bare hash. UsageMistake for anything else."""
+    """Returns the commit that `--commit WORD` names. `auto` is that of the repository around
+    `folder`, unless this is teemark's own checkout; `none` is None; another word is a folder in a
+    repository, a reference of the repository around `folder`, or a bare hash. UsageMistake for
+    anything else."""
     if word == "none":
         return None
     if word == "auto":
@@ -56,8 +57,8 @@ def commit(word: str, folder: Path) -> Commit | None:
 
 
 def _own(folder: Path) -> bool:
-    """Tells whether the folder is in teemark's own checkout, which is the tool, not what is
-    measured."""
+    """Returns true if the folder is in teemark's own checkout, which is the tool and not the
+    measured source."""
     try:
         return folder.resolve().is_relative_to(paths.root())
     except ConfigError:

@@ -13,11 +13,11 @@ from teemark.run.reader import stands_for
 from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash, Timeline
 
 STEP = 0.1
-"""A run prints a line after each such share of it, if there is no terminal."""
+"""Share of a run after which it prints a line, if there is no terminal."""
 
 Draw = Callable[[str, float | None, str, str], None]
-"""Shows what is done, the share of it that is done (None: nobody knows), the time that is left, and
-the case at hand."""
+"""Shows the step at hand, the share of the run that is done (None: unknown), the time that is left,
+and the case at hand."""
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def _bar(title: str) -> Iterator[Draw]:
     from rich.progress import Progress as Bars
     from rich.table import Column
 
-    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # so that nothing else is cut
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # only this column is cut
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -60,7 +60,7 @@ def _bar(title: str) -> Iterator[Draw]:
 
 @contextlib.contextmanager
 def _lines(title: str) -> Iterator[Draw]:
-    """Writes a line when something else begins, and one at each STEP of it."""
+    """Writes a line when a new step begins, and one at each STEP of the run."""
     last, steps = "", 0
 
     def draw(what: str, share: float | None, left: str, _case: str) -> None:
@@ -76,9 +76,9 @@ def _lines(title: str) -> Iterator[Draw]:
 
 
 class Progress(Watcher):
-    """Counts records, and shows what a run is at and how far that is. Samples are interleaved over
-    all cases, so their share is the share of the time. Where none arrives before the end of a
-    start, the start takes as long as the one before, and the first as long as was guessed."""
+    """Counts records, and shows a run's step and progress. Samples are interleaved over all cases,
+    so the share of samples is the share of the time. If no sample arrives before a start's end, the
+    progress is estimated from the last start's time, in the first start from `guess_s`."""
 
     def __init__(
         self, asked: Plan, starts: Starts | None = None, draw: Draw = lambda *_: None
@@ -92,7 +92,7 @@ class Progress(Watcher):
         self.cases = self.skipped = 0  # of this start
         self.samples = self.hashed = 0  # runs of teehash come after all samples of a start
         self.current = ""
-        self.began: float | None = None  # of the first sample
+        self.began: float | None = None  # time of the first sample
         self.quiet_since: float | None = None
         self._any: set[str] = set()  # keys that stand for several cases
         self._draw = draw
@@ -113,7 +113,7 @@ class Progress(Watcher):
                 self.start = record.number
                 self.cases = self.skipped = 0
             case Sample():
-                # what a TA counted along is no sample of its own
+                # the TA's counter gives a second figure for the same sample
                 self.samples += record.source != "ta-counter"
                 self.began = self.began or time.monotonic()
             case Teehash() | Timeline():
@@ -133,7 +133,7 @@ class Progress(Watcher):
             self._tell("checking")
 
     def _count(self, case: Case) -> None:
-        """Expects the samples of a driver's case, where any driver was asked for."""
+        """Adds the samples of a driver's case, if the plan asks for any driver."""
         if case.case in self.asked:
             return
         self._any |= {key for key in self.asked if stands_for(key, case.case)}
@@ -151,8 +151,8 @@ class Progress(Watcher):
         return sum(self.asked.values()) * self.starts
 
     def ahead(self, now: float) -> tuple[float, float] | None:
-        """Returns the share that is done, and the seconds that are left; None before there is
-        something to tell from."""
+        """Returns the share of the run that is done, and the seconds left; None if it is too early
+        to tell."""
         if self.quiet_since is not None and self.guess_s:
             done = self.start - 1 + min((now - self.quiet_since) / self.guess_s, 1)
             return done / self.starts, self.guess_s * (self.starts - done)

@@ -37,34 +37,34 @@ from teemark.version import __version__
 PROGRAM = "teebench"
 
 _USAGE = 2
-"""Status of teebench where the cases are wrong."""
+"""Exit status of teebench if the cases are wrong."""
 
 _QUIET_OPTIONS = ("--settle", "2", "--align-tick", "8", "--quiet-until-end")
-"""The kernel's timer ticks every 4 ms."""
+"""teebench's options on a board that counts instructions; the kernel's timer ticks every 4 ms."""
 
 _DEFAULT_SAMPLES = 30
 _DEFAULT_MIN_US = 100
-"""The defaults of teebench."""
+"""teebench's defaults: samples of a case, and microseconds of its shortest sample."""
 
 
 class Watcher:
-    """Is told what happens in a run. This one ignores it."""
+    """Is told of the events of a run. This base class ignores them."""
 
     def record(self, record: records.AnyRecord) -> None:
-        """Takes note that a record arrived."""
+        """Is called when a record has arrived."""
 
     def quiet(self) -> None:
-        """Takes note that nothing will arrive before the end."""
+        """Is called when no record will arrive before the end."""
 
     def waiting(self) -> None:
-        """Takes note that a second went by, and nothing arrived."""
+        """Is called after each second in which nothing arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """How often a plan is measured, and what is new each time: the board, or only teebench and its
-    sessions. `again` makes the board ready for the next start; each may take `guess_s` seconds, 0
-    where nobody knows."""
+    """The number of times that a plan is measured, and what is new each time: the board (`boot`),
+    or only teebench and its sessions (`round`). `again` prepares the board for the next start; a
+    start takes about `guess_s` seconds (0: unknown)."""
 
     count: int = 1
     kind: Literal["boot", "round"] = "round"
@@ -74,10 +74,10 @@ class Starts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a measurement. The file is a run, perhaps an incomplete one."""
+    """The result of a measurement: the file of a run, which may be incomplete."""
 
     file: Path
-    error: errors.TeemarkError | None = None  # why it is incomplete
+    error: errors.TeemarkError | None = None  # why the run is incomplete
 
 
 def header(
@@ -89,8 +89,8 @@ def header(
     commit: records.Commit | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> records.Run:
-    """Returns the record that goes before all others; `commit` and `labels` tell the source that
-    is measured (teemark.measure.origin)."""
+    """Returns the first record of a run; `commit` and `labels` name the source that is measured
+    (teemark.measure.origin)."""
     return records.Run(
         schema=records.SCHEMA,
         teemark=__version__,
@@ -124,12 +124,12 @@ def measure(
     limit_s: float | None = None,
     **source: Any,
 ) -> Outcome:
-    """Runs a plan on an open board that is set up; `options` are teebench's, a start may take
-    `limit_s` seconds (None: ten times its estimate, at least 600), `source` is for `header`.
+    """Runs a plan on an open board that is set up. `options` are teebench's; a start may take
+    `limit_s` seconds (None: ten times its estimate, at least 600); `source` is for `header`.
 
-    A connection that drops, Ctrl-C, a full disk, a board or a TEE that hangs and a program that
-    dies leave what was measured so far in the file; its end record says what happened. After a TEE
-    that hangs, the cases that need none are measured in a start of their own.
+    A lost connection, Ctrl-C, a full disk, a board or a TEE that hangs, or a program that dies
+    leaves the records so far in the file; the end record names the cause. After a TEE that hangs,
+    the cases that need no TEE are measured in a start of their own.
     """
     starts = starts or Starts()
     limit_s = limit_s or max(600.0, 10 * seconds(asked, deterministic=board.deterministic))
@@ -149,7 +149,7 @@ def measure(
                 measured = measured or attempt.machine is not None
                 rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
                 if not measured and rest is None:
-                    writer.discard()  # no file that pretends to be a run
+                    writer.discard()  # no file without a measurement
                     nothing = f"{board.name}: {PROGRAM} said nothing"
                     raise error or cause or errors.DataError(nothing)
                 if cause is not None:
@@ -166,8 +166,8 @@ def measure(
 
 
 def without_tee(asked: Plan) -> Plan | None:
-    """Returns the cases of a plan that need no TEE, as a plan; None if there is none, or no
-    other."""
+    """Returns the plan with only the cases that need no TEE; None if this leaves no case or all
+    cases."""
     cases = tuple(case for case in asked.cases if not _needs_tee(case))
     if not cases or len(cases) == len(asked.cases):
         return None
@@ -180,13 +180,13 @@ def _needs_tee(case: CaseLine) -> bool:
 
 
 def samples_of(case: CaseLine) -> int:
-    """Returns how many samples a start takes of a case."""
+    """Returns the number of samples of a case that one start takes."""
     return (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
 
 
 def _most_records(asked: Plan) -> int:
-    """Returns the number of records of one start above which the board is said to send nonsense:
-    ten times those of the plan. A case that stands for any driver counts as thirty."""
+    """Returns the number of records of one start above which the board must be sending nonsense:
+    ten times the plan's records. A case for any driver counts as thirty cases."""
     samples = sum(
         samples_of(case) * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
         for case in asked.cases
@@ -196,8 +196,8 @@ def _most_records(asked: Plan) -> int:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One start: its raw lines go to the file, and its records to whoever watches. The end record
-    waits for the rest."""
+    """One start: its raw lines go to the file, and its records to the watcher. The end record is
+    written last."""
 
     board: Board
     asked: Plan
@@ -213,7 +213,8 @@ class _Attempt:
     _end_line: bytes = b""
 
     def run(self, again: Callable[[], None] | None) -> BaseException | None:
-        """Measures; returns what broke it off: a TeemarkError, or the end of this process."""
+        """Runs the start. Returns the exception that broke it off, or None: a TeemarkError, or the
+        KeyboardInterrupt or SystemExit of this process."""
         with leaving.at_last(self._salvage):
             try:
                 self.writer.record(self.start)
@@ -234,7 +235,7 @@ class _Attempt:
 
     def _measure(self) -> None:
         lines = plan.case_lines(self.asked.cases).encode()
-        # The board file lets teebench do what it doesn't do unasked.
+        # The board file can allow teebench an action that is off by default.
         allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
         argv = [PROGRAM, *allowed, *self.options]
         run = self._stream
@@ -251,13 +252,13 @@ class _Attempt:
             self._take(msgspec.json.encode(record) + b"\n" for record in found)
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
-        """Records come over the wire while the board measures."""
+        """Reads the records over the connection while the board measures."""
         with self.board.stream(argv, stdin=cases) as process:
             self._take(_watched(process.lines(_TICK_S), silence, self.watcher))
             return process.wait(LEAVING_S), process.complaint
 
     def _fetch(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
-        """Records stay on the board until the end, for packets would be measured."""
+        """Fetches the records after the end, since packets would be measured."""
         board, status = self.board, 0
         ending: BaseException | None = None
         with board.folder() as made:
@@ -285,7 +286,7 @@ class _Attempt:
         most = _most_records(self.asked)
         for line in lines:
             if not line.endswith(b"\n"):
-                continue  # the connection broke in the middle of it
+                continue  # the connection broke in the middle of the line
             self._taken += 1
             if self._taken > most:
                 raise errors.BoardError(
@@ -314,14 +315,15 @@ class _Attempt:
         return isinstance(record, records.End)
 
     def _judge(self, status: int, complaint: str) -> None:
-        """Raises what is wrong, now that the program ended, unless the records say it."""
+        """Raises the error of a program that ended with unreadable records or without an end
+        record."""
         name = self.board.name
         if self._wrong is not None:
             raise self._wrong
         if self.end is not None:
             return
         if leaving.signalled() and status == 128 + leaving.signalled():
-            leaving.unwind()  # it ended as it was told, before it could say so
+            leaving.unwind()  # it ended on our signal, before its end record
         lines = complaint.splitlines()
         lines = [one for one in lines if ": hint: " not in one and not one.startswith("Try '")]
         said = f": {answers.last_line(lines[-1])}" if lines else ""
@@ -335,7 +337,7 @@ class _Attempt:
         )
 
     def broken_off(self, cause: BaseException) -> None:
-        """Writes the end record that teebench couldn't write. After nonsense there is none."""
+        """Writes the end record in teebench's place; after unreadable records it writes none."""
         if self._wrong is not None:
             return
         message = cause.message if isinstance(cause, errors.TeemarkError) else None
@@ -348,13 +350,13 @@ class _Attempt:
             reason = "interrupted"
         elif isinstance(cause, SystemExit):
             message = "teemark was ended by a signal"
-        # The counts of teebench stay, where only what came after it was broken off.
+        # If teebench had ended properly, its counts stay: a later step was broken off.
         end = self.end or records.End(complete=False, reason=reason)
         end = msgspec.structs.replace(end, complete=False, reason=reason, message=message)
         self.writer.last_record(end)
 
     def _salvage(self) -> None:
-        """Keeps what there is, as the last act of a process that can't end in order."""
+        """Finishes the file as the last act of a process that can't end in order."""
         if self.machine is None and self.start.number == 1:
             self.writer.discard()
             return
@@ -364,7 +366,7 @@ class _Attempt:
 
 
 def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iterator[bytes]:
-    """Yields the parts of teebench's output; while none comes, `watcher` looks at the board."""
+    """Yields teebench's output in parts; `silence` checks the board, also while none comes."""
     for part in parts:
         if part:
             yield part
@@ -375,35 +377,36 @@ def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iter
 
 _TICK_S = 1.0
 _SENDING_S = 600.0
-"""Seconds to send all that was measured: 6 MB over the slowest of connections."""
+"""Seconds allowed for fetching all records: 6 MB over the slowest connection."""
 
 _BYTE_NS = 60.0
-"""Time of a byte, with the checks of the result: plain C on a small core or under emulation."""
+"""Nanoseconds for a byte, with checking the result: plain C on a small core, or emulation."""
 
 _COUNTED_BYTE_NS = {"tee": 90.0, "ta-c": 45.0, "c": 45.0, "": 5.0}
-"""Likewise on a board that counts instructions, by backend; "" stands for all others."""
+"""Nanoseconds for a byte on a board that counts instructions, by backend; "" stands for all
+others."""
 _TICKS_S = 0.008
-"""Each sample waits for a tick on a board that counts instructions."""
+"""Seconds that each sample waits for a tick on a board that counts instructions."""
 
 _UNCOUNTED = 0.45
-"""A call on a virtual board that doesn't count, over one that does."""
+"""Time of a call on a virtual board that doesn't count, divided by the time on one that does."""
 
 _TRACED_LEAST, _TRACED_MOST, _TRACED_S = 6, 32, 0.5
-"""Calls of a case that are traced, and the time that they take about, as teebench has it."""
+"""Fewest and most traced calls of a case, and the seconds for all of them, as in teebench."""
 _TRACE_S = 0.015
-"""Each such call starts and stops the kernel's tracing."""
+"""Seconds to start and stop the kernel's tracing for each of these calls."""
 
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
-"""A case's first call, its check, and finding out how many calls make a sample."""
+"""Calls before a case's samples: the first, the check, and to find the calls of a sample."""
 _HASHING_S = 0.9
-"""A run of teehash without its bytes: the program, the file, a session."""
+"""Seconds of a teehash run besides its bytes: for the program, the file and a session."""
 
 
 def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
-    """Returns how long one start of a plan takes, roughly, without booting: a board isn't known
-    before it was measured. With `events` each case of the TEE is traced once more after the
-    samples. Right within a factor of two on the virtual boards; fast hardware is faster."""
+    """Returns the estimated seconds of one start of a plan, without booting. The board's speed
+    isn't known: the estimate is right within a factor of two on the virtual boards, and too long
+    for fast hardware. `events` adds the tracing of each TEE case after the samples."""
     rates, slow = (_COUNTED_BYTE_NS, 1.0) if deterministic else ({"": _BYTE_NS}, _UNCOUNTED)
     total = 0.0
     for case in asked.cases:
@@ -425,9 +428,8 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
 
 
 def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: bool) -> float | None:
-    """Returns the seconds from the beginning to the end of the last whole run of the same cases on
-    the same board, started as often, with events or without; None if none is kept in the folder
-    `runs`."""
+    """Returns the seconds that the last complete run in the folder `runs` took, with the same
+    board, cases, number of starts and `events`; None if there is no such run."""
     for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
         try:
             first, whole = ends(file)

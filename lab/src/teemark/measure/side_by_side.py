@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several boards at once: this process becomes one for each, whose failure is its own."""
+"""Measures several boards at once, each in a process of its own: one may fail without the
+others."""
 
 import contextlib
 import os
@@ -17,7 +18,7 @@ from teemark.measure import progress
 
 @dataclass(slots=True)
 class Child:
-    """The process that measures a board, and its output, which isn't shown to the user at once."""
+    """The process that measures one board, and its output, which the user doesn't see at once."""
 
     board: str
     pid: int = 0
@@ -26,8 +27,7 @@ class Child:
 
     @property
     def lines(self) -> list[str]:
-        """Returns the output so far; reading it doesn't move the place where the child writes
-        next."""
+        """Returns the output so far. Reading it leaves the child's place in the file as it is."""
         return os.pread(self.file.fileno(), 1 << 26, 0).decode(errors="replace").splitlines()
 
     @property
@@ -38,16 +38,15 @@ class Child:
 
 
 def part(boards: Sequence[str]) -> int | list[Child]:
-    """Starts a process for each board. In such a process it returns the number of the board, which
-    that process has to measure. In this process it returns all children once they have ended; until
-    then it shows them (as a table on a terminal, else by their own lines) and passes signals on to
-    them."""
+    """Forks a process for each board. In such a process, returns the number of the board that it
+    has to measure. In this process, returns all children after their end; until then it passes
+    signals on to them and shows them, as a table on a terminal, otherwise by their own lines."""
     live = sys.stderr.isatty()
     children = [Child(board) for board in boards]
     for number, child in enumerate(children):
         child.pid = os.fork()
         if child.pid == 0:
-            os.setsid()  # Ctrl-C reaches it through its parent, and once
+            os.setsid()  # the parent alone gets Ctrl-C and passes it on
             os.dup2(child.file.fileno(), 1)
             if live:
                 os.dup2(child.file.fileno(), 2)
@@ -65,7 +64,7 @@ def part(boards: Sequence[str]) -> int | list[Child]:
         except (KeyboardInterrupt, SystemExit):
             if not leaving.patience(1):  # the second signal
                 tell(leaving.signalled())
-            _wait(children)  # no longer than leaving lets us
+            _wait(children)  # `leaving` bounds this wait
             raise
     for child in children:
         for line in child.lines:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Looks after a program on the board that says nothing for a while: is it busy, or is the board or
-its TEE stuck? Nothing is asked where a question would disturb, as long as the board computes."""
+"""Finds out whether a silent program on the board is busy, or whether the board or its TEE hangs. A
+board that counts instructions isn't asked while it computes, since a question would disturb."""
 
 import time
 
@@ -9,18 +9,18 @@ from teemark.boards import command_lines
 from teemark.boards.board import Board
 
 SILENCE_S = 12.0
-"""Seconds without a word (or, on a board that counts instructions, almost without work) after
-which the board is asked."""
+"""Seconds without output after which the board is asked; a board that counts instructions must also
+have been nearly idle."""
 ANSWER_S = 10.0
-"""Seconds for its answer: a session with a TA is opened, which takes some seconds at most. A board
-that has a CPU a fifth of the time has five times as many."""
+"""Seconds allowed for the answer: a session with a TA is opened, which takes some seconds at most.
+The limit is five times as long for a board that gets a CPU a fifth of the time."""
 _IDLE = 0.2
-"""Share of the time below which a board that computes isn't busy."""
+"""A board isn't busy if its CPU time is below this share of the silence."""
 
 _TA = "0b7c9a52-31f4-4e0d-a866-5d902ce1743b"
-"""The bench TA."""
+"""The UUID of the bench TA."""
 
-# "alive" from the board itself, "tee" once its TEE answered, whatever it answered.
+# Prints "alive" at once, and "tee" after any answer of the TEE.
 _ASK = """\
 echo alive
 teebench --open-tas "$1" >/dev/null 2>&1
@@ -38,9 +38,9 @@ class Silence:
         self._cpu = board.cpu_seconds()
 
     def look(self, *, heard: bool = False) -> None:
-        """Has to be called every second or so, and when the board was `heard`. Raises BoardHangs if
-        teebench took too long or the board doesn't answer, TeeHangs if the board answers and its
-        TEE doesn't."""
+        """Must be called every second or so; `heard` says that output has come. Raises BoardHangs
+        if teebench took too long or the board doesn't answer, TeeHangs if only the TEE doesn't
+        answer."""
         now = time.monotonic()
         self._heard = now if heard else self._heard
         if now - self._began > self._limit_s:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The steps of a plan that run teehash: on files made on the board, with known digests.
+"""Runs the steps of a plan that use teehash, on files with known digests that are made on the
+board.
 
-Each run of a step becomes a `teehash` record that holds teehash's own JSON report, untouched; one
-that records its context switches, a `timeline` record. A wrong digest is a `fail`, and a step that
-can't run is a `skip` with its reason.
+Each run of a step becomes a `teehash` record with teehash's own JSON report, untouched; a run that
+records its context switches becomes a `timeline` record. A wrong digest is a `fail`, and a step
+that can't run is a `skip` with its reason.
 """
 
 import hashlib
@@ -22,10 +23,10 @@ from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 PROGRAM = "teehash"
 
 _PATTERN = b"teemark\n"
-"""The files repeat this pattern, on every board, so that their digests are known here."""
+"""The files repeat this pattern on every board, so that their digests are known in advance."""
 
-# $1: bytes wanted. Says a folder that lies on a disk and has the room; with "tmpfs" after it when
-# there is none but in memory, where a file is always cached.
+# $1: bytes wanted. Prints "disk FOLDER" for a folder on a disk with that much room. If only memory
+# has the room, where files are always cached, prints "tmpfs FOLDER".
 _FOLDER = """\
 need=$(( $1 / 1024 + 1024 ))
 memory=
@@ -69,9 +70,9 @@ def expected_digest(algorithm: str, size: int) -> str:
 
 
 def records(board: Board, steps: Sequence[Step], limit_s: float) -> Iterator[AnyRecord]:
-    """Yields the records of all runs, each of which may take `limit_s` seconds. Runs of different
-    steps take turns, so that a slow minute of the board falls on all of them; a step that failed or
-    can't run isn't tried again."""
+    """Yields the records of all runs; a run may take `limit_s` seconds. Runs of different steps
+    take turns, so that a slow minute of the board affects all steps. A step that failed or can't
+    run isn't tried again."""
     if not steps:
         return
     sizes = sorted({step.bytes for step in steps})

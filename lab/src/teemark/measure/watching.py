@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program of the user's on an open board, with its calls into the TEE kept: a library of ours is
-preloaded into it (host/src/watch). What was pushed for it is taken away again."""
+"""Runs the user's program on an open board and records its calls into the TEE, by a preloaded
+library of ours (host/src/watch). Files that were pushed for the program are removed afterwards."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from teemark.trace.calls import HEAD, MAGIC, Call, Maps, Watched
 
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
-"""Calls that are kept; a record takes 160 bytes of the board's /tmp."""
+"""Most calls that are kept; each takes 160 bytes in the board's /tmp."""
 
 _SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
@@ -38,12 +38,12 @@ RPCS = {0: "memory", 2: "memory", 4: "interrupts", 5: "commands"}
 class Program:
     argv: tuple[str, ...]
     push: tuple[Path, ...] = ()
-    """Programs and libraries, found by their names, and TAs (UUID.ta)."""
+    """Files to push: programs and libraries, which are found by their names, and TAs (UUID.ta)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One way into the secure world and back, by the kernel's tracepoints."""
+    """One entry into the secure world and its return, as the kernel's tracepoints show them."""
 
     thread: int
     begin: int  # ns, of the same clock as the calls
@@ -67,16 +67,16 @@ class Ran:
     output: str
     maps: dict[int, Maps]  # by process
     legs: tuple[Leg, ...] | None  # None: there were no tracepoints
-    overrun: int  # events that found no room
-    attached: str = ""  # The process that ran already, and how long it was watched
+    overrun: int  # trace events lost for lack of room
+    attached: str = ""  # With `attach`: the process, and how long it was watched
 
 
 def run(
     board: Board, program: Program, directory: Path, *, windows: bool = False, every: int = 0
 ) -> Ran:
-    """Runs the program to its end. `windows`: with marks for QEMU's plugin; of each kind of call
-    each `every`-th window is kept beside the first two and the dearest. BoardError if none of
-    its processes can be watched."""
+    """Runs the program to its end; returns its calls. With `windows`, each call is marked for
+    QEMU's plugin; of each kind of call, the first two windows, the dearest one and each `every`-th
+    are kept. Raises BoardError if none of its processes can be watched."""
     kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second
     libraries = [paths.built_programs(kind) / LIBRARY for kind in kinds]
     library = next((file for file in libraries if file.is_file()), None)
@@ -98,9 +98,9 @@ def run(
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
-        # A program of the user's may take as long as it likes: a signal ends it.
+        # The user's program has no time limit: a signal ends it.
         status = board.script(_SCRIPT, *words, check=False, timeout=None).status
-        # The end of the file is a hole: nothing was called there.
+        # Only the used part of the file is read: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
         made = int.from_bytes(begun[16:24], "little")
         size = HEAD.itemsize + min(made, ROOM) * records.CALL.itemsize
@@ -130,8 +130,9 @@ def run(
 
 
 def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
-    """Watches a process that runs, and what it starts, by the kernel's tracepoints until it ends,
-    `seconds` are over, or a signal comes. A call is whatever the kernel sees complete."""
+    """Watches a running process and its children by the kernel's tracepoints, until it ends,
+    `seconds` are over, or a signal comes. A call ends with the return that the kernel sees as
+    complete."""
     with board.stream(script(_SCRIPT, "attach", str(pid), str(seconds))) as process:
         text = b"".join(process.chunks()).decode(errors="replace")
         status = process.wait()
@@ -152,7 +153,7 @@ def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
 
 
 def legs(text: str) -> Iterator[Leg]:
-    """Yields the ways into the secure world that the kernel's trace shows."""
+    """Yields each entry into the secure world, with its return, in the text of a kernel trace."""
     begun: dict[str, int] = {}
     for program, thread, at, what, first in _EVENT.findall(text):
         ns = round(float(at) * 1e6) * 1000

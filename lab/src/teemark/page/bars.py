@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A call as one stacked bar: inline SVG in the page's colours, and a line of blocks for terminals.
+"""Draws a call as one stacked bar: inline SVG in the page's colours, and a line of blocks for
+terminals.
 
-What the parts exceed the call by, or lack, is drawn too: a part that is negative has no width.
+A part is also drawn for the difference between the call and the sum of its parts. A negative part
+has no width.
 """
 
 from collections.abc import Sequence
@@ -14,17 +16,17 @@ WIDE = 900
 NARROW = 350
 HEIGHT = 26
 FONT = 12.0
-LINE = 18  # Of a legend's and a title's
+LINE = 18  # Height of a line of a legend or title
 
 LEAST = 0.005
-"""A part with a smaller share of the call has no place of its own in a bar."""
+"""Smallest share of a call with a place of its own in a bar."""
 
 OPACITY = "0.75"  # Of a call's parts
 _FILLS = "█▓▒░"
 
 
 def widths(one: Breakdown) -> list[tuple[Part, float]]:
-    """Returns the parts that have a width, with their share of the bar."""
+    """Returns the parts with a positive cost, each with its share of the bar."""
     found = [(part, value.value) for part, value in one.known if value.value > 0]
     total = sum(value for _, value in found)
     return [(part, value / total) for part, value in found]
@@ -33,7 +35,7 @@ def widths(one: Breakdown) -> list[tuple[Part, float]]:
 def box(
     x: float, y: float, width: float, height: float, fill: str, *, name: str = "", **more: str
 ) -> str:
-    """Draws a rectangle; `name` shows when one points at it, `more` are attributes of SVG."""
+    """Returns an SVG rectangle; `name` is its tooltip, `more` are further attributes."""
     said = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
     title = f"<title>{escape(name)}</title>" if name else ""
     return (
@@ -43,7 +45,7 @@ def box(
 
 
 def label(x: float, y: float, said: str, anchor: str = "start", ink: str = "muted") -> str:
-    """Writes text whose first baseline lies a line below `y`."""
+    """Returns text in SVG, with its baseline FONT pixels below `y`."""
     return (
         f'<text x="{x:.1f}" y="{y + FONT:.1f}" font-size="{FONT}" text-anchor="{anchor}" '
         f'fill="var(--{ink})">{escape(said)}</text>'
@@ -51,7 +53,7 @@ def label(x: float, y: float, said: str, anchor: str = "start", ink: str = "mute
 
 
 def picture(width: int, height: float, parts: Sequence[str], spoken: str = "") -> str:
-    """Returns the parts as one drawing; `spoken` is what it says to whoever can't see it."""
+    """Returns the parts as one SVG drawing; `spoken` is its text for screen readers."""
     role = f' role="img" aria-label="{escape(spoken)}"' if spoken else ""
     head = f'<svg viewBox="0 0 {width} {height:.0f}" xmlns="http://www.w3.org/2000/svg"{role}>'
     return f"{head}{''.join(parts)}</svg>"
@@ -60,8 +62,8 @@ def picture(width: int, height: float, parts: Sequence[str], spoken: str = "") -
 def legend(
     entries: Sequence[tuple[str, str]], width: int, y: float, opacity: str = "1"
 ) -> tuple[list[str], float]:
-    """Draws fills with their names in as many lines as that takes; returns where they end. The
-    `opacity` is that of what is drawn."""
+    """Draws fills with their names, in as many lines as needed; returns the SVG and the y below it.
+    `opacity` is that of the fills in the picture."""
     made, x = [], 0.0
     for fill, name in entries:
         room = 18 + len(name) * FONT * 0.6 + 12
@@ -74,8 +76,8 @@ def legend(
 
 
 def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
-    """Draws calls, each with a title and its cost in words: its parts side by side, and their
-    names. A call with one part that is worth drawing has its name alone."""
+    """Draws calls, each with a title, its cost in words, a bar of its parts, and the parts' names.
+    A call with only one part worth drawing has its name but no bar."""
     made: list[str] = []
     y = 0.0
     for title, cost, one in calls:
@@ -106,11 +108,11 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
 
 
 def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:
-    """Returns the bar for a terminal, no longer than `cells`: neighbours have different shades, and
-    each part has a cell, as far as there are any."""
+    """Returns the bar for a terminal, at most `cells` wide. Neighbours have different shades, and
+    each part has at least one cell, as long as there are enough."""
     found = widths(one)[:cells]
     wide = [max(1, round(share * cells)) for _, share in found]
-    while sum(wide) > max(cells, len(wide)):  # what the smallest have too much
+    while sum(wide) > max(cells, len(wide)):  # takes back what was added to the smallest parts
         wide[wide.index(max(wide))] -= 1
     return [
         (part, _FILLS[index % len(_FILLS)] * wide[index]) for index, (part, _) in enumerate(found)

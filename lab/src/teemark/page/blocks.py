@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Blocks of a section. Their text is plain, and escaped by whoever renders it."""
+"""The blocks of a section. Their text is plain; each renderer escapes it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A verdict, in its colour; the sign in its text tells it without colours."""
+    """A verdict in its colour; the text has a sign that shows it without colours."""
 
     text: str
     verdict: Literal["worse", "better", "same", "undecided"]
@@ -57,7 +57,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """Something that no reader may miss."""
+    """A message that no reader may miss."""
 
     title: str
     text: Text
@@ -70,7 +70,7 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names with values."""
+    """Pairs of a name and its value."""
 
     rows: tuple[tuple[str, Text], ...]
 
@@ -81,11 +81,11 @@ class Column:
     align: Literal["left", "right"] = "right"
     unit: str = ""
     optional: bool = field(default=False, repr=False)
-    """A table whose rows say nothing in this column is shown without it."""
+    """True leaves the column out of a table in which it has no values."""
 
     @property
     def on_a_card(self) -> str:
-        """Returns the title with its unit; a page of counts says once what it counts."""
+        """Returns the title with its unit; `instructions` is left out, as the page says it once."""
         return self.title if self.unit in ("", "instructions") else f"{self.title}, {self.unit}"
 
 
@@ -101,7 +101,7 @@ def right(*titles: str, unit: str = "", optional: bool = False) -> tuple[Column,
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A cell that also shows its value's share of the column's largest."""
+    """A cell with a bar: its value's share of the column's largest value."""
 
     text: str
     share: float
@@ -116,9 +116,9 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[tuple[Cell, ...]]
     caption: str = ""
-    note: str = ""  # beside the caption, of lesser weight
+    note: str = ""  # smaller, beside the caption
     stacked: bool = field(default=False, repr=False)
-    """On a phone each row becomes a card: the first cell as its title, the others under it."""
+    """On a phone each row becomes a card, with the first cell as its title."""
 
     def __post_init__(self) -> None:
         shown = [
@@ -133,8 +133,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Inline SVG, drawn as wide as it is asked for, with the same figures as a table for whoever
-    can't see it. None: a table of the section that follows the chart has them."""
+    """Inline SVG, drawn at the width that `draw` gets, with the same figures as a table for readers
+    who can't see it. `data` None: a table that follows the chart in its section has the figures."""
 
     title: str
     caption: Text
@@ -144,7 +144,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Closed until somebody opens it."""
+    """Blocks that are hidden until a reader opens them."""
 
     title: str
     note: str
@@ -162,8 +162,8 @@ Block = Paragraph | Bullets | Findings | Banner | Facts | Table | Chart | Fold |
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`key` is its anchor. With a `lead`, one line that says what is inside, the section is closed
-    until somebody opens it."""
+    """A section of a page; `key` is its anchor. A section with a `lead`, one line about its
+    content, is closed until a reader opens it."""
 
     key: str
     title: str

@@ -15,26 +15,26 @@ from teemark.run.records import Backend
 
 DOT, SQUARE, DIAMOND, TRIANGLE = (12, 0.0), (4, 0.5), (4, 0.0), (3, 0.0)
 MARKERS = (DOT, SQUARE, DIAMOND, SQUARE, DIAMOND, DOT, TRIANGLE)
-"""Marks of backends, by their place in the run, as the page's colours --c-0, --c-1, …: how many
-corners they have, and by which share of the way to the next these are turned."""
+"""The shape of a backend's points, by its place in the run, as the page's colours --c-0, --c-1, …:
+the number of corners, and their turn as a share of the angle between two corners."""
 
 OTHER = "other"
 COLOURS = (*map(str, range(len(MARKERS))), OTHER)
 
 
 def colour(place: int) -> str:
-    """Returns the name of a backend's colour."""
+    """Returns the name of the colour of the backend with this place in the run."""
     return str(place) if place < len(MARKERS) else OTHER
 
 
 def known(name: str) -> str:
-    """Returns the name of a colour that the page has; never a word of the board's own."""
+    """Returns a colour's name if the page has it, otherwise `other`: no text of a board's own."""
     return name if name in (*COLOURS, "worse", "better") else OTHER
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Size in CSS pixels; `label` is the room to the right for names of series."""
+    """A chart's size in CSS pixels; `label` is the room for the series' names at the right."""
 
     width: int
     height: int
@@ -52,7 +52,7 @@ class Series:
     backend: Backend
     points: tuple[tuple[float, float], ...]
     low_high: tuple[tuple[float, float] | None, ...] = ()
-    place: int = len(MARKERS)  # Of the backend in the run
+    place: int = len(MARKERS)  # The backend's place in the run
 
     @property
     def ink(self) -> str:
@@ -60,8 +60,8 @@ class Series:
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Returns places moved apart until neighbours are `gap` apart; order kept. A pair that is too
-    near moves by as much in both directions, again and again."""
+    """Returns places in the same order, moved until neighbours are `gap` apart. The two places of a
+    pair that is too near move by the same amount, again and again."""
     moved = list(places)
     order = sorted(range(len(places)), key=places.__getitem__)
     for _ in range(500):
@@ -88,16 +88,16 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def levels(low: float, high: float) -> list[float]:
-    """Returns the ticks of a logarithmic axis that needs to show these values: those near them, if
-    these are three at least."""
+    """Returns ticks of a logarithmic axis for values from `low` to `high`: only those near these
+    values, if there are at least three."""
     ticks = log_ticks(low, high)
     near = [tick for tick in ticks if low / 1.4 <= tick <= high * 1.4]
     return near if len(near) >= 3 else ticks
 
 
 def even_ticks(low: float, high: float, least: int) -> list[float]:
-    """Returns round values from `low` to `high`, as far from each other: three to five of them lie
-    there as a rule, and never fewer than `least`."""
+    """Returns round values from `low` to `high` at equal distances: usually three to five, and
+    never fewer than `least`."""
     power = 10.0 ** math.floor(math.log10(high - low))
     steps = (n * power for n in (5, 2, 1, 0.5, 0.25, 0.2, 0.1))
     rows = ([s * n for n in range(math.ceil(low / s), math.floor(high / s) + 1)] for s in steps)
@@ -110,13 +110,13 @@ Place = Callable[[float], float]
 def axis(
     ends: tuple[float, float], room: tuple[float, float], scale: Callable[[float], float] = float
 ) -> Place:
-    """Returns where on an axis a value stands: those of `ends` at both ends of the `room`."""
+    """Returns a function from a value to its place on an axis; `ends` lie at the ends of `room`."""
     low, high = map(scale, ends)
     return lambda value: room[0] + (scale(value) - low) / (high - low) * (room[1] - room[0])
 
 
 def _path(points: Sequence[tuple[float, float]], ink: str, width: float, dashes: str = "") -> str:
-    """Draws a line through places."""
+    """Draws a line through points."""
     way = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return f'<path d="M{way}" fill="none" stroke="var(--{ink})" stroke-width="{width:g}"{dashed}/>'
@@ -140,8 +140,8 @@ SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
 
 
 def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -> str:
-    """Draws one chart of a case, or several small ones over the same axis. `runs` names each run in
-    two lines: its day and its commit."""
+    """Draws one chart of a case, or several small ones over the same runs. `runs` has two lines for
+    each run: its day and its commit."""
     shape, single = SHAPES[width], len(lines) == 1
     columns = 1 if single or shape is NARROW else 2
     rows, gap = -(-len(lines) // columns), FONT * 6
@@ -164,7 +164,7 @@ def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -
 def _course(
     line: Line, x: Place, sides: tuple[float, float], room: tuple[float, float], *, small: bool
 ) -> Iterator[str]:
-    """Draws values as points, levels as lines, and beside each new level its change."""
+    """Draws values as points and levels as lines, with the change beside each new level."""
     low, high = min(line.values), max(line.values)
     more = max(high - low, 0.01 * high) * 0.45
     y = axis((low - more, high + more), room)
@@ -187,7 +187,7 @@ def _course(
 def _run_axis(
     count: int, names: Sequence[str], x: Place, sides: tuple[float, float], bottom: float
 ) -> Iterator[str]:
-    """Marks each run, and names as many as there is room for, from the last one on at equal
+    """Marks each run, and names as many as have room: the last run, and runs before it at equal
     distances."""
     yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
     yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
@@ -198,8 +198,8 @@ def _run_axis(
 
 
 def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str:
-    """Draws values in `unit` against the bytes of one call, both logarithmic, each line named at
-    its end."""
+    """Draws values in `unit` against the bytes of one call. Both axes are logarithmic, and each
+    line has its name at its end."""
     shape, xs = SHAPES[width], sorted({x for one in series for x, _ in one.points})
     ys = [y for one in series for _, y in one.points]
     ticks = levels(min(ys), max(ys))
@@ -220,7 +220,7 @@ def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str
         made += [_marker(MARKERS[one.place % len(MARKERS)], *at, one.ink) for at in places]
         for (at, _), bounds in zip(places, one.low_high, strict=False):
             if bounds is not None and bounds[1] > bounds[0] * 1.02:
-                # The axis is made for the points: a longer bar is cut off there.
+                # The axis fits the points: an interval that exceeds it is cut off.
                 low, high = (min(max(y(end), top), bottom) for end in bounds)
                 made.append(box(at - 0.6, high, 1.2, low - high, f"var(--{one.ink})"))
     names = _names(series, [(x(one.points[-1][0]), y(one.points[-1][1])) for one in series], shape)
@@ -232,8 +232,8 @@ def _size(number: float) -> str:
 
 
 def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> list[float]:
-    """Returns the sizes whose names have room on the axis, at their places in pixels. The last and
-    the first come first, then the rounder ones: 64 before 55."""
+    """Returns the sizes whose labels have room on the axis; `places` are their pixels. The last and
+    the first have precedence, then the rounder ones: 64 before 55."""
 
     def half(index: int) -> float:
         return (len(_size(sizes[index])) + 1.5) * font * 0.6 / 2
@@ -250,13 +250,13 @@ def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> lis
 def _names(
     series: Sequence[Series], ends: Sequence[tuple[float, float]], shape: Shape
 ) -> Iterator[str]:
-    """Writes names at the right ends, moved apart, in the colour of their lines."""
+    """Writes the lines' names at their right ends, moved apart, in the lines' colours."""
     places = spread([y for _, y in ends], FONT + 4)
     # All move up or down together where they would touch the axis or leave the picture.
     floor = shape.height - 50 - FONT / 2
     lift = max(0.0, max(places) - floor) - max(0.0, FONT - min(places))
     at = shape.width - shape.label + 10
-    em = 0.52 if shape is WIDE else 0.6  # of a letter on average: few of them may all be wide
+    em = 0.52 if shape is WIDE else 0.6  # a letter's mean width: a short name may have wide ones only
     letters = int((shape.label - 10) / (FONT * em))
     for one, (x, y), place in zip(series, ends, places, strict=True):
         name = one.backend.name

@@ -14,7 +14,7 @@ RADIUS = 5
 class Dot(NamedTuple):
     value: float
     fill: str  # A name of a colour of the page
-    name: str  # Shown when one points at it
+    name: str  # Its tooltip
 
 
 class Row(NamedTuple):
@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 def level_ticks(furthest: float) -> list[float]:
-    """Returns five ticks around 0 that hold values up to `furthest` on both sides."""
+    """Returns five ticks, symmetric around 0, of which the last is at least `furthest`."""
     power = 10.0 ** math.floor(math.log10(furthest or 1.0))
     end = next(step * power for step in (1, 2, 5, 10) if step * power >= furthest)
     return [end * share for share in (-1, -0.5, 0, 0.5, 1)]
@@ -38,9 +38,9 @@ def render(
     fills: Sequence[tuple[str, str]] = (),
     around_0: bool = False,
 ) -> str:
-    """Draws each row's name and under it its dots. The scale is logarithmic, or linear on both
-    sides of 0 with a bar from there to each dot. `write` writes the scale's ticks; `fills` are
-    colours with what they mean."""
+    """Draws each row's name, with its dots below. The scale is logarithmic; with `around_0` it is
+    linear, with a bar from 0 to each dot. `write` formats a tick; `fills` are the colours of the
+    legend with their meanings."""
     values = [dot.value for row in rows for dot in row.dots]
     least, most = min(values), max(values)
     ticks = level_ticks(max(-least, most)) if around_0 else log_ticks(least, most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Charts of a report as a file of their own: SVG, or PNG and PDF by the package cairosvg."""
+"""Writes charts of a report to a file: SVG, or PNG and PDF by the package cairosvg."""
 
 import re
 import textwrap
@@ -18,13 +18,13 @@ _TEXT = 128  # Letters in a line of a caption
 
 
 def colours() -> dict[str, str]:
-    """Returns the colours of the page on white paper, by their names."""
+    """Returns the colours of the page's light theme, by their names."""
     css = files("teemark.page").joinpath("templates/report.css").read_text(encoding="utf-8")
     return dict(re.findall(r"--([\w-]+): (#\w+);", css[: css.index("}")]))
 
 
 def svg(charts: Sequence[Chart], title: str) -> str:
-    """Returns charts under each other, with a title, their own titles and captions."""
+    """Returns an SVG with the charts below each other, under their own titles and captions."""
     made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
     for one in charts:
         drawing = one.draw(WIDE)
@@ -51,7 +51,7 @@ def svg(charts: Sequence[Chart], title: str) -> str:
 
 
 def render(charts: Sequence[Chart], title: str, kind: Kind) -> str | bytes:
-    """Returns the file's content. MissingOutput: PNG and PDF take a package that isn't there."""
+    """Returns the file's content; raises MissingOutput if PNG or PDF lack the package cairosvg."""
     text = svg(charts, title)
     if kind == "svg":
         return text

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Figures of a run as people read them: times, or instructions where these are counted.
+"""Writes figures of a run for people: times, or instructions where these are counted.
 
-Counted figures are exact: they have all their digits, and no interval. What waits for something
-else than the processor isn't counted even on a board that counts: it is a time there too."""
+Counted figures are exact: they have all their digits, and no interval. A call that waits for
+anything but the processor isn't counted, even on a board that counts: its figure is a time.
+"""
 
 from teemark.base import fmt
 from teemark.base.interval import Interval
@@ -15,7 +16,7 @@ TIMED = "Emulated, and timed: half the samples lie over 1 % apart, as where call
 
 
 def instructions(number: float) -> str:
-    """Writes a number of instructions: whole from 100 on, below it with three digits."""
+    """Writes a number of instructions: a whole number from 100 on, below it three digits."""
     return fmt.count(round(number)) if abs(number) >= 100 else fmt.digits(number)
 
 
@@ -44,7 +45,7 @@ def amount_cell(run: RunData, figure: Estimate) -> str:
 
 
 def between(run: RunData, figure: Estimate) -> str:
-    """Writes a figure's interval; that of a counted one only where something else is in it."""
+    """Writes a figure's interval; for a counted figure `exact`, unless the interval has a width."""
     interval = figure.interval
     if interval is None:
         return fmt.NONE
@@ -58,13 +59,13 @@ def ends(run: RunData, interval: Interval) -> str:
 
 
 def unit(run: RunData) -> str:
-    """Returns the unit of a column of costs; each time has its own where they aren't counted."""
+    """Returns the unit of a column of costs; "" for times, since each has its own unit."""
     return "instructions" if run.icount else ""
 
 
 def known(run: RunData, interval: Interval | None, text: str) -> str:
-    """Writes for a sentence how well a figure is known: nothing where it is exact, or where both
-    ends of the interval are written alike."""
+    """Writes, in brackets for a sentence, a figure's interval `text`; nothing if the figure is
+    exact, or if both ends of the interval are written alike."""
     if interval is not None and ((run.icount and not interval.width) or fmt.TO not in text):
         return ""
     return f" ({fmt.LEVEL} interval {text})" if interval else " (too few samples for an interval)"
@@ -77,12 +78,12 @@ def times(run: RunData, ratio: Estimate) -> str:
 
 
 def amount(run: RunData) -> str:
-    """Names what is compared."""
+    """Returns the name of the quantity that is compared."""
     return "instructions" if run.icount else "time"
 
 
 def more(number: int | None, starts: int) -> str:
-    """Says what would decide an undecided question."""
+    """Returns a sentence on how many more samples or starts would decide a question."""
     if number is None:
         return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sections as one HTML file without external references. jinja2 escapes everything but the SVG
-that charts.py made."""
+"""Renders sections as one HTML file without external references. jinja2 escapes everything but the
+SVG of charts.py."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sections as Markdown (GitHub's flavour). Whatever came from a board is escaped."""
+"""Renders sections as Markdown (GitHub's flavour). Text that came from a board is escaped."""
 
 import re
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from teemark.base.finding import Finding
 from teemark.page import blocks as kind
 
 _SPACE = re.compile(rf"[^\S\u00a0{fmt.THIN}]+")
-"""Any space but those that hold the groups of a number, or a number and its unit, together."""
+"""Matches spaces, but not those that hold a number's groups, or a number and its unit, together."""
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)", re.M)
 
 
 def escape(text: str) -> str:
-    """Returns text that is shown as it is, on one line."""
+    """Escapes text, so that Markdown shows it unchanged; returns it on one line."""
     flat = _SPACE.sub(" ", text).strip()
     return _LINE_START.sub(r"\1\\\2\3", _SPECIAL.sub(r"\\\1", flat).replace("&", "&amp;"))
 
@@ -45,8 +45,7 @@ def text(parts: kind.Text) -> str:
 
 
 def _keeping_ends(part: str) -> str:
-    """Returns the text escaped, with a blank at either end kept: it parts words from their
-    neighbours."""
+    """Escapes text, but keeps a blank at either end, which separates it from its neighbours."""
     if not part.strip():
         return " " if part else ""
     return " " * part[0].isspace() + escape(part) + " " * part[-1].isspace()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Blocks of a report on a terminal: those that commands show."""
+"""Shows the blocks of a report on a terminal, for the output of commands."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": ""}
 
-NARROWEST = 11  # Columns of a terminal for a column of words
+NARROWEST = 11  # Smallest width of a column of words, in characters
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
-    """Shows blocks; of a chart the figures as a table, if it has one."""
+    """Shows blocks; a chart is shown as the table of its figures, if it has one."""
     for block in blocks:
         match block:
             case kind.Table():
@@ -42,7 +42,7 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
 
 
 def _paragraph(console: "Console", text: kind.Text) -> None:
-    """Shows a paragraph, its beginning in colour if that is a verdict, and dim if it is quiet."""
+    """Shows a paragraph: a verdict at its beginning in colour, a quiet paragraph dim."""
     from rich.text import Text as Line
 
     first = text[0] if text else ""
@@ -55,7 +55,7 @@ def _paragraph(console: "Console", text: kind.Text) -> None:
 
 
 def _verdict(cell: kind.Cell) -> str:
-    """Returns the verdict of a cell that is one, or that begins with one."""
+    """Returns the verdict of a bar, or of a text that begins with one; otherwise ""."""
     if isinstance(cell, kind.Bar):
         return cell.series
     return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""
@@ -71,8 +71,8 @@ def _finding(console: "Console", one: Finding) -> None:
 
 
 def _table(console: "Console", table: kind.Table) -> None:
-    """Shows a table. No figure in it is broken or cut: where a terminal is too narrow for that,
-    each row is a paragraph."""
+    """Shows a table. Figures are never broken or cut: on a terminal that is too narrow, each row
+    becomes a paragraph."""
     from rich import box
     from rich import table as rich
     from rich.text import Text as Line
@@ -104,8 +104,8 @@ def _table(console: "Console", table: kind.Table) -> None:
 def _widths(
     columns: Sequence[kind.Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
 ) -> list[int] | None:
-    """Returns the widths of the columns: headings over figures are broken first, then words, the
-    widest first, but no figure. None where that leaves too little."""
+    """Returns the widths of the columns. To fit into `room` it breaks headings over figures first,
+    then words, the widest column first, but never a figure. None if that isn't enough."""
     from rich.cells import cell_len
 
     widths, least = [], []
@@ -114,7 +114,7 @@ def _widths(
         widths.append(max(wide, cell_len(title)))
         figure = column.align == "right"
         least.append(max(wide, word) if figure else min(widths[-1], NARROWEST))
-    room -= 3 * len(columns) - 1  # between them, and on both sides
+    room -= 3 * len(columns) - 1  # the gaps between columns
     if sum(least) > room:
         return None
     while sum(widths) > room:

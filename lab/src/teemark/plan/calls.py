@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls of any Trusted Application, as a plan describes them (docs/own-ta.md). A `Call` becomes a
-description for teebench, one word (host/src/teebench/call.h)."""
+"""Calls of any Trusted Application, as a plan describes them (docs/own-ta.md). teebench gets each
+`Call` as a description in one word (host/src/teebench/call.h)."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from teemark.plan.words import NONE, Micros, Name, Positive, Size, Sizes
 
 ANY = "any"
 
-_RESULTS = (  # the first code, and the names of those that follow each other
+_RESULTS = (  # a code, and the names of the codes from it on
     (0x00000000, "SUCCESS"),
     (
         0xF0100001,
@@ -36,7 +36,7 @@ RESULTS = {
     for first, names in _RESULTS
     for code, name in enumerate(names.split(), first)
 }
-"""GlobalPlatform's, that a TA may return: all but TARGET_DEAD."""
+"""GlobalPlatform's return codes for TAs, by name: all but TARGET_DEAD."""
 
 
 class Uuid(Name):
@@ -47,7 +47,7 @@ class Uuid(Name):
 
 
 class Result(int):
-    """A return code."""
+    """A TA's return code, 32 bits."""
 
     @classmethod
     def read(cls, value: object) -> "Result":
@@ -63,7 +63,7 @@ class Result(int):
 
 
 class Length(str):
-    """Bytes of memory: a size, or {} for those of `sizes`."""
+    """A number of bytes of memory: a size, or {} for each of the call's `sizes`."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class Length(str):
 
 
 class Content(str):
-    """Bytes, in teebench's words."""
+    """The bytes of a parameter, in teebench's notation."""
 
     __slots__ = ()
     _hint = (
@@ -93,7 +93,7 @@ class Content(str):
         "fill:([0-9a-fA-F]{2})": "fill-{}",
         "hex:((?:[0-9a-fA-F]{2})*)": "hex-{}",
     }
-    """Patterns of what a plan says, and teebench's words for it."""
+    """Maps patterns of a plan's notation to teebench's notation."""
 
     @classmethod
     def read(cls, value: object) -> Self:
@@ -107,12 +107,12 @@ class Content(str):
 
     @property
     def bytes(self) -> int | None:
-        """Returns the parameter's own length, if it has one."""
+        """Returns the content's length; None if it takes any length."""
         return len(self) // 2 - 2 if self.startswith("hex-") else None
 
 
 class Expect(Content):
-    """The bytes that memory must hold after the call."""
+    """The bytes that memory must hold after the call, in teebench's notation."""
 
     __slots__ = ()
     _hint = (
@@ -129,7 +129,7 @@ class Expect(Content):
 
     @property
     def of(self) -> int | None:
-        """Returns the parameter that it is made from."""
+        """Returns the parameter, 0 to 3, that the bytes are computed from; None if from none."""
         match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
         return int(match[1]) if match else None
 
@@ -140,8 +140,8 @@ _Wanted = _U32 | Literal["any"]
 
 class _Param(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
-        """Returns the words for teebench that follow the parameter's type. Raises Wrong if teebench
-        wouldn't take it."""
+        """Returns the words for teebench after the parameter's type; `size` replaces {}. Raises
+        Wrong if teebench wouldn't take them."""
         return structs.astuple(self)
 
 
@@ -159,7 +159,7 @@ class ValueInout(_Param, frozen=True, kw_only=True, tag="value-inout"):
     a: _U32 = 0
     b: _U32 = 0
     expect_a: _Wanted
-    expect_b: _Wanted | None = None  # None: as it went in
+    expect_b: _Wanted | None = None  # None: unchanged
 
     def words(self, size: int | None, key: str) -> tuple[object, ...]:
         b = self.b if self.expect_b is None else self.expect_b
@@ -171,7 +171,7 @@ class _Memory(_Param, frozen=True, kw_only=True):
     memory: Literal["temporary", "registered", "allocated"] = "temporary"
 
     def room(self, content: Content | None, size: int | None, key: str) -> int:
-        """Returns the bytes of memory that holds the content."""
+        """Returns the size, in bytes, of the memory for the content."""
         own = content.bytes if content is not None else None
         if self.size is None:
             if own is None:
@@ -240,13 +240,13 @@ Param = ValueIn | ValueOut | ValueInout | MemoryIn | MemoryOut | MemoryInout
 
 
 class Ta(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ta]`: whose commands are called."""
+    """The table `[ta]`: the TA whose commands are called."""
 
     uuid: Uuid
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command with its parameters, and what it must return."""
+    """A command with its parameters, and the code that it must return."""
 
     command: _U32
     p0: Param | None = None
@@ -286,7 +286,7 @@ class Call(Step, frozen=True, kw_only=True, forbid_unknown_fields=True):
             self.steps(size)
 
     def steps(self, size: int | None) -> str:
-        """Returns the steps of one size, in teebench's words."""
+        """Returns the call's steps for one size, in teebench's notation."""
         words: list[str] = []
         for when, steps in (("setup", self.setup), ("before", self.before)):
             for number, step in enumerate(steps, 1):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Says of a plan's own lines what teebench finds wrong with its cases. Only teebench knows
-what workloads, algorithms and backends there are; the one that is built for this machine looks at a
-plan before any board does."""
+"""Has teebench check a plan's cases, and names the plan's line with a mistake. Only teebench knows
+which workloads, algorithms and backends there are; its build for this machine checks a plan before
+any board does."""
 
 import re
 import subprocess
@@ -16,9 +16,9 @@ _HINT = re.compile(r"^teebench: hint: (.+)$", re.MULTILINE)
 
 
 def check(asked: Plan) -> bool:
-    """Raises a ConfigError for the first case that is wrong. False if it couldn't be checked,
+    """Raises a ConfigError for the first wrong case. Returns false if the plan couldn't be checked,
     since teebench isn't built for this machine."""
-    if asked.name == "broker":  # which mosquitto and its clients measure: teemark/broker
+    if asked.name == "broker":  # teemark/broker measures it, without teebench
         return True
     program = paths.built_programs("native") / "teebench"
     try:
@@ -38,8 +38,8 @@ def check(asked: Plan) -> bool:
 
 
 def mistake(asked: Plan, said: str) -> ConfigError | None:
-    """Returns what teebench said of a case line, with the place in the plan; None for anything
-    else."""
+    """Returns teebench's complaint about a case, with the case's place in the plan; None if the
+    complaint is about something else."""
     found = _COMPLAINT.search(said)
     if found is None or not 0 < int(found[1]) <= len(asked.cases):
         return None

@@ -32,20 +32,20 @@ from teemark.plan.words import (
     Text,
 )
 
-BENCH = "bench.toml"  # The plan in the folder of a TA; its name is the folder's
+BENCH = "bench.toml"  # The plan in a TA's folder; it has the folder's name
 TIMELINE = "+timeline"  # Ends the key of a step that records its timeline
 
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """One line for teebench."""
+    """One case, as a line for teebench."""
 
     work: Work
     samples: int | None = None
     min_us: int | None = None
     repeat: tuple[int, ...] = ()
-    call: str = ""  # Of workload call: what is called, in teebench's words
-    place: str = ""  # FILE:LINE of its block
+    call: str = ""  # For workload call: the steps, in teebench's notation
+    place: str = ""  # FILE:LINE of the case's block
 
     @property
     def key(self) -> str:
@@ -73,7 +73,7 @@ class Step:
     reader: str = "inline"
     runs: int = 8
     timeline: bool = False
-    """A run of its own, which records its context switches and asks the TEE's clocks."""
+    """An extra run, which records teehash's context switches and reads the TEE's clocks."""
 
     @property
     def key(self) -> str:
@@ -97,13 +97,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Cases and steps are in the order of the file."""
+    """A plan's cases and steps, in the order of the file."""
 
     name: str
     summary: str
     cases: tuple[CaseLine, ...] = ()
     teehash: tuple[Step, ...] = ()
-    ta: str | None = None  # UUID of the TA that its calls are of
+    ta: str | None = None  # UUID of the TA that the plan calls
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -111,8 +111,8 @@ class Plan:
 
 
 def select(asked: Plan, patterns: Sequence[str]) -> Plan:
-    """Returns the cases and steps whose keys match one of the patterns (* is any text, slashes
-    too). UsageMistake for one that none matches."""
+    """Returns the plan with only the cases and steps whose keys match a pattern (* is any text,
+    slashes too). Raises UsageMistake for a pattern that matches none."""
     keys, chosen = asked.keys, set[str]()
     for pattern in patterns:
         matching = [key for key in keys if fnmatchcase(key, pattern)]
@@ -132,7 +132,7 @@ def select(asked: Plan, patterns: Sequence[str]) -> Plan:
 
 
 def case_lines(cases: Iterable[CaseLine]) -> str:
-    """Returns what teebench takes on stdin."""
+    """Returns the cases as teebench reads them from stdin."""
     return "".join(case.line + "\n" for case in cases)
 
 
@@ -200,7 +200,7 @@ STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
 
 
 def step_of(key: str, runs: int) -> Step:
-    """Returns the step that has this key; UsageMistake for what is none."""
+    """Returns the step with this key and number of runs; UsageMistake if it is no step's key."""
     fields = ("algorithms", "backends", "modes", "caches", "sizes", "chunk", "reader")
     form, words = f"its key is {STEP_FORM}", key.split("/")[1:]
     if len(words) != len(fields):
@@ -232,7 +232,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse(text: str, *, name: str, file: str) -> Plan:
-    """Returns a plan from its TOML text; ConfigError names the file and the key."""
+    """Returns the plan in a TOML text; a ConfigError names `file` and the key."""
     read: _File = parse_toml(text, _File, file, lines=True)
     cases = []
     for number, block in enumerate(read.cases or (), 1):
@@ -254,7 +254,7 @@ def available() -> tuple[str, ...]:
 
 
 def load(name: str) -> Plan:
-    """Returns the plan of that name, or the one in the file of that name (`…/mine.toml`)."""
+    """Returns the plan of that name, or the plan in that file (`…/mine.toml`)."""
     path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
     if not path.exists():
         names = available()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The words of a plan: what stands in its lists."""
+"""The types of words in a plan's lists: sizes, names, backends and parameters."""
 
 import re
 from typing import Annotated, Self
@@ -15,8 +15,8 @@ _UNITS = {None: 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse_size(text: str) -> int:
-    """Reads a size: `4KiB` is 4096, and so is `4K`; ValueError for anything but a whole number,
-    with B, KiB, MiB, GiB or nothing behind it."""
+    """Returns the bytes of a size: `4KiB` and `4K` are 4096. Raises ValueError unless it is a whole
+    number with B, KiB, MiB, GiB or nothing behind it."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size")
@@ -24,7 +24,7 @@ def parse_size(text: str) -> int:
 
 
 class Size(int):
-    """Bytes."""
+    """A number of bytes."""
 
     @classmethod
     def read(cls, value: object) -> "Size":
@@ -54,8 +54,8 @@ class Name(str):
 
 
 class BackendName(Name):
-    """The word of a backend, or of one with a driver of the kernel: "afalg:sha256-ce",
-    "afalg:*"."""
+    """A backend's name, with a driver of the kernel behind a colon if it has one:
+    "afalg:sha256-ce", "afalg:*"."""
 
     __slots__ = ()
     _form = re.compile(r"[a-z0-9][a-z0-9._-]*(:(\*|[A-Za-z0-9_][A-Za-z0-9_(),.+-]*))?")
