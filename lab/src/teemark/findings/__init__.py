@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules about what numbers mean, and the words they are said in."""
+"""Rules that turn figures into findings, and the words of these findings."""

@@ -11,10 +11,11 @@ CASES = ("1/tee/64", "1/plain/64", "8/tee/64", "1/tee/1024", "1/tee/65536")
 
 
 def message(ground: Ground) -> Finding | None:
-    """Says what the broker takes for a message to one reader, a byte more and a reader more."""
+    """Says what a message to one reader costs the broker, and what a byte and a reader more
+    cost."""
 
     def cost(figure: Estimate) -> str:
-        # CPU time is instructions on a board that counts, whatever else waits meanwhile
+        # On a board that counts, CPU time is always instructions, even if something else waits.
         known = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
         return figures.time(ground.run, figure.value) + known
 

@@ -23,7 +23,7 @@ from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.page import figures
 
-RPC = 2.0  # A query slower than this many queries inside the TEE is taken to go to the normal world
+RPC = 2.0  # A slower query, as a multiple of a query inside the TEE, is taken for an RPC
 
 
 def empty_call(ground: Ground) -> Finding | None:
@@ -56,10 +56,11 @@ def empty_call(ground: Ground) -> Finding | None:
 
 
 def way_in_and_out(ground: Ground) -> Finding | None:
-    """Compares the way into the TEE and back with what a message costs inside, setting up included.
+    """Compares the way into the TEE and back with the cost of a message inside, with setting up.
 
-    The way is told by the TA's counter where the run has one, otherwise by an empty call. A fit's
-    intercept would not do: it also contains what each message costs inside."""
+    The TA's counter gives the cost of the way if the run has one, otherwise an empty call does. A
+    fit's intercept would not do: it also contains what each message costs inside.
+    """
     models = ground.models
     algorithm = ground.main_algorithm("tee")
     cost = models.cost(algorithm, "tee") if algorithm else None
@@ -100,8 +101,8 @@ def way_in_and_out(ground: Ground) -> Finding | None:
 
 
 def _message(cost: Cost, sizes: Sequence[int], whole: Estimate) -> Estimate:
-    """Returns the bytes of a message that costs `whole`, from the next smaller size on that was
-    measured: a digest computes whole blocks."""
+    """Returns how many bytes a message has that costs `whole`. It is counted from the next smaller
+    measured size, since a digest computes whole blocks."""
     below = [size for size in sizes if cost.at(size).value <= whole.value]
     size = below[-1] if below else sizes[0]
     return exactly(float(size)) + (whole - cost.at(size)) / cost.byte
@@ -164,7 +165,8 @@ def ta_size(ground: Ground) -> Finding:
 
 
 def _query(ground: Ground, clock: str) -> Estimate | None:
-    """Returns what one query of the clock costs: the slope over their number in a call."""
+    """Returns the cost of one query of the clock: the slope of the cost over the queries in a
+    call."""
     asked = sorted(
         (one.work.count or 0, one.estimate)
         for one in ground.models.stats
@@ -199,7 +201,7 @@ def ree_time(ground: Ground) -> Finding:
 
 
 def cold_cache(ground: Ground) -> Finding:
-    """Compares the first call of a case with its others, over all cases into the TEE."""
+    """Compares the first call of each case with its later calls, over all cases of the TEE."""
     key = "cold-cache"
     if ground.run.emulated:
         return not_checked(key, "a CPU with caches: this one is emulated")
@@ -229,7 +231,7 @@ Pair = tuple[CaseStats, CaseStats]
 
 
 def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
-    """Returns calls with this memory and with allocated memory, by size; and what is missing."""
+    """Returns calls with this memory and with allocated memory, by size; and the cases missing."""
     way = ground.way(memory)
     ours, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated and allocated[size].time.median > 0]
@@ -239,7 +241,7 @@ def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
 
 
 def temporary(ground: Ground) -> Finding:
-    """Judges all sizes: found where one is surely dearer, ruled out where none can be."""
+    """Judges all sizes: found if any size is surely dearer, ruled out if surely none is."""
     key = "tmpref-registration"
     pairs, lacks = _pairs(ground, "temporary")
     if not pairs:
@@ -266,7 +268,7 @@ def temporary(ground: Ground) -> Finding:
 
 
 def read_only(ground: Ground) -> Finding:
-    """Judges by what a byte more costs beyond what it costs in allocated memory."""
+    """Compares the cost of a further byte with that of one in allocated memory."""
     key = "shadow-copy"
     pairs, lacks = _pairs(ground, "registered-ro")
     if len(pairs) < 2:

@@ -24,17 +24,17 @@ from teemark.run.reader import RunData
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
 
 NEARLY = 0.05
-"""Pieces that cost at most so much more than one call, relative, are as good as one call."""
+"""Pieces are as good as one call if they cost at most this share more."""
 KINDS = ("temporary", "registered", "allocated")
 """Kinds of memory that a program can choose; read-only memory isn't a choice."""
 TEST_CODE = ("c", "ce")
-"""Backends that exist to be compared with: our own code outside of the TEE is no choice."""
+"""Backends of our own code outside the TEE: they exist for comparison, and are no choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`choose` is better than `over` at the sizes from `first` to `last`, bytes. `subject` is what
-    it is about: `sha256`, or the direction of the memory."""
+    """A choice: `choose` is better than `over` at the sizes from `first` to `last` (bytes).
+    `subject` is the algorithm, such as `sha256`, or the direction of the memory."""
 
     question: Question
     subject: str
@@ -42,12 +42,12 @@ class Choice:
     over: str
     first: int
     last: int
-    ratio: Estimate  # Cost of `choose` over that of `over`, at `last`
-    undecided: tuple[int, ...] = ()  # Sizes between and after these at which none is better
+    ratio: Estimate  # Cost of `choose` divided by that of `over`, at `last`
+    undecided: tuple[int, ...] = ()  # Sizes between and after these at which neither is better
 
     @property
     def saves(self) -> float:
-        """Returns what it saves, a share of the cost of `over`, at `last`."""
+        """Returns the saving at `last`, as a share of the cost of `over`."""
         return 1 - self.ratio.value
 
     @property
@@ -57,13 +57,13 @@ class Choice:
         return None if ratio is None else Interval(1 - ratio.high, 1 - ratio.low)
 
 
-BySize = Mapping[str, Mapping[int, Estimate]]  # What each choice costs at each size
+BySize = Mapping[str, Mapping[int, Estimate]]  # The cost of each choice at each size
 
 
 def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:
-    """Returns the best choice, size by size, over the next best one; neighbouring sizes with the
-    same best choice are one. Sizes at which none is better belong to the choice before them, or
-    else to the first one."""
+    """Returns the best choice at each size, over the next best one. Neighbouring sizes with the
+    same best choice are joined. A size at which no choice is better belongs to the choice before
+    it, or else to the first one."""
     found: list[Choice] = []
     open_: list[int] = []
     for size in sorted(set[int]().union(*choices.values())):
@@ -92,7 +92,7 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
 
 
 def _measured(ground: Ground) -> Iterator[Choice]:
-    """Compares kinds of memory, all backends that have an algorithm, and those inside the TEE."""
+    """Yields choices of memory, of a backend for an algorithm, and of a backend inside the TEE."""
     asked: dict[tuple[Question, str], dict[str, dict[int, Estimate]]] = {}
     for stats in ground.models.stats:
         name, questions = stats.backend, list[tuple[Question, str]]()
@@ -111,7 +111,7 @@ def _measured(ground: Ground) -> Iterator[Choice]:
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
     """Yields the smallest pieces of a long message that cost hardly more than one call, over the
-    smallest that were measured; where none do, the one call over the largest pieces."""
+    smallest measured pieces; if no pieces are so cheap, one call over the largest pieces."""
     models = ground.models
     for cost in models.costs:
         if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:
@@ -149,13 +149,13 @@ def _nearly(stream: Prediction, whole: Prediction) -> bool:
 
 
 def choose(ground: Ground) -> tuple[Choice, ...]:
-    """Returns all that is better by 1 % or more, with what the models predict of pieces."""
+    """Returns all choices that are better by 1 % or more; those of pieces are predicted."""
     return (*_measured(ground), *_pieces(ground))
 
 
 def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
-    """Yields a finding for each choice. Allocated over temporary memory is left out, for a cause
-    says it, unless these findings stand `alone`."""
+    """Yields a finding for each choice. The choice of allocated over temporary memory is left out,
+    since a cause already names it, unless these findings stand `alone`."""
     streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
     ours = "Of what programs can use: c and ce are teemark's own code."
@@ -177,7 +177,7 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
 
 
 def _what(run: RunData, choice: Choice) -> str:
-    """Says what is to be chosen for."""
+    """Returns the title of a choice: the algorithm or memory that it is about."""
     if choice.question == "memory":
         return f"Memory for a call ({choice.subject})"
     algorithm, _, backend = choice.subject.partition("/")
@@ -186,8 +186,8 @@ def _what(run: RunData, choice: Choice) -> str:
 
 
 def table(ground: Ground) -> Table:
-    """Returns a row a choice: what is better than what, at which sizes, and what it saves at the
-    largest of them."""
+    """Returns a table with a row for each choice: what is better than what, at which sizes, and
+    what this saves at the largest size."""
     rows = []
     for one in choose(ground):
         pieces = one.question == "pieces"
@@ -199,7 +199,7 @@ def table(ground: Ground) -> Table:
 
 
 def sentence(ground: Ground, choice: Choice) -> str:
-    """Says what to choose, where, and what it saves."""
+    """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
     interval = choice.saved
     known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")

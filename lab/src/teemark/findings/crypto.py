@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules on computing: inside the TEE and outside, with the CPU's instructions and without."""
+"""Rules on computing: inside the TEE and outside, with the CPU's crypto instructions and
+without."""
 
 import math
 
@@ -21,8 +22,8 @@ from teemark.model.decide import above
 from teemark.model.stats import Estimate
 from teemark.page import figures
 
-EXTENSIONS = 1.5  # Instructions of the CPU for a digest or a cipher save at least that factor
-SLOW_SOURCE = 10.0  # How many times as much a random byte of the TEE may cost as one of the kernel
+EXTENSIONS = 1.5  # Least factor that the CPU's crypto instructions save
+SLOW_SOURCE = 10.0  # Factor to which a random byte of the TEE may cost more than one of the kernel
 
 _SAME = fmt.percent(SAME - 1, 1)
 
@@ -43,7 +44,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (inside, outside)
     )
     sizes = [size for size in ours if size and size in theirs and theirs[size].time.median > 0]
-    round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 before 55
+    round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 comes before 55
     at = [
         f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
         f"({ground.both(ours[size], theirs[size])})"
@@ -77,10 +78,11 @@ def with_instructions(ground: Ground) -> Finding | None:
 
 
 def no_extensions(ground: Ground) -> Finding:
-    """Compares with the CPU's instructions in a TA, by the algorithm that is furthest from them.
+    """Compares the TEE with the CPU's instructions in a TA, by the algorithm that differs most.
 
-    Instructions that are counted have no other explanation. Times have: the TEE's data may be slow
-    to reach, though it uses those instructions. An algorithm that the CPU has none for tells."""
+    For counted instructions there is no other explanation. For times there is: the TEE's data may
+    be slow to reach. An algorithm without CPU instructions tells the two apart.
+    """
     key = "no-crypto-extensions-in-tee"
     by: dict[str, dict[str, Estimate]] = {}
     for cost in ground.models.costs:
@@ -98,8 +100,8 @@ def no_extensions(ground: Ground) -> Finding:
     control = next((one for one in tee if one not in found and one in plain), None)
     if control is not None and name in plain and not sure:
         sure, slower = True, tee[control] / plain[control]
-        # Plain C would be slowed down as much as the other algorithm is, and so would the CPU's
-        # instructions: which of the two is nearer?
+        # Slow data would slow down plain C, and the CPU's instructions, by the factor of the other
+        # algorithm. Is the TEE nearer to plain C or to the instructions?
         nearer = math.sqrt(instructions[name].value * plain[name].value)
         if tee[name].value < slower.value * nearer and status == "found":
             status = "ruled out"
@@ -128,7 +130,7 @@ def no_extensions(ground: Ground) -> Finding:
 
 
 def same_code(ground: Ground) -> Finding | None:
-    """Compares one C source in both worlds: a cause where it is slower inside."""
+    """Compares one C source in both worlds; it is a cause if the source is slower inside."""
     rates = ground.rates("ta-c", "c")
     if rates is None:
         return None
@@ -161,7 +163,7 @@ def same_code(ground: Ground) -> Finding | None:
 
 
 def cpu_time(ground: Ground) -> Finding:
-    """Looks for a driver of the kernel that is slower than the CPU and leaves it more time."""
+    """Finds a kernel driver that is slower than the CPU, but leaves the CPU time for other work."""
     key = "cpu-time-per-byte"
     order: tuple[Status, ...] = ("found", "undecided", "ruled out")
     judged: list[tuple[int, float, tuple[Figure, Figure]]] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The ground that rules stand on, and how they make findings of it."""
+"""The ground on which rules judge a run, and functions that make findings from their results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
 
 SAME = 1.05
-"""Two costs are the same if their ratio is within this either way, with all of its interval."""
+"""Two costs are the same if the whole interval of their ratio is within this factor either way."""
 
-WAYS = ("in", "inout", "out")  # Ways of a buffer, the one first that all plans measure
+WAYS = ("in", "inout", "out")  # Directions of a buffer; all plans measure the first
 
-KNOWN = 0.10  # A figure whose interval reaches further than this either way is uncertain
+KNOWN = 0.10  # A figure is uncertain if its interval reaches further either way, relative
 
 EXPLAIN = "teemark run --plan explain --trace-events"
 QUICK = "teemark run --plan quick"
@@ -48,7 +48,8 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns the cases by their bytes, the smallest first; of buffers those of `way`."""
+        """Returns the cases of a workload by their bytes, the smallest first; of buffers only those
+        in direction `way`."""
         found = {
             one.bytes: one
             for one in self.models.stats
@@ -59,14 +60,15 @@ class Ground:
         return dict(sorted(found.items()))
 
     def way(self, memory: str) -> str:
-        """Returns the way of the buffers that a kind of memory is judged by: the first that the run
-        has both with it and with allocated memory."""
+        """Returns the direction of buffers by which a kind of memory is judged: the first in which
+        the run has both this kind and allocated memory."""
         kinds = (memory, "allocated")
         both = (way for way in WAYS if all(self.by_size(SHM, kind, "tee", way) for kind in kinds))
         return next(both, WAYS[0])
 
     def main_algorithm(self, *backends: str) -> str | None:
-        """Returns SHA-256 if these backends have it, otherwise the first algorithm they share."""
+        """Returns SHA-256 if all these backends have it, otherwise the first algorithm they
+        share."""
         shared = [
             cost.algorithm
             for cost in self.models.costs
@@ -75,7 +77,7 @@ class Ground:
         return "sha256" if "sha256" in shared else next(iter(shared), None)
 
     def rates(self, one: str, other: str) -> "Rates | None":
-        """Compares a byte by two backends, of an algorithm that both have."""
+        """Compares the cost of a byte by two backends, for an algorithm that both have."""
         algorithm = self.main_algorithm(one, other)
         first = self.models.cost(algorithm, one) if algorithm else None
         second = self.models.cost(algorithm, other) if algorithm else None
@@ -92,7 +94,7 @@ class Ground:
         return self.run.backend(backend).title
 
     def times(self, ratio: Estimate) -> str:
-        """Writes `33 times`, with the interval where its ends aren't written alike."""
+        """Writes `33 times`, with the interval unless both of its ends are written alike."""
 
         def short(value: float) -> str:
             return fmt.digits(value, 2 if value < 99.5 else 3)
@@ -100,8 +102,8 @@ class Ground:
         return f"{short(ratio.value)} times{self.known(ratio, short)}"
 
     def known(self, figure: Estimate, written: Callable[[float], str]) -> str:
-        """Writes the interval of a figure in brackets; nothing where its ends are written as the
-        figure is."""
+        """Writes a figure's interval in brackets; nothing if both of its ends are written like the
+        figure."""
         interval = figure.interval
         ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
         if ends == [written(figure.value)] * 2:
@@ -109,12 +111,12 @@ class Ground:
         return figures.known(self.run, interval, fmt.TO.join(ends))
 
     def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
-        """Says how many samples, or starts, would decide."""
+        """Says how many more samples, or starts, would decide an undecided question."""
         starts = max((len(case.starts) for case in self.run.sound), default=1)
         return figures.more(more(ratio, thresholds, samples), starts)
 
     def both(self, one: CaseStats, other: CaseStats) -> str:
-        """Writes both as counts, or both as times."""
+        """Writes the costs of two cases, both as counts or both as times."""
         timed = self.run.icount and not (one.estimate.counted and other.estimate.counted)
         first, second = (
             fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
@@ -124,12 +126,12 @@ class Ground:
         return f"{first.removesuffix(unit) if second.endswith(unit) else first} against {second}"
 
     def waits(self, *cases: CaseStats) -> bool:
-        """Returns true if nothing follows from these times: this board counts instructions, and its
-        clock goes on while it waits for a disk."""
+        """Returns true if these times are no ground for a finding: the board counts instructions,
+        but its clock goes on while it waits for a disk."""
         return self.run.icount and not all(one.estimate.counted for one in cases)
 
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
-        """Returns a cost with its unit: in instructions where they were counted, and otherwise in
+        """Returns a cost with its unit: instructions if they were counted, otherwise
         nanoseconds."""
         counted = "instructions" if self.run.icount and value.counted else "ns"
         return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
@@ -139,14 +141,14 @@ Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
 
 
 def is_known(figure: Estimate | Figure) -> bool:
-    """Returns true if the interval reaches no further than KNOWN either way."""
+    """Returns true if the interval reaches at most KNOWN of the figure either way."""
     interval = figure.interval
     return interval is not None and interval.width <= 2 * KNOWN * abs(figure.value)
 
 
 def sure(*known: Estimate | Cost | CaseStats) -> bool:
-    """Returns true if every figure is known; the rates of costs only where the fit misses
-    nothing."""
+    """Returns true if every figure is known. The cost of a byte is known only if its model also
+    fits."""
     for one in known:
         if isinstance(one, Cost):
             if not one.fit.fits or not is_known(one.byte):
@@ -158,7 +160,7 @@ def sure(*known: Estimate | Cost | CaseStats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A byte by one backend and by another."""
+    """The cost of a byte by two backends, and the ratio of the two costs."""
 
     ground: Ground
     one: Cost
@@ -171,7 +173,7 @@ class Rates:
 
     @property
     def side(self) -> Side:
-        """Says whether the one takes more than the other, less, or the same."""
+        """Says whether `one` costs more than `other` (slower), less (faster) or the same."""
         if within(self.ratio, 1 / SAME, SAME) == "yes":
             return "same"
         if above(self.ratio, SAME) == "yes":
@@ -187,7 +189,8 @@ class Rates:
         return f"{', '.join(both)}."
 
     def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
-        """Makes a finding of it; an undecided one says what would decide."""
+        """Makes a finding of the comparison; if undecided, it says how many samples would
+        decide."""
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)
@@ -229,7 +232,7 @@ def written(one: Figure) -> str:
 
 
 def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
-    """Makes a cause that wasn't checked; `by` is the command that would tell."""
+    """Makes a finding that a cause wasn't checked; `by` is the command that would check it."""
     made = Finding(key=key, topic="cause", status="not checked", sure=False)
     return replace(made, claim=claim, lacks=lacks, remedy=by)
 
@@ -252,8 +255,8 @@ def signature(
     topic: Topic = "cause",
     certain: bool = True,
 ) -> Finding:
-    """Makes a cause that its signature shows or rules out: a status, or a ratio with the bound
-    above which it is found. `claim`, `remedy` and what it costs are said only then."""
+    """Makes a finding that a cause is there or ruled out, by a status, or by a ratio and the bound
+    above which the cause is there. `claim`, `remedy` and costs count only if it is there."""
     if isinstance(status, tuple):
         status = STATUS[above(*status)]
     found = status == "found"
@@ -274,7 +277,7 @@ def signature(
 
 
 def share_of(extra: Estimate, whole: CaseStats, what: str) -> Share | None:
-    """Returns the part of a call that `extra` is; None where it is none."""
+    """Returns `extra` as a share of a call's cost; None if it isn't positive."""
     if whole.time.median <= 0 or extra.value <= 0:
         return None
     return Share(min(extra.value / whole.time.median, 1.0), what)

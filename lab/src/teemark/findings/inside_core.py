@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Causes inside the core of OP-TEE, by a trace of the empty call; a run without one can't check
-most of them."""
+"""Causes inside OP-TEE's core, by a trace of the empty call; without a trace most can't be
+checked."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,18 +15,18 @@ from teemark.trace.profile import CaseTrace, Node
 
 NAMES = "a trace with the names of the core"
 
-BYTEWISE = 1.0  # Instructions a byte: code that clears memory a word or more at a time takes fewer
+BYTEWISE = 1.0  # Instructions a byte; code that clears whole words takes fewer
 VECTORS = 0.01  # Share of an empty call that changing vector registers may take
 PAGE = 4096  # Bytes of a page table, which OP-TEE clears at every entry into a TA
 BUILT_FOR_SIZE = 3.5
-"""How many times the instructions of a refused call an empty one takes: 4.4 to 5.0 with cores that
-are built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
-BUILT_FOR_SPEED = 2.0  # The least of the latter: so much of an empty call remains
+"""Instructions of an empty call over those of a refused call, above which the core is suspected:
+4.4 to 5.0 if built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
+BUILT_FOR_SPEED = 2.0  # The same for a core built for speed, at least
 SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
 
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
-    """Returns the nodes of the core's functions whose names fit the pattern, with their indices."""
+    """Returns the core's functions whose names match the pattern: their nodes with indices."""
     return [
         (index, node)
         for index, node in enumerate(call.nodes)
@@ -36,13 +36,14 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns how many instructions functions of such names take by themselves, and their calls."""
+    """Returns the instructions in functions that match, without those they call, and their
+    calls."""
     found = _core(call, pattern)
     return sum(node.self for _, node in found), sum(node.calls for _, node in found)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
-    """Returns how many instructions functions of such names take, with all that they call."""
+    """Returns the instructions in functions that match, with all functions that they call."""
     return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 
@@ -51,9 +52,9 @@ def _counted(what: str, value: float, unit: str = "share") -> Figure:
 
 
 def size_from_outside(ground: Ground) -> Finding:
-    """Suspects the core by what the entry into a TA adds to the way through the driver, TF-A and
-    the core. It is no proof either way: what else an entry does counts as well, and in time caches
-    and TLBs do."""
+    """Suspects a core built for size by the cost of entering a TA, relative to the way through
+    driver, TF-A and core. It is no proof either way: an entry does more than clear memory, and
+    times also depend on caches and TLBs."""
     empty, refused = map(ground.models.case, (EMPTY_CALL, REFUSED_CALL))
     if not ground.run.icount or empty is None or refused is None or refused.time.median <= 0:
         return not_checked(SIZE, NAMES, TRACE)
@@ -75,12 +76,12 @@ def size_from_outside(ground: Ground) -> Finding:
 
 
 def size(call: CaseTrace) -> Finding | None:
-    """Judges by how memory is cleared: the largest block of an empty call is a page table. Returns
-    None where the trace has no whole call of memset."""
+    """Judges by how the core clears memory: an empty call's largest block is a page table. Returns
+    None if the trace has no whole call of memset."""
     found = [node for _, node in _core(call, "memset")]
     if not found:
         return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))
-    # A window may begin inside a function, or come back to it: then nothing in it is its call.
+    # A window may begin inside a function, or return to one: such a node has no calls.
     cleared = [node for node in found if node.calls]
     if not cleared:
         return None
@@ -102,16 +103,16 @@ def size(call: CaseTrace) -> Finding | None:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A cause that shows by calls of functions of the core."""
+    """A cause that calls of certain functions of the core show."""
 
     key: str
-    called: str  # A pattern of their names
-    taken: str  # What their instructions are for
+    called: str  # Pattern of these functions' names
+    taken: str  # The purpose of their instructions
     claim: str
     remedy: str
-    below: str = ""  # Functions that take the instructions, if not those, with all that they call
+    below: str = ""  # Pattern of the functions to count instead, with their callees
     saves: bool = False
-    least: float = 0.0  # Share of the call that they have to take more than
+    least: float = 0.0  # Share of the call that the instructions must exceed
 
     def __call__(self, call: CaseTrace) -> Finding:
         taken, calls = _count(call, self.called)
@@ -161,8 +162,8 @@ SHOWN = (
 
 
 def spectre(call: CaseTrace) -> Finding:
-    """Judges by ways into EL3 that aren't part of the way in or out: each leg has one of the
-    core's. It is a price without a remedy: OP-TEE leaves it out where it isn't needed."""
+    """Counts the core's calls of EL3 besides those at the end of each leg. They are a price without
+    a remedy: OP-TEE makes them only on CPUs that need them."""
     out = sum(one.count for one in call.passes if (one.origin, one.target) == ("S-EL1", "EL3"))
     back = sum(one.count for one in call.passes if (one.origin, one.target) == ("EL3", "EL1"))
     extra = _counted("SMCs of the core besides its return", float(out - back), "")
@@ -176,8 +177,8 @@ def spectre(call: CaseTrace) -> Finding:
 
 
 def console(ground: Ground) -> Finding:
-    """Finds the price of console lines. Only a trace shows whether a call writes lines; what one
-    would cost is a price, no loss."""
+    """Finds the cost of console lines. Only a trace shows whether a call writes lines; without one,
+    the price of a line is given."""
     key = "console-traces"
     lines = ground.models.lines
     line = lines.terms.get("line") if lines is not None else None
@@ -215,7 +216,7 @@ RULES: dict[str, Callable[[CaseTrace], Finding | None]] = {
 
 
 def inside(ground: Ground) -> Iterator[Finding]:
-    """Yields what the trace says; it overrules what is suspected from outside."""
+    """Yields the findings of the trace; without a trace, the suspicion from outside."""
     trace = ground.trace
     call = trace.case(EMPTY_CALL) if trace is not None else None
     for key, rule in RULES.items():

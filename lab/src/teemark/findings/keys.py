@@ -27,7 +27,7 @@ SIGNATURES = (
     ("ecdsa-p384", "none"),
     ("rsa-3072", "crt"),
 )
-"""Which signature the first sentence is about: the first that was measured on both sides."""
+"""Candidates for the signature of the first sentence; the first measured on both sides counts."""
 CARRIED = {
     SIGN.key("ml-dsa-65", "openssl"): 1952 + 3309,
     SIGN.key("ml-dsa-44", "openssl"): 1312 + 2420,
@@ -35,12 +35,12 @@ CARRIED = {
     DECAPSULATE.key("ml-kem-768", "openssl"): 1184 + 1088,
 }
 """Bytes of a public key with a signature or ciphertext (FIPS 203, table 3; FIPS 204, table 2)."""
-MEMORY = 0.1  # A larger share of a PKCS #11 call than this in sharing memory is a cause
-WAY = 0.01  # A call whose way into the TEE is a smaller share than this is all computing
+MEMORY = 0.1  # Share of a PKCS #11 call above which sharing memory is a cause
+WAY = 0.01  # With a smaller share for the way into the TEE, a call is all computing
 
 
 def signature_cost(ground: Ground) -> Finding | None:
-    """Says what a signature costs, and why: the way into the TEE, or computing there."""
+    """Says what a signature costs, and how much of it is the way into the TEE."""
     case = ground.models.case
     pairs = (
         (case(SIGN.key(name, "tee", key)), case(SIGN.key(name, "openssl", key)))
@@ -71,9 +71,9 @@ def signature_cost(ground: Ground) -> Finding | None:
 
 
 def handshake(ground: Ground) -> Finding | None:
-    """Says what a TLS handshake costs. A TLS 1.3 server signs once, makes one key pair and agrees
-    on one secret; only the signature needs the key that the TEE holds. An ECDH key pair is made as
-    one for ECDSA is."""
+    """Says what a TLS handshake costs. A TLS 1.3 server signs once, makes one key pair and derives
+    one secret; only the signature needs the key in the TEE. ECDH key pairs are made like those for
+    ECDSA."""
     keys = (
         *(SIGN.key("ecdsa-p256", backend) for backend in ("tee", "openssl")),
         KEYGEN.key("ecdsa-p256", "openssl"),
@@ -99,7 +99,7 @@ def handshake(ground: Ground) -> Finding | None:
 
 
 def key_kept(ground: Ground) -> Finding | None:
-    """Says what importing a key each time adds to a use of it."""
+    """Says how much a use of a key costs more if the key is imported each time."""
     for algorithm, key in SIGNATURES:
         use = ground.models.case(SIGN.key(algorithm, "tee", key))
         steps = [
@@ -128,8 +128,8 @@ def key_kept(ground: Ground) -> Finding | None:
 
 
 def rsa_of_any_size(ground: Ground) -> Finding | None:
-    """Finds RSA that costs the same for any size: it computes with numbers of one size for all
-    keys."""
+    """Finds RSA that costs the same for keys of any size, since it computes with numbers of one
+    size."""
     large, small, plain = (
         ground.models.case(SIGN.key(algorithm, "tee", key))
         for algorithm, key in (("rsa-4096", "crt"), ("rsa-2048", "crt"), ("rsa-2048", "plain"))
@@ -189,7 +189,7 @@ def post_quantum(ground: Ground) -> Finding | None:
 
 
 def says_and_does(ground: Ground) -> Finding | None:
-    """Compares what the TEE says that it has with what worked."""
+    """Compares the algorithms that the TEE says it has with those that worked."""
     run = ground.run
     denied = {one.work.algorithm for one in run.sound if one.case.tee_says is False}
     ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}
@@ -213,8 +213,8 @@ def says_and_does(ground: Ground) -> Finding | None:
 
 
 def pkcs11_memory(ground: Ground) -> Finding | None:
-    """Finds a PKCS #11 library that shares memory anew in each call, by the call that this costs
-    most."""
+    """Finds a PKCS #11 library that shares memory anew in each call; names the call with the
+    largest share."""
     shares = {
         one.work: one.case.layers.memory_ns / one.case.layers.total_ns
         for one in ground.run.sound

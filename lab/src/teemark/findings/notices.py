@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Notices of what was asked for and isn't in the run: a report begins with them, and `teemark run`
-ends with them."""
+"""Notices of results that were asked for and that the run lacks. A report begins with them, and
+`teemark run` ends with them."""
 
 from teemark.base import fmt
 from teemark.base.work import Work
@@ -39,7 +39,7 @@ def notices(run: RunData) -> tuple[Banner, ...]:
 
 
 def lacking(run: RunData) -> str:
-    """Says what an incomplete run lacks; nothing of a whole one."""
+    """Says which results an incomplete run lacks; an empty string for a complete run."""
     missing = run.missing
     none = sum(case.samples == 0 for case in missing)
     parts = []
@@ -59,8 +59,8 @@ def _of(number: int, run: RunData) -> str:
 
 
 def sentence(text: str) -> str:
-    """Returns `text` as a sentence. The name of a board or file that it begins with stays as it
-    is: "qemu-v8: the connection broke off."."""
+    """Returns `text` as a sentence. If it begins with the name of a board or file, the name stays
+    as it is: "qemu-v8: the connection broke off."."""
     if not text:
         return ""
     first = text[:1] if text.split(" ", 1)[0].endswith(":") else text[:1].upper()

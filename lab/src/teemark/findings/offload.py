@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who did the work of a kernel or OpenSSL case: a device, instructions of the CPU, or software?
 
-A driver's priority is no evidence, nor is its name alone that of a device: a device shows by its
-interrupts, or by time in which no CPU worked. Each piece of evidence speaks for some outcomes; the
-verdict is `unknown` where the pieces contradict each other or nothing speaks.
+Neither a driver's priority nor its name proves that a device works. A device shows by its
+interrupts, or by time in which no CPU worked. Each piece of evidence speaks for some outcomes. The
+verdict is `unknown` if the pieces contradict each other or none says anything.
 """
 
 import re
@@ -25,17 +25,17 @@ from teemark.run.records import InterruptLine, Watched
 Outcome = Literal["accelerator", "cpu-instructions", "software", "mixed", "unknown"]
 Kind = Literal["accelerator", "cpu-instructions", "software"]
 
-EACH_CALL = 0.5  # Interrupts a call from which a device took part in most: one may serve several
-SOME_CALLS = 0.05  # Interrupts a call from which it took part in some
-RAISED = 8  # Fewer interrupts may be somebody else's, unless there were hardly more calls
-RESTING = 4.0  # How many times as often as on the idle machine a line has to rise
-BUSY, RESTED = 0.9, 0.7  # Share of the time that the CPU worked: it did it all; it didn't
-POLLED = 0.5  # Share of the time up to which a device without interrupts is believed
-BULK = 1024  # Bytes from which a rate is that of the algorithm and not of the call
-MASK = 1.25  # How much slower without the CPU's instructions, to have used them
-MASK_SAME = 1.1  # How far apart the two may be, either way, to be the same
-GENERIC = 2.5  # How many times as fast as the kernel's own C code; NEON alone reaches 2
-NEWER = 1.15  # A newer implementation may beat the published one by so much
+EACH_CALL = 0.5  # Interrupts a call from which a device serves most calls (one may serve several)
+SOME_CALLS = 0.05  # Interrupts a call from which a device serves some calls
+RAISED = 8  # Fewer interrupts may be another program's, unless there were hardly more calls
+RESTING = 4.0  # Factor by which a line must rise more often than on the idle machine
+BUSY, RESTED = 0.9, 0.7  # Share of the time with a CPU: above, it did all work; below, it didn't
+POLLED = 0.5  # CPU's share of the time up to which a device that raises no interrupt is believed
+BULK = 1024  # Bytes from which the algorithm decides the rate, and not the call
+MASK = 1.25  # Factor of slowing without the CPU's instructions that shows their use
+MASK_SAME = 1.1  # Two times within this factor, either way, are the same
+GENERIC = 2.5  # Factor over the kernel's C code that shows the CPU's instructions; NEON reaches 2
+NEWER = 1.15  # Factor by which a newer implementation may beat the published one
 
 _CPU_LINES = re.compile(
     r"^(IPI|LOC|RES|CAL|TLB|NMI|RTR|PMI|IWI|SPU|TRM|THR|MCE|MCP|HYP|HRE|HVS|Err|ERR|MIS|PIN|NPI|PIW)"
@@ -47,8 +47,8 @@ _STORAGE_AND_WIRES = re.compile(
     r"|\beth\d|\ben[opsx]\d|wlan|mdio|usb|[xeo]hci|uart|serial|\btty",
     re.I,
 )
-"""Lines of disks, networks and consoles: what a case reads or writes raises them, too. With those
-of the CPU they are the lines that no accelerator has."""
+"""Interrupt lines of disks, networks and consoles, which a case's input and output raise, too. No
+accelerator has one of these, or one of the CPU's."""
 
 
 WORDS: dict[Outcome, str] = {
@@ -60,7 +60,7 @@ PROVEN: dict[Outcome, str] = WORDS | {"accelerator": "an accelerator"}
 
 @cache
 def knowledge() -> Reference:
-    """Returns what reference/ has of drivers and cores; nothing outside a checkout."""
+    """Returns the drivers and cores that reference/ knows; nothing outside a checkout."""
     try:
         return load()
     except ConfigError:
@@ -70,8 +70,8 @@ def knowledge() -> Reference:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     text: str  # A sentence without full stop
-    speaks_for: tuple[Kind, ...] = ()  # None for context
-    proof: bool = False  # It may contradict a hint; proofs that contradict each other tell nothing
+    speaks_for: tuple[Kind, ...] = ()  # Empty: context only
+    proof: bool = False  # A proof overrules hints; if proofs contradict each other, nothing follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Offload:
 
 
 def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
-    """Judges each case that carries bytes and that teebench watched, by what reference/ knows."""
+    """Judges each case that teebench watched and that has bytes, with the facts of reference/."""
     known = knowledge()
     return tuple(
         _Case(run, models, one, stats, known).judged()
@@ -100,8 +100,8 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
 
 
 def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
-    """Returns sentences that say which drivers of crypto devices AF_ALG reaches on the board, as
-    far as the run recorded it: a device that worked, a bind that the kernel refused."""
+    """Returns sentences that say which drivers of crypto devices AF_ALG reaches on the board, if
+    the run shows it: by a device that worked, or by a bind that the kernel refused."""
     listed = [line.split() for line in run.machine.crypto.kernel_drivers or ()]
     kinds = {"shash", "ahash", "skcipher", "aead"}
     names = [words[1] for words in listed if kinds & set(words[2:])]
@@ -126,12 +126,13 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
 
 
 def _row(known: Reference, driver: str) -> KernelDriver | None:
-    """Returns the first row of the table that fits."""
+    """Returns the first row of the drivers' table that matches a driver's name."""
     return next((one for one in known.drivers if fnmatchcase(driver, one.driver)), None)
 
 
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
-    """Returns the lines of devices that rose with the calls, and how often a call."""
+    """Returns the devices' interrupt lines that rose with the calls, each with interrupts a
+    call."""
     found = []
     for line in watched.interrupts:
         cpus = _CPU_LINES.search(line.line) or _CPU_LINES.search(line.name)
@@ -144,7 +145,7 @@ def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
 
 
 def _rate(watched: Watched | None) -> float | None:
-    """Returns the interrupts of the busiest device line a call; None where nobody looked."""
+    """Returns the interrupts a call of the busiest device's line; None if nobody counted."""
     return None if watched is None else max((rate for _, rate in device_lines(watched)), default=0)
 
 
@@ -154,7 +155,7 @@ def _driver(measured: MeasuredCase) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A case with all that is known around it; each method in KINDS is one kind of evidence."""
+    """A case with the facts around it; each method in KINDS makes one kind of evidence."""
 
     run: RunData
     models: Models
@@ -177,7 +178,7 @@ class _Case:
 
     @property
     def share(self) -> float | None:
-        """Returns CPU time over the time in which the process wasn't waiting for a CPU."""
+        """Returns the process' CPU time over its elapsed time, without its waits for a CPU."""
         cpu = elapsed = 0
         for sample in self.measured.samples:
             if sample.user_us is None or sample.sys_us is None:
@@ -204,7 +205,7 @@ class _Case:
         share = self.share
         if share is None:
             return None
-        # Not how it was split: a kernel that counts by ticks gives the program all of it.
+        # User and system time aren't told apart: a kernel that counts by ticks can't split them.
         text = f"the process had the CPU {fmt.percent(share, 2)} of the time"
         busy: tuple[Kind, ...] = ("cpu-instructions", "software") if share >= BUSY else ()
         return Evidence(text, ("accelerator",) if share <= RESTED else busy)
@@ -221,7 +222,8 @@ class _Case:
         return Evidence(text)
 
     def identity(self) -> Evidence | None:
-        """Returns the evidence of a device's driver: it says what it can do, not that it did."""
+        """Returns evidence by the driver. A device's driver shows what it can do, not that it did
+        it."""
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None
@@ -236,7 +238,7 @@ class _Case:
         return Evidence(text)
 
     def knee(self) -> Evidence | None:
-        """Tells from which size on the device takes part: below it the driver falls back."""
+        """Says from which size on the device takes part; the driver falls back below it."""
         mine = self.measured.curve
         at = [
             (other.case.bytes, (_rate(other.case.watched) or 0.0) >= EACH_CALL)
@@ -260,7 +262,7 @@ class _Case:
         return (other.case.algorithm, other.case.backend) == (mine.algorithm, mine.backend)
 
     def cycles(self) -> Evidence | None:
-        """Holds CPU cycles against what is published of the core."""
+        """Compares CPU cycles a byte with published figures for the core."""
         core, clock, size = _core(self.run), ghz(self.run), self.stats.bytes or 0
         if not core or clock is None or self.stats.cpu is None or size < BULK:
             return None
@@ -281,7 +283,8 @@ class _Case:
         return Evidence(text, speaks)
 
     def masks(self) -> Evidence | None:
-        """Hides the CPU's instructions from OpenSSL; the longest message speaks for all."""
+        """Compares with OpenSSL without the CPU's instructions; the longest message speaks for
+        all."""
         mine = self.measured.curve
         for other in (self.measured, *self.run.sound):
             found, masked = other.curve, other.case.masked
@@ -293,7 +296,7 @@ class _Case:
             )
             ratio = hidden / plain
             speaks: tuple[Kind, ...] = ()
-            # An emulator may take longer with them than without.
+            # On an emulator these instructions may be slower than C code.
             faster = self.run.emulated and above(ratio, 1 / MASK_SAME) == "no"
             if faster or above(ratio, MASK) == "yes":
                 speaks = ("cpu-instructions",)
@@ -307,7 +310,7 @@ class _Case:
         return None
 
     def against_generic(self) -> Evidence | None:
-        """Compares with the kernel's own C code, bound by its name in the same run."""
+        """Compares with the kernel's own C code, which the same run bound by its name."""
         mine = self.measured.work
         for other in self.run.sound:
             name, theirs = _driver(other) or "", self.models.case(other.case.case)
@@ -325,13 +328,13 @@ class _Case:
         return None
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
-        """Weighs the evidence. Interrupts come first; without any a device that is polled leaves
-        the CPU idle, or its driver fell back. What is the CPU's is what all proofs and hints agree
-        on."""
+        """Weighs the evidence. Interrupts come first. A device without interrupts is polled if the
+        CPU was idle; otherwise its driver fell back. If it was the CPU, the outcome is the one that
+        all proofs and hints allow."""
         rate, share = _rate(self.measured.case.watched), self.share
         excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
         if rate is not None and rate >= EACH_CALL:
-            # A line that rose with calls that no device worked on is somebody else's.
+            # If no device worked on the calls, the line that rose with them belongs to another.
             return "unknown" if excluded else "accelerator"
         if rate is not None and rate >= SOME_CALLS and not excluded:
             return "mixed"
@@ -352,7 +355,8 @@ KINDS = (
 
 
 def ghz(run: RunData) -> float | None:
-    """Returns the highest clock of a real machine's CPUs; None where they differ or don't say."""
+    """Returns the CPUs' highest clock; None if it differs or is unknown, or on an emulated
+    machine."""
     clocks = run.machine.cpu.khz_max or ()
     emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
     if emulated or len(clocks) != 1 or not clocks[0].isdigit():
@@ -361,7 +365,7 @@ def ghz(run: RunData) -> float | None:
 
 
 def _core(run: RunData) -> str:
-    """Returns the core's name as in reference/; an empty string if it isn't sure."""
+    """Returns the core's name as in reference/; an empty string if it isn't certain."""
     models = run.machine.cpu.models or ()
     named = re.search(r"Cortex-A\d+", models[0]) if len(models) == 1 else None
     return named[0].lower() if named else ""

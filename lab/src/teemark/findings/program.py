@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Advice on a watched program's calls: what it does again and again that it could do once. Each
-saving is computed from the program's own calls on that board, or it isn't given. Pure."""
+"""Advice on a watched program's calls: repeated work that the program could do once. Each saving is
+computed from the program's own calls on that board, or not given. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ from teemark.trace.names import Names
 
 Cost = Callable[[float], str]
 
-FEW = 3  # Fewer calls of a kind than this are no habit
-SMALL = 4096  # Pieces of at most so many bytes are small: a page
+FEW = 3  # Fewest calls of a kind that make a habit
+SMALL = 4096  # Pieces up to this many bytes are small: a page
 
 
 def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
-    """Returns findings on a program's calls, the dearest first; none for a program that calls
-    little. `exact`: times are instructions."""
+    """Returns findings on a program's calls, the dearest first; none for a program with few calls.
+    With `exact`, times are instructions."""
     if not watched.inside:
         return ()
 
@@ -34,7 +34,7 @@ def _share(ns: float, watched: Watched, *, at_most: bool = False) -> Share:
 
 
 def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds a session that is opened for a call or two."""
+    """Finds sessions that are opened for one or two calls each."""
     by_ta: dict[tuple[int, str], dict[str, list[Call]]] = defaultdict(lambda: defaultdict(list))
     for call in watched.calls:
         if call.ta:
@@ -122,7 +122,7 @@ def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
 
 
 def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds a command that takes most of the time, and far more than a way into the TEE."""
+    """Finds a command that takes most of the time, and far longer than a way into the TEE."""
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
     way = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:

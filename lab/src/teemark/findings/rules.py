@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""All rules on a run, and what they find.
+"""All rules on a run, and their findings.
 
 To add one: a function `(ground) -> Finding | None` with its words in the file of its subject, a
-line in RULES, and a test on both sides of its threshold and without its data. It returns None where
-the run gives no ground for it, and a finding that is `not checked` where a user may miss it.
+line in RULES, and a test on both sides of its threshold and without its data. It returns None if
+the run lacks its data, or a finding that is `not checked` if a user may miss it.
 """
 
 from teemark.base.finding import Finding

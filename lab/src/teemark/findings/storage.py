@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The TEE's storage: against a file, and what its calls to the normal world cost."""
+"""Rules on the TEE's storage: compared with a file, and the cost of its calls to the normal
+world."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from teemark.model.stats import Estimate, exactly
 from teemark.page import figures
 
 BLOCK = 4096  # Bytes of a block of OP-TEE's storage
-EACH_BLOCK = 0.5  # RPCs a block from which more blocks are more RPCs
+EACH_BLOCK = 0.5  # RPCs a block above which RPCs grow with the blocks
 
 
 def stored_objects(ground: Ground) -> Finding | None:
@@ -56,8 +57,8 @@ def stored_objects(ground: Ground) -> Finding | None:
 
 
 def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
-    """Yields RPCs a block, the key of the largest object, and its bytes; None where the TEE's
-    storage was measured and its RPCs weren't counted."""
+    """Yields RPCs a block, the key of the largest object, and its bytes. Yields None if the TEE's
+    storage was measured but its RPCs weren't counted."""
     for cost in ground.models.costs:
         if cost.workload != STORAGE.name or cost.algorithm not in ("read", "write"):
             continue
@@ -79,7 +80,7 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
 
 
 def _served(ground: Ground, key: str) -> Estimate | None:
-    """Returns the share of the call that the normal world takes for the TEE, if it is known."""
+    """Returns the share of a call in which the normal world serves the TEE; None if unknown."""
     for one in ground.breakdowns:
         part = one.part("rpcs")
         if one.key == key and part is not None and part.value is not None and one.total.value > 0:
@@ -88,7 +89,7 @@ def _served(ground: Ground, key: str) -> Estimate | None:
 
 
 def rpcs(ground: Ground) -> Finding:
-    """Finds RPCs that grow with the blocks, and are a good part of the largest read or write."""
+    """Finds RPCs that grow with the blocks and are a large part of the largest read or write."""
     key = "storage-rpc-per-block"
     growth = list(_growth(ground))
     counted = [one for one in growth if one is not None]
@@ -107,7 +108,7 @@ def rpcs(ground: Ground) -> Finding:
         return not_checked(key, lacks, EXPLAIN, claim)
     share, case = max(known, key=lambda pair: pair[0].value)
     part = ground.figure(f"RPCs, of {case}", share, "share")
-    if part.interval is not None:  # a part of a call is no less than nothing, nor more than all
+    if part.interval is not None:  # a part of a call lies between none and all of it
         low, high = max(part.interval.low, 0.0), min(part.interval.high, 1.0)
         part = replace(part, interval=replace(part.interval, low=low, high=high))
     return signature(

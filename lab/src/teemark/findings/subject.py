@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A subject of a report: a run with its models and findings; and how sections are made of it."""
+"""A subject of a report is a run with its models and findings. Sections are made of subjects."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,32 +24,32 @@ OF_MESSAGES = {
 class Subject(Ground):
     findings: tuple[Finding, ...] = ()
     label: str = ""  # The run's name in a report of several
-    against: Trace | None = None  # The trace that this one is compared with
+    against: Trace | None = None  # The trace that this run's trace is compared with
 
     def found(self, *topics: Topic) -> tuple[Finding, ...]:
-        """Returns what is said of these topics: what is found, and what is undecided."""
+        """Returns the findings on these topics, found and undecided ones."""
         said = (one for one in self.findings if one.topic in topics and one.claim)
         return tuple(one for one in said if one.status in ("found", "undecided"))
 
     @property
     def doubts(self) -> tuple[Finding, ...]:
-        """Returns what makes figures of the run mean less than they seem to."""
+        """Returns the findings that make figures of the run less certain than they seem."""
         return tuple(one for one in self.found("board", "trust") if one.severity != "note")
 
     @property
     def caveat(self) -> str:
-        """Returns a caption's remark on an emulated board."""
+        """Returns a caption's remark for an emulated board; otherwise an empty string."""
         if self.run.icount:
             return "Emulated: instructions counted, 1 ns each"
         return "Emulated timings" if self.run.emulated else ""
 
     @property
     def remark(self) -> Text:
-        """Returns the caveat as it stands behind the caption of a chart."""
+        """Returns the caveat as a sentence behind the caption of a chart."""
         return (Strong(f" {self.caveat}."),) if self.caveat else ()
 
     def curve(self, workload: str, algorithm: str) -> str:
-        """Names what is drawn or fitted over sizes: one-shots need no word."""
+        """Returns the name of a curve over sizes; the workload of one-shots isn't named."""
         measure, _, readers = algorithm.partition("-")
         if workload == "broker" and measure in OF_MESSAGES and readers.isdigit():
             return f"{OF_MESSAGES[measure]}, {fmt.plural(int(readers), 'reader')}"
@@ -60,7 +60,8 @@ class Subject(Ground):
 def subjects(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> tuple[Subject, ...]:
-    """Fits and judges every run; labels tell runs of the same board apart."""
+    """Returns a subject for each run, fitted and judged; labels tell runs of the same board
+    apart."""
     made = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
@@ -77,8 +78,9 @@ SectionFunction = Callable[[Sequence[Subject]], Section | None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A section of a report. `blocks` makes those of a run; `intro` is what comes before them, made
-    of all runs or always the same; `lead` says in a line what is inside while it is closed."""
+    """A section of a report. `blocks` makes the blocks of one run. `intro` comes before them: a
+    text, or a function of all runs. `lead` is a line about the section's content, shown while it is
+    closed."""
 
     key: str
     title: str
@@ -87,8 +89,8 @@ class Part:
     lead: str = ""
 
     def __call__(self, subjects: Sequence[Subject]) -> Section | None:
-        """Returns the blocks of every subject, under its name when there are several; None where no
-        subject has any."""
+        """Returns the section with the blocks of every subject, under its name if there are
+        several; None if no subject has any."""
         made: list[Block] = []
         for subject in subjects:
             its = self.blocks(subject)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How far the figures of a run can be trusted: clocks, scatter, models, measuring itself, and the
+"""How far the figures of a run can be trusted: clocks, scatter, models, overhead, and the
 machine."""
 
 from teemark.base import fmt
@@ -13,8 +13,8 @@ from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
 from teemark.page import figures
 
-HARNESS_SHARE = 0.01  # Share of the smallest case that measuring itself may take
-CLOCK = 0.01  # Share of the shortest sample that a step of the clock may be
+HARNESS_SHARE = 0.01  # Share of the smallest case that the overhead of measuring may take
+CLOCK = 0.01  # Largest share of the shortest sample for a step of the clock
 
 
 def harness(ground: Ground) -> Finding | None:
@@ -55,7 +55,7 @@ def harness(ground: Ground) -> Finding | None:
 
 
 def two_clocks(ground: Ground) -> Finding | None:
-    """Compares the slope over repetitions by the client's clock with the counter in the TA."""
+    """Compares the client's clock (slope over repetitions) with the counter in the TA."""
     judged = [case for case in ground.models.counted.values() if case.answer is not None]
     agree, apart, undecided = (
         [case for case in judged if case.answer == answer] for answer in ("yes", "no", "undecided")
@@ -106,7 +106,7 @@ def _apart(case: Counted) -> str:
 def _doubt(
     key: str, claim: str, evidence: str, remedy: str = "", topic: Topic = "trust"
 ) -> Finding:
-    """Makes a finding that figures mean less than they seem to."""
+    """Makes a finding that says why figures are less certain than they seem."""
     return Finding(
         key=key, topic=topic, severity="caution", claim=claim, evidence=evidence, remedy=remedy
     )
@@ -131,7 +131,7 @@ def misfits(ground: Ground) -> Finding | None:
 
 
 def waited(ground: Ground) -> Finding | None:
-    """Tells of cases that were timed though the board counts: their samples are too far apart."""
+    """Finds cases that were timed on a board that counts, since their samples lie too far apart."""
     cases = [one for one in ground.models.stats if ground.waits(one) and one.key != HARNESS]
     if not cases:
         return None
@@ -149,7 +149,7 @@ def waited(ground: Ground) -> Finding | None:
 
 
 def scatter(ground: Ground) -> Finding | None:
-    """Tells of medians that are known badly, and of those that have no interval at all."""
+    """Finds medians with wide intervals, and medians that have no interval at all."""
     stats = ground.models.stats
     without = [one for one in stats if one.time.interval is None]
     widths = {
@@ -180,7 +180,7 @@ def scatter(ground: Ground) -> Finding | None:
 def clock_step(ground: Ground) -> Finding:
     key = "clock-resolution"
     step = ground.run.machine.clock.resolution_ns
-    sound = (case for case in ground.run.sound if case.key != HARNESS)  # measures nothing
+    sound = (case for case in ground.run.sound if case.key != HARNESS)  # the empty backend
     samples = [one.ns for case in sound for one in case.samples if one.ns > 0]
     if step is None or not samples:
         return not_checked(key, "the step of the clock")
@@ -198,17 +198,17 @@ def clock_step(ground: Ground) -> Finding:
 
 # -- what the machine does to all figures ---------------------------------------------------------
 
-SLOWED = 0.95  # Share of its highest frequency at which a CPU is not slowed down
-WAITED = 0.01  # Share of the time that processes may have waited for a CPU
+SLOWED = 0.95  # From this share of its highest frequency on, a CPU isn't slowed down
+WAITED = 0.01  # Largest share of the time that processes may wait for a CPU
 
 
 def cpu_frequency(ground: Ground) -> Finding:
-    """Compares each CPU with its own highest frequency. teebench reads both before the load begins:
-    they don't tell what a governor raises with the load."""
+    """Compares each CPU's frequency with its highest. teebench reads both before the load begins,
+    so a governor may raise the frequency later."""
     key, machine = "cpu-frequency", ground.run.machine
     cpu = machine.cpu
     now, most, governors = (
-        # "VALUE" of all, here under "", or "cpu0 VALUE"
+        # "VALUE" for all CPUs (key ""), or "cpu0 VALUE"
         {which: value for which, _, value in (text.rpartition(" ") for text in told or ())}
         for told in (cpu.khz_now, cpu.khz_max, cpu.governor)
     )
@@ -242,9 +242,9 @@ def cpu_frequency(ground: Ground) -> Finding:
 
 
 def contention(ground: Ground) -> Finding:
-    """Judges calls that their process and the TEE alone do, all together and each by itself: what
-    tee-supplicant or the kernel's threads serve (storage, files, a driver's queue) waits for a CPU
-    behind that, and of a command of any TA nobody knows."""
+    """Judges calls that only their process and the TEE work on, together and one by one. Calls that
+    tee-supplicant or kernel threads serve (storage, files, a driver's queue) may wait for a CPU
+    there, unseen. Who serves a command of the user's TA isn't known, so it is left out too."""
     key = "contention"
     alone = [
         one
@@ -317,7 +317,7 @@ def tee_defects(ground: Ground) -> Finding | None:
 
 
 def published_key(ground: Ground) -> Finding | None:
-    """Says nothing of an emulated board: nobody keeps a secret in it."""
+    """Finds a TEE that takes TAs signed with the published key; not on an emulated board."""
     run = ground.run
     if run.run is None or not run.run.tas_signed_with_published_key or run.run.emulated:
         return None
