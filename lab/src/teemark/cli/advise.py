@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark advise`: what to choose, by what a run measured."""
+"""`teemark advise`: which memory, pieces and backend to choose, according to a run."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark audit`: what figures say against themselves and against what is published."""
+"""`teemark audit`: figures that contradict each other, or published figures."""
 
 from pathlib import Path
 

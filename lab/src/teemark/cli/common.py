@@ -39,14 +39,15 @@ def _plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 
 
 _COMPLETED = {"--board": _boards, "--plan": _plans}
-"""Options whose values a shell can complete, and what to."""
+"""Options whose values a shell completes, with the functions that list these values."""
 
 
 def subcommand(
     name: str, under: click.Group | None = None, *, of: type | None = None, **more: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Makes a function a command, and one of the group `under`. Its parameters, or those of the
-    data class `of`, have what `option` and `argument` return as their defaults."""
+    """Makes a function a command, in the group `under` if one is given. Each parameter of the
+    function, or each field of the data class `of`, has the result of `option` or `argument` as its
+    default."""
 
     def made(function: Any) -> click.Command:
         declared = inspect.signature(of or function).parameters
@@ -60,7 +61,7 @@ def subcommand(
 
 
 def argument(metavar: str | None = None, **more: Any) -> Any:
-    """Returns the declaration of an argument; without a `metavar` the help has its name."""
+    """Returns the declaration of an argument; `metavar` is its name in the help."""
     return lambda name: click.argument(name, metavar=metavar, **more)
 
 
@@ -72,13 +73,13 @@ def option(
     default: Any = None,
     **more: Any,
 ) -> Any:
-    """Returns the declaration of an option by its words in the help, "-o --out DIR"; one without a
-    value is a flag. The value of an N is a number from 1 on, that of a RUN a path."""
+    """Returns the declaration of an option from its words in the help, "-o --out DIR". An option
+    without a value is a flag. An N is a number of at least 1, a RUN is a path."""
     flags = [word for word in words.split() if word.startswith("-")]
     metavar = next((word for word in words.split() if not word.startswith("-")), None)
     if metavar is None:
         return lambda name: click.option(*flags, name, is_flag=True, help=help)
-    if default is not None:  # None would be a value, and an option that is required have one
+    if default is not None:  # None would count as a value, also of a required option
         more |= {"default": default, "show_default": bool(default)}
     kind = kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar)
     more |= {"metavar": metavar, "type": kind, "shell_complete": _COMPLETED.get(flags[-1])}
@@ -99,12 +100,12 @@ def json_option(help: str) -> Any:  # noqa: A002
 
 
 def out_option(default: str) -> Any:
-    """-o and --out, of a command that makes a folder of its own."""
+    """Returns -o and --out, for a command that makes a folder of its own."""
     return option("-o --out DIR", f"Folder of the run. [default: {default}]", kind=PATH)
 
 
 def form_option(*more: str) -> Any:
-    """-f and --json."""
+    """Returns -f and --json, for a command with several formats."""
     choice = click.Choice(("text", "json", *more))
 
     def both(name: str) -> Callable[[Any], Any]:
@@ -143,7 +144,7 @@ ta_option = option(
 
 
 class WithProgram(click.Command):
-    """A command whose words behind `--` are a program and its arguments: `program(context)`."""
+    """A command that runs a program: the words after `--` are stored as `program` in ctx.meta."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -152,7 +153,7 @@ class WithProgram(click.Command):
 
 
 def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Plan]":
-    """Returns the TA and the plan that a command line names; without a plan it is the TA's own."""
+    """Returns the TA and the plan of a command line; the default plan is the TA's own."""
     from teemark.boards import own_ta
     from teemark.plan import plan
 
@@ -189,7 +190,7 @@ def parse_limit(text: str) -> "Limit":
 
 
 def put(text: str, output: Path | None) -> None:
-    """Into the file, whole or not at all; to stdout without one."""
+    """Writes text to the file, whole or not at all; without a file, to stdout."""
     if output is not None:
         write_whole(output, text)
     else:
@@ -211,7 +212,7 @@ def put_blocks(
     blocks: "Callable[[], Sequence[Block]]",
     data: Callable[[], object],
 ) -> None:
-    """Puts the blocks as text or Markdown, or the data as JSON, as `form` says."""
+    """Writes the blocks as text or Markdown, or the data as JSON, according to `form`."""
     from teemark.page import markdown
     from teemark.page.terminal import show
 

@@ -63,7 +63,8 @@ def command(
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
 ) -> tuple[list[Compared], tuple[str, ...]]:
-    """Compares every run with the first; returns them, and what was compared by force."""
+    """Compares every run with the first; returns the comparisons, and the obstacles that --force
+    overruled."""
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
     for run in runs[1:]:
@@ -94,7 +95,7 @@ def _compared(
 def _blocks(
     found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
 ) -> list[Block]:
-    """Returns the answer first and the method last, a comparison after the other."""
+    """Returns the blocks of each comparison: first the answer, last the method."""
     made: list[Block] = []
     for of in found:
         runs = of.judged.first, of.judged.second

@@ -96,7 +96,7 @@ def _tell(
         table_row(console, harmless(f"{_HEADS[problem.severity]} {problem.claim}"), indent="  ")
         for label, text in (("why:", problem.why), ("seen:", problem.evidence)):
             table_row(console, harmless(f"    {label:<7}{text}"), indent=" " * 11)
-        # Commands among them: to be copied, so they aren't broken.
+        # Findings may have commands to copy, so their lines aren't broken.
         remedy = problem.remedy.replace("\n", "\n" + " " * 11)
         console.print(harmless(f"    do:    {remedy}"), markup=False, soft_wrap=True)
     if problems:

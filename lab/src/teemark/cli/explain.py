@@ -81,8 +81,8 @@ def command(
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:
-    """Prints a bar and its parts for each call, then the causes; `whole` with what told each part,
-    and what each cause stands on."""
+    """Prints a bar and its parts for each call, then the causes. With `whole` it also prints the
+    sources of the parts, and the evidence for the causes."""
     console = text_terminal(100)
     for one in chosen:
         head = f"{one.key}: {figures.time(subject.run, one.total)}"

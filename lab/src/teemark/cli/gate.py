@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark gate`: has anything become dearer since the baseline was committed?"""
+"""`teemark gate`: have calls become dearer since the baseline was committed?"""
 
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from teemark.report import comparison
 from teemark.report.comparison import Compared
 
 OF_TA = "--ta"
-"""In a baseline: the plan is the bench.toml of the TA."""
+"""Plan's name in a baseline: the plan is the bench.toml of the TA."""
 
 
 @subcommand("gate")
@@ -103,13 +103,13 @@ def command(
 
 
 def _failed(found: Comparison, limit: Limit) -> bool:
-    """Returns true if the gate fails, also where nothing can be judged."""
+    """Returns true if the gate fails; it also fails if nothing can be judged."""
     unknown = all(one.verdict == "undecided" for one in found.pairs)
     return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
 
 
 def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
-    """Returns the answer, and what it stands on."""
+    """Returns the answer and its evidence."""
     found = gated.found
     if found is None:
         answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."

@@ -102,7 +102,7 @@ def _store(folder: Path, word: str) -> Store:
 
 
 def _list(asked: Sequence[Entry]) -> int:
-    """Prints a line a run: when it began, board, plan, commit, labels and folder."""
+    """Prints a line for each run: when it began, board, plan, commit, labels and folder."""
     lines = []
     for one in asked:
         commit = one.commit.short if one.commit is not None else fmt.NONE
@@ -114,7 +114,8 @@ def _list(asked: Sequence[Entry]) -> int:
 
 
 def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
-    """Reads the runs that are whole, of one board and plan, in the order of time."""
+    """Returns the complete runs in the order of time; raises UsageMistake unless all are of one
+    board and plan."""
     runs = []
     for one in asked:
         try:
@@ -164,7 +165,7 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
-    """Shows the answer and what changed when; with `everything` each case."""
+    """Shows the answer, and the changes with their times; with `everything` also each case."""
     blocks = [
         Paragraph((history_page.answer(runs, found),)),
         *history_page.event_table(runs, found),

@@ -22,8 +22,8 @@ from teemark.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A subcommand, which its module in teemark.cli defines: that of its name (_ for -), unless it
-    says another."""
+    """A subcommand. It is defined in teemark.cli by the module `module`, or else by the module of
+    its own name (with _ for -)."""
 
     name: str
     help: str
@@ -70,13 +70,13 @@ GROUPS: dict[str, tuple[Row, ...]] = {
     "MQTT-TZ": (Row("broker", "Show or measure a broker that seals in the TEE."),),
     "For other programs": (Row("schema", "Print the JSON Schema of run.ndjson."),),
 }
-"""In the order of the help, under its headings."""
+"""The subcommands by heading, in the order of the help."""
 
 TABLE = tuple(row for rows in GROUPS.values() for row in rows)
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are used."""
+    """A group that imports a command's module only when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [row.name for row in TABLE]
@@ -116,7 +116,7 @@ def cli(*, verbose: bool) -> None:
 
 
 def _say(message: str, hint: str | None = None) -> None:
-    """Says an error, which may have a board's own words in it."""
+    """Prints an error, which may quote a board; harmful characters are removed."""
     console.say(f"teemark: error: {message}", hint)
 
 
@@ -145,18 +145,18 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _unwritten(error: OSError) -> int:
-    """Returns the status after output that couldn't be written, nearly always to stdout."""
+    """Returns the exit status if output can't be written, in most cases to stdout."""
     # Point stdout elsewhere, so that the interpreter's last flush doesn't complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):  # whoever read it has gone
+    if isinstance(error, BrokenPipeError):  # the reader has gone
         return 128 + signal.SIGPIPE
     _say(f"can't write to {error.filename or 'standard output'}: {error.strerror}")
     return 1
 
 
 def _have_streams() -> None:
-    """Opens stdin and stderr where they are closed: the next file that is opened would take their
-    place. Without stdout there is nobody to tell anything."""
+    """Opens /dev/null for stdin and stderr if they are closed: otherwise the next file opened would
+    get their number. If stdout is closed, prints an error and exits."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)

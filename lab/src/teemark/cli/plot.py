@@ -30,7 +30,7 @@ _MEASURED_BY = {
     "flame": "`teemark trace CASE…` records it",
     "compare": "no case is better or worse",
 }
-"""Each chart that can be drawn, and what to say where it isn't there."""
+"""Each chart that can be drawn, with the message for a run that lacks it."""
 
 
 @subcommand("plot")
@@ -76,7 +76,7 @@ def command(
 
 
 def _one(what: str, subject: Subject, of: str | None) -> Chart:
-    """Returns the chart of a run; errors say what there is instead."""
+    """Returns the chart of a run; if the run lacks it, the error names the charts that it has."""
     found: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
         drawn = curves(subject).items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark predict`: what a call takes that wasn't measured, by the models of a run."""
+"""`teemark predict`: the cost of a call that wasn't measured, by the models of a run."""
 
 import math
 from pathlib import Path
@@ -60,7 +60,7 @@ def command(
 
 
 def asked(text: str) -> Work:
-    """Returns the case of a key whose sizes may have units; ValueError says what isn't right."""
+    """Returns the case of a key, whose sizes may have units; raises ValueError for a wrong key."""
     words = text.split("/")
     sizes = [str(parse_size(word)) if word[:1].isdecimal() else word for word in words[3:]]
     task = Work.of("/".join((*words[:3], *sizes)))
@@ -99,7 +99,7 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
     interval = answer.interval
     value, ends = answer.figure.value, "too few samples for an interval"
     if interval:
-        # no digits that the interval doesn't allow: those below a hundredth of its width
+        # only digits that the interval allows: down to a hundredth of its width
         step = 10.0 ** max(math.floor(math.log10(max(interval.width, 1))) - 1, 0)
         value, low, high = (
             round(one / step) * step for one in (value, interval.low, interval.high)

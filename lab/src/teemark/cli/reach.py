@@ -63,8 +63,8 @@ def down(board: str = board_argument) -> None:
 
 @contextlib.contextmanager
 def _own_blocking_mode() -> Iterator[None]:
-    """Puts the streams' mode back: ssh makes those it is given non-blocking, and others may share
-    them."""
+    """Makes streams blocking again: ssh makes its streams non-blocking, and other programs may
+    share them."""
     before: dict[int, bool] = {}
     for fd in (0, 1, 2):
         with contextlib.suppress(OSError):

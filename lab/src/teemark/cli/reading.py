@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs that a command is given, and figures in JSON."""
+"""Reads the runs that a command is given, and turns figures into JSON."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from teemark.run.reader import RunData
 
 
 def read(path: Path) -> RunData:
-    """Reads the run at a path. What it lacks is said on stderr: all that is told of it must be read
-    with that in mind."""
+    """Reads the run at a path. Prints on stderr what the run lacks, as a warning about the
+    results."""
     run = reader.read(path)
     warn(run)
     return run

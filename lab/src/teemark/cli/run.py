@@ -184,7 +184,7 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
 def _measure(
     board: Board, asked: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
 ) -> Outcome:
-    """Measures, and writes the run; `how` is for runner.measure."""
+    """Measures and writes the run, and returns the outcome; `how` is for runner.measure."""
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -207,7 +207,7 @@ def _measure(
 
 
 def _kept(file: Path) -> None:
-    """Says the last words of a run that a signal ended."""
+    """Says, as the last words of a run that a signal ended, where its file is."""
     if file.is_file():
         folder = _short(file.parent)
         say(
@@ -233,7 +233,7 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
 
 
 def _tell(outcome: Outcome, run: RunData, asked: Plan, board: Board) -> None:
-    """Says last what wasn't measured, and why."""
+    """Says at the end which cases weren't measured, and why."""
     places = {case.key: case.place for case in asked.cases if case.place}
     for fail in run.fails:
         if fail.case in places:
@@ -251,8 +251,8 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan, board: Board) -> None:
 
 
 def _ahead(board: Board, asked: Plan, starts: Starts, *, events: bool) -> tuple[str, Starts]:
-    """Says how much there is to do before anything is booted or copied, and returns the starts with
-    the time that each may take."""
+    """Returns a sentence on the work ahead, to be said before anything is booted, and the starts
+    with an estimate of the seconds that each start takes."""
     what = fmt.plural(len(asked.cases), "case")
     if asked.teehash:
         what += f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file"
@@ -283,7 +283,7 @@ def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
 
 
 def _short(path: Path) -> str:
-    """Returns the path from the current directory where it lies below."""
+    """Returns the path relative to the current directory if it lies below it."""
     absolute, cwd = path.absolute(), Path.cwd()
     return str(absolute.relative_to(cwd) if absolute.is_relative_to(cwd) else absolute)
 

@@ -35,7 +35,7 @@ _RENDER = {"folded": folded.render, "json": store.render}
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The words of the command line: what to record, and what of it to show."""
+    """The arguments of the command line: what to record, and what of it to show."""
 
     cases: tuple[str, ...] = argument("[CASE]... [-- PROGRAM [ARG]...]", nargs=-1)
     plan: str | None = option(
@@ -137,8 +137,8 @@ TOP = 12  # Functions that a table on a terminal lists
 
 
 def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
-    """Shows the calls, of many the dearest alone; instead of them what differs from `against`, or
-    the callers and callees of a `function`."""
+    """Shows the calls; of more than three only the dearest. With `against` it shows the differences
+    instead, with `function` the callers and callees of that function."""
     blocks: list[Block] = [table.overview(trace)] if len(trace.cases) > 1 else []
     befores = {case.case: case for case in against.cases} if against is not None else {}
     if function is not None:
@@ -155,8 +155,8 @@ def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
 
 
 def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
-    """Says on stdout, below the tables, what else differs: cases, builds, flags or settings, so
-    that nobody takes their effect for that of the code."""
+    """Says on stdout what else differs besides the code: cases, builds, flags or settings, so that
+    nobody takes their effect for that of the code."""
     for sentence in other_cases(other, trace):
         click.echo(sentence)
     try:
@@ -195,8 +195,8 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
 
 
 def _only(trace: Trace, keys: Sequence[str]) -> Trace:
-    """Returns the named cases of a trace, or all if none is named; a step of teehash stands for its
-    parts."""
+    """Returns the trace with the named cases only, or with all cases if none is named. A step of
+    teehash stands for its parts."""
     for key in keys:
         if not any(f"{case.case}/".startswith(f"{key}/") for case in trace.cases):
             raise UsageMistake(
@@ -216,7 +216,8 @@ def _report(directory: Path, against: Trace | None) -> None:
 
 
 def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
-    """Shows who takes what of a broker's message, and writes a report that opens with it."""
+    """Shows the parts of a broker's message with their instructions, and writes a report that
+    begins with them."""
     made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
     if asked.output is None:
         show(terminal(120), made[0].blocks)

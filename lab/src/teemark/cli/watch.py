@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark watch -- PROGRAM`: what a program calls in the TEE, on any board with clocks."""
+"""`teemark watch -- PROGRAM`: a program's calls into the TEE, on any board that has clocks."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark what-if`: what options of OP-TEE's build change."""
+"""`teemark what-if`: the effect of options of OP-TEE's build."""
 
 import re
 from pathlib import Path
@@ -43,7 +43,7 @@ def command(
     """
     if each and together:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
-    # A patch goes by its file's name; no option looks like one.
+    # A patch is named by its file; no option looks like a file's name.
     by_name = {patch.name: patch for patch in patches}
     changes = (*options, *by_name)
     if not changes:
@@ -63,7 +63,7 @@ def command(
         for added in variants
     ]
     own = record.Own(*common.load(ta_path, None)) if ta_path is not None else record.Own()
-    # A wrong case is said before anything is built.
+    # A wrong case is reported before anything is built.
     record.plan_of(cases, record.SAMPLES, known=own.plan)
     folder = directory_for(out, file.name, "what-if")
     if folder.exists() and any(folder.iterdir()):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reports: sections are pure functions; html.py and markdown.py render the same sections."""
+"""Reports. Sections are pure functions; html.py and markdown.py render the same sections."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs beside each other, in words: for the terminal, a section of their report, a page of its own
-and a merge request alike."""
+"""Compares runs in words: for the terminal, a section of their report, a page of its own and a
+merge request."""
 
 import math
 import re
@@ -37,9 +37,9 @@ from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
 from teemark.version import __version__
 
-NAMED = 3  # Functions that are named for a case
-SHOWN = 10  # Cases in a table, unless all are asked for
-SOME = 4  # Names in a sentence
+NAMED = 3  # Most functions that are named for a case
+SHOWN = 10  # Most cases in a table, unless all are asked for
+SOME = 4  # Most names in a sentence
 FUNCTIONS = page.left("functions", optional=True)
 
 SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undecided": "?"}
@@ -47,12 +47,13 @@ SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undec
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What differs between two runs, and why."""
+    """The comparison of two runs, its changes, and the functions behind them."""
 
     judged: Comparison
     changes: tuple[Change, ...]
     functions: dict[str, str]
-    """The functions that make the difference, in words, by case; of cases that both runs traced."""
+    """By case, for cases that both runs traced: the functions that make the difference, in
+    words."""
 
 
 def compared(base: Subject, other: Subject) -> Compared:
@@ -69,8 +70,8 @@ def compared(base: Subject, other: Subject) -> Compared:
 
 
 def name(run: RunData) -> str:
-    """Returns a short name of a run: its commit, else its labels, else the folder that somebody
-    named, else when it began."""
+    """Returns a short name of a run: its commit, else its labels, else its folder if the user named
+    it, else the time when it began."""
     if run.commit is not None:
         return run.commit.short
     if run.labels:
@@ -80,7 +81,8 @@ def name(run: RunData) -> str:
 
 
 def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
-    """Returns names that tell two runs apart: those of their boards, if these differ."""
+    """Returns names that tell two runs apart: their boards, or short names if the board is the
+    same."""
     names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
     if names[0] != names[1]:
         return names
@@ -90,7 +92,7 @@ def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
 
 
 def when(run: RunData) -> str:
-    """Returns the day and minute at which the run began, UTC; its file where it doesn't say."""
+    """Returns the day and minute (UTC) at which the run began; its file if this is unknown."""
     if run.run is None:
         return run.file
     try:
@@ -100,7 +102,7 @@ def when(run: RunData) -> str:
 
 
 def names(run: RunData) -> str:
-    """Returns all that a run says of itself, and its file."""
+    """Returns a run's plan, board, time, commit, labels and file, in a line."""
     return f"{', '.join(origin(run))} ({run.file})" if run.run is not None else run.file
 
 
@@ -118,12 +120,12 @@ def origin(run: RunData) -> list[str]:
 
 
 def verdict(judged: Comparison) -> Verdict:
-    """Returns the verdict on the whole: the gravest that any case has."""
+    """Returns the verdict on the whole: the gravest verdict of its cases."""
     return next((grave for grave in GRAVEST_FIRST if judged.of(grave)), "same")
 
 
 def headline(of: Compared) -> page.Text:
-    """Returns the answer in a line: the verdict, and how many cases became what."""
+    """Returns the answer in a line: the verdict, and the number of cases with each verdict."""
     grave = verdict(of.judged)
     words = "WORSE AND BETTER" if grave == "worse" and of.judged.of("better") else grave.upper()
     open_ = [case for case in of.judged.pairs if case.reason is not None]
@@ -132,7 +134,7 @@ def headline(of: Compared) -> page.Text:
 
 
 def outcome(judged: Comparison) -> str:
-    """Says how many cases became what."""
+    """Returns a sentence with the number of cases for each verdict."""
     counts = [
         f"{count} {verdict}"
         for verdict in SIGN
@@ -142,8 +144,8 @@ def outcome(judged: Comparison) -> str:
 
 
 def change_table(of: Compared) -> list[page.Block]:
-    """Returns a table of the changes that cases share, with the functions that make them; none
-    where nothing moved."""
+    """Returns a table of the changes that cases share, with the functions behind them; an empty
+    list if nothing changed."""
     rows = [
         (
             *change_cells(of.judged.second, change),
@@ -156,13 +158,14 @@ def change_table(of: Compared) -> list[page.Block]:
 
 
 def change_cells(run: RunData, change: Change) -> tuple[page.Cell, page.Cell]:
-    """Returns what changed, with the sign of its verdict, and by how much."""
+    """Returns two cells: the changed cases, with the sign of the verdict, and by how much they
+    changed."""
     verdict: Verdict = "worse" if change.worse else "better"
     return (page.Mark(SIGN[verdict], verdict), f" {subject(run, change)}"), amount(run, change)
 
 
 def subject(run: RunData, change: Change) -> str:
-    """Says which cases changed so: `all 20 SHA-256 cases by tee`."""
+    """Returns the name of a change's cases: `all 20 SHA-256 cases by tee`."""
     count = len({pair.case for pair in change.cases})
     if change.of_all is not None:
         where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
@@ -181,7 +184,7 @@ def subject(run: RunData, change: Change) -> str:
 
 
 def amount(run: RunData, change: Change) -> str:
-    """Says how much more or less the cases of a change take."""
+    """Says how much more or less the cases of a change cost."""
     parts = []
     if change.byte is not None:
         parts.append(f"{added(run, change.byte)} a byte")
@@ -200,7 +203,7 @@ def amount(run: RunData, change: Change) -> str:
 
 
 def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
-    """Returns a table with a row a case: both figures under the runs' names, the change, the
+    """Returns a table with a row for each case: both figures under the runs' names, the change, the
     verdict, the functions."""
     base, new = pair_names(of.judged.first, of.judged.second)
     largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
@@ -222,7 +225,7 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
 
 
 def chart(of: Compared) -> page.Chart | None:
-    """Draws the cases of `rows_of`, each with its change around 0; None where nothing moved."""
+    """Draws the cases of `rows_of`, each with its change around 0; None if nothing changed."""
     rows = []
     for pair in rows_of(of.judged):
         words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
@@ -238,7 +241,7 @@ def chart(of: Compared) -> page.Chart | None:
 
 
 def both(of: Compared, pair: Difference) -> tuple[str, str]:
-    """Returns both figures; those of a case that moved have as many digits as tell them apart."""
+    """Returns both figures; in a changed case they have enough digits to differ."""
     sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
     first, second = (figures.cell(run, figure) for run, figure in sides)
     write = fmt.digits if of.judged.second.icount else fmt.duration
@@ -250,7 +253,7 @@ def both(of: Compared, pair: Difference) -> tuple[str, str]:
 
 
 def change(pair: Difference) -> str:
-    """Returns the relative change, with half its interval; of a case that is the same no digits."""
+    """Returns the relative change, with half its interval; no digits if the case is the same."""
     if pair.verdict == "same":
         return ("0" if pair.added == 0 else "as boots differ") if pair.exact else "within 1 %"
     if pair.exact:
@@ -261,7 +264,7 @@ def change(pair: Difference) -> str:
 
 
 def signed(value: float) -> str:
-    """Returns a relative difference to three digits, as far as a hundredth of a per cent."""
+    """Returns a relative difference in per cent, with up to three digits and two decimals."""
     share = 100 * value
     digits = 3 if abs(share) >= 1 else 2 if abs(share) >= 0.1 else 1
     return f"{'+' * (value > 0)}{fmt.digits(share, digits)}{fmt.THIN}%"
@@ -274,8 +277,8 @@ def added(run: RunData, cost: float) -> str:
 
 
 def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
-    """Returns the cases that moved, those with the largest change first, and as many better ones as
-    worse ones; with `everything` all cases."""
+    """Returns the changed cases, the largest change first: about as many better cases as worse
+    ones. With `everything`, returns all cases."""
     moved = tuple(pair for pair in judged.worst_first if pair.moved or everything)
     if everything or len(moved) <= SHOWN:
         return moved
@@ -290,8 +293,8 @@ def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference
 
 
 def visible(judged: Comparison, limit: Limit | None = None) -> str:
-    """Says which change would have been seen, and how many starts would show the limit; an empty
-    string where nothing is judged."""
+    """Says which change would have been seen, and how many starts would show a change of the limit;
+    an empty string if nothing is judged."""
     seen = judged.visible
     if not seen or judged.blind is not None:
         return ""
@@ -321,7 +324,8 @@ def visible(judged: Comparison, limit: Limit | None = None) -> str:
 
 
 def failures(judged: Comparison, limit: Limit) -> list[str]:
-    """Lists why a comparison fails: cases that are worse by the limit, and cases that are gone."""
+    """Lists why a comparison fails: cases that are worse by the limit, and cases that are
+    missing."""
     dearer = [
         f"{pair.name}: {change(pair)} ({added(judged.second, pair.added)} a call)"
         for pair in judged.worst_first
@@ -331,8 +335,8 @@ def failures(judged: Comparison, limit: Limit) -> list[str]:
 
 
 def result(judged: Comparison, limit: Limit) -> str:
-    """Says pass or fail in a sentence. PASS says how many cases may be worse by the limit all the
-    same."""
+    """Returns a sentence with FAIL or PASS. PASS also says how many cases may yet be worse by the
+    limit."""
     broken = {pair.case for pair in judged.pairs if limit.broken(pair)}
     if broken or judged.lost:
         gone = f", {len(judged.lost)} gone" if judged.lost else ""
@@ -350,7 +354,7 @@ def result(judged: Comparison, limit: Limit) -> str:
 
 
 def method(of: Compared) -> list[str]:
-    """Says what a reader must know of how it was judged, a sentence each."""
+    """Returns sentences on how the runs were judged, as far as a reader must know it."""
     judged, sentences = of.judged, []
     if judged.exact:
         if any(change.of_all is not None for change in of.changes) and judged.starts < 2:
@@ -378,7 +382,7 @@ def method(of: Compared) -> list[str]:
 
 
 def remedy(judged: Comparison) -> str:
-    """Says what to do where nothing is decided."""
+    """Says which measurement would decide a comparison that decides nothing."""
     return {
         EMULATED: "measure on qemu-v8-icount, which counts instructions, or on hardware",
         SCATTERED: "measure cases that don't wait, too",
@@ -386,7 +390,7 @@ def remedy(judged: Comparison) -> str:
 
 
 def never_fails(judged: Comparison) -> str | None:
-    """Says why a limit on some case, or on all of them, has no meaning; None if it has."""
+    """Says why --fail-on can't work for some cases, or for all; None if it can."""
     if judged.blind is not None:
         return f"--fail-on could never fail: {judged.blind}"
     if judged.too_few:
@@ -396,7 +400,7 @@ def never_fails(judged: Comparison) -> str | None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Writes `a, b and c`; of many names the first, and how many more."""
+    """Writes `a, b and c`; of many names only the first, and the number of the others."""
     more = len(names) - SOME
     return fmt.listed((*names[:SOME], f"{more} more") if more > 0 else names)
 
@@ -407,8 +411,8 @@ def _some(names: Sequence[str]) -> str:
 def blocks(
     of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
 ) -> list[page.Block]:
-    """Returns the answer, what changed, the cases, and what would have been seen. `rest` says where
-    the cases are that are left out."""
+    """Returns the answer, the changes, the cases, and what would have been seen. `rest` says where
+    a reader finds the cases that are left out."""
     made: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
         text = result(of.judged, limit)
@@ -435,7 +439,7 @@ def blocks(
 
 
 def comparison(subjects: Sequence[Subject]) -> page.Section | None:
-    """Returns None for a single run. The first is what the others are compared with."""
+    """Returns the section that compares every other run with the first; None for a single run."""
     made: list[page.Block] = []
     for other in subjects[1:]:
         made.append(page.Heading(f"{other.label} against {subjects[0].label}"))
@@ -448,7 +452,7 @@ def comparison(subjects: Sequence[Subject]) -> page.Section | None:
 
 
 def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
-    """Returns the answer and what changed; folded, every case and how it was judged."""
+    """Returns the answer and the changes; every case, and how it was judged, are folded."""
     made = blocks(of, limit, "see “Every case”")
     if of.judged.pairs:
         cases = fmt.plural(len(of.judged.verdicts()), "case")
@@ -459,8 +463,8 @@ def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
 
 
 def render(found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
-    """Returns a page of comparisons, in `html` or `markdown`; `forced` says why they should not
-    have been made."""
+    """Returns a page of comparisons, in `html` or `markdown`. `forced` names the reasons against
+    these comparisons, which the user overruled."""
     pairs = [(of.judged.first, of.judged.second) for of in found]
     titles = [" → ".join(pair_names(*pair)) for pair in pairs]
     sections = []
@@ -482,7 +486,7 @@ def render(found: Sequence[Compared], forced: Sequence[str], limit: Limit | None
 
 
 def case_data(pair: Difference) -> dict[str, object]:
-    """Returns what scripts are told of a case."""
+    """Returns the JSON for a case."""
     return {
         "case": pair.case,
         "repeat": pair.repeat,
@@ -501,7 +505,7 @@ def case_data(pair: Difference) -> dict[str, object]:
 
 
 def change_data(run: RunData, change: Change) -> dict[str, object]:
-    """Returns what scripts are told of a change that cases share."""
+    """Returns the JSON for a change that cases share."""
     cases = [pair.name for pair in change.cases]
     words = {"what": subject(run, change), "by": amount(run, change)}
     return {**words, "worse": change.worse, "cases": cases}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs as a page: what changed since which run, the case that changed most, and the others in
-small."""
+"""Many runs as a page: which cases changed with which run, a large chart of the case that changed
+most, and small charts of others."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,11 +15,11 @@ from teemark.report import comparison
 from teemark.run.reader import RunData
 from teemark.version import __version__
 
-SMALL = 12  # Cases that are drawn in small: those that changed most, one of each family
+SMALL = 12  # Most small charts: one of each family, those that changed most
 
 
 def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
-    """Returns the page; `remark` says how changes were told from scatter."""
+    """Returns the page as HTML; `remark` says how changes were told from scatter."""
     drawn = _drawn(found, runs)
     blocks = [page.Paragraph((answer(runs, found),)), *event_table(runs, found)]
     for lines in (drawn[:1], drawn[1 : SMALL + 1]):
@@ -32,7 +32,7 @@ def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: s
 
 
 def since(run: RunData) -> str:
-    """Returns when a run was made, and of which commit."""
+    """Returns the time at which a run began, and its commit."""
     commit = f", {run.commit.short}" if run.commit is not None else ""
     return f"{comparison.when(run)}{commit}"
 
@@ -49,8 +49,8 @@ def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
 
 
 def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> list[page.Block]:
-    """Returns a table of the changes that cases share, each with the run that brought it; none
-    where nothing changed."""
+    """Returns a table of the changes that cases share, each with its first run; an empty list if
+    nothing changed."""
     rows = [
         (*comparison.change_cells(runs[number], one), since(runs[number]))
         for number, changes in events(runs, found)
@@ -61,7 +61,7 @@ def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> list[page.Blo
 
 
 def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
-    """Returns the case of each family that changed most; the largest change first."""
+    """Returns from each family the case that changed most; the largest change comes first."""
     best: dict[tuple[str, ...], Line] = {}
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         case = runs[-1].cases.get(line.case)
@@ -69,7 +69,7 @@ def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
         family = (work.workload, work.algorithm, work.backend) if work else (line.case,)
         if line.changes:
             best.setdefault(family, line)
-    # Where nothing changed, the empty call shows that.
+    # If nothing changed, the chart of the empty call shows that.
     return list(best.values()) or sorted(found, key=lambda line: line.case != EMPTY_CALL)[:1]
 
 
@@ -92,13 +92,13 @@ def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
 
 
 def _axis_name(run: RunData) -> str:
-    """Returns the day, and commit in a second line."""
+    """Returns a run's name in two lines: the day and the commit."""
     commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
     return f"{comparison.when(run)[5:10]}\n{commit}"
 
 
 def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
-    """Returns a row a case: its first and last value, and its last change."""
+    """Returns a table with a row for each case: its first and last value, and its last change."""
     rows = []
     for line in sorted(found, key=lambda line: -abs(line.last_change)):
         verdict: Verdict = "worse" if line.last_change > 0 else "better"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program's calls into the TEE by TA and command, what to change, and who called; for a terminal
-and for a page."""
+"""A program's calls into the TEE by TA and command, with advice and the callers; for a terminal and
+for a page."""
 
 import json
 import math
@@ -27,7 +27,7 @@ TIMELINE = "timeline.json"
 
 
 def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
-    """Returns the answer first, then what supports it; `exact`: times are instructions."""
+    """Returns the sections, the answer first; with `exact`, times are instructions."""
     kinds, legs = ran.watched.kinds(names), _by_call(ran)
 
     def cost(ns: float) -> str:
@@ -117,7 +117,7 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
 
 
 def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
-    """Returns the ways into the secure world of each call."""
+    """Returns, by call, its entries into the secure world."""
     by_thread: dict[int, list[Call]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
@@ -154,7 +154,8 @@ def _kinds(
 
 
 def _params(kinds: Sequence[Kind]) -> page.Table:
-    """Shows kinds of parameters and their sizes; what is in a buffer is never recorded."""
+    """Returns a table of the kinds and sizes of parameters; contents of buffers are never
+    recorded."""
     found: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
         for call in kind.calls:
@@ -172,7 +173,7 @@ def _params(kinds: Sequence[Kind]) -> page.Table:
 
 
 def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
-    """Counts calls by powers of two."""
+    """Returns a histogram of the calls' times, by powers of two."""
     found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
     rows = [
         (
@@ -198,7 +199,7 @@ def _callers(ran: Ran, names: Names) -> page.Table:
 
 
 def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.Section]:
-    """Returns flame graphs of all traced calls together and of each, and xtest's subtests."""
+    """Returns xtest's subtests, and flame graphs of all traced calls together and of each call."""
     found = []
     if subtests:
         rows = [(name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests]
@@ -210,7 +211,7 @@ def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.
 
 
 def timeline(ran: Ran, names: Names) -> str:
-    """Returns Chrome's trace events, as Perfetto reads them; times in µs."""
+    """Returns Chrome's trace events, which Perfetto can read; their times are in µs."""
     start = min((call.begin for call in ran.watched.calls), default=0)
     events: list[dict[str, object]] = []
 

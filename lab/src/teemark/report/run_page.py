@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs into reports. `make` is pure: the same runs give the same bytes. `write` stores them."""
+"""Makes reports of runs. `make` is pure: the same runs give the same bytes. `write` stores them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Report:
 def make(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> Report:
-    """Makes the report. `traces` are those of the runs, None where there is none; `against` is what
+    """Makes the report. `traces` has the trace of each run, or None; `against` is the trace that
     they are compared with."""
     about = subjects(runs, traces, against)
     banners = [
@@ -61,13 +61,13 @@ def make(
 
 
 FIRST = ["trace", "published", "keys", "comparison", "throughput", "breakdown", "calls", "timeline"]
-"""The section that answers a run is the first of these that it has."""
+"""Keys of sections; the first that a run has is the section that answers it."""
 
 
 def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> list[str]:
-    """Returns the keys of the sections that come first, and open: what is said in short, what shows
-    it, why it is so, and those that have no lead. Boards beside each other, and what a run of
-    `trace` shows, come before all; a document's tables where it `concludes` something."""
+    """Returns the keys of the sections that come first and are open: the short answer, the section
+    that shows it, the causes, and sections without a lead. Boards beside each other, and a run of
+    `trace`, come before the answer. `concludes` admits the tables of a document."""
     there = [one.key for one in sections if concludes or one.key != "published"]
     shown = [key for key in ("boards", plan, *FIRST) if key in there][:1]
     leads = shown in (["boards"], ["comparison"]) or shown == ["trace"] == [plan]
@@ -83,7 +83,7 @@ def _title(about: Sequence[Subject]) -> str:
 
 
 def write(report: Report, directory: Path) -> Path:
-    """Writes both files, each replaced at once; returns the HTML's path."""
+    """Writes the HTML and the Markdown file, each replaced at once; returns the HTML's path."""
     write_whole(directory / HTML, report.html)
     write_whole(directory / MARKDOWN, report.markdown)
     return directory / HTML

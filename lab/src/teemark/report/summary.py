@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The end of `teemark run`: one table, and what is worth a sentence."""
+"""The end of `teemark run`: one table, and the findings that are worth a sentence."""
 
 import math
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from teemark.findings.subject import Subject
 
 _MARKS = {"found": "=", "ruled out": "≠", "undecided": "?", "not checked": "?"}
-"""Before what a seed document concludes."""
+"""The signs before the conclusions of a seed document."""
 
 
-DEAREST = 3  # Causes that are shown; the report has all of them
+DEAREST = 3  # Most causes that are shown; the report has all of them
 
 
 def show(subject: "Subject") -> None:
-    """Shows the summary on stdout, plain where that is no terminal."""
+    """Prints the summary to stdout, in plain text if that is no terminal."""
     console = text_terminal()
     for finding in subject.found("answer"):
         paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
@@ -58,7 +58,7 @@ def show(subject: "Subject") -> None:
 
 
 def dearest(console: "Console", subject: "Subject") -> None:
-    """Prints the dearest causes and what would help."""
+    """Prints the dearest causes, each with its remedy."""
     causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
     for number, finding in enumerate(causes[:DEAREST], 1):
         paragraph(console, f"{number} {finding.claim}")
@@ -67,8 +67,8 @@ def dearest(console: "Console", subject: "Subject") -> None:
 
 
 def _keys(subject: "Subject") -> Table | None:
-    """Returns what operations with keys cost, through PKCS #11 or on both sides, where the run
-    measured that: as many columns as a terminal has room for."""
+    """Returns the cost of operations with keys, through PKCS #11 or in both worlds, with the
+    columns that fit a terminal; None if the run didn't measure them."""
     for part, most in ((pkcs11, 5), (keys, 6)):
         for table in (block for block in part.blocks(subject) if isinstance(block, Table)):
             columns = [replace(column, unit="") for column in table.columns[:most]]
@@ -79,8 +79,8 @@ def _keys(subject: "Subject") -> Table | None:
 
 
 def _table(subject: "Subject") -> Table | None:
-    """Returns the cost of whole calls of the algorithm of the answer: rows by world,
-    up to four sizes that most backends were measured at."""
+    """Returns the cost of whole calls of the answer's algorithm: backends in rows, by world, and up
+    to four sizes in columns."""
     found = curves(subject)
     if not found:
         return None
@@ -99,12 +99,12 @@ def _table(subject: "Subject") -> Table | None:
     return Table(columns, rows)
 
 
-_SHOWN = (64, 4096, 65536, 1 << 20)  # Sizes that people ask for, bytes
+_SHOWN = (64, 4096, 65536, 1 << 20)  # Sizes that users ask for, bytes
 
 
 def _sizes(measured: Sequence[set[int]]) -> list[int]:
-    """Returns up to four sizes that more than half of the backends were measured at, the nearest
-    to those that people ask for."""
+    """Returns up to four sizes that more than half of the backends were measured at, the nearest to
+    those in _SHOWN."""
     often = {size for size in set[int].union(*measured) if size}
     often = {size for size in often if 2 * sum(size in one for one in measured) > len(measured)}
     near = {min(often, key=lambda size: abs(math.log(size / wanted))) for wanted in _SHOWN if often}

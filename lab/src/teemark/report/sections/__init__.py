@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The sections of a report, in order. To add one: a `Part` here or in a file beside, one line."""
+"""The sections of a report, in order. To add one: a `Part` here or in a file beside, and a line."""
 
 from teemark.findings.subject import SectionFunction
 from teemark.report.comparison import comparison

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Boards beside each other, a line each: what a call and a byte cost there."""
+"""Boards beside each other, with a line each: the cost of a call and of a byte."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,12 +23,12 @@ FIGURES = {
     "tee_byte": "a byte",
     "linux_byte": "a byte in Linux",
 }
-"""The figures of a board: their names in JSON and CSV, and their titles."""
+"""The figures of a board: their names in JSON and CSV, with their titles."""
 
 
 def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
-    """Returns a board's line: FIGURES in the run's unit and the ends of their intervals, None for
-    what the run can't tell. A byte in Linux is that of the cheapest backend."""
+    """Returns a board's figures (FIGURES) in the run's unit, with the ends of their intervals; None
+    for a figure that the run lacks. A byte in Linux is that of the cheapest backend."""
     models, run, tee = subject.models, subject.run, subject.run.machine.tee
     row: dict[str, Any] = {
         "board": subject.label,
@@ -55,8 +55,8 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
 
 
 def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
-    """Returns a line a board, in the order of the runs. A figure has a question mark where its
-    interval is wider than the figure, or unknown."""
+    """Returns a table with a line for each board, in the order of the runs. A question mark means
+    that the interval is wider than the figure, or unknown."""
     titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
     columns = (*left("board", "CPU", "OP-TEE"), *right(*titles))
     columns += tuple(right("call, cycles", "a byte, cycles", optional=True))
@@ -80,18 +80,20 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
 
 
 FAR = 2.0
-"""A board is named where its whole interval lies so many times above or below the median."""
+"""A board is named if its whole interval lies above the median times this, or below it over
+this."""
 
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
-    """Yields units with the boards that have figures in them, two or more, and the factor to it."""
+    """Yields each unit with the boards that have figures in it, and the factor from their own
+    unit."""
     yield "instructions", [(one, 1.0) for one in subjects if one.run.icount]
     yield "time", [(one, 1.0) for one in subjects if not one.run.icount]
     yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]
 
 
 def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estimate]]]:
-    """Returns what is drawn of a board: titles, and the backends with their costs."""
+    """Returns the figures of a board that are drawn, by title: its backends with their costs."""
     empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
     mine = [one for one in subject.models.costs if one.name.startswith(family)]
     byte = f"A byte of {subject.run.title(algorithm)}"
@@ -104,8 +106,9 @@ def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estima
 def beside(
     subjects: Sequence[Subject], algorithm: str = ANSWERED[0]
 ) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
-    """Returns sentences on figures that lie far from the median of three boards or more, and a
-    chart for each figure and unit that two boards have: a row a board, a dot a backend."""
+    """Returns sentences on figures that are far from the median of three or more boards, and a
+    chart for each figure and unit of at least two boards, with a row for each board and a dot for
+    each backend."""
     far: dict[tuple[str, str], dict[str, str]] = {}
     drawn = []
     for unit, those in _groups(subjects):
@@ -147,7 +150,7 @@ def beside(
 
 
 def boards(subjects: Sequence[Subject]) -> Section | None:
-    """Opens a report of several boards."""
+    """Returns the first section of a report of several boards; None for a single board."""
     if len({subject.run.name for subject in subjects}) < 2:
         return None
     far, charts = beside(subjects)

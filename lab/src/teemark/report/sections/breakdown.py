@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of one call goes: a bar and a table of its parts, and what can't be told."""
+"""Where the time of one call goes: a bar and a table of its parts, and the parts that are
+unknown."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +11,7 @@ from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
 from teemark.page import bars, figures
 from teemark.page import blocks as page
 
-COUNTED = ("run-queue",)  # Parts that are counted in the call itself
+COUNTED = ("run-queue",)  # Parts that are counted during the call itself
 
 
 def _of(subject: Subject) -> list[page.Block]:
@@ -31,8 +32,8 @@ def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
 
 
 def parts_of(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
-    """Returns the table of a call's parts; if two sources tell a part, also whether they agree."""
-    # A call that waits isn't counted even where a nanosecond is an instruction.
+    """Returns the table of a call's parts; if two sources give a part, also whether they agree."""
+    # A call that waits isn't counted, even on a board that counts instructions.
     unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
     blocks: list[page.Block] = [_table(subject, one, unit)]
     if one.checks:
@@ -41,8 +42,8 @@ def parts_of(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
 
 
 def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
-    """Returns what can't be told of these calls: each reason once, with the parts that are unknown
-    for it, and their calls where it isn't all of them."""
+    """Returns the unknown parts of these calls: each reason once, with its parts, and the calls if
+    these aren't all."""
     reasons: dict[tuple[str | None, str | None], dict[str, list[str]]] = {}
     for one in shown:
         for part in one.parts:

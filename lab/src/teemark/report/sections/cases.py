@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every case that ran, commands of the user's own TA, first calls, and what was left out."""
+"""Every case that ran, commands of the user's own TA, first calls, and cases that were left out."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from teemark.page import blocks as page
 from teemark.page import figures
 
 INTERVAL = page.Column(fmt.LEVEL, optional=True)
-"""The column behind one of costs."""
+"""The column of intervals behind a column of costs."""
 
 
 def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, page.Cell]:
-    """Returns a cost, and its interval where figures have one."""
+    """Returns a cost, and its interval unless costs are exact."""
     if figure is None:
         return "", ""
     exact = subject.run.icount
@@ -100,7 +100,8 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
 
 
 def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
-    """Returns a table for each TA of the user's; a brief one fits a terminal's 80 columns."""
+    """Returns a table for each of the user's TAs; with `brief` it fits the 80 columns of a
+    terminal."""
     run, unit = subject.run, figures.unit(subject.run)
     empty = subject.models.case(EMPTY_CALL)
     by_ta: dict[str, list[tuple[page.Cell, ...]]] = {}
@@ -194,7 +195,7 @@ def _left_out(subject: Subject) -> list[page.Block]:
 
 
 def _keys(keys: Sequence[str]) -> page.Text:
-    """Writes a few keys, or what they have in common."""
+    """Writes one or two keys; for more keys, a pattern of them all."""
     if len(keys) <= 2:
         return (page.Code(", ".join(keys)),)
     works = [Work.of(key) for key in keys]
@@ -203,7 +204,7 @@ def _keys(keys: Sequence[str]) -> page.Text:
 
 
 def _one_of(names: Sequence[str]) -> str:
-    """Writes one word, a few in braces, or a star for many."""
+    """Writes a single name, up to six names in braces, or a star for more."""
     if len(names) == 1:
         return names[0]
     return "{" + ",".join(names) + "}" if len(names) <= 6 else "*"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Why calls cost what they cost: the causes that the run shows, the dearest first, those that it
-rules out, and those that it can't tell, with the command that would; and what to choose. `teemark
-explain` prints the same blocks."""
+"""Why calls cost what they cost: the causes that the run shows, the dearest first, the causes that
+it rules out, and the causes that it can't check, with the command that would; and advice on
+choices. `teemark explain` prints the same blocks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,8 +11,8 @@ from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, 
 
 
 def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
-    """Returns the causes that were found, the `most` dearest of them; of a run that calls into the
-    TEE, also the others."""
+    """Returns the `most` dearest causes that were found. For a run that calls into the TEE it adds
+    the causes that were not."""
     findings = tuple(one for one in subject.findings if one.topic == "cause")
     called = subject.breakdowns or subject.trace
     found = ranked(findings)[:most]
@@ -22,8 +22,8 @@ def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
 
 
 def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[Text]:
-    """Yields a line for each cause that wasn't found, or for all of a kind; a command that stands
-    in a claim `above` isn't said again."""
+    """Yields a line for each cause that wasn't found, or for all of one status. A command that a
+    claim in `above` names already isn't repeated."""
     out, open_, unknown = (
         [one for one in findings if one.status == status]
         for status in ("ruled out", "undecided", "not checked")

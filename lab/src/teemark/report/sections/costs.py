@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The fitted models: the cost of a call, and of a byte."""
+"""The fitted models: the cost of a call, and the cost of a byte."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ TERMS = {
     "find that memory in one piece",
     "reference": "the call carries a reference to 64 bytes of shared memory",
 }
-"""When each term of a model is paid."""
+"""For each term of a model, when a call pays it."""
 
 
 def _of(subject: Subject) -> list[page.Block]:
@@ -94,8 +94,8 @@ def _backend(subject: Subject, backend: str) -> page.Cell:
 
 
 def misfit_cell(fit: Fit) -> page.Cell:
-    """Says how far off the model is beyond what scatter explains; where that is too far, also
-    where."""
+    """Says how far off the model is beyond what scatter explains; if that is too far, also at which
+    size."""
     misfit = fit.misfit
     if fit.fits:
         return "?" if misfit is None else fmt.share(misfit) if misfit else "none"
@@ -104,12 +104,12 @@ def misfit_cell(fit: Fit) -> page.Cell:
 
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
-    """Tells whether nothing that was fitted waits, which is a time on each board."""
+    """Returns true if all fitted cases are counted: a case that waits is a time on every board."""
     return subject.run.icount and all(one.measured.counted for fit in fits for one in fit.points)
 
 
 def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
-    """Returns up to three sizes that all of a group were measured at: the smallest, the largest,
+    """Returns up to three sizes at which the whole group was measured: the smallest, the largest,
     and the one nearest to their geometric mean."""
     common = set[int].intersection(*({int(point.x) for point in one.fit.points} for one in group))
     if not common:
@@ -121,7 +121,7 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
 
 
 def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
-    """Returns a column for each term; nothing if there is a call alone."""
+    """Returns a table with a column for each term; an empty list if the call is the only term."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []
@@ -136,7 +136,7 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block
 
 
 def _paid(subjects: Sequence[Subject]) -> page.Fold | None:
-    """Says once, for all runs and tables, when each of their terms is paid."""
+    """Says when a call pays each term, once for all runs and tables."""
     models = [one.models for one in subjects]
     fits = [cost.fit for one in models for cost in one.costs if cost.fit.fits]
     fits += [one.references for one in models if one.references is not None]
@@ -182,6 +182,6 @@ _COSTS = Part(
 
 
 def costs(subjects: Sequence[Subject]) -> page.Section | None:
-    """Returns the tables of all runs, and behind them when each of their terms is paid."""
+    """Returns the tables of all runs, followed by a list of when each term is paid."""
     made, paid = _COSTS(subjects), _paid(subjects)
     return replace(made, blocks=(*made.blocks, paid)) if made and paid else made

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The answer in sentences; what was measured where, and how far it can be trusted."""
+"""The answer in sentences; the plan and board that were measured, and how far to trust the
+figures."""
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject

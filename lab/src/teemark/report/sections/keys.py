@@ -15,7 +15,7 @@ from teemark.page.dots import Dot, Row, render
 
 BACKENDS = ("tee", "openssl", "keyctl")
 ONE_DOT = 1.02
-"""Key pairs of a case aren't drawn if the dearest takes less than so many times the cheapest."""
+"""Key pairs of a case aren't drawn if the dearest takes less than the cheapest times this."""
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -31,8 +31,8 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
-    """Returns what an operation costs by each backend, with bars on a logarithmic scale, and
-    operations a second where the board has a clock."""
+    """Returns a table of an operation's cost by each backend, with bars on a logarithmic scale, and
+    operations a second if the board has a clock."""
     run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
         columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)
@@ -61,8 +61,8 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
 
 
 def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
-    """Draws a row a case and a dot a key pair, as a share of the row's median. Without a row it
-    draws nothing: what lies within ONE_DOT has none."""
+    """Draws a row for each case and a dot for each key pair, relative to the case's median. A case
+    whose key pairs lie within ONE_DOT has no row; without rows there is no chart."""
     run, rows, fills = subject.run, list[Row](), dict[str, str]()
     for one in made:
         shares = [each.ns / each.loops / one.time.median for each in run.cases[one.key].samples]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The machine, as it told of itself, and how was measured: what a reader needs to believe the
-figures, or to doubt them."""
+"""The machine, by its own account, and how it was measured: what a reader needs to trust or doubt
+the figures."""
 
 from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who did the work of the kernel's and OpenSSL's cases, and by what one knows."""
+"""Who did the work of the kernel's and OpenSSL's cases, with the evidence."""
 
 from teemark.base import fmt
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
@@ -8,8 +8,8 @@ from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 
 
 def _of(subject: Subject) -> list[Block]:
-    """Returns a row for each backend and outcome, and, folded, the evidence of each longest
-    message."""
+    """Returns a table with a row for each backend and outcome; folded, the evidence for the longest
+    message of each."""
     groups: dict[tuple[str, str], list[Offload]] = {}
     judged = offloads(subject.run, subject.models)
     for one in judged:
@@ -50,7 +50,7 @@ def _bytes(subject: Subject, one: Offload) -> int:
 
 
 def _span(sizes: set[int]) -> str:
-    """Writes the sizes of an algorithm whose outcome depends on them."""
+    """Writes the range of sizes, for an algorithm whose outcome depends on the size."""
     low, high = fmt.size(min(sizes)), fmt.size(max(sizes))
     return f"at {low}" if low == high else f"from {low} to {high}"
 

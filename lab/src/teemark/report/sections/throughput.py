@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rate against block size, a chart an algorithm: MiB/s, or instructions a byte on a board that
-counts them, whose clock is an emulator's."""
+"""Rate against block size, with a chart for each algorithm: in MiB/s, or in instructions a byte on
+a board that counts them, whose clock is an emulator's."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,16 +11,16 @@ from teemark.model.stats import CaseStats
 from teemark.page import charts, figures
 from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
 
-ANSWERED = ("sha256", "cpu-1")  # The algorithms whose chart is open, where the run has one
+ANSWERED = ("sha256", "cpu-1")  # Algorithms whose chart is open
 
-CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # Of the plan `broker`
+CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # Algorithms of the plan `broker`
 TIMED = "ns a byte"
 NEAR = 1.2
 
 
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
-    """Returns the cases with a throughput, by workload and algorithm, those of the answer first,
-    then by backend; sizes rise."""
+    """Returns the cases with a throughput by workload and algorithm (ANSWERED first), then by
+    backend, in rising sizes."""
     found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
@@ -37,7 +37,7 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
 
 
 def _of(subject: Subject) -> list[Block]:
-    """Draws the algorithm that the report answers with, and the others closed."""
+    """Draws the algorithm that answers the report; the other algorithms are folded."""
     found = curves(subject)
     if not found:
         return []
@@ -69,20 +69,20 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     if not subject.run.icount:
         return "MiB/s"
     cases = [one for stats in group.values() for one in stats]
-    # The CPU time of a broker's process leaves out what it waits: it is instructions, if spread.
+    # The broker's CPU time has no waiting in it: it is instructions, even if it scatters.
     counted = all(one.estimate.counted or one.algorithm.startswith(CPU_TIME) for one in cases)
     return "instructions a byte" if counted else TIMED
 
 
 def rate(subject: Subject, bytes_a_second: float) -> float:
-    """Returns a rate in the unit of `unit_of`: one instruction is one nanosecond on a board that
-    counts."""
+    """Returns a rate in the unit of `unit_of`; on a board that counts, one nanosecond is one
+    instruction."""
     return 1e9 / bytes_a_second if subject.run.icount else bytes_a_second / (1 << 20)
 
 
 def apart(sizes: Sequence[int]) -> set[int]:
-    """Returns the sizes that a chart shows: of those that lie closer than a factor of `NEAR`, the
-    largest. 55, 56 and 64 bytes, at the edges of a block, would make a zigzag."""
+    """Returns the sizes that a chart shows: the largest of sizes closer than a factor of `NEAR`.
+    55, 56 and 64 bytes, at the edges of a block, would make a zigzag."""
     kept: list[int] = []
     for size in sorted(sizes, reverse=True):
         if not kept or size * NEAR <= kept[-1]:

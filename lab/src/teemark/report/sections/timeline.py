@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When teehash had a CPU, step by step: a picture of its context switches, and their sums."""
+"""When teehash had a CPU, step by step: a picture of its context switches, and their totals."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from teemark.run.records import Timeline
 Amount = Callable[[int], str]
 
 ROW, GAP, LABEL = 24, 8, 18
-NARROWEST = 1.0  # Pixels: what is shorter is drawn as wide as this, so that a short gap is seen
+NARROWEST = 1.0  # Smallest width in pixels, so that a short gap is seen
 
 STEPS: dict[str, tuple[str, str]] = {
     "open": ("5", "open the session"),
@@ -25,7 +25,7 @@ STEPS: dict[str, tuple[str, str]] = {
     "close": ("4", "close the session"),
     "between": ("", "between the steps"),
 }
-"""Colour and name of each step; what lies between them isn't drawn."""
+"""Colour and name of each step; the time between steps isn't drawn."""
 STATES: dict[str, tuple[str, str]] = {
     "on": ("var(--c-6)", "on a CPU"),
     "preempt": ("var(--warn-edge)", "ready, another ran"),
@@ -76,8 +76,8 @@ def _table(found: Told, subject: Subject, amount: Amount) -> Table:
 
 
 def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) -> str:
-    """Draws the steps above, the threads' states below, and the time. The words in it are our own,
-    but for the case."""
+    """Draws the steps above, the threads' states below, and the time axis. Only `case` is text from
+    the run; all other words are our own."""
     scale = width / found.ns
     drawn = {step: colour for step, (colour, _) in STEPS.items() if colour}
     made, y = [bars.label(0, 0, "step")], float(LABEL)
@@ -115,8 +115,8 @@ def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) ->
 
 
 def _pixels(spans: Iterable[Span], scale: float) -> Iterator[tuple[float, int, int]]:
-    """Yields where a rectangle begins, how long its spans are and how many: those that lie within a
-    pixel are one, as wide as they all are."""
+    """Yields the start of each rectangle in pixels, the time of its spans and their number. Spans
+    that begin within one pixel share a rectangle."""
     pixels: list[list[Span]] = []
     for one in spans:
         if pixels and (one.end - pixels[-1][0].begin) * scale < NARROWEST:

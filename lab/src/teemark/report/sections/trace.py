@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Traced calls: where every instruction went."""
+"""Traced calls: a flame graph and tables of their instructions."""
 
 from functools import partial
 
@@ -32,8 +32,8 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Block]:
-    """Returns what was traced, and each call: where its instructions went, and how it differs from
-    that of the trace `against`. How to read them is said at the first call alone."""
+    """Returns the OP-TEE that was traced, and for each call where its instructions went and how it
+    differs from that in the trace `against`. Only the first call explains how to read this."""
     blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
     told: set[str] = set()
     for number, case in enumerate(trace.cases):
@@ -47,7 +47,7 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
 
 
 def _once(text: str, told: set[str]) -> tuple[str, ...]:
-    """Returns nothing if the text was told before."""
+    """Returns the text the first time, and nothing after that."""
     new = () if text in told else (text,)
     told.add(text)
     return new
