@@ -5,12 +5,12 @@ A command runs as
 
     exec 3>&2 2>/dev/null; (exec env PATH=… TEEMARK_JOB=token COMMAND… 2>&3 3>&-); exit $?
 
-- The shell stays, so that a command killed by a signal comes back as 128+n: ssh itself would make
-  it 255. Its own stderr is closed to keep its "Segmentation fault" out of the command's.
-- What stands between two marks made of the token is the command's output: a shell may greet before
-  it and say goodbye after it.
-- The token in the environment marks the command and all its children, so that they can be
-  found again and sent a signal over a second channel: without a terminal ssh passes on none.
+- The shell stays, so that a command killed by signal n has the status 128+n: ssh itself would say
+  255. The shell's stderr is closed to keep its "Segmentation fault" out of the command's stderr.
+- The command's output stands between two marks made of the token, since a login shell may print a
+  greeting before it and a goodbye after it.
+- The token in the environment marks the command and all its children, so that a second channel can
+  find them and send them a signal: without a terminal ssh passes on no signal.
 """
 
 import shlex

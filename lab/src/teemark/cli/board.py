@@ -37,8 +37,8 @@ def _facts(name: str, board: BoardFile | ConfigError, default: str) -> dict[str,
 def list_boards(as_json: bool = json_option("One JSON array, for scripts.")) -> int:
     """List the boards, their kind, and whether a virtual one is up.
 
-    The one that `teemark run` takes unasked has a *: `board = "NAME"` in
-    ~/.config/teemark/config.toml makes it another.
+    A * marks the board that `teemark run` takes by default; `board = "NAME"` in
+    ~/.config/teemark/config.toml chooses another.
 
     Whether a board over ssh is up isn't known without trying: `teemark exec BOARD -- true`.
     """

@@ -57,7 +57,7 @@ def measure(
 
     On a board that counts instructions, CPU time is instructions, exactly. Writes a run like any
     other, of the plan `broker`, for report, compare, plot, export and history. It takes about 8
-    minutes of CPU time there, and says each figure as it comes.
+    minutes of CPU time there, and prints each figure as it comes.
     """
     from teemark.report import run_page, summary  # takes half a second
 

@@ -66,11 +66,11 @@ def command(
     than in the baseline.
 
     Two boots of the same code differ by the clock's step and at most 0.02 %, by 0.1 % where the
-    timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg): more than that is
-    dearer; so is less, if all calls of a kind have it. Then the plan is measured again on a second
-    boot, and a case of each change is traced to name the functions. A baseline
-    that was made with another compiler, OP-TEE, kernel or TF-A says nothing about this one: then
-    nothing is measured, and the outcome is neither pass nor fail.
+    timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg). A larger rise makes a
+    case dearer; so does a smaller rise that all calls of a kind share. Then the plan is measured
+    again on a second boot, and a case of each change is traced to name the functions. With a
+    baseline of another compiler, OP-TEE, kernel or TF-A nothing is measured, and the outcome is
+    neither pass nor fail.
 
     Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
     compared; 2 for a mistake on the command line.

@@ -23,7 +23,8 @@ def command(
 
     A RUN is a run's folder, or its run.ndjson. Every call into the TEE takes an empty call; a call
     that hashes takes its set-up with it, and each byte comes on top. A byte in Linux is that of its
-    cheapest backend. CSV and JSON have the intervals; a ? marks figures with one wider than they.
+    cheapest backend. CSV and JSON have the intervals; a ? marks a figure that is smaller than its
+    interval.
 
     Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
     there; 2 for a mistake on the command line.

@@ -256,7 +256,7 @@ def _names(
     floor = shape.height - 50 - FONT / 2
     lift = max(0.0, max(places) - floor) - max(0.0, FONT - min(places))
     at = shape.width - shape.label + 10
-    em = 0.52 if shape is WIDE else 0.6  # a letter's mean width: a short name may have wide ones only
+    em = 0.52 if shape is WIDE else 0.6  # mean width of a letter, with room for wide letters
     letters = int((shape.label - 10) / (FONT * em))
     for one, (x, y), place in zip(series, ends, places, strict=True):
         name = one.backend.name
