@@ -48,8 +48,7 @@ def make_board(file: BoardFile) -> Board:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """Returns the boards' names; `labgrid:PATTERN` stands for each place that matches the
-    pattern."""
+    """Returns the boards' names; `labgrid:PATTERN` stands for all places that match the pattern."""
     found: list[str] = []
     for word in words:
         place = word.removeprefix(config.LABGRID)

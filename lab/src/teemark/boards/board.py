@@ -62,8 +62,8 @@ class Board(Carrier):
         return time.monotonic(), 0.0
 
     def sleeping_threads(self) -> str:
-        """Returns a phrase that names the waiting threads of OP-TEE, by the secure world's log; an
-        empty string if unknown."""
+        """Returns a phrase on OP-TEE's waiting threads, by the secure world's log; "" if
+        unknown."""
         return ""
 
     def tee_hangs(self, why: str) -> TeeHangs:
@@ -88,8 +88,7 @@ class Board(Carrier):
 
     @cached_property
     def ta_directory(self) -> str:
-        """Returns the board's folder for TAs: the one in the board file, otherwise that of its
-        tee-supplicant."""
+        """Returns the board's folder for TAs, by the board file or its tee-supplicant's options."""
         if self.config.ta_directory is not None:
             return self.config.ta_directory
         return self.ask("where TAs are", {"folder": r"/[\w.+/-]*"}, _TA_FOLDER).one("folder")

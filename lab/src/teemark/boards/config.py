@@ -113,8 +113,7 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     patches: tuple[Text, ...] = ()
     """Patch files for OP-TEE's source, applied before it is built."""
     locked: bool = False
-    """Our TAs are signed with a key that its OP-TEE doesn't know, as if a vendor kept the right
-    key."""
+    """Our TAs are signed with a key unknown to its OP-TEE, as if a vendor kept the right key."""
     boot_timeout: Seconds = 120
     directory: Text = "/opt/teemark"
 
@@ -203,8 +202,7 @@ def default_board() -> str:
 
 
 def _place(word: str) -> BoardFile:
-    """Returns the board of a labgrid place, with the settings of the board file of that name, if
-    there is such a file."""
+    """Returns a labgrid place, with the settings of the board file of its name, if it exists."""
     name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
     own = read(files[name]).config if name in files else None
     config = own if isinstance(own, SshConfig) else SshConfig(address=word)

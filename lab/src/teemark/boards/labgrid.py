@@ -85,8 +85,7 @@ class Place:
         )
 
     def console(self) -> Console | None:
-        """Returns the place's serial console, read from now on; None unless there is exactly
-        one."""
+        """Returns the place's serial console, read from now on; None unless there is just one."""
         ready = [one for one in self.consoles if one.get("host") and one.get("port")]
         if len(ready) != 1:
             return None

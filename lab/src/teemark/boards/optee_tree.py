@@ -23,8 +23,8 @@ def is_tree(folder: Path) -> bool:
 
 
 def files(tree: Path) -> list[Path]:
-    """Returns the tree's files, relative to it. In a git tree these are the files that git tracks
-    or would add."""
+    """Returns the tree's files, relative to it; in a git tree those that git tracks or would
+    add."""
     listed = git(tree, "ls-files", "-coz", "--exclude-standard")
     if listed is not None and (tree / ".git").exists():
         found = {Path(name) for name in listed.split("\0") if name}

@@ -79,8 +79,8 @@ def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
 def ready_board(
     board: Board, built: Built | None = None, *, install: bool = True
 ) -> Iterator[Board]:
-    """Connects to the board for the block. With `install` the board then has our programs and TAs,
-    and the user's TA `built`."""
+    """Connects to a board for the block; with `install` it gets our programs and TAs, and
+    `built`."""
     with ExitStack() as stack:
         with working(f"reaching {board.name} …"):
             stack.enter_context(board)

@@ -404,8 +404,8 @@ class Shell:
 
     @contextlib.contextmanager
     def folder(self, parent: str = "") -> Iterator[str]:
-        """Makes a folder on the board (in TMPDIR or /tmp, if `parent` is empty), and removes it
-        after the block."""
+        """Makes a folder on the board (below `parent`, TMPDIR or /tmp) for the time of the
+        block."""
         script = 'echo "folder $(mktemp -d "${1:-${TMPDIR:-/tmp}}/teemark.XXXXXX")"'
         made = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
         try:

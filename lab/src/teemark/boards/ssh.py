@@ -119,9 +119,8 @@ class Ssh:
     def open_channel(
         self, command: str, *, terminal: bool = False, **streams: Any
     ) -> tuple[subprocess.Popen[bytes], Path]:
-        """Starts a command line on the board. Returns the ssh process on this machine, and the file
-        with ssh's own messages. `streams` are stdin, stdout and stderr; None is this process's
-        own."""
+        """Starts a command line on the board. Returns the local ssh process, and the file with
+        ssh's own messages. `streams` are stdin, stdout and stderr; None is this process's own."""
         if not self.connected:
             raise self.lost_error()
         assert self._directory is not None

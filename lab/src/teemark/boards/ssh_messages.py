@@ -16,8 +16,8 @@ _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes p
 
 
 def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> dict[str, str]:
-    """Returns the values for the names in braces in a row of the table; `found` are the groups of
-    the row's patterns."""
+    """Returns the values for the names in braces in a table's row; `found` has its patterns'
+    groups."""
     file, name = found.get("file", ""), found.get("name", "")
     who = found.get("who", str(to))
     machine = f"{found.get('host')}:{found.get('port')}"  # as ssh names it: may be a gateway
@@ -107,8 +107,7 @@ def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
 
 
 def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
-    """Returns the error of a file that could not be copied, from the messages of the board's
-    tools."""
+    """Returns the error of a file that could not be copied, from the board's messages."""
     gone = re.search("no such file or directory|not found", said.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(said)}"
     error = root_error(board, said) or told("transfer", board, said, path=path)

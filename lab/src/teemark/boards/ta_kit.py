@@ -87,8 +87,7 @@ class Kit:
                 )
 
     def _arguments(self) -> list[str]:
-        """Returns kit, key and compiler as words of make's command line, where they win over the
-        environment."""
+        """Returns kit, key and compiler as words for make; they win over the environment."""
         words = [f"TA_DEV_KIT_DIR={self.folder.absolute()}", f"CROSS_COMPILE={self._compiler()}"]
         words.append(f"BUILD={paths.build()}")
         return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
@@ -112,6 +111,5 @@ class Kit:
 
 
 def default_kit() -> Kit:
-    """Returns the virtual board's kit: Debian's, with OP-TEE's published key. `make build` makes
-    its TAs."""
+    """Returns the virtual board's kit, for whose OP-TEE `make build` makes our TAs."""
     return Kit(paths.vboard() / "ta_dev_kit")

@@ -26,8 +26,7 @@ class Seen:
 
 
 def send(desk: Desk) -> Seen:
-    """Lets Alice publish the secret while bob and mallory listen, and searches the broker's memory
-    for it."""
+    """Sends the secret from alice to bob and mallory, and searches the broker's memory for it."""
     listeners = [desk.subscribe(name, TOPIC) for name in ("bob", "mallory")]
     desk.publish("alice", TOPIC, desk.seal("alice", TOPIC, SECRET))
     hits, searched = desk.search(SECRET.decode())

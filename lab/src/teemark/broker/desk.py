@@ -69,8 +69,7 @@ rm -f "$3"
 
 
 def build(version: Version) -> Path:
-    """Returns the folder with the packages of that mosquitto, after fetching them if necessary;
-    builds the plugins."""
+    """Returns the folder of that mosquitto's packages, fetched if necessary; builds the plugins."""
     folder = paths.vboard() / "broker" / version
     script = paths.root() / "vboard" / "scripts" / "broker"
     if not folder.is_dir():
@@ -131,8 +130,7 @@ class Desk:
         return self.board.script(script, self.place, *argv, stdin=stdin, check=check)
 
     def claim(self) -> None:
-        """Makes the key `admin` the TA's administrator; raises BoardError if the TA has another
-        one."""
+        """Makes the key `admin` the TA's administrator; BoardError if the TA has another one."""
         self.teemq("key", "admin", "admin", check=False)
         done = self.teemq("claim", "admin", check=False)
         known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
@@ -185,8 +183,7 @@ class Desk:
         return self.board.capture(["cat", f"{self.place}/log"]).text
 
     def search(self, needle: str) -> tuple[int, int]:
-        """Returns how often the broker's writable memory holds the text, and that memory's
-        bytes."""
+        """Returns how often the broker's writable memory holds the text, and its size in bytes."""
         found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
         return int(found[0]), int(found[1])
 

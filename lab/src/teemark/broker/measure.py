@@ -78,8 +78,7 @@ def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
 
 
 def numbers(key: str, way: Way) -> tuple[int, int, int] | None:
-    """Returns readers, bytes and QoS from the key of a case of CPU time; None if it isn't that
-    way's."""
+    """Returns readers, bytes and QoS of a key for CPU time by this way; None for another key."""
     match = re.fullmatch(rf"broker/cpu-(\d+)(?:-qos(\d))?/{way.name}/(\d+)", key)
     return (int(match[1]), int(match[3]), int(match[2] or 0)) if match else None
 

@@ -45,9 +45,8 @@ _COMPLETED = {"--board": _boards, "--plan": _plans}
 def subcommand(
     name: str, under: click.Group | None = None, *, of: type | None = None, **more: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Makes a function a command, in the group `under` if one is given. Each parameter of the
-    function, or each field of the data class `of`, has the result of `option` or `argument` as its
-    default."""
+    """Makes a function a command, of the group `under` if given. The function's parameters, or the
+    fields of the data class `of`, have results of `option` and `argument` as their defaults."""
 
     def made(function: Any) -> click.Command:
         declared = inspect.signature(of or function).parameters

@@ -63,8 +63,7 @@ def command(
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
 ) -> tuple[list[Compared], tuple[str, ...]]:
-    """Compares every run with the first; returns the comparisons, and the obstacles that --force
-    overruled."""
+    """Compares every run with the first; returns that, and the obstacles that --force overruled."""
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
     for run in runs[1:]:

@@ -63,8 +63,7 @@ def down(board: str = board_argument) -> None:
 
 @contextlib.contextmanager
 def _own_blocking_mode() -> Iterator[None]:
-    """Makes streams blocking again: ssh makes its streams non-blocking, and other programs may
-    share them."""
+    """Restores the streams' blocking mode: ssh changes it, and other programs may share them."""
     before: dict[int, bool] = {}
     for fd in (0, 1, 2):
         with contextlib.suppress(OSError):

@@ -12,8 +12,7 @@ from teemark.run.reader import RunData
 
 
 def read(path: Path) -> RunData:
-    """Reads the run at a path. Prints on stderr what the run lacks, as a warning about the
-    results."""
+    """Reads the run at a path, and warns on stderr of everything that the run lacks."""
     run = reader.read(path)
     warn(run)
     return run

@@ -216,8 +216,7 @@ def _report(directory: Path, against: Trace | None) -> None:
 
 
 def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
-    """Shows the parts of a broker's message with their instructions, and writes a report that
-    begins with them."""
+    """Shows the instructions of a message's parts, and writes a report that begins with them."""
     made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
     if asked.output is None:
         show(terminal(120), made[0].blocks)

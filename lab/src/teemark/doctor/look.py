@@ -86,8 +86,7 @@ def _tas(board: Board) -> tuple[tas.Ta, ...]:
 
 
 def _of_the_board(board: Board, path: str) -> bool | None:
-    """Returns true if OP-TEE's published key signed a file on the board; None if it is
-    unreadable."""
+    """Returns true if OP-TEE's published key signed a board's file; None if it is unreadable."""
     with scratch.folder() as folder:
         local = folder / "ta"
         try:

@@ -21,14 +21,12 @@ class Patient:
 
     @property
     def wants_tee(self) -> bool:
-        """Returns true if the programs for a TEE are installed. A machine without these programs is
-        measured without a TEE."""
+        """Returns true if the programs for a TEE are installed; without them no TEE is expected."""
         tee = self.machine.tee
         return tee.libteec is not None or tee.supplicant in ("running", "stopped")
 
     def option(self, name: str) -> str | None:
-        """Returns the value of a kernel option: `y`, `m`, `n` or another; None if it isn't
-        known."""
+        """Returns the value of a kernel option, such as `y`, `m` or `n`; None if it isn't known."""
         for line in self.machine.kernel.options or ():
             key, _, value = line.partition("=")
             if key == f"CONFIG_{name}":

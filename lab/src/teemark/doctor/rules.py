@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rules say what is wrong with a board, by what is known of it. To add a problem: its words in
-PROBLEMS, what shows it in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has
-it."""
+"""The rules find what is wrong with a board, by its facts. To add a problem: its words in PROBLEMS,
+its condition in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has it."""
 
 import errno
 from collections.abc import Iterator

@@ -11,8 +11,7 @@ CASES = ("1/tee/64", "1/plain/64", "8/tee/64", "1/tee/1024", "1/tee/65536")
 
 
 def message(ground: Ground) -> Finding | None:
-    """Says what a message to one reader costs the broker, and what a byte and a reader more
-    cost."""
+    """Says what a message to one reader costs the broker, and a further byte and reader."""
 
     def cost(figure: Estimate) -> str:
         # On a board that counts, CPU time is always instructions, even if something else waits.

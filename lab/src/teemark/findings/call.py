@@ -165,8 +165,7 @@ def ta_size(ground: Ground) -> Finding:
 
 
 def _query(ground: Ground, clock: str) -> Estimate | None:
-    """Returns the cost of one query of the clock: the slope of the cost over the queries in a
-    call."""
+    """Returns the cost of one query of the clock: the slope over the queries in a call."""
     asked = sorted(
         (one.work.count or 0, one.estimate)
         for one in ground.models.stats

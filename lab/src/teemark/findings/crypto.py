@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules on computing: inside the TEE and outside, with the CPU's crypto instructions and
-without."""
+"""Rules on computing: inside the TEE and outside, with the CPU's crypto instructions or without."""
 
 import math
 

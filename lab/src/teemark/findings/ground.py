@@ -48,8 +48,7 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns the cases of a workload by their bytes, the smallest first; of buffers only those
-        in direction `way`."""
+        """Returns a workload's cases by rising bytes; those of buffers in the direction `way`."""
         found = {
             one.bytes: one
             for one in self.models.stats
@@ -67,8 +66,7 @@ class Ground:
         return next(both, WAYS[0])
 
     def main_algorithm(self, *backends: str) -> str | None:
-        """Returns SHA-256 if all these backends have it, otherwise the first algorithm they
-        share."""
+        """Returns SHA-256 if all these backends have it, otherwise the first shared algorithm."""
         shared = [
             cost.algorithm
             for cost in self.models.costs
@@ -102,8 +100,7 @@ class Ground:
         return f"{short(ratio.value)} times{self.known(ratio, short)}"
 
     def known(self, figure: Estimate, written: Callable[[float], str]) -> str:
-        """Writes a figure's interval in brackets; nothing if both of its ends are written like the
-        figure."""
+        """Writes a figure's interval in brackets; nothing if its ends look like the figure."""
         interval = figure.interval
         ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
         if ends == [written(figure.value)] * 2:
@@ -131,8 +128,7 @@ class Ground:
         return self.run.icount and not all(one.estimate.counted for one in cases)
 
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
-        """Returns a cost with its unit: instructions if they were counted, otherwise
-        nanoseconds."""
+        """Returns a cost with its unit: instructions if it was counted, otherwise nanoseconds."""
         counted = "instructions" if self.run.icount and value.counted else "ns"
         return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
 
@@ -147,8 +143,7 @@ def is_known(figure: Estimate | Figure) -> bool:
 
 
 def sure(*known: Estimate | Cost | CaseStats) -> bool:
-    """Returns true if every figure is known. The cost of a byte is known only if its model also
-    fits."""
+    """Returns true if every figure is known; the cost of a byte only if its model fits, too."""
     for one in known:
         if isinstance(one, Cost):
             if not one.fit.fits or not is_known(one.byte):
@@ -189,8 +184,7 @@ class Rates:
         return f"{', '.join(both)}."
 
     def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
-        """Makes a finding of the comparison; if undecided, it says how many samples would
-        decide."""
+        """Makes a finding of the comparison; an undecided one says how many samples would do."""
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Causes inside OP-TEE's core, by a trace of the empty call; without a trace most can't be
-checked."""
+"""Causes inside OP-TEE's core, by a trace of the empty call; without it most can't be checked."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -36,8 +35,7 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns the instructions in functions that match, without those they call, and their
-    calls."""
+    """Returns the instructions of the functions that match, without callees, and their calls."""
     found = _core(call, pattern)
     return sum(node.self for _, node in found), sum(node.calls for _, node in found)
 

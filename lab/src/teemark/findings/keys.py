@@ -128,8 +128,7 @@ def key_kept(ground: Ground) -> Finding | None:
 
 
 def rsa_of_any_size(ground: Ground) -> Finding | None:
-    """Finds RSA that costs the same for keys of any size, since it computes with numbers of one
-    size."""
+    """Finds RSA that costs the same for any key size: it computes with numbers of one size."""
     large, small, plain = (
         ground.models.case(SIGN.key(algorithm, "tee", key))
         for algorithm, key in (("rsa-4096", "crt"), ("rsa-2048", "crt"), ("rsa-2048", "plain"))
@@ -213,8 +212,7 @@ def says_and_does(ground: Ground) -> Finding | None:
 
 
 def pkcs11_memory(ground: Ground) -> Finding | None:
-    """Finds a PKCS #11 library that shares memory anew in each call; names the call with the
-    largest share."""
+    """Finds a PKCS #11 library that shares memory anew in each call; names the worst call."""
     shares = {
         one.work: one.case.layers.memory_ns / one.case.layers.total_ns
         for one in ground.run.sound

@@ -131,8 +131,7 @@ def _row(known: Reference, driver: str) -> KernelDriver | None:
 
 
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
-    """Returns the devices' interrupt lines that rose with the calls, each with interrupts a
-    call."""
+    """Returns the interrupt lines of devices that rose with the calls, with their rate a call."""
     found = []
     for line in watched.interrupts:
         cpus = _CPU_LINES.search(line.line) or _CPU_LINES.search(line.name)
@@ -222,8 +221,7 @@ class _Case:
         return Evidence(text)
 
     def identity(self) -> Evidence | None:
-        """Returns evidence by the driver. A device's driver shows what it can do, not that it did
-        it."""
+        """Returns evidence by the driver: what its device can do, not that it did it."""
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None
@@ -283,8 +281,7 @@ class _Case:
         return Evidence(text, speaks)
 
     def masks(self) -> Evidence | None:
-        """Compares with OpenSSL without the CPU's instructions; the longest message speaks for
-        all."""
+        """Compares with OpenSSL without the CPU's instructions, by the longest message."""
         mine = self.measured.curve
         for other in (self.measured, *self.run.sound):
             found, masked = other.curve, other.case.masked
@@ -355,8 +352,7 @@ KINDS = (
 
 
 def ghz(run: RunData) -> float | None:
-    """Returns the CPUs' highest clock; None if it differs or is unknown, or on an emulated
-    machine."""
+    """Returns the CPUs' highest clock; None if it isn't known, or on an emulated machine."""
     clocks = run.machine.cpu.khz_max or ()
     emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
     if emulated or len(clocks) != 1 or not clocks[0].isdigit():

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules on the TEE's storage: compared with a file, and the cost of its calls to the normal
-world."""
+"""Rules on the TEE's storage: compared with a file, and its calls to the normal world."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -60,8 +60,7 @@ class Subject(Ground):
 def subjects(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> tuple[Subject, ...]:
-    """Returns a subject for each run, fitted and judged; labels tell runs of the same board
-    apart."""
+    """Returns each run fitted and judged; labels tell runs of the same board apart."""
     made = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
@@ -79,8 +78,7 @@ SectionFunction = Callable[[Sequence[Subject]], Section | None]
 @dataclass(frozen=True, slots=True)
 class Part:
     """A section of a report. `blocks` makes the blocks of one run. `intro` comes before them: a
-    text, or a function of all runs. `lead` is a line about the section's content, shown while it is
-    closed."""
+    text, or a function of all runs. `lead` says what is inside while the section is closed."""
 
     key: str
     title: str

@@ -30,7 +30,7 @@ def labels(words: Sequence[str]) -> dict[str, str]:
 
 def commit(word: str, folder: Path) -> Commit | None:
     """Returns the commit that `--commit WORD` names. `auto` is that of the repository around
-    `folder`, unless this is teemark's own checkout; `none` is None; another word is a folder in a
+    `folder`, except of teemark's own checkout; `none` is None; another word is a folder in a
     repository, a reference of the repository around `folder`, or a bare hash. UsageMistake for
     anything else."""
     if word == "none":
@@ -57,8 +57,7 @@ def commit(word: str, folder: Path) -> Commit | None:
 
 
 def _own(folder: Path) -> bool:
-    """Returns true if the folder is in teemark's own checkout, which is the tool and not the
-    measured source."""
+    """Returns true if the folder is in teemark's own checkout: that isn't the measured source."""
     try:
         return folder.resolve().is_relative_to(paths.root())
     except ConfigError:

@@ -151,8 +151,7 @@ class Progress(Watcher):
         return sum(self.asked.values()) * self.starts
 
     def ahead(self, now: float) -> tuple[float, float] | None:
-        """Returns the share of the run that is done, and the seconds left; None if it is too early
-        to tell."""
+        """Returns the share that is done, and the seconds left; None if it is too early to tell."""
         if self.quiet_since is not None and self.guess_s:
             done = self.start - 1 + min((now - self.quiet_since) / self.guess_s, 1)
             return done / self.starts, self.guess_s * (self.starts - done)

@@ -166,8 +166,7 @@ def measure(
 
 
 def without_tee(asked: Plan) -> Plan | None:
-    """Returns the plan with only the cases that need no TEE; None if this leaves no case or all
-    cases."""
+    """Returns the plan with only its cases without a TEE; None if these are none or all."""
     cases = tuple(case for case in asked.cases if not _needs_tee(case))
     if not cases or len(cases) == len(asked.cases):
         return None
@@ -196,8 +195,8 @@ def _most_records(asked: Plan) -> int:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One start: its raw lines go to the file, and its records to the watcher. The end record is
-    written last."""
+    """One start: its raw lines go to the file, its records to the watcher; the end record comes
+    last."""
 
     board: Board
     asked: Plan
@@ -315,8 +314,7 @@ class _Attempt:
         return isinstance(record, records.End)
 
     def _judge(self, status: int, complaint: str) -> None:
-        """Raises the error of a program that ended with unreadable records or without an end
-        record."""
+        """Raises the error of a program with unreadable records or without an end record."""
         name = self.board.name
         if self._wrong is not None:
             raise self._wrong
@@ -383,8 +381,7 @@ _BYTE_NS = 60.0
 """Nanoseconds for a byte, with checking the result: plain C on a small core, or emulation."""
 
 _COUNTED_BYTE_NS = {"tee": 90.0, "ta-c": 45.0, "c": 45.0, "": 5.0}
-"""Nanoseconds for a byte on a board that counts instructions, by backend; "" stands for all
-others."""
+"""Nanoseconds for a byte on a board that counts instructions, by backend; "": all others."""
 _TICKS_S = 0.008
 """Seconds that each sample waits for a tick on a board that counts instructions."""
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures several boards at once, each in a process of its own: one may fail without the
-others."""
+"""Measures several boards at once, each in a process that may fail without the others."""
 
 import contextlib
 import os

@@ -39,8 +39,7 @@ class Silence:
 
     def look(self, *, heard: bool = False) -> None:
         """Must be called every second or so; `heard` says that output has come. Raises BoardHangs
-        if teebench took too long or the board doesn't answer, TeeHangs if only the TEE doesn't
-        answer."""
+        if teebench took too long or the board doesn't answer, TeeHangs if its TEE doesn't."""
         now = time.monotonic()
         self._heard = now if heard else self._heard
         if now - self._began > self._limit_s:

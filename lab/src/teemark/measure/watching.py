@@ -131,8 +131,7 @@ def run(
 
 def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
     """Watches a running process and its children by the kernel's tracepoints, until it ends,
-    `seconds` are over, or a signal comes. A call ends with the return that the kernel sees as
-    complete."""
+    `seconds` are over, or a signal comes. A call ends with the return that completes it."""
     with board.stream(script(_SCRIPT, "attach", str(pid), str(seconds))) as process:
         text = b"".join(process.chunks()).decode(errors="replace")
         status = process.wait()

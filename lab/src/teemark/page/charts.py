@@ -187,8 +187,7 @@ def _course(
 def _run_axis(
     count: int, names: Sequence[str], x: Place, sides: tuple[float, float], bottom: float
 ) -> Iterator[str]:
-    """Marks each run, and names as many as have room: the last run, and runs before it at equal
-    distances."""
+    """Marks each run, and names the last one and, at equal distances, as many as have room."""
     yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
     yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
     stride = max(1, math.ceil(FONT * 5.5 * count / (sides[1] - sides[0])))

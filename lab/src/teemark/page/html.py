@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Renders sections as one HTML file without external references. jinja2 escapes everything but the
-SVG of charts.py."""
+"""Renders sections as one HTML file without external references; only SVG of ours isn't escaped."""
 
 from collections.abc import Sequence
 

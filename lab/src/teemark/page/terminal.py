@@ -71,8 +71,7 @@ def _finding(console: "Console", one: Finding) -> None:
 
 
 def _table(console: "Console", table: kind.Table) -> None:
-    """Shows a table. Figures are never broken or cut: on a terminal that is too narrow, each row
-    becomes a paragraph."""
+    """Shows a table without breaking figures; if it is too wide, each row is a paragraph."""
     from rich import box
     from rich import table as rich
     from rich.text import Text as Line

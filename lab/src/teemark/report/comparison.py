@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares runs in words: for the terminal, a section of their report, a page of its own and a
-merge request."""
+"""Compares runs in words: for the terminal, a report, a page of its own and a merge request."""
 
 import math
 import re
@@ -52,8 +51,7 @@ class Compared:
     judged: Comparison
     changes: tuple[Change, ...]
     functions: dict[str, str]
-    """By case, for cases that both runs traced: the functions that make the difference, in
-    words."""
+    """The functions that make the difference, in words, by the case that both runs traced."""
 
 
 def compared(base: Subject, other: Subject) -> Compared:
@@ -81,8 +79,7 @@ def name(run: RunData) -> str:
 
 
 def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
-    """Returns names that tell two runs apart: their boards, or short names if the board is the
-    same."""
+    """Returns names that tell two runs apart: their boards, or short names if those are equal."""
     names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
     if names[0] != names[1]:
         return names
@@ -158,8 +155,7 @@ def change_table(of: Compared) -> list[page.Block]:
 
 
 def change_cells(run: RunData, change: Change) -> tuple[page.Cell, page.Cell]:
-    """Returns two cells: the changed cases, with the sign of the verdict, and by how much they
-    changed."""
+    """Returns the changed cases, with the sign of the verdict, and the amount of the change."""
     verdict: Verdict = "worse" if change.worse else "better"
     return (page.Mark(SIGN[verdict], verdict), f" {subject(run, change)}"), amount(run, change)
 
@@ -324,8 +320,7 @@ def visible(judged: Comparison, limit: Limit | None = None) -> str:
 
 
 def failures(judged: Comparison, limit: Limit) -> list[str]:
-    """Lists why a comparison fails: cases that are worse by the limit, and cases that are
-    missing."""
+    """Lists why a comparison fails: cases worse by the limit, and cases that are missing."""
     dearer = [
         f"{pair.name}: {change(pair)} ({added(judged.second, pair.added)} a call)"
         for pair in judged.worst_first
@@ -335,8 +330,7 @@ def failures(judged: Comparison, limit: Limit) -> list[str]:
 
 
 def result(judged: Comparison, limit: Limit) -> str:
-    """Returns a sentence with FAIL or PASS. PASS also says how many cases may yet be worse by the
-    limit."""
+    """Returns PASS or FAIL in a sentence; PASS also counts cases that may yet be worse."""
     broken = {pair.case for pair in judged.pairs if limit.broken(pair)}
     if broken or judged.lost:
         gone = f", {len(judged.lost)} gone" if judged.lost else ""

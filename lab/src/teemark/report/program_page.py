@@ -154,8 +154,7 @@ def _kinds(
 
 
 def _params(kinds: Sequence[Kind]) -> page.Table:
-    """Returns a table of the kinds and sizes of parameters; contents of buffers are never
-    recorded."""
+    """Returns a table of the kinds and sizes of parameters; contents are never recorded."""
     found: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
         for call in kind.calls:

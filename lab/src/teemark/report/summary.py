@@ -79,8 +79,8 @@ def _keys(subject: "Subject") -> Table | None:
 
 
 def _table(subject: "Subject") -> Table | None:
-    """Returns the cost of whole calls of the answer's algorithm: backends in rows, by world, and up
-    to four sizes in columns."""
+    """Returns a table of whole calls of the answer's algorithm: a row for each backend, a column
+    for each of up to four sizes."""
     found = curves(subject)
     if not found:
         return None

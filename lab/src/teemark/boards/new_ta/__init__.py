@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes a new Trusted Application from the templates beside this file (their names end in
-`.in`)."""
+"""Makes a new Trusted Application from the templates beside this file (*.in)."""
 
 import re
 import tempfile

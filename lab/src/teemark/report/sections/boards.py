@@ -80,13 +80,11 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
 
 
 FAR = 2.0
-"""A board is named if its whole interval lies above the median times this, or below it over
-this."""
+"""A board is named if its whole interval differs from the median by more than this factor."""
 
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
-    """Yields each unit with the boards that have figures in it, and the factor from their own
-    unit."""
+    """Yields each unit with the boards that have it, and the factor from their own unit."""
     yield "instructions", [(one, 1.0) for one in subjects if one.run.icount]
     yield "time", [(one, 1.0) for one in subjects if not one.run.icount]
     yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]

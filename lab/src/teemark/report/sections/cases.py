@@ -100,8 +100,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
 
 
 def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
-    """Returns a table for each of the user's TAs; with `brief` it fits the 80 columns of a
-    terminal."""
+    """Returns a table for each TA of the user's; with `brief` it fits a terminal's 80 columns."""
     run, unit = subject.run, figures.unit(subject.run)
     empty = subject.models.case(EMPTY_CALL)
     by_ta: dict[str, list[tuple[page.Cell, ...]]] = {}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The answer in sentences; the plan and board that were measured, and how far to trust the
-figures."""
+"""The answer in sentences; what was measured on which board, and how far to trust it."""
 
 from teemark.base import fmt
 from teemark.findings.subject import Part, Subject

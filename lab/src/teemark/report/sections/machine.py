@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The machine, by its own account, and how it was measured: what a reader needs to trust or doubt
-the figures."""
+"""The machine, by its own account, and how it was measured: the grounds to trust the figures."""
 
 from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory
