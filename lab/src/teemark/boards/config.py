@@ -72,7 +72,7 @@ class SshConfig(_AnyConfig, frozen=True, kw_only=True, tag="ssh"):
     sudo: bool = False
     """Run everything on the board under `sudo -n`; `~` stays the home directory of the user."""
     su: bool = False
-    """Run everything on the board by `su -c`, which must ask for no password; `~` as for `sudo`."""
+    """Run everything on the board by `su -c`, without a password; `~` stays the user's home."""
     connect_timeout: Seconds = 10
     options: tuple[Text, ...] = ()
     """More `-o` options for ssh, such as "ProxyJump=gateway"."""
@@ -94,7 +94,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
 
     cores: Annotated[int, Meta(ge=1, le=8)] = 2
     memory: Annotated[int, Meta(ge=576, le=65536)] = 2048
-    """Memory in MiB. TF-A for QEMU loads U-Boot 512 MiB above its beginning (NS_IMAGE_OFFSET)."""
+    """Memory in MiB. TF-A for QEMU loads U-Boot 512 MiB above the start of RAM
+    (NS_IMAGE_OFFSET)."""
     cpu: Text = "cortex-a57"
     icount: bool = False
     """The guest's clock counts instructions, so that two boots measure the same."""

@@ -155,8 +155,8 @@ def compiler() -> str:
 
 def made_by(file: BoardFile) -> dict[str, str]:
     """Returns, by name, the versions that decide a board's exact figures besides our own code:
-    those of its packages and of the compiler. An OP-TEE that the user built is the thing that the
-    gate judges, so its version isn't named."""
+    those of its packages and of the compiler. The gate judges an OP-TEE that the user built, so no
+    version is given for it."""
     assert isinstance(file.config, VirtualConfig)
     packages = versions()
     optee = "a build of one's own"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes QEMU's command line from a virtual board's recipe. Reads no file but to look for it."""
+"""Makes QEMU's command line from a virtual board's recipe."""
 
 import shutil
 from pathlib import Path

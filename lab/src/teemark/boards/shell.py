@@ -27,9 +27,9 @@ from teemark.boards.ssh import Ssh, Stream, end
 from teemark.boards.ssh_messages import root_error
 
 LINE_MAX = 4 << 20
-"""Most bytes in a line of a command's output; the longest of our own programs are 40 KiB."""
+"""Largest line of a command's output, bytes; the longest of our own programs are 40 KiB."""
 ANSWER_MAX = 16 << 20
-"""Most bytes of an answer that is kept in memory."""
+"""Largest answer that is kept in memory, bytes."""
 COMPLAINT_MAX = 64 << 10
 """Bytes of stderr that are kept: the last ones."""
 GREETING_MAX = 4 << 10
@@ -282,7 +282,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _write_all(output: int, data: bytes) -> None:
-    """Writes all data, even if `output` is non-blocking: ssh makes it so if it is its stderr."""
+    """Writes all data, even if ssh made `output` non-blocking, as it does with its stderr."""
     left = memoryview(data)
     while left:
         try:

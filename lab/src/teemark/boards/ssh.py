@@ -59,7 +59,7 @@ class Ssh:
         self._directory = scratch.make(_short_directory())
         log = self._directory / "master.log"
         argv = ["ssh", "-M", "-N", "-T", "-E", str(log), "-S", str(self._socket())]
-        argv += ["-o", "LogLevel=DEBUG1"]  # logs the keys it tries, the key it is shown
+        argv += ["-o", "LogLevel=DEBUG1"]  # logs the tried keys and the server's key
         argv += [*self.endpoint.arguments(), "--", self.endpoint.address]
         # ssh has a session of its own: teemark handles Ctrl-C, and the connection must outlive it.
         with log.open("ab") as stderr:
@@ -147,11 +147,11 @@ class Ssh:
         return self.lost_error()
 
 
-# The kernel sends the signal only if our process dies after the request. So sh first checks whether
-# our process has died already, then runs the program.
+# setpriv's signal comes only if our process dies after the request for it. So sh first checks that
+# our process still lives, and then runs the program.
 _CHECK = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"'
 
-# Without setpriv there is no such signal: a shell checks each second whether we live.
+# Without setpriv: a shell checks each second whether our process lives, else kills its child.
 _WATCH = """\
 me=$1 told=
 shift

@@ -22,7 +22,7 @@ from teemark.boards.shell import Process, Result
 Version = Literal["2.0", "2.1"]
 
 PLACE = "/data/mqtt-tz"
-"""The folder on the board. It survives a reboot."""
+"""The board's folder for all files of the broker; it survives a reboot."""
 
 PORT = 1883
 

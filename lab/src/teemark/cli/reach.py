@@ -84,8 +84,8 @@ def execute(
     """Run a command on a board: teemark exec BOARD -- CMD…
 
     Stdin, stdout and stderr pass through. The exit status is the command's, or 128+n if signal n
-    killed it. Ctrl-C reaches the command, which has some seconds to end; pressed again, or after
-    that, it is killed, and teemark ends whether the board answers or not.
+    killed it. Ctrl-C reaches the command, which has some seconds to end; then, or at a second
+    Ctrl-C, it is killed, and teemark ends whether the board answers or not.
 
     CMD is a program and its arguments, not a shell line; for that: teemark exec BOARD -- sh -c
     'LINE'.

@@ -23,7 +23,7 @@ from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.page import figures
 
-RPC = 2.0  # A slower query, as a multiple of a query inside the TEE, is taken for an RPC
+RPC = 2.0  # A query slower than this many queries inside the TEE is taken for an RPC
 
 
 def empty_call(ground: Ground) -> Finding | None:
@@ -224,7 +224,7 @@ def cold_cache(ground: Ground) -> Finding:
 
 # -- memory: what it costs to hand a buffer to the TEE, by its kind -------------------------------
 
-PAGE = 4096  # Bytes that the TEE maps at a time
+PAGE = 4096  # Bytes of a page; the TEE maps buffers page by page
 
 Pair = tuple[CaseStats, CaseStats]
 

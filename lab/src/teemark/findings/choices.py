@@ -110,8 +110,8 @@ def _measured(ground: Ground) -> Iterator[Choice]:
 
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
-    """Yields the smallest pieces of a long message that cost hardly more than one call, over the
-    smallest measured pieces; if no pieces are so cheap, one call over the largest pieces."""
+    """Yields the best pieces of a long message: the smallest that cost hardly more than one call,
+    over the smallest measured. If none are so cheap, yields one call over the largest pieces."""
     models = ground.models
     for cost in models.costs:
         if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:
@@ -173,7 +173,7 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
             evidence=unmeasured * predicted + ours * answer,
             figures=(Figure("saves", choice.saves, "share", choice.saved),),
         )
-        ours, unmeasured = ours * (not answer), unmeasured * (not predicted)  # said once
+        ours, unmeasured = ours * (not answer), unmeasured * (not predicted)  # each only once
 
 
 def _what(run: RunData, choice: Choice) -> str:

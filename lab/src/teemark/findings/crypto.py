@@ -21,8 +21,8 @@ from teemark.model.decide import above
 from teemark.model.stats import Estimate
 from teemark.page import figures
 
-EXTENSIONS = 1.5  # Least factor that the CPU's crypto instructions save
-SLOW_SOURCE = 10.0  # Factor to which a random byte of the TEE may cost more than one of the kernel
+EXTENSIONS = 1.5  # Speed-up that the CPU's crypto instructions give at least
+SLOW_SOURCE = 10.0  # A random byte of the TEE may cost this many times one of the kernel
 
 _SAME = fmt.percent(SAME - 1, 1)
 
@@ -43,7 +43,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (inside, outside)
     )
     sizes = [size for size in ours if size and size in theirs and theirs[size].time.median > 0]
-    round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # 64 comes before 55
+    round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # prefers 64 to 55
     at = [
         f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
         f"({ground.both(ours[size], theirs[size])})"

@@ -21,7 +21,7 @@ SAME = 1.05
 
 WAYS = ("in", "inout", "out")  # Directions of a buffer; all plans measure the first
 
-KNOWN = 0.10  # A figure is uncertain if its interval reaches further either way, relative
+KNOWN = 0.10  # Relative half-width of an interval above which a figure is uncertain
 
 EXPLAIN = "teemark run --plan explain --trace-events"
 QUICK = "teemark run --plan quick"
@@ -48,7 +48,8 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns a workload's cases by rising bytes; those of buffers in the direction `way`."""
+        """Returns a workload's cases by bytes, the smallest first; of buffers only direction
+        `way`."""
         found = {
             one.bytes: one
             for one in self.models.stats

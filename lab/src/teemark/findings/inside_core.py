@@ -14,13 +14,13 @@ from teemark.trace.profile import CaseTrace, Node
 
 NAMES = "a trace with the names of the core"
 
-BYTEWISE = 1.0  # Instructions a byte; code that clears whole words takes fewer
-VECTORS = 0.01  # Share of an empty call that changing vector registers may take
+BYTEWISE = 1.0  # Instructions for a cleared byte; code that clears whole words takes fewer
+VECTORS = 0.01  # Share of an empty call above which changing vector registers is a cause
 PAGE = 4096  # Bytes of a page table, which OP-TEE clears at every entry into a TA
 BUILT_FOR_SIZE = 3.5
 """Instructions of an empty call over those of a refused call, above which the core is suspected:
 4.4 to 5.0 if built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
-BUILT_FOR_SPEED = 2.0  # The same for a core built for speed, at least
+BUILT_FOR_SPEED = 2.0  # Smallest such ratio of a core that is built for speed
 SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
 
 
@@ -74,8 +74,8 @@ def size_from_outside(ground: Ground) -> Finding:
 
 
 def size(call: CaseTrace) -> Finding | None:
-    """Judges by how the core clears memory: an empty call's largest block is a page table. Returns
-    None if the trace has no whole call of memset."""
+    """Judges whether the core is built for size, by how it clears memory: an empty call's largest
+    block is a page table. Returns None if the trace has no whole call of memset."""
     found = [node for _, node in _core(call, "memset")]
     if not found:
         return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))

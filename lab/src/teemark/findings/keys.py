@@ -36,7 +36,7 @@ CARRIED = {
 }
 """Bytes of a public key with a signature or ciphertext (FIPS 203, table 3; FIPS 204, table 2)."""
 MEMORY = 0.1  # Share of a PKCS #11 call above which sharing memory is a cause
-WAY = 0.01  # With a smaller share for the way into the TEE, a call is all computing
+WAY = 0.01  # Below this share for the way into the TEE, a call is all computing
 
 
 def signature_cost(ground: Ground) -> Finding | None:

@@ -25,16 +25,16 @@ from teemark.run.records import InterruptLine, Watched
 Outcome = Literal["accelerator", "cpu-instructions", "software", "mixed", "unknown"]
 Kind = Literal["accelerator", "cpu-instructions", "software"]
 
-EACH_CALL = 0.5  # Interrupts a call from which a device serves most calls (one may serve several)
-SOME_CALLS = 0.05  # Interrupts a call from which a device serves some calls
-RAISED = 8  # Fewer interrupts may be another program's, unless there were hardly more calls
-RESTING = 4.0  # Factor by which a line must rise more often than on the idle machine
-BUSY, RESTED = 0.9, 0.7  # Share of the time with a CPU: above, it did all work; below, it didn't
-POLLED = 0.5  # CPU's share of the time up to which a device that raises no interrupt is believed
-BULK = 1024  # Bytes from which the algorithm decides the rate, and not the call
-MASK = 1.25  # Factor of slowing without the CPU's instructions that shows their use
+EACH_CALL = 0.5  # Fewest interrupts a call if a device serves most calls: one may serve several
+SOME_CALLS = 0.05  # Fewest interrupts a call if a device serves some calls
+RAISED = 8  # Fewest interrupts that show a device, unless there were hardly more calls
+RESTING = 4.0  # An interrupt line must be raised this many times as often as at rest
+BUSY, RESTED = 0.9, 0.7  # CPU's share of the time: from 0.9 on it did all the work, up to 0.7 not
+POLLED = 0.5  # CPU's share of the time up to which a device without interrupts is taken as polled
+BULK = 1024  # Bytes of a message from which its rate shows the algorithm and not the call
+MASK = 1.25  # A case so many times as slow without the CPU's instructions had used them
 MASK_SAME = 1.1  # Two times within this factor, either way, are the same
-GENERIC = 2.5  # Factor over the kernel's C code that shows the CPU's instructions; NEON reaches 2
+GENERIC = 2.5  # Speed-up over the kernel's own C code that NEON alone doesn't reach (it reaches 2)
 NEWER = 1.15  # Factor by which a newer implementation may beat the published one
 
 _CPU_LINES = re.compile(
@@ -144,7 +144,7 @@ def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
 
 
 def _rate(watched: Watched | None) -> float | None:
-    """Returns the interrupts a call of the busiest device's line; None if nobody counted."""
+    """Returns the rate of the busiest device's line, in interrupts a call; None if not recorded."""
     return None if watched is None else max((rate for _, rate in device_lines(watched)), default=0)
 
 
@@ -326,8 +326,8 @@ class _Case:
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
         """Weighs the evidence. Interrupts come first. A device without interrupts is polled if the
-        CPU was idle; otherwise its driver fell back. If it was the CPU, the outcome is the one that
-        all proofs and hints allow."""
+        CPU was idle; otherwise its driver fell back. If only the CPU is left, the outcome is the
+        one that all proofs and hints speak for."""
         rate, share = _rate(self.measured.case.watched), self.share
         excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
         if rate is not None and rate >= EACH_CALL:

@@ -12,7 +12,7 @@ from teemark.trace.names import Names
 
 Cost = Callable[[float], str]
 
-FEW = 3  # Fewest calls of a kind that make a habit
+FEW = 3  # Fewest calls of a kind that are worth advice
 SMALL = 4096  # Pieces up to this many bytes are small: a page
 
 

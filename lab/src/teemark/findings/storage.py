@@ -13,7 +13,7 @@ from teemark.model.stats import Estimate, exactly
 from teemark.page import figures
 
 BLOCK = 4096  # Bytes of a block of OP-TEE's storage
-EACH_BLOCK = 0.5  # RPCs a block above which RPCs grow with the blocks
+EACH_BLOCK = 0.5  # With more RPCs a block than this, RPCs grow with the blocks
 
 
 def stored_objects(ground: Ground) -> Finding | None:

@@ -13,7 +13,7 @@ from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
 from teemark.page import figures
 
-HARNESS_SHARE = 0.01  # Share of the smallest case that the overhead of measuring may take
+HARNESS_SHARE = 0.01  # Largest share of the smallest case for the overhead of measuring
 CLOCK = 0.01  # Largest share of the shortest sample for a step of the clock
 
 
@@ -198,7 +198,7 @@ def clock_step(ground: Ground) -> Finding:
 
 # -- what the machine does to all figures ---------------------------------------------------------
 
-SLOWED = 0.95  # From this share of its highest frequency on, a CPU isn't slowed down
+SLOWED = 0.95  # A CPU below this share of its highest frequency is slowed down
 WAITED = 0.01  # Largest share of the time that processes may wait for a CPU
 
 

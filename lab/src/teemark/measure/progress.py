@@ -89,7 +89,7 @@ class Progress(Watcher):
         self.files = {step.key: step.runs for step in asked.teehash}
         """Runs of teehash expected of each step in each start."""
         self.start, self.starts, self.guess_s = 1, starts.count, starts.guess_s
-        self.cases = self.skipped = 0  # of this start
+        self.cases = self.skipped = 0  # counts of this start
         self.samples = self.hashed = 0  # runs of teehash come after all samples of a start
         self.current = ""
         self.began: float | None = None  # time of the first sample

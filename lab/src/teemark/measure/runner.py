@@ -391,7 +391,7 @@ _UNCOUNTED = 0.45
 _TRACED_LEAST, _TRACED_MOST, _TRACED_S = 6, 32, 0.5
 """Fewest and most traced calls of a case, and the seconds for all of them, as in teebench."""
 _TRACE_S = 0.015
-"""Seconds to start and stop the kernel's tracing for each of these calls."""
+"""Seconds to start and stop the kernel's tracing for each traced call."""
 
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3

@@ -77,7 +77,7 @@ def run(
     """Runs the program to its end; returns its calls. With `windows`, each call is marked for
     QEMU's plugin; of each kind of call, the first two windows, the dearest one and each `every`-th
     are kept. Raises BoardError if none of its processes can be watched."""
-    kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second
+    kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second kind
     libraries = [paths.built_programs(kind) / LIBRARY for kind in kinds]
     library = next((file for file in libraries if file.is_file()), None)
     if library is None:

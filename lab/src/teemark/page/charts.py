@@ -136,7 +136,7 @@ def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iter
         yield label(left - 6, y(tick) - FONT * 0.65, _tick(tick), "end")
 
 
-SMALL_HEIGHT = 118  # Of one of several small charts, CSS pixels
+SMALL_HEIGHT = 118  # Height of a small chart, CSS pixels
 
 
 def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -> str:

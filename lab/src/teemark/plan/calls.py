@@ -194,7 +194,7 @@ class _Written(_Memory, frozen=True, kw_only=True):
     """Memory that the TA writes to."""
 
     expect: Expect | None = None
-    expect_each: dict[str, Expect] | None = None  # By size
+    expect_each: dict[str, Expect] | None = None  # The bytes for each size
     expect_size: Length | None = None
 
     def __post_init__(self) -> None:

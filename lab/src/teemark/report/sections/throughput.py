@@ -13,7 +13,7 @@ from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, ri
 
 ANSWERED = ("sha256", "cpu-1")  # Algorithms whose chart is open
 
-CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # In plan broker
+CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # In the plan `broker`
 TIMED = "ns a byte"
 NEAR = 1.2
 
