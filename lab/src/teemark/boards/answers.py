@@ -80,7 +80,8 @@ def typed(board: str, about: str, data: object, kind: type[T]) -> T:
 
 
 def shown(text: str) -> str:
-    """Returns the first SHOWN characters of a board's text, in quotes, without harmful ones."""
+    """Returns the first SHOWN characters of a board's text, in quotes; harmful ones are
+    replaced."""
     line = harmless_line(text).strip()
     return f'"{line[:SHOWN]}…"' if len(line) > SHOWN else f'"{line}"'
 

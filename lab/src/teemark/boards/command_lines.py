@@ -112,6 +112,6 @@ exec "$@"
 
 
 def quietly(*argv: str) -> list[str]:
-    """Returns an argv that runs a silent command on a board where packets would disturb it: it
+    """Returns an argv for a silent command on a board where packets would disturb it: it first
     waits until the connection's own packets are through."""
     return script(_QUIETLY, *argv)

@@ -94,8 +94,7 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
 
     cores: Annotated[int, Meta(ge=1, le=8)] = 2
     memory: Annotated[int, Meta(ge=576, le=65536)] = 2048
-    """Memory in MiB. TF-A for QEMU loads U-Boot 512 MiB above the start of RAM
-    (NS_IMAGE_OFFSET)."""
+    """Memory in MiB. TF-A for QEMU loads U-Boot 512 MiB above RAM's start (NS_IMAGE_OFFSET)."""
     cpu: Text = "cortex-a57"
     icount: bool = False
     """The guest's clock counts instructions, so that two boots measure the same."""

@@ -79,8 +79,7 @@ def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:
 def ready_board(
     board: Board, built: Built | None = None, *, install: bool = True
 ) -> Iterator[Board]:
-    """Connects to a board for the block; with `install` it gets our programs and TAs, and
-    `built`."""
+    """Connects to a board for the block. `install` puts our programs, our TAs and `built` on it."""
     with ExitStack() as stack:
         with working(f"reaching {board.name} …"):
             stack.enter_context(board)

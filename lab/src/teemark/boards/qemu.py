@@ -13,7 +13,7 @@ KERNEL_ARGS = ("console=ttyAMA0", "quiet", "panic=-1")
 """Kernel arguments of every board. With `panic=-1` and -no-reboot a kernel panic ends QEMU."""
 
 _INITRD = 0x68000000
-"""Address of the initrd on ARMv7, above the kernel: TF-A puts that at 0x60000000."""
+"""Address of the initrd on ARMv7, above the kernel, which TF-A puts at 0x60000000."""
 
 
 class Images:

@@ -78,7 +78,7 @@ def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
 
 
 def numbers(key: str, way: Way) -> tuple[int, int, int] | None:
-    """Returns readers, bytes and QoS of a key for CPU time by this way; None for another key."""
+    """Returns readers, bytes and QoS if the key is of a CPU-time case of this way; else None."""
     match = re.fullmatch(rf"broker/cpu-(\d+)(?:-qos(\d))?/{way.name}/(\d+)", key)
     return (int(match[1]), int(match[3]), int(match[2] or 0)) if match else None
 
@@ -105,8 +105,8 @@ def enrol(desk: Desk, readers: int) -> None:
 
 
 def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
-    """Measures every way and case, and returns the values; `say` gets a line for each case. Numbers
-    in MANY up to `clients` add cases in the TEE: one message to that many readers."""
+    """Measures every way and case, and returns the values; `say` gets a line for each case. Each
+    number in MANY up to `clients` adds a case in the TEE: a message to that many readers."""
     enrol(desk, max(READERS, clients))
     found, asked = Values(), [case.key for case in plan.load("broker").cases]
     for way in WAYS:

@@ -38,8 +38,8 @@ def command(
 
     The program must be linked dynamically against libteec; what is in its
     buffers is never recorded. Threads and processes that it starts are watched, too. Where the
-    kernel's tracepoints can be used, the counts are held against theirs, and the time within the
-    TEE is told from that before and behind it. Writes report.html, and timeline.json for Perfetto
+    kernel's tracepoints can be used, the counts are compared with theirs, and the time within the
+    TEE is separated from the time before and after it. Writes report.html, and timeline.json for Perfetto
     (ui.perfetto.dev) or chrome://tracing.
 
     With --pid: watch a process by the kernel's tracepoints alone, until it ends, N seconds are

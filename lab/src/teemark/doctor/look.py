@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Collects a board's facts for the doctor. It changes nothing, but a first use may load modules."""
+"""Collects a board's facts for the doctor. Its only effect: a first use may load kernel modules."""
 
 from dataclasses import replace
 

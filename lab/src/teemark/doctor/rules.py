@@ -171,7 +171,7 @@ the CPU is software
 teemark run --board qemu-v8-icount counts instructions; a real board has times
 """
 """Each problem's first line has key, severity and claim, the second the cause, the rest the remedy.
-A symptom fills in {0}, {1}, …. Two problems of one key differ in the words behind it."""
+A symptom fills in {0}, {1}, …. If two problems have one key, different words follow it."""
 
 Symptoms = Iterator[tuple[str, ...]]
 """Each symptom is a problem's name in PROBLEMS, the evidence, and the texts for {0}, {1}, …."""

@@ -230,7 +230,8 @@ Pair = tuple[CaseStats, CaseStats]
 
 
 def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
-    """Returns calls with this memory and with allocated memory, by size; and the cases missing."""
+    """Returns calls with this memory and with allocated memory, in pairs by size; else what is
+    missing."""
     way = ground.way(memory)
     ours, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
     shared = [size for size in ours if size in allocated and allocated[size].time.median > 0]
@@ -267,7 +268,7 @@ def temporary(ground: Ground) -> Finding:
 
 
 def read_only(ground: Ground) -> Finding:
-    """Compares the cost of a further byte with that of one in allocated memory."""
+    """Compares the cost of a further byte in read-only memory with that in allocated memory."""
     key = "shadow-copy"
     pairs, lacks = _pairs(ground, "registered-ro")
     if len(pairs) < 2:

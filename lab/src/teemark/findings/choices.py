@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Advice on the kind of memory, the size of the pieces, and the backend.
 
-A choice is better than another only if it costs less by 1 % with all of both intervals. Memory and
-backends are compared at sizes that were measured, pieces by the models.
+A choice is better than another only if its whole interval lies 1 % below the other's interval.
+Memory and backends are compared at sizes that were measured, pieces by the models.
 """
 
 from collections.abc import Iterator, Mapping

@@ -48,7 +48,7 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns a workload's cases by bytes, the smallest first; of buffers only direction
+        """Returns a workload's cases by bytes, the smallest first; buffers only in direction
         `way`."""
         found = {
             one.bytes: one
@@ -185,7 +185,8 @@ class Rates:
         return f"{', '.join(both)}."
 
     def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
-        """Makes a finding of the comparison; an undecided one says how many samples would do."""
+        """Makes a finding of the comparison; if undecided, it says how many samples would
+        decide."""
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)

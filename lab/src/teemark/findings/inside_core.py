@@ -35,13 +35,14 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns the instructions of the functions that match, without callees, and their calls."""
+    """Returns the instructions of functions that match the pattern, without callees; their
+    calls."""
     found = _core(call, pattern)
     return sum(node.self for _, node in found), sum(node.calls for _, node in found)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
-    """Returns the instructions in functions that match, with all functions that they call."""
+    """Returns the instructions of functions that match the pattern, with all their callees."""
     return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 

@@ -29,7 +29,7 @@ EACH_CALL = 0.5  # Fewest interrupts a call if a device serves most calls: one m
 SOME_CALLS = 0.05  # Fewest interrupts a call if a device serves some calls
 RAISED = 8  # Fewest interrupts that show a device, unless there were hardly more calls
 RESTING = 4.0  # An interrupt line must be raised this many times as often as at rest
-BUSY, RESTED = 0.9, 0.7  # CPU's share of the time: from 0.9 on it did all the work, up to 0.7 not
+BUSY, RESTED = 0.9, 0.7  # From 0.9 of the time on a CPU, the CPU did all the work; up to 0.7 it didn't
 POLLED = 0.5  # CPU's share of the time up to which a device without interrupts is taken as polled
 BULK = 1024  # Bytes of a message from which its rate shows the algorithm and not the call
 MASK = 1.25  # A case so many times as slow without the CPU's instructions had used them
@@ -221,7 +221,7 @@ class _Case:
         return Evidence(text)
 
     def identity(self) -> Evidence | None:
-        """Returns evidence by the driver: what its device can do, not that it did it."""
+        """Returns the driver as evidence: it shows what its device can do, not that it worked."""
         driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
         if driver is None:
             return None

@@ -166,7 +166,7 @@ def measure(
 
 
 def without_tee(asked: Plan) -> Plan | None:
-    """Returns the plan with only its cases without a TEE; None if these are none or all."""
+    """Returns the plan with only its cases that need no TEE; None if no case or every case does."""
     cases = tuple(case for case in asked.cases if not _needs_tee(case))
     if not cases or len(cases) == len(asked.cases):
         return None
@@ -364,7 +364,7 @@ class _Attempt:
 
 
 def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iterator[bytes]:
-    """Yields teebench's output in parts; `silence` checks the board, also while none comes."""
+    """Yields teebench's output in parts. After each part, and during silence, checks the board."""
     for part in parts:
         if part:
             yield part

@@ -28,7 +28,7 @@ def colour(place: int) -> str:
 
 
 def known(name: str) -> str:
-    """Returns a colour's name if the page has it, otherwise `other`: no text of a board's own."""
+    """Returns `name` if the page has that colour, otherwise `other`: never a text of a board's."""
     return name if name in (*COLOURS, "worse", "better") else OTHER
 
 
@@ -187,7 +187,7 @@ def _course(
 def _run_axis(
     count: int, names: Sequence[str], x: Place, sides: tuple[float, float], bottom: float
 ) -> Iterator[str]:
-    """Marks each run, and names the last one and, at equal distances, as many as have room."""
+    """Marks each run. Names the last run, and as many earlier runs, evenly spaced, as have room."""
     yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
     yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
     stride = max(1, math.ceil(FONT * 5.5 * count / (sides[1] - sides[0])))

@@ -84,7 +84,7 @@ FAR = 2.0
 
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
-    """Yields each unit with the boards that have it, and the factor from their own unit."""
+    """Yields each unit with its boards, and the factor from each board's own unit."""
     yield "instructions", [(one, 1.0) for one in subjects if one.run.icount]
     yield "time", [(one, 1.0) for one in subjects if not one.run.icount]
     yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]

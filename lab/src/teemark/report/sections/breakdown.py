@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of one call goes: a bar and a table of its parts, also of unknown parts."""
+"""Where the time of one call goes: a bar and a table of its parts, and the unknown parts."""
 
 from collections.abc import Sequence
 from functools import partial

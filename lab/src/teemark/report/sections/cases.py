@@ -59,7 +59,7 @@ def _all(subject: Subject) -> list[page.Block]:
 
 def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
     run, unit, each = subject.run, figures.unit(subject.run), f"{subject.run.unit}/B"
-    # a backend's cases differ in size, or in all that follows its name
+    # The column behind the backend: the size if it tells all cases apart, else the rest of the key.
     sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
     sized = len(sizes) == len(group)
     rows = []

@@ -11,8 +11,8 @@ from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, 
 
 
 def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
-    """Returns the `most` dearest causes that were found. For a run that calls into the TEE it adds
-    the causes that were not."""
+    """Returns the `most` dearest causes that were found; for a run that calls into the TEE, also
+    the other causes."""
     findings = tuple(one for one in subject.findings if one.topic == "cause")
     called = subject.breakdowns or subject.trace
     found = ranked(findings)[:most]

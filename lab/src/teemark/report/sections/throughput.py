@@ -75,7 +75,7 @@ def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
 
 
 def rate(subject: Subject, bytes_a_second: float) -> float:
-    """Returns a rate in the unit of `unit_of`; a board that counts has one instruction a ns."""
+    """Returns a rate in the unit of `unit_of`; on a board that counts, a ns is one instruction."""
     return 1e9 / bytes_a_second if subject.run.icount else bytes_a_second / (1 << 20)
 
 

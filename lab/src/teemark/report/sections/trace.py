@@ -47,7 +47,7 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
 
 
 def _once(text: str, told: set[str]) -> tuple[str, ...]:
-    """Returns the text the first time, and nothing after that."""
+    """Returns the text, or nothing if `told` has it already."""
     new = () if text in told else (text,)
     told.add(text)
     return new
