@@ -55,9 +55,9 @@ def measure(
 ) -> int:
     """Measure what a message costs the broker: plain, in the normal world, in the TEE.
 
-    On a board that counts instructions, CPU time is instructions, exactly. Writes a run like any
-    other, of the plan `broker`, for report, compare, plot, export and history. It takes about 8
-    minutes of CPU time there, and prints each figure as it comes.
+    On a board that counts instructions, CPU time is an exact number of instructions, and this takes
+    about 8 minutes of CPU time. Prints each figure as it comes, and writes a run of the plan
+    `broker`, for report, compare, plot, export and history.
     """
     from teemark.report import run_page, summary  # takes half a second
 

@@ -45,8 +45,8 @@ _COMPLETED = {"--board": _boards, "--plan": _plans}
 def subcommand(
     name: str, under: click.Group | None = None, *, of: type | None = None, **more: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Makes a function a command, of the group `under` if given. The function's parameters, or the
-    fields of the data class `of`, have results of `option` and `argument` as their defaults."""
+    """Makes a function a command, of the group `under` if given. The defaults of the function's
+    parameters, or of the fields of the data class `of`, are what `option` and `argument` return."""
 
     def made(function: Any) -> click.Command:
         declared = inspect.signature(of or function).parameters

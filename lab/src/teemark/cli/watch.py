@@ -36,10 +36,10 @@ def command(
     """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
     what they take, what crosses, who calls, and what to change.
 
-    The program must be linked dynamically against libteec; what is in its
-    buffers is never recorded. Threads and processes that it starts are watched, too. Where the
-    kernel's tracepoints can be used, the counts are compared with theirs, and the time within the
-    TEE is separated from the time before and after it. Writes report.html, and timeline.json for Perfetto
+    The program must be linked dynamically against libteec; the contents of its buffers are never
+    recorded. Threads and processes that it starts are watched, too. Where the kernel's tracepoints
+    can be used, the counts are compared with theirs, and the time within the TEE is separated from
+    the time before and after it. Writes report.html, and timeline.json for Perfetto
     (ui.perfetto.dev) or chrome://tracing.
 
     With --pid: watch a process by the kernel's tracepoints alone, until it ends, N seconds are

@@ -29,7 +29,7 @@ EACH_CALL = 0.5  # Fewest interrupts a call if a device serves most calls: one m
 SOME_CALLS = 0.05  # Fewest interrupts a call if a device serves some calls
 RAISED = 8  # Fewest interrupts that show a device, unless there were hardly more calls
 RESTING = 4.0  # An interrupt line must be raised this many times as often as at rest
-BUSY, RESTED = 0.9, 0.7  # From 0.9 of the time on a CPU, the CPU did all the work; up to 0.7 it didn't
+BUSY, RESTED = 0.9, 0.7  # CPU's share of the time: from BUSY on it did all work, up to RESTED not
 POLLED = 0.5  # CPU's share of the time up to which a device without interrupts is taken as polled
 BULK = 1024  # Bytes of a message from which its rate shows the algorithm and not the call
 MASK = 1.25  # A case so many times as slow without the CPU's instructions had used them
@@ -325,9 +325,9 @@ class _Case:
         return None
 
     def weigh(self, evidence: Sequence[Evidence]) -> Outcome:
-        """Weighs the evidence. Interrupts come first. A device without interrupts is polled if the
-        CPU was idle; otherwise its driver fell back. If only the CPU is left, the outcome is the
-        one that all proofs and hints speak for."""
+        """Weighs the evidence. Interrupts come first. A device without interrupts was polled if
+        the CPU rested; otherwise its driver fell back to software. Without a device, the outcome is
+        the one that all proofs and hints speak for."""
         rate, share = _rate(self.measured.case.watched), self.share
         excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
         if rate is not None and rate >= EACH_CALL:
