@@ -14,7 +14,7 @@ from teemark.boards.ssh import guarded
 _KEPT = 1 << 14
 _LINES, _WIDTH = 12, 200
 _TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re.S)
-"""Matches the commands of a telnet server; it sends a byte 255 of the console twice."""
+"""Matches telnet's commands, and a doubled byte 255, which stands for a single one."""
 
 
 def last_lines(title: str, said: bytes) -> str:

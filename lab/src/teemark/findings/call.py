@@ -101,8 +101,8 @@ def way_in_and_out(ground: Ground) -> Finding | None:
 
 
 def _message(cost: Cost, sizes: Sequence[int], whole: Estimate) -> Estimate:
-    """Returns how many bytes a message has that costs `whole`. It is counted from the next smaller
-    measured size, since a digest computes whole blocks."""
+    """Returns the bytes of a message that costs `whole`: the next smaller measured size, and the
+    rest of the cost at the price of a byte."""
     below = [size for size in sizes if cost.at(size).value <= whole.value]
     size = below[-1] if below else sizes[0]
     return exactly(float(size)) + (whole - cost.at(size)) / cost.byte
@@ -241,7 +241,8 @@ def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
 
 
 def temporary(ground: Ground) -> Finding:
-    """Judges all sizes: found if any size is surely dearer, ruled out if surely none is."""
+    """Judges all sizes together: found if one size is surely dearer, ruled out if surely none
+    is."""
     key = "tmpref-registration"
     pairs, lacks = _pairs(ground, "temporary")
     if not pairs:

@@ -395,7 +395,7 @@ _TRACE_S = 0.015
 
 _PREPARING_S = 0.05
 _PREPARING_CALLS = 3
-"""Calls before a case's samples: the first, the check, and to find the calls of a sample."""
+"""Calls before a case's samples: a first one, a check, and one to find the calls of a sample."""
 _HASHING_S = 0.9
 """Seconds of a teehash run besides its bytes: for the program, the file and a session."""
 
