@@ -27,7 +27,7 @@ class Endpoint:
         return f"{name}:{self.port}" if self.port else name
 
     def arguments(self) -> list[str]:
-        options = [*self.options]  # ssh takes the first value of an option: the board file's
+        options = [*self.options]  # ssh takes an option's first value: the board file's
         options += ["BatchMode=yes", f"ConnectTimeout={self.connect_timeout}"]
         # Whatever a user's configuration says for interactive use is turned off.
         options += ["TCPKeepAlive=no", "ForwardX11=no", "ForwardAgent=no", "PermitLocalCommand=no"]

@@ -43,7 +43,7 @@ class Choice:
     first: int
     last: int
     ratio: Estimate  # Cost of `choose` divided by that of `over`, at `last`
-    undecided: tuple[int, ...] = ()  # Sizes between and after these at which neither is better
+    undecided: tuple[int, ...] = ()  # Nearby sizes at which neither is better
 
     @property
     def saves(self) -> float:
@@ -110,8 +110,9 @@ def _measured(ground: Ground) -> Iterator[Choice]:
 
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
-    """Yields the best pieces of a long message: the smallest that cost hardly more than one call,
-    over the smallest measured. If none are so cheap, yields one call over the largest pieces."""
+    """Yields a choice for a long message: the smallest pieces that cost hardly more than one call,
+    over the smallest measured pieces. If no pieces are so cheap: one call, over the largest
+    pieces."""
     models = ground.models
     for cost in models.costs:
         if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:

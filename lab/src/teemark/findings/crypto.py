@@ -79,8 +79,8 @@ def with_instructions(ground: Ground) -> Finding | None:
 def no_extensions(ground: Ground) -> Finding:
     """Compares the TEE with the CPU's instructions in a TA, by the algorithm that differs most.
 
-    For counted instructions there is no other explanation. For times there is: the TEE's data may
-    be slow to reach. An algorithm without CPU instructions tells the two apart.
+    More counted instructions prove that the TEE doesn't use the CPU's. More time may also mean that
+    the TEE's data is slow to reach: an algorithm without CPU instructions tells the two apart.
     """
     key = "no-crypto-extensions-in-tee"
     by: dict[str, dict[str, Estimate]] = {}

@@ -18,8 +18,8 @@ BYTEWISE = 1.0  # Instructions for a cleared byte; code that clears whole words 
 VECTORS = 0.01  # Share of an empty call above which changing vector registers is a cause
 PAGE = 4096  # Bytes of a page table, which OP-TEE clears at every entry into a TA
 BUILT_FOR_SIZE = 3.5
-"""Instructions of an empty call over those of a refused call, above which the core is suspected:
-4.4 to 5.0 if built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
+"""Ratio of an empty call's instructions to a refused call's, above which the core is suspected: 4.4
+to 5.0 if built for size, 2.0 to 2.7 with CFG_CC_OPT_LEVEL=2 (docs/method.md)."""
 BUILT_FOR_SPEED = 2.0  # Smallest such ratio of a core that is built for speed
 SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
 
@@ -35,14 +35,14 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns the instructions of functions that match the pattern, without callees; their
-    calls."""
+    """Returns the instructions in functions that match the pattern, without callees, and their
+    number of calls."""
     found = _core(call, pattern)
     return sum(node.self for _, node in found), sum(node.calls for _, node in found)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
-    """Returns the instructions of functions that match the pattern, with all their callees."""
+    """Returns the instructions in functions that match the pattern, with all their callees."""
     return sum(call.totals[index] for index, _ in _core(call, pattern))
 
 

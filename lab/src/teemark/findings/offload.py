@@ -331,7 +331,7 @@ class _Case:
         rate, share = _rate(self.measured.case.watched), self.share
         excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
         if rate is not None and rate >= EACH_CALL:
-            # If no device worked on the calls, the line that rose with them belongs to another.
+            # If no device worked on the calls, some other work raised the line.
             return "unknown" if excluded else "accelerator"
         if rate is not None and rate >= SOME_CALLS and not excluded:
             return "mixed"

@@ -129,7 +129,7 @@ class Expect(Content):
 
     @property
     def of(self) -> int | None:
-        """Returns the parameter, 0 to 3, that the bytes are computed from; None if from none."""
+        """Returns the number of the parameter that the bytes are made from (0 to 3), or None."""
         match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
         return int(match[1]) if match else None
 
