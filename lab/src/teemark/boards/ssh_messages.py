@@ -11,7 +11,7 @@ from teemark.boards.answers import last_line
 from teemark.boards.endpoint import Endpoint
 
 _ALGORITHMS = {"key exchange method": "KexAlgorithms", "cipher": "Ciphers", "mac": "MACs"}
-_KEY_TYPES = ("ed25519", "ecdsa", "rsa")  # Key types, as ssh-keyscan and a server's file names spell them
+_KEY_TYPES = ("ed25519", "ecdsa", "rsa")  # As ssh-keyscan spells them
 _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: ")
 
 

@@ -251,8 +251,8 @@ def signature(
     topic: Topic = "cause",
     certain: bool = True,
 ) -> Finding:
-    """Makes a finding that a cause is there or ruled out, by a status, or by a ratio and the bound
-    above which the cause is there. `claim`, `remedy` and costs count only if it is there."""
+    """Makes a finding of a cause from a status, or from a ratio and the bound above which the cause
+    is found. `claim`, `remedy` and the costs are given only for a found cause."""
     if isinstance(status, tuple):
         status = STATUS[above(*status)]
     found = status == "found"

@@ -149,7 +149,7 @@ def measure(
                 measured = measured or attempt.machine is not None
                 rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
                 if not measured and rest is None:
-                    writer.discard()  # no file without a measurement
+                    writer.discard()  # leaves no file if nothing was measured
                     nothing = f"{board.name}: {PROGRAM} said nothing"
                     raise error or cause or errors.DataError(nothing)
                 if cause is not None:

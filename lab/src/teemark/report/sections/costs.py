@@ -104,7 +104,7 @@ def misfit_cell(fit: Fit) -> page.Cell:
 
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
-    """Returns true if all fitted cases are counted: a case that waits is a time on every board."""
+    """Returns true if every fitted case is counted in instructions; a case that waits is timed."""
     return subject.run.icount and all(one.measured.counted for fit in fits for one in fit.points)
 
 

@@ -15,7 +15,7 @@ from teemark.page.dots import Dot, Row, render
 
 BACKENDS = ("tee", "openssl", "keyctl")
 ONE_DOT = 1.02
-"""Key pairs of a case aren't drawn if the dearest takes less than the cheapest times this."""
+"""Key pairs are drawn only if the dearest takes more than the cheapest by this factor."""
 
 
 def _of(subject: Subject) -> list[Block]:
