@@ -110,8 +110,8 @@ def _measured(ground: Ground) -> Iterator[Choice]:
 
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
-    """Yields a choice for a long message: the smallest pieces that cost hardly more than one call,
-    over the smallest measured. If no pieces are so cheap: one call, over the largest pieces."""
+    """Yields advice on pieces of a long message. Its best pieces are the smallest that cost hardly
+    more than one call; if there are none, one call is best."""
     models = ground.models
     for cost in models.costs:
         if cost.workload != ONESHOT.name or not cost.form.in_tee or not cost.fit.fits:

@@ -25,8 +25,8 @@ from teemark.run.records import InterruptLine, Watched
 Outcome = Literal["accelerator", "cpu-instructions", "software", "mixed", "unknown"]
 Kind = Literal["accelerator", "cpu-instructions", "software"]
 
-EACH_CALL = 0.5  # Fewest interrupts a call if a device serves most calls: one may serve several
-SOME_CALLS = 0.05  # Fewest interrupts a call if a device serves some calls
+EACH_CALL = 0.5  # With this many interrupts a call a device serves most calls: one may be for two
+SOME_CALLS = 0.05  # With this many interrupts a call a device serves some calls
 RAISED = 8  # Fewest interrupts that show a device, unless there were hardly more calls
 RESTING = 4.0  # An interrupt line must be raised this many times as often as at rest
 BUSY, RESTED = 0.9, 0.7  # CPU's share of the time: from BUSY on it did all work, up to RESTED not
