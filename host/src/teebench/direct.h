@@ -38,7 +38,7 @@ int direct_open(struct direct **direct, bool pseudo, struct error *err);
 void direct_close(struct direct *direct);
 
 /*
- * Makes `times` calls. If a DIRECT_REFUSED call isn't refused, or not by the TEE's core, the case
- * is skipped as `not-refused`: this TEE or its driver handles the call differently.
+ * Makes `times` calls. If a DIRECT_REFUSED call succeeds, or anything but the TEE's core refuses
+ * it, the case is skipped as `not-refused`: this TEE or its driver handles the call differently.
  */
 int direct_call(struct direct *direct, enum direct_kind kind, uint32_t times, struct error *err);

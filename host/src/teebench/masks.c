@@ -59,7 +59,9 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable, 
 	}
 	if (pid < 0)
 		return false;
-	/* Fewer stretches, as after a signal: SIGTERM lets the process clean up and end. */
+	/*
+	 * If stretches are missing, as after a signal, SIGTERM lets the process clean up and end.
+	 */
 	if (n < MASKS_STRETCHES)
 		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0) {

@@ -26,7 +26,7 @@ struct masks {
 /* Times the case of that key in child processes of this program, with and without the mask. */
 void masks_compare(const char *key, uint32_t calls, const char *variable, const char *value,
 		   struct masks *masks);
-/* Adds "masked" to a case's record. */
+/* Adds the object "masked" to a case's record. */
 void masks_put(struct json *j, const struct masks *masks);
 
 /* Prints the ns of each stretch of `calls` calls; masks_compare() runs this in child processes. */

@@ -119,7 +119,7 @@ struct pkcs11_begun {
 	uint64_t initialize_ns, login_ns;
 };
 extern struct pkcs11_begun pkcs11_begun;
-/* Undoes one pkcs11_open(). The last call empties the token, unless pkcs11_kept is set. */
+/* Ends a use by pkcs11_open(). The last call empties the token, unless pkcs11_kept is set. */
 void pkcs11_close(void);
 /* Returns -EIO, with the message "the PKCS #11 module fails to WHAT: CKR 0x…". */
 int pkcs11_failed(struct error *err, const char *what, ck result);

@@ -62,7 +62,7 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use
 int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use use, size_t need,
 	      struct desk **desk, struct error *err);
 
-/* Returns the session with the TA behind a desk; NULL if no TA computes there, or `desk` is NULL. */
+/* Returns the session with the TA behind a desk; NULL if no TA computes there or `desk` is NULL. */
 struct tee_session *desk_ta(const struct desk *desk);
 
 /*

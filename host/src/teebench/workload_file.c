@@ -17,7 +17,7 @@
 
 enum { PIECE = 1 << 20, NAME_BYTES = 64 };
 
-/* The operations; in a cipher's, the word after the last hyphen is the direction. */
+/* Names of the operations; a cipher's name ends in its direction. */
 static const char *const names[] = {
 	"sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec", NULL,
 };
@@ -196,7 +196,7 @@ static int take_file(struct file_case *f, const struct desk *desk, const struct 
 	return ret;
 }
 
-/* Encrypts a file by another backend, or by this one if there is no other. */
+/* Encrypts a file by another backend or, if there is none, by the case's own. */
 static int seal(struct bench_case *c, const char *from, const char *to, struct error *err)
 {
 	struct file_case *f = c->state;
