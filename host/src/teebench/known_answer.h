@@ -18,8 +18,8 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decr
 
 /*
  * Returns the next backend that can check the results of `backend`, NULL after the last. Backends
- * that compute in this process come first, and later ones of the list before earlier ones, since
- * the libraries are at its end. *next must be 0 at the first call.
+ * that compute in this process come first. The list is read from its end, where the libraries are.
+ * *next must be 0 at the first call.
  */
 const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
 					   size_t *next);

@@ -15,7 +15,7 @@ enum { MASKS_PAIRS = 2, MASKS_STRETCHES = 5 };
 
 struct masks {
 	bool tried;
-	const char *variable, *value; /* environment variable, and its value that masks */
+	const char *variable, *value; /* environment variable, and the value that sets the mask */
 	uint32_t calls;               /* calls in each stretch */
 	unsigned count;               /* stretches in each of the arrays */
 	uint64_t plain_ns[MASKS_PAIRS * MASKS_STRETCHES];

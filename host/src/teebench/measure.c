@@ -7,7 +7,7 @@
 
 enum {
 	ALIGN_TRIES = 50,
-	WAKE_EARLY_NS = 300000, /* most sleeps end less than this too late */
+	WAKE_EARLY_NS = 300000, /* a sleep rarely ends later than intended by more than this */
 	AFTER_TICK_NS = 100000, /* longer than the kernel's own work at a tick */
 	LATE_NS = 2000,
 };

@@ -31,7 +31,7 @@ struct object {
 	size_t bytes;
 	char name[32]; /* a name that no other case uses */
 	uint8_t *data; /* the bytes that the object should hold */
-	uint8_t *back; /* buffer for reading; the TEE reads to the desk's */
+	uint8_t *back; /* buffer for reading; in the TEE's call it is the desk's */
 	uint32_t made; /* number of objects that may exist */
 	/* State of the case's store, which no other code uses. */
 	union {

@@ -550,8 +550,9 @@ static int asym_check(struct bench_case *c, struct error *err)
 }
 
 /*
- * Compares the first result with the published one. If it is randomised, another backend must
- * accept it, and refuse it with a bit flipped. A verification must itself refuse a flipped bit.
+ * Compares the first result with the published one. A randomised result must be accepted by another
+ * backend instead, if there is one, and refused with a bit flipped. A verification must itself
+ * refuse a flipped bit.
  */
 static int asym_verify(struct bench_case *c, struct error *err)
 {
