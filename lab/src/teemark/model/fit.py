@@ -3,7 +3,7 @@
 
 It minimises relative errors, since times range over orders of magnitude. Huber's loss (linear
 beyond 1.345 standard errors) keeps one disturbed point from bending it. Once the weights are found
-the fit is linear in the medians, so that the draws of the medians become draws of the terms.
+the fit is linear in the medians, so it turns the draws of the medians into draws of the terms.
 Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
 import math

@@ -10,11 +10,11 @@
 | storage | call | rpc, block (of the file system), byte |
 | command of any TA | call, byte | feed; page |
 
-feed: there is a message at all. again: the block function is started a second time. tail: bytes
-that don't fill a block are kept until the end. request: AF_ALG takes 64 KiB at a time. table: for
-each whole 2 MiB of a buffer the TEE fills another page table, and the kernel may find that memory
-in one piece: it costs or saves. In the TEE `page` can't be told from `block`: it is
-measured apart (by the TA's counter, or by calls that only carry a buffer) or left out.
+feed: the message isn't empty. again: the block function starts a second time. tail: bytes that
+don't fill a block are kept until the end. request: AF_ALG takes 64 KiB at a time. table: for each
+whole 2 MiB of a buffer the TEE fills another page table, and the kernel may find that memory in one
+piece, so the term is a cost or a saving. In the TEE, a fit can't tell `page` from `block`: `page`
+is measured separately (by the TA's counter, or by calls that only carry a buffer) or left out.
 """
 
 import math
