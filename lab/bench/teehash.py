@@ -55,7 +55,7 @@ class Bench:
 
     def teehash(self, *arguments: str) -> dict[str, Any]:
         script = f'cd {FOLDER} && teehash --report=json "$@"'
-        done = self.board.script(script, *arguments, timeout=600)  # 4 GiB on a busy machine
+        done = self.board.script(script, *arguments, timeout=600)  # seconds, for 4 GiB
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 

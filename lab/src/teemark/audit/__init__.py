@@ -27,7 +27,7 @@ class Audited:
     figures: int
     lines: int
     tested: int
-    """Number of figures that a rule could compare with others; of the rest nothing is known."""
+    """Number of figures that a rule could compare with others; the rest is untested."""
     unknown: tuple[tuple[str, int], ...]
     """Numbers whose meaning wasn't found, each with its line number."""
     findings: tuple[Finding, ...]

@@ -298,7 +298,8 @@ def bounds(group: Group) -> Iterator[Tested]:
     """Finds shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
     for one in group.figures:
         label = f"{one.row} {one.column[:25] if one.form == 'line' else one.column}".lower()
-        measured = "takes" in {other.column for other in group.figures}  # then parts are, too
+        # A row with a column "takes" has measured parts, whose shares may exceed 100 %.
+        measured = "takes" in {other.column for other in group.figures}
         share = one.dimension == "share" and not measured and not is_factor(one, group.label(one))
         if share and _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
@@ -346,7 +347,7 @@ def squares(group: Group) -> Iterator[Tested]:
 
 
 def mixed_units(table: Group) -> Iterator[Tested]:
-    """Checks values that a row gives both in kB and in MB: they must differ by 1000."""
+    """Checks values that a row gives both in kB and in MB: the factor must be 1000."""
     unlike: dict[str, tuple[Printed, list[str]]] = {}
     rows = table.rows("rate", "size").values()
     for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):

@@ -36,7 +36,7 @@ def _kcapi(line: re.Match[str]) -> str:
 
 def _cipher(line: re.Match[str]) -> str:
     cipher, mode, bits, *rates = line.groups()
-    bits = int(bits) // (2 if mode == "xts" else 1)  # XTS has two keys
+    bits = int(bits) // (2 if mode == "xts" else 1)  # XTS splits the key in two
     return "  ".join((f"{cipher}-{bits}-{mode}", *rates))
 
 

@@ -64,7 +64,7 @@ def rates(group: Group) -> Iterator[Tested]:
     sure = often or any(_of_the_work(group, one) for one in times)
     for rate in group.of("rate") if sure else ():
         own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
-        if own or is_spread(group.label(rate)):  # the heading names another size
+        if own or is_spread(group.label(rate)):  # its heading names its size
             continue
         sizes = _sizes(group, rate)
         values: Values = [
@@ -167,7 +167,7 @@ def is_factor(one: Printed, label: str) -> bool:
     """Returns true if a figure compares two others; `label` is the heading of a cell."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
-        if "…" in one.column or one.column == "times":  # an interval's end; a count
+        if "…" in one.column or one.column == "times":  # an interval's end, or a count
             return False
         words = label.replace("overhead", "")  # a table's overhead may be a share
     compares = one.text[0] == "+" or bool(_COMPARES.search(words))
@@ -253,7 +253,7 @@ def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
         more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
         if factor.dimension == "share" or more:
             ways += [exact(1) - ratio for ratio in ratios]
-            if factor.form == "cell" or not _SAVED.search(factor.words):  # 75 for 100: 25 % less
+            if factor.form == "cell" or not _SAVED.search(factor.words):  # 75 of 100 saves 25 %
                 ways += [ratio - 1 for ratio in ratios]
         span = factor.span * (-1 if factor.span.mid < 0 else 1)
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)

@@ -34,7 +34,7 @@ STATISTIC = re.compile(
     r"(?P<p99>\bp99)|(?P<max>\bmax(?:imum)?(?![a-z]))|(?P<mean>\b(?:mean|avg|average)\b)|"
     r"(?P<percentile>\bp\d\d)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"  # noqa: RUF001
 )
-"""The words of each statistic, in lower case; the matching group's name is the statistic's."""
+"""Matches a statistic's words, in lower case; the group that matches has the statistic's name."""
 RANKED = ("min", "p5", "median", "p75", "p90", "p95", "p99", "p999", "max")
 """Statistics in rising order: none is smaller than those before it."""
 

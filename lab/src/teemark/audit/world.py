@@ -98,7 +98,7 @@ def _size(one: Printed) -> float | None:
 
 def published(text: Group) -> Iterator[Tested]:
     """Compares the highest rate of each algorithm, in hardware and in software, with published
-    speeds of the core. A rate of messages goes before one of files, which includes reading."""
+    speeds of the core. A message's rate goes before a file's, which includes reading the file."""
     reading = text.reading
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
@@ -168,8 +168,8 @@ _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked
 
 
 def cpu_time(text: Group) -> Iterator[Tested]:
-    """Finds rates of openssl speed over CPU time: without -elapsed it divides by the time in user
-    mode."""
+    """Finds rates that openssl speed computed from CPU time in user mode, as it does without
+    -elapsed."""
     for said, line in text.reading.said:
         if found := _ASKED.fullmatch(said):
             name, time, asked = found[1], float(found[2]), float(found[3])

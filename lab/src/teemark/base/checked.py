@@ -18,7 +18,7 @@ from teemark.base.errors import ConfigError, TeemarkError
 
 
 class Wrong(ValueError):
-    """A wrong value, in a table the one under `key`: the message says why, `hint` what to do."""
+    """A wrong value (in a table, under `key`): the message says why, `hint` what to do."""
 
     def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
         super().__init__(why)

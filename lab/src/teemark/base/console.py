@@ -144,7 +144,7 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
             line,
             width,
             subsequent_indent=indent,
-            break_long_words=False,  # such as a path
+            break_long_words=False,  # long words are paths
             break_on_hyphens=False,
         )
         for line in whole.split("\n")

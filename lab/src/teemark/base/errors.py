@@ -60,7 +60,7 @@ class ConnectError(BoardError):
 
 
 class ConnectionLost(BoardError):
-    """A connection that was there was lost."""
+    """A connection broke while it was in use."""
 
 
 class CommandFailed(BoardError):
@@ -72,7 +72,7 @@ class TransferError(BoardError):
 
 
 class NotWritable(TransferError):
-    """A file's place can't be written to."""
+    """A file can't be written at this place."""
 
 
 class BoardHangs(BoardError):

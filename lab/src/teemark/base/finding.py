@@ -68,7 +68,7 @@ class Finding:
     remedy: str = ""  # What to change; if undecided, what would decide
     lacks: str = ""  # If not checked: what to measure for it, and by which command
     figures: tuple[Figure, ...] = ()
-    costs: Share | None = None  # Its cost, as a share of the call that it makes dearest
+    costs: Share | None = None  # Its cost, as a share of the measured call that it slows most
     saves: Share | None = None
     """What the remedy saves, if a model, a trace or a build tells it."""
     sure: bool = True  # False if a figure is uncertain, or nothing is decided

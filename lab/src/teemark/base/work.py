@@ -42,7 +42,7 @@ class Workload:
     """A kind of work that teebench can measure."""
 
     name: str
-    subject: str  # Name of the second part of its keys
+    subject: str  # Name of the second part of a key of this workload
     parameters: str
     """Form of the last part of its keys: capital letters stand for a value, | separates choices."""
     title: str  # What is measured, in a report's words
@@ -54,10 +54,10 @@ class Workload:
     mapped: bool = False
     """A call maps the pages of its message: its cost rises by page, not only by block."""
     served: bool = False  # Other processes or kernel threads work while a call waits
-    draws: bool = False  # Its bytes are random; a TEE may be slow to produce them
+    draws: bool = False  # It works on random bytes, which a TEE may be slow to give
     least_ms: float = 0.3
     """Least time of a call into the TEE on a virtual board, in ms; guesses use it."""
-    byte_ns: float = 0.0  # Likewise (ns), a byte's time beyond one of a digest, with checks
+    byte_ns: float = 0.0  # Likewise, in ns: time per byte beyond a digest's, with checks
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -82,7 +82,7 @@ class Work:
     algorithm: str
     backend: str
     parameters: str
-    size: int | None = None  # Bytes
+    size: int | None = None  # Bytes of the message or buffer
     chunk: int | None = None  # Bytes of each piece of a message
     count: int | None = None  # Lines, questions, or KiB of a TA's memory
     words: tuple[str, ...] = ()  # The parameters that aren't numbers: a direction, a step

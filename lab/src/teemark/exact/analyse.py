@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes profiles of a run's windows. Of a case with several windows, the profile shows the one of
-median length, and counts the instructions of all."""
+"""Makes profiles of a run's windows. A case with several windows is shown by the median one; the
+instructions of each are kept."""
 
 import re
 import statistics

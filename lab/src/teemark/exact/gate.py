@@ -129,8 +129,8 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
 
 
 def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
-    """Returns one case of each change, if the baseline has functions of any: the shortest, whose
-    trace has least besides the change."""
+    """Returns one case per change, of those whose functions the baseline has: the shortest, since
+    its trace has least besides the change."""
     listed = (
         [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
         for change in changes(found)

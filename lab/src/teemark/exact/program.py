@@ -116,7 +116,7 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
 
 
 def _signed(file: Path, folder: Path) -> Elf | None:
-    """Returns the program inside a signed TA, which has no names; None if it is encrypted. The
+    """Returns the program in a signed TA, without names of functions; None if it is encrypted. The
     header is `struct shdr` of OP-TEE's signed_hdr.h."""
     data = file.read_bytes()
     _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)

@@ -42,7 +42,7 @@ def render(run: RunData) -> str:
     for fail in run.fails:
         ET.SubElement(_test(suite, fail.case), "failure", message=_text(fail.reason))
     for skip in run.skips:
-        if skip.case not in run.cases:  # another start measured it
+        if skip.case not in run.cases:  # otherwise another start measured it
             counts["skipped"] += 1
             ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
     for case in short.values():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """OpenMetrics text for Prometheus: gauges with the median of each case and the ends of its 95 %
-interval. Commit and labels are in `teemark_run_info`, so that a new commit doesn't begin new series
-of each case; it is a gauge, since push gateways don't know OpenMetrics' type info."""
+interval. Commit and labels are in the gauge `teemark_run_info`, so that a new commit doesn't begin
+new series of each case. Push gateways don't know OpenMetrics' own info type."""
 
 from collections.abc import Mapping
 

@@ -22,7 +22,7 @@ Name = Literal[
     "unexplained",
 ]  # fmt: skip
 
-PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
+PARTS: Mapping[Name, tuple[str, str]] = {  # Title of each part, and its colour in a bar
     "client": ("client library and driver", "0"),
     "switch": ("world switch and TEE core", "1"),
     "client-switch": ("client library, driver, world switch and TEE core", "0"),

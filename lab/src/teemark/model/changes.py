@@ -30,7 +30,7 @@ class Change:
     byte: float | None = None
     share: float | None = None
     of_all: World | None = None  # Set if all calls of this world moved by `call`
-    whole: bool = False  # All cases of these families moved
+    whole: bool = False  # True if all cases of these families moved
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -67,8 +67,8 @@ def changes(found: Comparison) -> tuple[Change, ...]:
 
 
 def _common(change: Change, *, exact: bool) -> Change:
-    """Returns the change with the amount that its cases share; they are of one family. For counted
-    instructions that is an amount per call, a share, or a line over the bytes; else a share."""
+    """Returns a family's change with the amount that its cases share. For counted instructions that
+    is an amount per call, a share, or a line over the bytes; for times it is a share."""
     added, shares = [one.added for one in change.cases], [one.change for one in change.cases]
     if exact and _alike(added):
         return replace(change, call=median(added))
@@ -80,7 +80,7 @@ def _common(change: Change, *, exact: bool) -> Change:
         return share
     byte = (most - least) / (high - low)
     call = least - byte * low
-    blocks = PADDING * abs(byte)  # Digests work in whole blocks
+    blocks = PADDING * abs(byte)  # A digest works in whole blocks
     if any(abs(call + byte * size - more) > ALIKE * abs(more) + blocks for size, more in sized):
         return share
     padded = byte != 0 and 0 <= call / byte <= PADDING

@@ -39,8 +39,8 @@ WAITS = 4000.0
 busy host the wait takes up to 2,304 instructions more (measured)."""
 
 KERNEL_LIMIT = 0.015
-"""Relative difference allowed in the kernel's crypto. Two builds of the same sources differed there
-by up to 1.02 %, and nowhere else, since a request allocates pages and the free ones vary."""
+"""Relative difference allowed in the kernel's crypto. Only there do two builds of the same sources
+differ, by up to 1.02 %: a request allocates pages, and which pages are free varies."""
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
@@ -75,7 +75,7 @@ class Reading:
 
     @property
     def key(self) -> str:
-        """Returns the case's name, with ` x4` appended if each call does four operations."""
+        """Returns the case's key, with ` x4` appended if each call does four operations."""
         return self.case + (f" x{self.repeat}" if self.repeat > 1 else "")
 
     @cached_property
@@ -103,8 +103,8 @@ class Reading:
 
     @cached_property
     def steady(self) -> bool:
-        """Returns true if all calls took the same count of instructions, or if it is a step of
-        teehash, whose runs each have their own count."""
+        """Returns true if all calls took the same count of instructions. Steps of teehash are
+        always steady: each of their runs has its own count."""
         if self.work is None:
             return True
         return not self.work.distribution and steady(list(chain.from_iterable(self.starts)))
@@ -172,7 +172,7 @@ class Comparison:
 
     first: RunData
     second: RunData
-    pairs: tuple[Difference, ...]  # In the order of the first run
+    pairs: tuple[Difference, ...]  # Cases of both runs, in the first's order
     lost: tuple[str, ...]  # Cases that only the first run has
     new: tuple[str, ...]  # Cases that only the second run has
 
@@ -182,7 +182,7 @@ class Comparison:
 
     @property
     def starts(self) -> int:
-        """The number of starts of the run that has fewer of them."""
+        """Returns the number of starts of the run that has fewer."""
         return min(len(run.starts) for run in (self.first, self.second))
 
     @property
@@ -200,7 +200,8 @@ class Comparison:
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Returns the sampled cases with fewer than FEWEST starts, which are always undecided."""
+        """Returns the sampled cases with fewer than FEWEST starts: none is called better or
+        worse."""
         return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
 
     @property
@@ -323,9 +324,9 @@ def readings(run: RunData) -> dict[str, Reading]:
 
 
 def slack(figure: float, *readings: Reading) -> tuple[float, float]:
-    """Returns two instruction counts: how far two boots of one build may differ in a call of
-    `figure` instructions, given the readings' scatter and calls per sample; and one clock step per
-    call, which is infinite if allocated pages or timer ticks hide it."""
+    """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
+    call of `figure` instructions, with these readings' scatter), and one step of the clock, which
+    is infinite if allocated pages or timer ticks hide it."""
     work, loops = readings[0].work, min(one.loops for one in readings)
     apart = sum(one.scatter for one in readings)
     if work is not None and work.by == AFALG:
@@ -418,8 +419,8 @@ def _testable(before: Reading, after: Reading) -> bool:
 
 
 def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
-    """Returns the difference with its verdict by Welch's t-test. The variance includes the rounding
-    of the clock (grain²/12), since a coarse clock may make different starts look equal."""
+    """Returns the difference with its verdict by Welch's t-test. The variance includes the clock's
+    rounding (grain²/12), since a coarse clock may make different starts look equal."""
     medians = before.medians, after.medians
     many = len(before.medians), len(after.medians)
     first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)

@@ -14,7 +14,7 @@ from teemark.run.reader import MeasuredCase
 from teemark.run.records import Sample
 
 TOLERANCE = 0.05  # Relative difference up to which the two slopes agree
-REPEATS = 3  # Fewest repetition counts for a slope: a line fits any two points
+REPEATS = 3  # A slope needs three numbers of repetitions: two points always fit a line
 
 Pairs = Sequence[Sequence[tuple[float, float]]]
 """Times of the same calls by both clocks, the client's first; one sequence per start."""
@@ -27,7 +27,7 @@ class Counted:
     key: str
     inside: Estimate | None  # Time in the TA; None without calls of one operation
     crossing: Estimate | None  # The client's time less the TA's, call by call
-    repeats: int  # Number of different repetition counts
+    repeats: int  # Number of different counts of repetitions
     ratio: Estimate | None
     """The TA's slope over the client's; None if there are too few repetitions or the slope is 0."""
 
@@ -38,8 +38,7 @@ class Counted:
 
     @property
     def answer(self) -> Answer | None:
-        """Returns whether the clocks agree to within TOLERANCE; None for too few repetition
-        counts."""
+        """Returns whether the clocks agree to within TOLERANCE; None for too few repetitions."""
         if self.repeats < REPEATS:
             return None
         return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE) if self.ratio else "undecided"

@@ -42,8 +42,8 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
 
 def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
     """Returns about how many samples to add to the `have` present ones until the interval excludes
-    each threshold, as its width falls with the square root of their number. None if there would be
-    more than MOST."""
+    each threshold. Its width falls with the square root of the number of samples. None if there
+    would be more than MOST."""
     interval = figure.interval
     if interval is None:
         return max(ENOUGH - have, 1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one fit: measured = sum over terms of (how often it is paid) * (what it costs).
+"""The one fit: measured = sum over terms of (how often a call pays the term) * (the term's cost).
 
 It minimises relative errors, since times range over orders of magnitude. Huber's loss (linear
-beyond 1.345 standard errors) keeps one disturbed point from bending it. Once the weights are found
-the fit is linear in the medians, so it turns the draws of the medians into draws of the terms.
+beyond 1.345 standard errors) keeps one disturbed point from bending the fit. Once the weights are
+found the fit is linear in the medians, so it turns draws of the medians into draws of the terms.
 Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
 import math
@@ -92,9 +92,9 @@ class Fit:
         return (self.misfit or 0.0) <= MISFIT
 
     def off(self, part: Callable[[float], float]) -> float | None:
-        """Returns the relative model error of one part of the sum: the largest error at a left-out
-        point, times the share of that point that the part (`part(x)`, in the points' unit) makes
-        up. None if no point can be left out."""
+        """Returns the relative error that the model adds to a part of its sum, `part(x)` in the
+        points' unit: the largest error at a left-out point, times the part's share of that point.
+        None if no point can be left out."""
         return max(
             (
                 point.error * min(1.0, abs(part(point.x)) / point.fitted)

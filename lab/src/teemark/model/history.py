@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs of the same cases, in the order of time: where a case's level changed.
+"""Finds where a case's level changed, in many runs of the same cases in order of time.
 
-Where instructions are counted, a level changes when a figure leaves it by more than the judge of
-`compare` allows, and the next run doesn't return to it. On an emulated board with a wall clock
-nothing is found. Where times are sampled on hardware, levels are those of PELT (R. Killick,
-P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter from run to run is
-estimated from neighbours, which a change of the level hardly moves."""
+Counted instructions: a level changes if a figure leaves it by more than the judge of `compare`
+allows, and the next run doesn't return to it. Sampled times on hardware: levels are those of PELT
+(R. Killick, P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter is
+estimated from neighbouring runs, which a change of the level hardly affects. The times of an
+emulated board have no levels."""
 
 import math
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from teemark.run.reader import RunData
 FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
 
 PENALTY = 5.0
-"""Penalty of a change point, over the logarithm of the number of runs. In simulations at most 3 %
-of histories without a change (8 to 50 runs) showed a false one; a change of four times the scatter
-was found in 83 % of histories of 12 runs, and in 99 % of 20."""
+"""PELT's penalty per change point, divided by the logarithm of the number of runs. In simulations
+at most 3 % of histories without a change (8 to 50 runs) showed a false one; a change of four times
+the scatter was found in 83 % of histories of 12 runs, and in 99 % of 20."""
 
 _NORMAL = 0.9539
 """Median of the absolute difference of two normal values, over their standard deviation."""

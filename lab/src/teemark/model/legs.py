@@ -42,7 +42,8 @@ class Traced:
         return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
-        """Returns the mean of one value per call; a coarse clock doesn't bias a mean."""
+        """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
+        it."""
         mean = sum(values) / len(values)
         if self.sampling.exact and len(set(values)) == 1 and not self.grain:
             return exactly(mean)

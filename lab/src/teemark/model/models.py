@@ -183,7 +183,7 @@ def costs_of(
     return tuple(made[name] for name in groups if name in made)
 
 
-_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # The rows of a page's cost
+_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Its curve gives the cost of a page
 
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:

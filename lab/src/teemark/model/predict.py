@@ -86,8 +86,8 @@ def predict(models: Models, task: Work) -> Prediction:
 
 
 def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
-    """Returns the measured streams of the algorithm and backend. Raises Unpredictable if nothing
-    shows what a piece costs: outside the TEE, without AF_ALG, no stream had pieces as small."""
+    """Returns the measured streams of the algorithm and backend. Raises Unpredictable if none has
+    pieces as small as the task's, unless the TEE's calls or AF_ALG's own pieces give their cost."""
     found = [
         one
         for one in models.streams

@@ -41,8 +41,8 @@ COARSE = 0.8
 that step. This is a bound, so these intervals hold the truth in 98 to 100 % of cases."""
 
 SMOOTH = 10
-"""With fewer samples than this, ranks aren't interpolated, since two modes could hide among so few.
-The interval then ends at a sample, and is valid for any distribution."""
+"""With fewer samples than this, ranks aren't interpolated, since so few can't show that times have
+two modes. The interval then ends at a sample, and is valid for any distribution."""
 
 EXACT_BINOMIAL = 400
 """Up to this many samples the binomial distribution is summed; above it the normal one is used."""
@@ -63,9 +63,9 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A value with `draws`: values it could as well have (None for too few samples, a single one if
-    exact). `freedom` is the draws' degrees of freedom for Student's t, by Welch and Satterthwaite
-    for many medians, unless these share their starts (`shared`)."""
+    """A value and its uncertainty. `draws`: values it could as well have; None for too few samples,
+    a single one if exact. `freedom`: the draws' degrees of freedom for Student's t; those of a sum
+    by Welch and Satterthwaite, or the least of its parts if they share their starts (`shared`)."""
 
     value: float
     draws: Array | None = None
@@ -227,15 +227,15 @@ def estimate(
     if ordered[-1 - half] - ordered[half] < COARSE * grain:
         # The clock is coarser than the spread: the median may be anywhere in one step.
         drawn = drawn + rng.uniform(-grain / 2, grain / 2, drawn.size)
-    # The draws are wider than the median varies, since distances of order statistics of so few
-    # samples are uncertain themselves. `interval` multiplies by the same factor again.
+    # The draws are wider than the median varies, since distances between order statistics are
+    # uncertain. They are divided by Student's factor here; `interval` multiplies by it again.
     freedom = FREEDOM * math.sqrt(ordered.size / dependence)
     return Estimate(value, value + (drawn - value) / student(freedom), freedom)
 
 
 def rarest(starts: int) -> float:
-    """Returns the share of starts that must behave some way so that, with probability LEVEL, at
-    least one of `starts` does. No interval covers behaviour that is rarer."""
+    """Returns the share of all starts that must behave in some way so that at least one of `starts`
+    starts does with probability LEVEL. No interval covers rarer behaviour."""
     return 1.0 - math.pow(1.0 - LEVEL, 1.0 / starts)
 
 
@@ -377,7 +377,7 @@ class Summary:
 
     count: int
     mean: float
-    sd: float | None  # None if there is one sample
+    sd: float | None  # Standard deviation; None for one sample
     min: float
     p95: float
     max: float
@@ -409,12 +409,12 @@ def summarize(values: Sequence[float], known: Estimate | None = None, starts: in
 
 @dataclass(frozen=True, slots=True)
 class CaseStats:
-    """Statistics of one call of a case, with one operation per call, in the run's unit."""
+    """Statistics of a case's calls with one operation each, in the run's unit."""
 
     work: Work
     bytes: int | None
     time: Summary
-    first_cost: int | None  # Cost of the first call, not a sample
+    first_cost: int | None  # Cost of the first call, which is no sample
     cpu: Estimate | None = None  # CPU time of the process, ns, if a device may do the work
     single: bool = False  # Each sample is one call, so its quantiles are those of calls
 
@@ -494,7 +494,8 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     starts, loops = measured.times(), measured.loops()
     if not any(starts):
         return None
-    if measured.work.distribution:  # Even equal samples aren't exact; a token waits
+    # Samples of a distribution are equal by chance only; a PKCS #11 token waits: it isn't counted.
+    if measured.work.distribution:
         counts = sampling.exact and measured.work.backend != "pkcs11"
         sampling = replace(sampling, exact=False, counts=counts)
     middle = sampling.estimate(starts, f"{measured.key} x1", loops)

@@ -119,7 +119,8 @@ class Published(Struct, frozen=True, kw_only=True):
         return (self.document.id, self.table, self.row, self.column)
 
     def _span(self, value: Decimal | None, upper: Decimal | None, unit: str) -> Span:
-        """Returns a number's range: none for counts, twice as wide for "about"."""
+        """Returns the values a number may stand for; a count is exact, "about" doubles the
+        range."""
         if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
         counted = self.unit in EXACT and self.relation == "="
@@ -175,7 +176,7 @@ class Constant(Struct, frozen=True, kw_only=True):
         return None if self.unit == TEXT else Number.read(self.text)
 
     def __post_init__(self) -> None:
-        _ = self.value  # Wrong if it is no number
+        _ = self.value  # raises Wrong if it is no number
 
 
 class CyclesPerByte(Struct, frozen=True, kw_only=True):

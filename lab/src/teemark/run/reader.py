@@ -94,7 +94,7 @@ class StartData:
     number: int
     kind: Literal["boot", "round"]
     seqs: range
-    machine: records.Machine | None = None  # None: cut off before
+    machine: records.Machine | None = None  # None if the start was cut off before it
     end: records.End | None = None
     cases: set[str] = field(default_factory=set)
 
@@ -105,7 +105,7 @@ class Missing:
 
     case: str
     samples: int
-    asked: int | None  # None: not yet known when the run ended
+    asked: int | None  # Samples asked for; None if not yet known
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ class _Collector:
         self._starts: list[StartData] = []
         self._next_seq = 0
         self._cases: dict[str, records.Case] = {}
-        # By case, then by start
+        # Samples by case, then by start
         self._samples: dict[str, dict[int, list[records.Sample]]] = defaultdict(dict)
         self._ta_samples: dict[str, list[records.Sample]] = defaultdict(list)
         self._first: dict[str | None, list[records.First]] = defaultdict(list)

@@ -227,7 +227,7 @@ class Algorithm(Struct, frozen=True, kw_only=True):
 
 
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
-    """First line of teebench: facts of the machine."""
+    """First line of teebench's output: facts of the machine."""
 
     schema: Positive
     teebench: Annotated[str, says("version of teebench")]

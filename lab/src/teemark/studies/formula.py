@@ -75,8 +75,8 @@ class Formula:
 
 
 def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
-    """Returns NaN (which no check takes for zero) for a number, or for what can be asked of a run
-    or a report; raises SyntaxError, ValueError or TypeError for anything else."""
+    """Checks one leaf of a formula. Returns NaN, for a value not yet known, if it is a number or
+    can be asked of a run or a report; raises SyntaxError, ValueError or TypeError if not."""
     match leaf:
         case ast.Constant(value=int() | float()):
             return math.nan

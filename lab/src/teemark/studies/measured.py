@@ -256,8 +256,8 @@ class Lookup:
         return max(fitting, key=lambda key: self.rate(key).median)
 
     def timeline(self, key: str, what: str) -> Value:
-        """Returns `elapsed`, `cpu` (s), `switches` or `share` (cpu ÷ elapsed) between open and
-        close."""
+        """Returns `elapsed` or `cpu` (seconds), `switches`, or `share` (cpu ÷ elapsed) of a step's
+        recorded run, from after opening to before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
                 costs = [one for one in told(record).costs if one.step not in ("open", "close")]

@@ -27,8 +27,8 @@ from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
-"""Whole parts of five digits or more, to be grouped; decimals, and names such as 48310000.rng, stay
-as printed."""
+"""Numbers whose thousands are set apart: five digits or more before the point. Names such as
+48310000.rng stay as printed."""
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 

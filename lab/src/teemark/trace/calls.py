@@ -45,7 +45,7 @@ class Param:
     """The type of a call's parameter, never its content."""
 
     kind: str  # such as "value in", "registered out", "allocated inout"
-    size: int | None  # bytes; None for a value
+    size: int | None  # bytes of a buffer; None for a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Call:
     end: int
     process: int
     thread: int
-    caller: int  # return address in the caller
+    caller: int  # return address of the call in the program
     params: tuple[Param, ...]
     size: int  # bytes of shared memory
     result: int
@@ -95,7 +95,7 @@ class Watched:
     calls: tuple[Call, ...]
     lost: int  # calls for which the file had no room
     processes: int
-    own_ns: int  # what watching adds to each call
+    own_ns: int  # what watching adds to the time of each call
 
     @cached_property
     def seconds(self) -> float:
@@ -106,8 +106,8 @@ class Watched:
 
     @property
     def inside(self) -> int:
-        """Returns the total nanoseconds of all calls, which counts simultaneous calls of several
-        threads each."""
+        """Returns the total nanoseconds of all calls; calls of several threads at the same time are
+        added up."""
         return sum(call.ns for call in self.calls)
 
     def kinds(self, names: Names) -> list[Kind]:

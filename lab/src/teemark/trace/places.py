@@ -97,7 +97,7 @@ class Function:
     domain: Domain
     module: str  # a file's name, "kernel", or a kernel module
     name: str
-    address: int  # in its file; 0 if it has no name
+    address: int  # address in its file; 0 if it has no name
     named: bool = True
 
 
@@ -153,7 +153,7 @@ class _Locator:
         self.kernel_vectors = [range(s.address, s.address + 0x800) for s in kernel.named("vectors")]
         hardened = kernel.named("__bp_harden_el1_vectors")
         self.kernel_vectors += [range(symbol.address, kernel.end(symbol)) for symbol in hardened]
-        # tables of 2 KiB, with the copies against Spectre
+        # Tables of exception vectors (2 KiB each), the copies against Spectre included.
         tables = sources.core.table.named("thread_excp_vect") if sources.core is not None else []
         self.core_vectors = [
             range(symbol.address, symbol.address + max(symbol.size & ~0x7FF, 0x800))
@@ -177,7 +177,7 @@ class _Locator:
                 at = physical[block] or 0
             file = files.get(block)
             found, flags = self._function(domains[block], at, file)
-            if file is not None:  # the address becomes unique to its file
+            if file is not None:  # a table address is unique over all files
                 at = self.files.setdefault(file[0].file, len(self.files) + 1) << 48 | at - file[1]
             number = self.numbers.setdefault(found, len(self.numbers))
             rows[block] = at, number, domains[block], kind_of(int(window.code(block)[-1])), flags

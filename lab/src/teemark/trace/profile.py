@@ -31,7 +31,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
 class Node(msgspec.Struct, frozen=True, array_like=True):
     """A node of the call tree: a function, called by its parent."""
 
-    parent: int  # index; -1: a root
+    parent: int  # index of a node; -1: a root
     function: int
     self: int  # own instructions, without what it calls
     calls: int
@@ -40,7 +40,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One recorded call: its cost."""
+    """The cost of one recorded call."""
 
     instructions: int
     clock_ns: int | None
@@ -48,7 +48,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Unnamed(msgspec.Struct, frozen=True):
-    """A block of code that no symbol covers."""
+    """A block of instructions that no symbol covers."""
 
     level: str
     module: str
@@ -57,7 +57,7 @@ class Unnamed(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """The number of passes from one place to another, of one kind."""
+    """How often execution went from one place to another by one kind of branch or exception."""
 
     origin: str
     target: str
@@ -69,7 +69,7 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     """A line of the source of one of OP-TEE's functions."""
 
     function: int
-    place: str  # core/FILE.c:LINE
+    place: str  # as core/FILE.c:LINE
     instructions: int
 
 
@@ -82,10 +82,10 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     functions: tuple[Function, ...]
     nodes: tuple[Node, ...]
     unnamed: tuple[Unnamed, ...] = ()
-    passes: tuple[Link, ...] = ()  # From level to level
+    passes: tuple[Link, ...] = ()  # Passes between exception levels
     lost: tuple[Link, ...] = ()
     """Returns to places from which nothing in the window had called."""
-    lines: tuple[Line, ...] = ()  # The largest per function, if built with DWARF
+    lines: tuple[Line, ...] = ()  # Dearest lines of each function; none without DWARF
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
