@@ -35,7 +35,7 @@ class Printed:
     head: int = 0
     """Line number of the column's heading."""
     start: int = 0
-    """Its position: characters in the sentence, or cells in the row."""
+    """Where the figure begins: characters in the sentence, or cells in the row."""
     digits: str = ""
 
     @property

@@ -14,7 +14,7 @@ from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 
 FASTER = 1.15
-"""Largest ratio by which a newer implementation may beat the published one."""
+"""Ratio up to which an implementation may be faster than the published one: it may be newer."""
 CLOSE = 0.05
 """Relative difference up to which two rates count as the same software's."""
 CLAIMED_SLOWER, SLOWER = 0.8, 0.5

@@ -62,7 +62,7 @@ class Cell:
 def plan_variants(
     options: Sequence[str], *, each: bool, together: bool
 ) -> tuple[tuple[str, ...], ...]:
-    """Returns the sets of options to build: none, each alone, all together."""
+    """Returns the sets of options to build: no option, each option alone, all together."""
     single = [(option,) for option in options] if each or not together else []
     joint = [tuple(options)] if together or not each else []
     return tuple(dict.fromkeys(((), *single, *joint)))

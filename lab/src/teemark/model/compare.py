@@ -96,8 +96,8 @@ class Reading:
 
     @property
     def scatter(self) -> float:
-        """Returns the uncertainty of `least` due to scatter within its start: the interquartile
-        range, which is over four standard deviations of the difference of two such medians."""
+        """Returns how far the scatter of samples may move `least`: the interquartile range of its
+        start, which is over four standard deviations of the difference of two medians."""
         low, _, high = quartiles(min(filter(None, self.starts), key=median))
         return float(high - low)
 
@@ -132,7 +132,7 @@ class Difference:
     interval: Interval | None = None  # Ratio of second to first; holds for all cases together
     p: float | None = None  # p-value of Student's test, corrected for all cases; None if exact
     have: int = 0  # Starts of the run that has fewer of them
-    visible: float = math.inf  # Smallest relative change called worse in POWER of such pairs
+    visible: float = math.inf  # Smallest relative change called worse with probability POWER
     scatter: float = 0.0  # Relative standard deviation from start to start
     step: float = 0.0  # A step of the clock, per call
     shift: float | None = None  # Change per call that this case shares with the others of its world

@@ -246,7 +246,7 @@ def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | N
 
 def _reference(models: Models, cost: Cost) -> Estimate | None:
     """Returns the cost that a memory reference adds to an empty call: by calls with references,
-    else half of what a whole message's way in and out adds, which has two."""
+    else half of what the two references of a whole message add."""
     if models.references is not None:
         return models.references.terms.get("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)

@@ -5,10 +5,10 @@ is computed from medians is computed from their draws; its interval is their mid
 The number of n independent samples below the median is Binomial(n, 1/2), so a draw is an order
 statistic at a random rank. `Dependence` widens the ranks where samples depend on their neighbours.
 The draws of a run of several starts are Student's t over the starts' medians, with the same random
-numbers in all cases: the effect of a start that all cases share cancels. Sources: W. J. Conover,
-Practical Nonparametric Statistics, 3rd ed., section 3.2; T. Hettmansperger and S. Sheather,
-Confidence intervals based on interpolated order statistics (1986); C. Geyer, Practical Markov Chain
-Monte Carlo (1992), section 3.3."""
+numbers in all cases, so that a start's effect on all cases cancels in differences and ratios.
+Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2; T. Hettmansperger
+and S. Sheather, Confidence intervals based on interpolated order statistics (1986); C. Geyer,
+Practical Markov Chain Monte Carlo (1992), section 3.3."""
 
 import math
 import operator
@@ -340,8 +340,8 @@ class Dependence:
 
     def of(self, samples: int) -> float:
         """Returns how many of `samples` correlated samples carry as much information as one
-        independent sample (≥ 1), corrected by Student's t for how few independent ones there
-        are."""
+        independent sample (≥ 1). Where few are independent, the wider Student's t is included in
+        that number."""
         worth = 1 + self._per_sample * samples
         if worth == 1 or samples <= worth + 2:
             return worth

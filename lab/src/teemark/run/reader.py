@@ -89,7 +89,7 @@ class MeasuredCase:
 
 @dataclass(slots=True)
 class StartData:
-    """One start of a run: teebench's records of machine and end, and the numbers of its samples."""
+    """One start of a run: its `machine` and `end` records, and the range of its samples' `seq`."""
 
     number: int
     kind: Literal["boot", "round"]

@@ -61,8 +61,8 @@ def answers(subject: Subject) -> tuple[Finding, ...]:
 
 
 def table(subject: Subject) -> Table:
-    """Returns a row for each conclusion that the run judges, with the figure that decides: the
-    first whose outcome is the conclusion's, else the first."""
+    """Returns a row for each conclusion that the run judges, with the deciding figure: that of the
+    first check with the conclusion's outcome, else of the first check."""
     rows: list[tuple[Cell, ...]] = []
     document = load().documents[subject.run.plan]
     for one, (outcome, checked) in _judged(subject):

@@ -75,8 +75,8 @@ class Formula:
 
 
 def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
-    """Checks one leaf of a formula. Returns NaN, for a value not yet known, if it is a number or
-    can be asked of a run or a report; raises SyntaxError, ValueError or TypeError if not."""
+    """Checks a leaf of a formula, which must be a number or something that can be asked of a run or
+    a report; raises SyntaxError, ValueError or TypeError if not. Returns NaN for its value."""
     match leaf:
         case ast.Constant(value=int() | float()):
             return math.nan

@@ -171,8 +171,8 @@ class _Cells:
         return self._why("a statement of the document; nothing to measure")
 
     def _quotient(self, row: str, column: str) -> float | None:
-        """Returns measured ÷ published. None if either isn't a number or only one is negative, for
-        deviations, and for times of an emulated board against hardware's."""
+        """Returns measured ÷ published. Returns None for standard deviations, if either isn't a
+        number, if only one is negative, and for an emulated board's times beside hardware's."""
         figure, deviation = self._figure(row, column), self.seed.columns[column].sd_of
         if figure is None or figure.value is None or figure.base.mid <= 0 or deviation:
             return None

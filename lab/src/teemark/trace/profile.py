@@ -36,7 +36,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     self: int  # own instructions, without what it calls
     calls: int
     unsure: bool = False
-    """A return was lost while this was on the stack: nodes below may belong to other functions."""
+    """A return was lost while this function ran: nodes below it may not be calls of its own."""
 
 
 class Sample(msgspec.Struct, frozen=True):
