@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules on parts and wholes, on statistics of one thing, and on what no figure can be."""
+"""Rules on parts and wholes, on statistics of one quantity, and on impossible figures."""
 
 import math
 import re
@@ -30,7 +30,7 @@ from teemark.reference.span import Span, exact
 from teemark.reference.units import UNITS
 
 MANY_DIGITS = 10
-"""Digits in all that two rows must share: one pair in ten thousand million by chance."""
+"""Digits that two rows must have in common; one pair in ten thousand million does by chance."""
 
 _TOTAL = re.compile(r"(?:grand )?(?:total|sum|in total|altogether)(?: \(.*\))?\Z")
 _WHOLE = re.compile(r"\b(?:total|elapsed|wall)(?: execution| run)?(?: time)?\Z|\A(?:real|wall)\Z")
@@ -75,8 +75,8 @@ def _sum(figures: Sequence[Printed]) -> Span:
 
 
 def sums(group: Group) -> Iterator[Tested]:
-    """Checks that a row or column "total" is the sum of the others; of 100 % the rule `share` knows
-    more."""
+    """Checks that a "total" in a row or column is the sum of the others. The rule `share` checks a
+    total of 100 %."""
     begin = 0
     for index, total in enumerate(group.figures):
         if not _TOTAL.match(group.label(total).strip()):
@@ -95,7 +95,7 @@ def sums(group: Group) -> Iterator[Tested]:
 
 
 def inside(group: Group) -> Iterator[Tested]:
-    """Checks that no part of a list exceeds its total, nor all its phases together."""
+    """Checks that neither a part of a list nor the sum of its phases exceeds the list's total."""
     wholes = group.having(_WHOLE, "time")
     if len(wholes) != 1 or any(_OVERLAP.search(one.words) for one in group.figures):
         return
@@ -117,8 +117,8 @@ def inside(group: Group) -> Iterator[Tested]:
 
 
 def of_which(group: Group) -> Iterator[Tested]:
-    """Checks parts that a sentence names: "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms …
-    and 0.9 ms", shares of a time."""
+    """Checks that parts named in a sentence don't exceed the whole: "400 µs, of which 120 µs …",
+    "2.0 ms in total: 1.6 ms … and 0.9 ms", shares of a time."""
     ordered = group.figures
     for index, (whole, after) in enumerate(pairwise(ordered)):
         starts = whole.row.lower() in ("of", "out of")
@@ -148,7 +148,7 @@ def _within(
 
 
 def shares(group: Group) -> Iterator[Tested]:
-    """Checks that a share in a table or a list is its part ÷ the sum of all parts, or their
+    """Checks that a share in a table or list is its part ÷ the sum of all parts, or ÷ their
     total."""
     values: dict[tuple[int, str], list[Printed]] = {}
     pairs: dict[tuple[str, str, str], list[tuple[Printed, Printed]]] = {}
@@ -171,12 +171,12 @@ def shares(group: Group) -> Iterator[Tested]:
                 value = one.span / whole
                 of = f"{amount(value, 'share')} of {amount(whole, one.dimension)}"
                 wrong = f"{share.name}: {share.text} is printed, and {one.text} are {of}."
-                # one that is just off may have been rounded from other digits
+                # a share that is slightly off may have been computed from unrounded parts
                 yield Tested(share, fits(value, share.span, 0.1), wrong)
 
 
 def _fitting(parts: list[tuple[Printed, Printed]], whole: Span) -> int:
-    """Returns how many of the shares are those of that whole."""
+    """Returns the number of shares that agree with this whole."""
     if whole.low <= 0:
         return 0
     return sum(fits(one.span / whole, share.span, 0.01) for one, share in parts)
@@ -187,8 +187,8 @@ def _is_total(one: Printed, share: Printed) -> bool:
 
 
 def opposites(group: Group) -> Iterator[Tested]:
-    """Checks that voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit
-    rate."""
+    """Checks that opposites add up to their total (voluntary and involuntary switches), and that
+    the hit rate is hits ÷ (hits + misses)."""
     for pair in _OPPOSITES:
         halves = [group.having(rf"\b{word}\b", "count", "size", "time") for word in pair]
         if not all(halves) or halves[0][0].dimension != halves[1][0].dimension:
@@ -210,7 +210,7 @@ def opposites(group: Group) -> Iterator[Tested]:
 
 
 def utilisation(group: Group) -> Iterator[Tested]:
-    """Checks a utilisation, which is CPU time ÷ total time of one CPU or of several."""
+    """Checks that a utilisation is CPU time ÷ total time, on one CPU or on up to eight."""
     busy, wholes = group.having(_CPU_TIME, "time"), group.having(_WHOLE, "time")
     values = [(value / n, text) for value, text in quotients(busy, wholes) for n in range(1, 9)]
     for share in group.of("share"):
@@ -231,9 +231,9 @@ _RUN = re.compile(
 
 
 def spread(group: Group) -> Iterator[Tested]:
-    """Checks the statistics of one thing, which their labels name besides: they keep their order,
-    the mean is between the ends, a deviation is less than the range, and ÷ mean it is the
-    coefficient of variation."""
+    """Checks the statistics of one quantity (labels are alike otherwise): they are in order, the
+    mean lies between min and max, a standard deviation is less than the range, and the coefficient
+    of variation is deviation ÷ mean."""
     subjects: dict[str, dict[str, list[Printed]]] = {}
     for figure in group.figures:
         label = group.label(figure)
@@ -260,7 +260,7 @@ def spread(group: Group) -> Iterator[Tested]:
 
 
 def _in_order(low: Printed, high: Printed) -> Tested:
-    """Checks that figures that are rounded alike keep their order."""
+    """Checks that two figures are in order, as far as their rounding tells."""
     decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
@@ -269,7 +269,7 @@ def _in_order(low: Printed, high: Printed) -> Tested:
 
 
 def repeats(group: Group) -> Iterator[Tested]:
-    """Yields the mean and the deviation of values that are listed."""
+    """Checks the mean and the standard deviation of values that are listed."""
     for target in (one for one in group.figures if statistic(group.label(one)) in _COMPUTED):
         what, kinds = _COMPUTED[statistic(group.label(target))]
         values = [
@@ -298,7 +298,8 @@ def bounds(group: Group) -> Iterator[Tested]:
     """Finds shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
     for one in group.figures:
         label = f"{one.row} {one.column[:25] if one.form == 'line' else one.column}".lower()
-        measured = "takes" in {other.column for other in group.figures}  # and so is each part of it
+        # A row with a column "takes" has measured parts, whose shares may exceed 100 %.
+        measured = "takes" in {other.column for other in group.figures}
         share = one.dimension == "share" and not measured and not is_factor(one, group.label(one))
         if share and _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
@@ -311,7 +312,7 @@ def bounds(group: Group) -> Iterator[Tested]:
 
 
 def _cores(group: Group) -> int:
-    """Returns the most CPUs that the text names; 1 where it names none."""
+    """Returns the largest number of CPUs that the text names; 1 if it names none."""
     said = (match[1].lower() for text, _ in group.reading.said for match in _CORES.finditer(text))
     return max((_CORES_IN_WORDS.get(word) or int(word) for word in said), default=1)
 
@@ -323,7 +324,7 @@ _ASKED = (
 
 
 def units(group: Group) -> Iterator[Tested]:
-    """Finds units that can't be those of what is named."""
+    """Finds units that can't be those of the quantity that is named."""
     labels = [group.label(one) for one in group.figures]
     for one, label in zip(group.figures, labels, strict=True):
         for pattern, wanted, others in _ASKED:
@@ -334,7 +335,7 @@ def units(group: Group) -> Iterator[Tested]:
 
 
 def squares(group: Group) -> Iterator[Tested]:
-    """Checks that a deviation has the unit of its mean, not of a variance."""
+    """Checks that a standard deviation has the unit of its mean, not of a variance."""
     squared = [one for one in group.figures if one.unit.endswith("^2")]
     squared = [one for one in squared if one.form == "cell" or statistic(one.row.lower()) == "sd"]
     if squared:
@@ -346,7 +347,7 @@ def squares(group: Group) -> Iterator[Tested]:
 
 
 def mixed_units(table: Group) -> Iterator[Tested]:
-    """Finds one rate in two units of a row, where 1000 of the one make 1 of the other."""
+    """Checks values that a row gives both in kB and in MB: the factor must be 1000."""
     unlike: dict[str, tuple[Printed, list[str]]] = {}
     rows = table.rows("rate", "size").values()
     for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):
@@ -364,7 +365,7 @@ def mixed_units(table: Group) -> Iterator[Tested]:
 
 
 def pasted(table: Group) -> Iterator[Tested]:
-    """Finds rows of one table with the same digits throughout."""
+    """Finds rows of one table whose digits are the same in all columns."""
     shown: list[tuple[str, Printed]] = []
     first: dict[tuple[tuple[str, str], ...], Printed] = {}
     for cells in table.rows("time", "rate", "time per byte").values():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: RUF001, RUF002 (the signs of arithmetic)
-"""Rules on figures that follow from one another: rates, factors, means of calls, equations."""
+"""Rules on figures that follow from each other: rates, factors, times per call, equations."""
 
 import ast
 import re
@@ -57,14 +57,14 @@ _SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration|ratio"
 
 
 def rates(group: Group) -> Iterator[Tested]:
-    """Checks that a rate is size ÷ time, or messages a second × their size."""
+    """Checks that a rate is size ÷ time, or messages per second × their size."""
     times = group.above_zero("time")
     counts = [(1.0, "")] + [(one.span.mid, f"{one.text} × ") for one in group.of("count")]
     often = [one for one in group.of("frequency") if one.unit == "/s"]
     sure = often or any(_of_the_work(group, one) for one in times)
     for rate in group.of("rate") if sure else ():
         own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
-        if own or is_spread(group.label(rate)):  # of a size that its heading names
+        if own or is_spread(group.label(rate)):  # its heading names its size
             continue
         sizes = _sizes(group, rate)
         values: Values = [
@@ -76,7 +76,8 @@ def rates(group: Group) -> Iterator[Tested]:
 
 
 def _sizes(group: Group, rate: Printed) -> list[tuple[str, Span]]:
-    """Returns the sizes that a rate may be of: no size of memory, or else the one of a heading."""
+    """Returns the sizes that a rate may be of: the group's, if not all of memory, else a
+    heading's."""
     sizes = group.of("size")
     if sizes:
         memory = all(_MEMORY.search(group.label(one)) for one in sizes)
@@ -87,7 +88,7 @@ def _sizes(group: Group, rate: Printed) -> list[tuple[str, Span]]:
 
 
 def _of_the_work(group: Group, one: Printed) -> bool:
-    """Returns true if a time is that of the work itself."""
+    """Returns true if a time is that of the work itself, not of set-up, waiting and the like."""
     label = group.label(one)
     if group.kind == "sentence":
         return bool(_TAKEN.search(one.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
@@ -95,7 +96,7 @@ def _of_the_work(group: Group, one: Printed) -> bool:
 
 
 def per_second(group: Group) -> Iterator[Tested]:
-    """Checks that operations a second are their number ÷ time, or 1 ÷ the time of one."""
+    """Checks that operations per second are count ÷ time, or 1 ÷ the time of one operation."""
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
     for one in group.of("frequency"):
@@ -116,7 +117,7 @@ def per_second(group: Group) -> Iterator[Tested]:
 
 
 def per_call(group: Group) -> Iterator[Tested]:
-    """Checks that the time of one call is that of all ÷ their number."""
+    """Checks that the time of one call is the total time ÷ the number of calls."""
     counts = [one for one in group.of("count") if one.span.mid > 1]
     for one in group.of("time") if counts else ():
         label = group.label(one)
@@ -137,14 +138,14 @@ def per_call(group: Group) -> Iterator[Tested]:
 
 
 def _stem(noun: str) -> str:
-    """Returns the last word of a noun without its plural: "hash operations" is an operation."""
+    """Returns the last word of a noun in the singular, "operation" for "hash operations"."""
     words = noun.lower().split()
     return words[-1].strip(".,;:()").removesuffix("s") if words else ""
 
 
 def cycles(group: Group) -> Iterator[Tested]:
-    """Checks that cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the
-    group's, else the one that the document names."""
+    """Checks that cycles per byte are clock ÷ rate, and that cycles are clock × time. The clock is
+    the group's, otherwise the one that the document names."""
     hertz = group.reading.clock_hz
     known = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
     clocks = [one for one in group.of("frequency") if one.unit != "/s"] or known
@@ -163,12 +164,12 @@ def cycles(group: Group) -> Iterator[Tested]:
 
 
 def is_factor(one: Printed, label: str) -> bool:
-    """Returns true if a figure compares two others; `label` is what a cell is called."""
+    """Returns true if a figure compares two others; `label` is the heading of a cell."""
     words = f"{one.row[-30:]} {one.column[:30]}".lower()
     if one.form == "cell":
-        if "…" in one.column or one.column == "times":  # an end of an interval; how often
+        if "…" in one.column or one.column == "times":  # an interval's end, or a count
             return False
-        words = label.replace("overhead", "")  # in a table it may be a share
+        words = label.replace("overhead", "")  # a table's overhead may be a share
     compares = one.text[0] == "+" or bool(_COMPARES.search(words))
     return one.dimension == "factor" or (one.dimension == "share" and compares)
 
@@ -177,8 +178,8 @@ Pairs = list[tuple[Printed, Printed]]
 
 
 def factors_in_tables(table: Group) -> Iterator[Tested]:
-    """Checks that a factor or a percentage is that of two figures in its row, or of its row and the
-    row that has the factor 1, or that is no % more."""
+    """Checks that a factor or percentage follows from two figures of its row, or from its row and
+    the base row, whose factor is 1 or whose percentage is 0."""
     groups = [
         Group("row", row, table.reading, table.reference)
         for row in table.rows().values() if len(row) <= MANY
@@ -200,9 +201,8 @@ def factors_in_tables(table: Group) -> Iterator[Tested]:
 
 
 def factors_in_text(block: Group) -> Iterator[Tested]:
-    """Checks that a factor or a percentage is that of two figures of its sentence. A line of a list
-    is compared with the list's first line too; a factor that stands alone, with what comes before
-    it."""
+    """Checks that a factor or percentage follows from two figures of its sentence. A list's line is
+    also compared with the first line; a factor that stands alone, with the figures before it."""
     for number, figures in block.rows().items():
         line = Group("sentence", figures, block.reading, block.reference)
         for factor in figures:
@@ -213,7 +213,7 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
             if not pairs and factor.block:
                 before = [one for one in _comparable(block, factor) if one.sentence < number]
                 row = factor.row.lower()
-                if own:  # a long sentence compares with what it says itself
+                if own:  # a long sentence is compared with itself only
                     before = before if factor.start <= 80 else []
                     pairs = [(own[0], b) for b in before if b.dimension == own[0].dimension][:1]
                 elif "vs" in factor.row or not row or "ratio" in row:
@@ -222,7 +222,7 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
 
 
 def _comparable(group: Group, factor: Printed) -> list[Printed]:
-    """Returns the figures that a factor may be of: no clocks; sizes where something shrinks."""
+    """Returns the figures that a factor may compare; in text, sizes only if they shrink."""
     chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
     if group.kind == "row":
         counts = group.of("count")
@@ -237,7 +237,7 @@ def _comparable(group: Group, factor: Printed) -> list[Printed]:
 
 
 def _pairs(figures: list[Printed]) -> Pairs:
-    """Returns the pairs of a kind, but for a figure beside the range that it lies in."""
+    """Returns the pairs of one dimension, except a figure and a range that contains it."""
     return [
         (a, b) for a, b in permutations(figures, 2)
         if a.dimension == b.dimension
@@ -246,14 +246,14 @@ def _pairs(figures: list[Printed]) -> Pairs:
 
 
 def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
-    """Checks that one of the pairs gives the factor; without any nothing is tested."""
+    """Checks that one of the pairs gives the factor; without pairs nothing is tested."""
     if pairs:
         ratios = [a.span / b.span for a, b in pairs]
         ways = list(ratios)
         more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
         if factor.dimension == "share" or more:
             ways += [exact(1) - ratio for ratio in ratios]
-            if factor.form == "cell" or not _SAVED.search(factor.words):  # 25 % of it, not 33
+            if factor.form == "cell" or not _SAVED.search(factor.words):  # 75 of 100 saves 25 %
                 ways += [ratio - 1 for ratio in ratios]
         span = factor.span * (-1 if factor.span.mid < 0 else 1)
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
@@ -275,7 +275,7 @@ def percent_of(group: Group) -> Iterator[Tested]:
 
 
 def conversions(group: Group) -> Iterator[Tested]:
-    """Checks conversions: "262144 KB (256 MB)": one thing in two units."""
+    """Checks a quantity that is given in two units: "262144 KB (256 MB)"."""
     for one, other in pairwise(group.figures):
         same = one.dimension == other.dimension and one.unit != other.unit
         if same and one.column.strip(" ~") == "(" and not other.row and other.column[:1] == ")":
@@ -292,8 +292,8 @@ _DECIMAL = {"kB", "KB", "MB", "GB"}
 
 
 def _sharp(one: Printed) -> Span:
-    """Returns the values that a printed figure may stand for. A size without decimals is exact:
-    512 KiB were never 512.4."""
+    """Returns the values that a printed figure may stand for. A size without decimals is exact: 512
+    KiB can't be 512.4."""
     whole = one.dimension == "size" and "." not in one.digits
     return exact(one.span.mid) if whole else one.span
 
@@ -304,8 +304,8 @@ _SIGNS = str.maketrans("×x÷", "**/")
 
 
 def equations(text: Group) -> Iterator[Tested]:
-    """Checks the sums and quotients that a sentence writes out, with their result behind "=": with
-    all units, or with bare digits, which are in the result's unit."""
+    """Checks the formulas that a sentence writes out, with the result behind "=". Numbers count
+    with their units, or as bare digits in the result's unit."""
     for said, line in text.reading.said:
         named = numbers(said) if "=" in said else []
         ends = [0, *(number.end for number in named)]
@@ -326,15 +326,15 @@ def equations(text: Group) -> Iterator[Tested]:
 
 
 def _signs(gap: str) -> str:
-    """Returns the signs of a formula between two numbers; none, but a semicolon, where more than
-    three words stand between them."""
+    """Returns the arithmetic signs between two numbers; a semicolon, which ends a formula, if more
+    than three words stand between them."""
     words = re.findall("[A-Za-z]+", gap)
     signs = re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/=]", "", gap).translate(_SIGNS)
     return signs if len(words) <= 3 else ";"
 
 
 def _bare(number: Number) -> Span:
-    """Returns a number without its unit; what is counted is whole all the same."""
+    """Returns the range of a number without its unit; a count is exact."""
     unit = "count" if number.unit in ("", *EXACT) else "ratio"
     return replace(number, unit=unit).figure().span
 

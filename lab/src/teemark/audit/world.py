@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules that need to know the world: the core and its clock, and what others published of it.
-Every bound is a row of reference/ with its source."""
+"""Rules that rest on outside knowledge: the core, its clock, and published speeds. Every bound is a
+row of reference/ with its source."""
 
 import re
 from collections import Counter
@@ -14,14 +14,14 @@ from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 
 FASTER = 1.15
-"""A newer implementation may beat the published one by so much."""
+"""Ratio up to which an implementation may be faster than the published one: it may be newer."""
 CLOSE = 0.05
-"""Rates that differ by no more are of the same software."""
+"""Relative difference up to which two rates count as the same software's."""
 CLAIMED_SLOWER, SLOWER = 0.8, 0.5
-"""Shares of the slowest published software: hardware below the one is strange, anything below the
-other."""
+"""Shares of the slowest published software's rate: claimed hardware below CLAIMED_SLOWER is
+strange, and so is any rate below SLOWER."""
 BULK = 1024
-"""Bytes from which a rate is that of the algorithm and not of the call."""
+"""Bytes of a message from which its rate is the algorithm's, not the call's."""
 _BOARDS = (
     (re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
     (re.compile(r"am335x|beaglebone", re.I), "am335x"),
@@ -39,7 +39,7 @@ _INSTRUCTIONS = ("ce", "sha-ni")
 
 
 def place(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> None:
-    """Fills in core and clock; what the caller knows comes first."""
+    """Sets the reading's core and clock: the caller's, else what the text states or implies."""
     texts = [reading.title, *(text for text, _ in reading.said)]
     cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
     clocks = {
@@ -66,8 +66,8 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
 
 
 def _algorithm(reading: Reading, one: Printed) -> str:
-    """Returns the algorithm that a figure is of, by its own words, or the one that the text names
-    twice as often as any other. AES without a mode is CBC where no other is spoken of."""
+    """Returns the algorithm of a figure, by the figure's own words, or else the one that the text
+    names twice as often as any other. AES without a mode is CBC if the text names no other mode."""
     own = (_named(text) for text in (one.row, one.column, one.table))
     name = next(filter(None, own), "")
     texts = [text for text, _ in reading.said]
@@ -89,7 +89,7 @@ def _named(text: str) -> str:
 
 
 def _size(one: Printed) -> float | None:
-    """Returns the bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
+    """Returns the message's bytes that a figure is for; None if unknown. 16 KB are 16,384 here."""
     found = [size for text in (one.column, one.row) for size in sizes_in(text)]
     if len(found) != 1 or one.form == "line":
         return None
@@ -97,8 +97,8 @@ def _size(one: Printed) -> float | None:
 
 
 def published(text: Group) -> Iterator[Tested]:
-    """Holds the highest rate of each algorithm, as hardware and as software, against what the core
-    is known to do. Rates of files, which are read as well, come after those of messages."""
+    """Compares the highest rate of each algorithm, in hardware and in software, with published
+    speeds of the core. A message's rate goes before a file's, which includes reading the file."""
     reading = text.reading
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
@@ -121,7 +121,7 @@ def published(text: Group) -> Iterator[Tested]:
 
 
 def _against(reading: Reading, one: Printed, claimed: bool, known: Sequence[CyclesPerByte]) -> str:
-    """Says what is wrong with a rate on a core of which something is known; or nothing."""
+    """Returns what is wrong with a rate, by the published cycles of the core; "" if nothing is."""
     cycles = exact(reading.clock_hz) / one.span
     ranked = sorted(known, key=lambda row: row.cycles)
     software = [row for row in ranked if row.implementation not in _INSTRUCTIONS] or ranked
@@ -168,8 +168,8 @@ _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked
 
 
 def cpu_time(text: Group) -> Iterator[Tested]:
-    """Tells rates of openssl speed, which divides by the CPU time of user mode unless -elapsed is
-    given."""
+    """Finds rates that openssl speed computed from CPU time in user mode, as it does without
+    -elapsed."""
     for said, line in text.reading.said:
         if found := _ASKED.fullmatch(said):
             name, time, asked = found[1], float(found[2]), float(found[3])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes profiles of a run's windows. If a case has several windows, the median one is shown, and
-all are counted."""
+"""Makes profiles of a run's windows. A case with several windows is shown by the median one; the
+instructions of each are kept."""
 
 import re
 import statistics
@@ -24,20 +24,20 @@ from teemark.trace.profile import SCHEMA, CaseTrace, Function, Line, Sample, Tra
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
-CALIBRATION = HARNESS  # The case that calls nothing: its clock shows what reading the clock takes
+CALIBRATION = HARNESS  # The case that calls nothing: it shows the cost of reading the clock
 
 UNNAMED_KEPT = 20
-LINES_KEPT = 12  # Of each function
+LINES_KEPT = 12  # Source lines kept per function
 
-Taken = tuple[Window, int | None]  # A window, and the ns that a clock said of it
+Taken = tuple[Window, int | None]  # A window, and its time by the guest's clock, ns
 
 _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
 def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
-    """Returns the files that names come from; `kernel` is the text of the board's /proc/kallsyms,
-    `own` a TA of the user's."""
+    """Returns the files that functions' names are read from; `kernel` is the text of the board's
+    /proc/kallsyms, `own` the user's TA."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
@@ -70,8 +70,8 @@ def analyse(
     *,
     beginning: bool = False,
 ) -> Trace:
-    """Returns every case of the run that `keys` names; `files` are the windows in their order.
-    `beginning`: of a call that was too long to record, as far as it was."""
+    """Returns the trace of the run's cases that `keys` names; `files` are the windows in the order
+    of recording. With `beginning`, a window that was cut short is used as far as it goes."""
     recorded = [windows.read(file, beginning) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
     sound = {case.key for case in run.sound}
@@ -112,8 +112,8 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
 
 
 def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
-    """Returns the windows of teehash's parts, which no clock times one by one. Each run of it
-    begins by opening a session."""
+    """Returns the windows of teehash's parts, which have no clock times. Each run of teehash begins
+    with the window that opens a session."""
     runs: list[list[Window]] = []
     for window in recorded:
         if TEEHASH_PARTS[window.marker] == "open":
@@ -139,8 +139,8 @@ def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
 def profile_of(
     key: str, middle: Window, samples: tuple[Sample, ...], named_by: Sources
 ) -> CaseTrace:
-    """Returns one window with its names and its call tree, as the case `key`. Raises DataError if
-    an instruction would be missing."""
+    """Returns the profile of a case: the window `middle`, with names and call tree. Raises
+    DataError if the tree's instructions aren't all of the window's."""
     places = locate(middle, named_by)
     tree = trees.build(middle, places)
     total = sum(node.self for node in tree.nodes)
@@ -162,8 +162,8 @@ def profile_of(
 
 
 def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]:
-    """Returns how many instructions the source lines of OP-TEE's functions take, the dearest first.
-    Of a block that an exception cut short, its first instructions count once more."""
+    """Returns the instructions per source line of OP-TEE's core, most first. If an exception cut a
+    block short, the block's first instructions ran once more than the rest."""
     at: dict[int, tuple[int, int]] = {}
     executed = window.executed()
     for block in window.used().tolist():
@@ -201,7 +201,7 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
         )
         for function in places.functions
     ]
-    # Roots of other threads have the numbers behind.
+    # Functions numbered beyond the named ones are the roots of other threads.
     programs: dict[int, Counter[str]] = defaultdict(Counter)
     roots: list[int] = []
     for index, node in enumerate(tree.nodes):
@@ -220,8 +220,8 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
 
 
 def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
-    """Returns the blocks without a symbol that execute most instructions, without those of an
-    opaque core."""
+    """Returns the blocks without a symbol that executed most instructions, except an opaque
+    core's."""
     executed = window.executed()
     found: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Any program's calls into the TEE, instruction by instruction: on the exact board, with QEMU's
-plugin and the library that is preloaded into the program."""
+"""Traces any program's calls into the TEE instruction by instruction, on the exact board: with
+QEMU's plugin, and a library that is preloaded into the program."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
 from teemark.trace.symbols import Elf, read_elf
 
 DISK = 2 << 30
-"""Bytes of windows that are written at most; what comes later is counted, but has no functions."""
+"""Most bytes of windows that are written; later calls are counted, but have no functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Traced:
     ran: Ran
     trace: Trace
     names: Names
-    unread: tuple[str, ...]  # Calls whose window isn't whole, with the reason
+    unread: tuple[str, ...]  # Calls whose window can't be used, each with the reason
 
 
 def known_names(kit: Kit, files: Sequence[Path]) -> Names:
-    """Names from the headers of OP-TEE's kit and of its source's TAs, and from the user's files."""
+    """Returns names from the headers of OP-TEE's kit and source TAs, and from the user's files."""
     headers = sorted((kit.folder / "include").glob("*.h"))
     tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
     return names.read([names.KNOWN, *headers, *tree, *files])
@@ -49,7 +49,7 @@ def record(
     with recording(file, f"room={DISK}") as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
             optee = board.optee
-        # OP-TEE takes only the TAs of its own version.
+        # OP-TEE accepts only TAs of its own version.
         own = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))
         program = replace(program, push=(*own, *program.push))
         with working(f"running {program.argv[0]} on {board.name} …"), board:
@@ -65,8 +65,8 @@ def record(
 
 
 def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
-    """Returns the calls without the time that the guest slept in a traced one, until its disk was
-    ready as a rule: that depends on how busy this machine is. `cases` are by window."""
+    """Returns the calls without the time that the guest slept in traced ones, mostly waiting for
+    its disk: that time depends on the load of this machine. `cases` are by window number."""
     slept = {window: case.instructions for window, case in cases.items() if case.slept}
     made = (
         call if call.window not in slept else replace(call, end=call.begin + slept[call.window])
@@ -93,8 +93,8 @@ def _cases(
 
 
 def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
-    """Returns the known sources with the files that the program's processes had mapped, and the TAs
-    that it called."""
+    """Returns `known` with the files that the program's processes had mapped, and the TAs that it
+    called."""
     root = paths.vboard() / "root"
     preloaded = paths.built_programs("aarch64") / watching.LIBRARY
     pushed = {file.name: file for file in (*program.push, preloaded)}
@@ -111,12 +111,12 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
             tas.append(read_elf(file.with_suffix(".elf"), f"TA {ta[:8]}"))
         elif file.is_file() and (elf := _signed(file, folder)) is not None:
             tas.append(elf)
-    # The loader stands last: it is tried last, too.
+    # The TA loader is tried last.
     return replace(known, programs=known.programs + tuple(programs), tas=(*tas, *known.tas))
 
 
 def _signed(file: Path, folder: Path) -> Elf | None:
-    """Returns the program in a signed TA, which has no names; None where it is encrypted. The
+    """Returns the program in a signed TA, without names of functions; None if it is encrypted. The
     header is `struct shdr` of OP-TEE's signed_hdr.h."""
     data = file.read_bytes()
     _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
@@ -129,8 +129,8 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
-    """Yields each subtest of xtest's output with the number of its calls and their cost; nothing of
-    another program. A call belongs to the subtest whose line was printed last before it."""
+    """Yields each subtest of xtest with the number and the total time of its calls; nothing for
+    other programs. A call belongs to the last subtest whose line was printed before the call."""
     place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()

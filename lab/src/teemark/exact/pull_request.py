@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two commits of OP-TEE, each built and traced: one comment for a pull request."""
+"""Builds and traces two commits of OP-TEE, and makes one comment for a pull request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,32 +23,32 @@ CASES = (
     "storage/read/tee-ree-fs/256",
 )
 FUNCTIONS = 5
-SAME = 0.001  # Share by which two boots of one code may differ, if the timer ticks within a call
+SAME = 0.001  # Relative difference of boots of one code whose timer ticks within a call
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    base: str  # short names of the commits
+    base: str  # short names of the two commits
     head: str
-    cells: Mapping[str, Cell]  # by case
-    gone: tuple[str, ...]  # cases that one of the two has no trace of
-    settings: tuple[str, ...]  # of the build that differ
+    cells: Mapping[str, Cell]  # by case key
+    gone: tuple[str, ...]  # cases that one commit has no trace of
+    settings: tuple[str, ...]  # settings of the build that differ
 
     def dearer(self, limit: float) -> tuple[str, ...]:
-        """Returns the cases that take more than `limit`, a share of the base's, more."""
+        """Returns the cases whose instructions grew by more than `limit`, a share of the base's."""
         return tuple(case for case, cell in self.cells.items() if cell.share > limit)
 
 
 def measure(
     file: BoardFile, tree: Path, commits: tuple[str, str], cases: Sequence[str], directory: Path
 ) -> Compared:
-    """Raises UsageMistake if `tree` is no git tree of OP-TEE, BoardError if a commit isn't there or
-    can't be built, DataError if a case failed on both."""
+    """Builds and traces two commits. Raises UsageMistake if `tree` is no git tree of OP-TEE,
+    BoardError if a commit is missing or can't be built, DataError if a run can't be traced."""
     if not optee_tree.is_tree(tree) or not (tree / ".git").exists():
         raise UsageMistake(
             f"{tree} is no git tree of OP-TEE's source", hint="name a clone of optee_os by --optee"
         )
-    record.plan_of(cases, record.SAMPLES)  # a wrong case is said before anything is built
+    record.plan_of(cases, record.SAMPLES)  # a wrong key raises an error before the builds
     names, traced = [], []
     for commit in commits:
         place = paths.optee_builds() / "commits" / "checkout"
@@ -59,7 +59,7 @@ def measure(
 
 
 def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
-    """Compares two traces: `traced` are the base's and the head's."""
+    """Compares two traces: `traced` and `names` are first the base's, then the head's."""
     base, head = (one.trace for one in traced)
     keys = dict.fromkeys(case.case for case in (*base.cases, *head.cases))
     found = {key: whatif.compare(base, head, key) for key in keys}
@@ -69,7 +69,7 @@ def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
 
 
 def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
-    """Returns what differs in how the two cores were built."""
+    """Returns the settings that differ between the builds of the two cores."""
     said = []
     for one in traced:
         known = one.run.run.firmware if one.run.run is not None else ()
@@ -81,7 +81,7 @@ def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
 
 
 def blocks(found: Compared, limit: float, again: str) -> list[Block]:
-    """Returns the comment: its answer first. `again` is the command that repeats it."""
+    """Returns the comment, which begins with the answer. `again` is the command that repeats it."""
     ordered = sorted(found.cells.items(), key=lambda pair: -abs(pair[1].share))
     moved = [(case, cell) for case, cell in ordered if abs(cell.share) > SAME]
     made: list[Block] = [Paragraph((Strong(_answer(found, moved, limit)),))]

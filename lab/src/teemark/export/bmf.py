@@ -8,7 +8,8 @@ from teemark.run.reader import RunData
 
 
 def render(run: RunData) -> str:
-    """Writes a run; `latency` in nanoseconds and `instructions` are measures that Bencher knows."""
+    """Returns a run as BMF, in the measures `latency` (ns) or `instructions`, which Bencher
+    knows."""
     measure = "instructions" if run.icount else "latency"
     found: dict[str, dict[str, dict[str, float]]] = {}
     for stats in stats_of(run):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: a median a case."""
+"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case."""
 
 import json
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of one call goes: parts, each a difference or a slope of what the run measured
-apart; what they leave of the call is `unexplained`, and may be negative (docs/method.md)."""
+"""Splits the time of one call into parts. Each part is a difference or a slope of measured cases;
+the rest of the call is the part `unexplained`, which may be negative (docs/method.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from teemark.model.sources import Sources, buffer
 from teemark.model.stats import CaseStats, Estimate, added, exactly
 from teemark.run.reader import RunData
 
-TOLERANCE = 0.05  # Two sources that tell the same may be so far apart
+TOLERANCE = 0.05  # Relative difference up to which two sources agree
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
@@ -22,7 +22,7 @@ Name = Literal[
     "unexplained",
 ]  # fmt: skip
 
-PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
+PARTS: Mapping[Name, tuple[str, str]] = {  # Title of each part, and its colour in a bar
     "client": ("client library and driver", "0"),
     "switch": ("world switch and TEE core", "1"),
     "client-switch": ("client library, driver, world switch and TEE core", "0"),
@@ -44,8 +44,8 @@ PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a call. Where a run can't tell its value, `reason` says why, and `measure` what
-    would. `covers`: parts that are known only together with it."""
+    """One part of a call. If a run can't tell its value, `reason` says why and `measure` what to
+    measure instead. `covers` lists the parts whose time is included in this one."""
 
     name: Name
     value: Estimate | None = None
@@ -69,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The same by two sources. `answer`: whether they agree to within TOLERANCE."""
+    """One quantity as two sources give it. `answer`: whether they agree to within TOLERANCE."""
 
     what: str
     one: Estimate
@@ -88,10 +88,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """One call of a case; the parts in the order of a call, and last what they leave."""
+    """One call of a case; `parts` are in the order of a call, the unexplained rest last."""
 
     key: str
-    kind: str  # As in base/work.py; "MAC" for a digest with a key; "message" of the broker
+    kind: str  # As in base/work.py, or "MAC" (keyed digest), or "message" (broker)
     stats: CaseStats
     parts: tuple[Part, ...]
     checks: tuple[Check, ...] = ()
@@ -122,7 +122,7 @@ def _often(times: int) -> str:
 
 
 def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
-    """Yields the way into the TEE and out again, as often as there are calls."""
+    """Yields the parts of the way into the TEE and out again, for `calls` calls."""
     empty, entry = known.empty, known.entry
     if empty is None:
         for name in ("client", "switch", "ta-entry"):
@@ -149,7 +149,7 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
         yield Part("ta-entry", reason=why, measure="measure both (plan explain)")
     elif stats.work.row is work.TA_SIZE:
-        # All that another TA's empty call takes more or less is that TA's.
+        # The difference between the two empty calls is put down to that other TA.
         own = known.time(stats.key)
         assert own is not None
         yield Part("ta-entry", entry + (own - empty), f"{told}, and this call less {key}")
@@ -177,7 +177,7 @@ def _mapping(known: Sources, shape: Calls) -> Part:
 
 
 def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
-    """Yields the set-up and computing: a line over sizes tells them apart."""
+    """Yields the set-up and the computing, which a line over message sizes tells apart."""
     size = stats.bytes or 0
     own = known.operation(stats.work)
     if own is None:
@@ -207,7 +207,7 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
 
 
 def _calls_back(known: Sources, stats: CaseStats) -> Part:
-    """Returns what the normal world did for the TEE while the call was under way."""
+    """Returns the time of the RPCs that the normal world served during the call."""
     legs = known.traced.get(stats.key)
     if legs is not None:
         told = f"tracepoints: {legs.rpcs:g} RPCs a call"
@@ -265,7 +265,7 @@ def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
 
 
 def _message(known: Sources, stats: CaseStats) -> Breakdown:
-    """Takes a message of the plan broker apart by the programs whose CPU time it is."""
+    """Splits a message of the plan broker into the CPU times of the programs involved."""
     cpu = stats.key.replace("message", "cpu", 1)
     plain = cpu.replace(f"/{stats.backend}/", "/plain/")
     told: tuple[tuple[Name, str, str], ...] = (
@@ -321,7 +321,7 @@ def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
 
 
 WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
-"""Into the TA and out again."""
+"""The parts that bring a call into the TA and out again."""
 
 
 def _checks(
@@ -348,7 +348,7 @@ def _checks(
 def _inside(
     known: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
-    """Returns the time in the secure world by another source than the call's tracepoints."""
+    """Returns the time in the secure world without the tracepoints of the call itself."""
     if stats.key == EMPTY_CALL:
         refused = known.traced.get(REFUSED_CALL)
         if refused is None or known.entry is None:
@@ -356,7 +356,7 @@ def _inside(
         told = f"tracepoints of {_short(REFUSED_CALL)}, and {_short(DIRECT_CALL)} less that"
         return known.entry + refused.dwell(known.event), told
     client = by_name.get("client")
-    # A reference that is registered for the call has more than the client's share outside.
+    # A buffer registered for this call costs more outside the secure world than `client` says.
     shared = all(memory == "allocated" for memory, *_ in shape.references)
     if client is None or client.value is None or not shared or shape.kind == "storage":
         return None
@@ -368,14 +368,14 @@ def _inside(
 
 
 def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
-    """Takes every case apart that is a call into the TEE and whose pieces are known here."""
+    """Returns the breakdown of every case that is a call into the TEE and has known parts."""
     known = Sources(run, models)
     return tuple(one for stats in models.stats if (one := explain(known, stats)) is not None)
 
 
 def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
-    """Returns one of each kind for people: an empty call, the largest digest by the TEE's own code,
-    a stream, a storage operation, the most lines on the console."""
+    """Returns one breakdown of each kind for the report: an empty call, the largest SHA-256 digest
+    by the TEE's own code, a stream, a storage operation, the most lines on the console."""
 
     def weight(one: Breakdown) -> tuple[float, ...]:
         case = one.stats.work

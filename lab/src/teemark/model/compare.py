@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one judge of two runs of the same cases. `compare`, `gate` and `history` all ask it.
+"""Judges two runs of the same cases, for `compare`, `gate` and `history`.
 
-Where times are sampled, starts are compared. The interval of a ratio is Student's, over the
-logarithms of the starts' medians, so wide that all cases together hold with 1 - ALPHA (Bonferroni).
-A case is worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1,
-else undecided. The clock of an emulated board shows how busy its machine is: it decides nothing.
+Sampled times: the starts are compared. The interval of a ratio is Student's, over the logarithms of
+the starts' medians, so wide that all cases together hold with probability 1 - ALPHA (Bonferroni). A
+case is worse or better if the interval excludes 1, the same if it lies within MARGIN of 1, else
+undecided. An emulated board's clock shows how busy its host is, so it decides nothing.
 
-Where instructions are counted, two boots of one build differ by very little: `slack`. What differs
-by more is better or worse; what differs by less, but in one direction in all calls of a kind, is
-found by a sign test over the cases (`shifted`)."""
+Counted instructions: two boots of one build differ by at most `slack`. A larger difference is
+better or worse. Smaller differences that have the same sign in all calls of a kind are found by a
+sign test over the cases (`shifted`)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,20 +32,19 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import RunData
 
-BOOTS = 0.0002  # Relative difference of two boots of one build, besides the step of the clock
-LIMIT = 0.001  # Likewise where the timer ticks within a sample
+BOOTS = 0.0002  # Relative difference of two boots of one build, besides one step of the clock
+LIMIT = 0.001  # Relative difference of two boots if the timer ticks within a sample
 WAITS = 4000.0
-"""Instructions besides, of a step of teehash: it waits for its file, the longer the busier the host
-is, and takes so many more then (2,304 were seen)."""
+"""Further difference allowed in a step of teehash, in instructions: it waits for its file, and on a
+busy host the wait takes up to 2,304 instructions more (measured)."""
 
 KERNEL_LIMIT = 0.015
-"""Likewise for the kernel's crypto: two builds of the same sources differed by up to 1.02 % there,
-and by nothing elsewhere. A request takes pages, and which are at hand depends on what went before.
-"""
+"""Relative difference allowed in the kernel's crypto. Only there do two builds of the same sources
+differ, by up to 1.02 %: a request allocates pages, and which pages are free varies."""
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
-SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
+SIGNS = 1e-4  # Largest p-value of the sign test at which a common shift is taken for real
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
@@ -57,26 +56,26 @@ GRAVEST_FIRST: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
 World = Literal["tee", "kernel", "program"]
 Family = tuple[str, str, str]  # Workload, algorithm and backend
 
-Starts = Sequence[Sequence[float]]  # Values a call (nanoseconds or instructions), by start
+Starts = Sequence[Sequence[float]]  # Nanoseconds or instructions per call, one sequence per start
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run measured of a case, at one number of operations in a call; nanoseconds or
+    """One run's values of a case, for one number of operations per call, in nanoseconds or
     instructions."""
 
     case: str
     starts: Starts
     repeat: int = 1
     work: Work | None = None  # What the case does; None for a step of teehash
-    size: int | None = None  # Bytes that a call works on, all its operations together
+    size: int | None = None  # Bytes per call, summed over its operations
     world: World | None = None
-    loops: int = 1  # Calls in its longest sample
-    resolution: float = 0.0  # A step of the clock
+    loops: int = 1  # Number of calls in the longest sample
+    resolution: float = 0.0  # Step of the clock, in the unit of `starts`
 
     @property
     def key(self) -> str:
-        """Returns the case's key; ` x4` behind it says that a call is four operations."""
+        """Returns the case's key, with ` x4` appended if each call does four operations."""
         return self.case + (f" x{self.repeat}" if self.repeat > 1 else "")
 
     @cached_property
@@ -85,41 +84,40 @@ class Reading:
 
     @property
     def least(self) -> float:
-        """Returns the smallest of the starts' medians: one boot of about forty takes more than the
-        others."""
+        """Returns the smallest of the starts' medians, since one boot in about forty takes more
+        instructions than the others."""
         return min(self.medians)
 
     @property
     def middle(self) -> float:
-        """Returns the mean of the starts' medians; of teehash, whose starts are single values, the
-        median."""
+        """Returns the mean of the starts' medians. For teehash, where each start is a single value,
+        it is their median."""
         return median(self.medians) if self.work is None else centre(self.starts)
 
     @property
     def scatter(self) -> float:
-        """Returns how far `least` may be off because samples of that start differ: as far as the
-        middle half of them lies apart, over four standard deviations of the difference of two such
-        medians."""
+        """Returns how far the scatter of samples may move `least`: the interquartile range of its
+        start, which is over four standard deviations of the difference of two medians."""
         low, _, high = quartiles(min(filter(None, self.starts), key=median))
         return float(high - low)
 
     @cached_property
     def steady(self) -> bool:
-        """Tells whether its calls took one count of instructions; each run of teehash has its
-        own."""
+        """Returns true if all calls took the same count of instructions. Steps of teehash are
+        always steady: each of their runs has its own count."""
         if self.work is None:
             return True
         return not self.work.distribution and steady(list(chain.from_iterable(self.starts)))
 
     def difference(self, first: Estimate, second: Estimate, have: int = 1) -> "Difference":
-        """Returns the case with its figures in two runs, without a verdict."""
+        """Returns the case with its values of both runs, still without a verdict."""
         about = (self.work, self.size, self.world)
         return Difference(*(self.case, self.repeat, first, second, "undecided", *about), have=have)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One case in two runs, at one number of operations in a call; nanoseconds or instructions."""
+    """One case in two runs, for one number of operations per call; ns or instructions."""
 
     case: str
     repeat: int
@@ -130,14 +128,14 @@ class Difference:
     size: int | None = None
     world: World | None = None
     exact: bool = False
-    reason: str | None = None  # Why nothing is decided of a case that scatters where others count
+    reason: str | None = None  # Why a case that scatters on a counting board is undecided
     interval: Interval | None = None  # Ratio of second to first; holds for all cases together
-    p: float | None = None  # Of Student's test, corrected for all cases; None of exact figures
-    have: int = 0  # Starts of the run with fewer
-    visible: float = math.inf  # Smallest relative change called worse in POWER of such pairs
+    p: float | None = None  # p-value of Student's test, corrected for all cases; None if exact
+    have: int = 0  # Starts of the run that has fewer of them
+    visible: float = math.inf  # Smallest relative change called worse with probability POWER
     scatter: float = 0.0  # Relative standard deviation from start to start
-    step: float = 0.0  # What one step of the clock makes of a call
-    shift: float | None = None  # The common shift that this case is part of
+    step: float = 0.0  # A step of the clock, per call
+    shift: float | None = None  # Change per call that this case shares with the others of its world
 
     @property
     def name(self) -> str:
@@ -160,7 +158,7 @@ class Difference:
 
     @property
     def added(self) -> float:
-        """Returns nanoseconds or instructions a call; negative where there are fewer."""
+        """Returns the nanoseconds or instructions added per call; negative if it is cheaper."""
         return self.second.value - self.first.value
 
     @property
@@ -170,11 +168,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run beside the one that it is held against."""
+    """The comparison of two runs: `second` is held against `first`."""
 
     first: RunData
     second: RunData
-    pairs: tuple[Difference, ...]  # In the order of the first run
+    pairs: tuple[Difference, ...]  # Cases of both runs, in the first's order
     lost: tuple[str, ...]  # Cases that only the first run has
     new: tuple[str, ...]  # Cases that only the second run has
 
@@ -184,13 +182,13 @@ class Comparison:
 
     @property
     def starts(self) -> int:
-        """Starts of the run that has fewer."""
+        """Returns the number of starts of the run that has fewer."""
         return min(len(run.starts) for run in (self.first, self.second))
 
     @property
     def blind(self) -> str | None:
-        """Returns half a sentence that says why nothing is called better or worse; None if
-        something may be."""
+        """Returns the clause that says why no case can be called better or worse; None if one
+        can."""
         if self.exact:
             counted = any(one.first.exact and one.second.exact for one in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -202,7 +200,8 @@ class Comparison:
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Returns the sampled cases of so few starts that they are never called better or worse."""
+        """Returns the sampled cases with fewer than FEWEST starts: none is called better or
+        worse."""
         return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
 
     @property
@@ -211,7 +210,7 @@ class Comparison:
         return tuple(sorted(self.pairs, key=lambda one: (key[one.verdict], -abs(one.change))))
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Returns the verdict on each case: the gravest of its numbers of operations in a call."""
+        """Returns the verdict on each case: the gravest over its numbers of operations per call."""
         return {one.case: one.verdict for one in reversed(self.worst_first)}
 
     def of(self, verdict: Verdict) -> tuple[str, ...]:
@@ -220,8 +219,8 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """Returns the smallest change that would have been seen in each case that is judged,
-        ordered."""
+        """Returns, in rising order, the smallest relative change that each judged case would have
+        shown."""
         return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
 
 
@@ -248,8 +247,7 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
 def unlike(
     before: Mapping[str, str], after: Mapping[str, str], lacks: str = "none"
 ) -> dict[str, tuple[str, str]]:
-    """Returns both values of each name whose value differs; `lacks` stands for one that isn't
-    there."""
+    """Returns both values of each name whose values differ; a missing value is given as `lacks`."""
     return {
         name: (before.get(name, lacks), after.get(name, lacks))
         for name in dict.fromkeys((*before, *after))
@@ -258,8 +256,8 @@ def unlike(
 
 
 def other_machines(first: RunData, second: RunData) -> list[str]:
-    """Returns what else differs between two runs, besides their commits: builds and versions,
-    settings of teebench, the board, the user's labels; "NAME: BASE → NEW" each."""
+    """Returns the differences between two runs' set-ups, except their commits, as "NAME: BASE →
+    NEW": builds, versions, settings of teebench, the board, the user's labels."""
     differs = unlike(_described(first), _described(second))
     return [f"{name}: {before} → {after}" for name, (before, after) in differs.items()]
 
@@ -285,7 +283,7 @@ def _described(run: RunData) -> dict[str, str]:
 
 
 def compare(first: RunData, second: RunData) -> Comparison:
-    """Judges every case of both runs, and names those that one of them lacks."""
+    """Judges every case that both runs have, and names the cases that only one of them has."""
     others = readings(second)
     both = [(one, others[key]) for key, one in readings(first).items() if key in others]
     if first.icount and second.icount:
@@ -301,8 +299,8 @@ def compare(first: RunData, second: RunData) -> Comparison:
 
 
 def readings(run: RunData) -> dict[str, Reading]:
-    """Returns all that a run measured, by `Reading.key`. A run of teehash is a process of its own,
-    a start, and has the time for its file without opening the TA's session."""
+    """Returns all readings of a run, by `Reading.key`. Each run of teehash is a separate process,
+    so it counts as a start; its value is the time for its file without opening the TA's session."""
     found = []
     for case in run.sound:
         local = run.backend(case.case.backend).local
@@ -326,9 +324,9 @@ def readings(run: RunData) -> dict[str, Reading]:
 
 
 def slack(figure: float, *readings: Reading) -> tuple[float, float]:
-    """Returns how many instructions two boots of one build may differ in a call that takes `figure`
-    of them, in samples that scatter and have as many calls as these; and what a step of the clock
-    makes of a call: infinite where pages at hand or timer ticks hide it."""
+    """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
+    call of `figure` instructions, with these readings' scatter), and one step of the clock, which
+    is infinite if allocated pages or timer ticks hide it."""
     work, loops = readings[0].work, min(one.loops for one in readings)
     apart = sum(one.scatter for one in readings)
     if work is not None and work.by == AFALG:
@@ -351,7 +349,7 @@ def _counted(before: Reading, after: Reading) -> Difference:
 
 
 def judged(one: Difference, allowed: float, step: float) -> Difference:
-    """Returns the difference with its verdict; its counted figures may differ by `allowed`."""
+    """Returns the difference with its verdict: counts up to `allowed` apart are the same."""
     if not (one.first.exact and one.second.exact):
         why = "its samples scatter, as where a call waits for a disk, or each makes another key"
         return replace(one, exact=True, verdict="undecided", reason=why)
@@ -363,8 +361,8 @@ def judged(one: Difference, allowed: float, step: float) -> Difference:
 
 
 def shifted(pairs: Sequence[Difference]) -> list[Difference]:
-    """Returns the pairs with the verdicts of common shifts: a case that moved with most calls into
-    the TEE (or in the program) is worse or better, however little it moved."""
+    """Returns the pairs with common shifts judged: if most calls into the TEE (or in the program)
+    moved alike, each of them is worse or better, however little it moved."""
     found = list(pairs)
     for world in ("tee", "program"):
         counted = [one for one in pairs if one.world == world and one.exact and one.second.exact]
@@ -386,8 +384,8 @@ def moves_with(one: Difference, shift: float) -> bool:
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
-    """Returns the instructions a call that most members have more (or fewer, if negative); None
-    without."""
+    """Returns the shift that most members share, in instructions per call (negative: fewer); else
+    None."""
     signs = [one.added > 0 for one in members if one.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
@@ -398,7 +396,7 @@ def common_shift(members: Sequence[Difference]) -> float | None:
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Returns the two-sided p-value of so many of `count` signs being up, where either is as
+    """Returns the two-sided p-value of `ups` of `count` signs being positive if both are equally
     likely."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
@@ -408,21 +406,21 @@ def sign_p(ups: int, count: int) -> float:
 
 
 def sampled(pairs: Sequence[tuple[Reading, Reading]]) -> list[Difference]:
-    """Returns the verdicts on cases of two runs."""
+    """Returns each pair with its verdict, by the test for sampled times."""
     tests = sum(starmap(_testable, pairs))
     return [_sampled(*pair, tests) for pair in pairs]
 
 
 def _testable(before: Reading, after: Reading) -> bool:
-    """Tells whether both runs have two starts of a cost, no distribution, and no time is 0."""
+    """Returns true if both runs have two starts, all times positive, and no distribution."""
     if before.work is not None and before.work.distribution:
         return False
     return all(len(one.medians) > 1 and min(one.medians) > 0 for one in (before, after))
 
 
 def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
-    """Returns the difference with its verdict, by Welch's form of Student's test. Starts that a
-    coarse clock shows as equal scatter by as much as it hides."""
+    """Returns the difference with its verdict by Welch's t-test. The variance includes the clock's
+    rounding (grain²/12), since a coarse clock may make different starts look equal."""
     medians = before.medians, after.medians
     many = len(before.medians), len(after.medians)
     first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)
@@ -436,7 +434,7 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     each = parts[0] / many[0], parts[1] / many[1]
     error = math.sqrt(sum(each))
     off = fmean(logs[1]) - fmean(logs[0])
-    if error == 0:  # starts without any scatter, by a clock of unknown steps
+    if error == 0:  # No scatter: the starts are equal and the clock's step is unknown
         verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
         ratio = math.exp(off)
         return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
@@ -465,13 +463,13 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much worse is too much: a share of the base, or so many instructions a call."""
+    """The largest change that is tolerated: a share of the base, or instructions per call."""
 
     share: float | None = None
     instructions: float | None = None
 
     def broken(self, one: Difference) -> bool:
-        """Tells whether a case, with all of its interval, is worse by the limit or more."""
+        """Returns true if a case is worse by the limit or more, even at its interval's low end."""
         if one.verdict != "worse":
             return False
         if self.instructions is not None:
@@ -480,7 +478,7 @@ class Limit:
         return self.share is not None and change >= self.share
 
     def possible(self, one: Difference) -> bool:
-        """Tells whether a case that doesn't break the limit may be worse by as much."""
+        """Returns true if a case doesn't break the limit, but its interval reaches it."""
         reach = one.interval is not None and one.interval.high - 1 >= (self.share or 0.0)
         return not self.broken(one) and (reach or (one.interval is None and not one.exact))
 

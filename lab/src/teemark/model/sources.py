@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The sources from which the parts of a run's calls are made: what it measured apart."""
+"""The separately measured costs from which a call's breakdown is made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ from teemark.model.models import Models, operation, repeat_lines
 from teemark.model.stats import CaseStats, Estimate, case_stats
 from teemark.run.reader import MeasuredCase, RunData
 
-SPREAD = 10  # A line through two messages needs so many times the blocks in the longer one
+SPREAD = 10  # A line needs more than this ratio of blocks, longest to shortest message
 
 
 Sourced = tuple[Estimate, str]
-"""A cost, and who says so."""
+"""A cost, and the name of its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Hashing:
     line: Fit
     form: Form
     source: str
-    outside: Estimate | None = None  # The way in and out, if that is in the line's `call`
+    outside: Estimate | None = None  # Cost of the way in and out, if `line` includes it
 
     def _at(self, size: int) -> dict[str, float]:
         base, candidates = self.form.row(size)
@@ -43,7 +43,7 @@ class Hashing:
         return found.widened(self.line.misfit if known else None, f"{self.source} {label}")
 
     def setup(self, size: int) -> Estimate:
-        """Returns all that isn't paid by the block, with the error of the line."""
+        """Returns the set-up, which is all but the cost per block, with the error of the line."""
         return self._wide({**self._at(size), "block": 0.0}, "setup")
 
     def all_of(self, size: int) -> Estimate:
@@ -51,7 +51,7 @@ class Hashing:
 
 
 class Sources:
-    """Values are in the run's unit."""
+    """The costs that a run measured separately, in the run's unit."""
 
     def __init__(self, run: RunData, models: Models) -> None:
         self.run = run
@@ -61,7 +61,7 @@ class Sources:
 
     @cached_property
     def event(self) -> Estimate | None:
-        """Returns the cost of a leg's events, by a call of one leg with and without them."""
+        """Returns the cost of a leg's two events: a call of one leg, traced less untraced."""
         for key in (REFUSED_CALL, EMPTY_CALL):
             traced, plain = self.traced.get(key), self.models.case(key)
             if traced is not None and plain is not None:
@@ -74,7 +74,7 @@ class Sources:
 
     @cached_property
     def entry(self) -> Estimate | None:
-        """Returns the TA's part of an empty call."""
+        """Returns the cost of the TA's session and entry in an empty call."""
         direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
         return None if direct is None or refused is None else direct - refused
 
@@ -87,7 +87,7 @@ class Sources:
 
     @cached_property
     def _net(self) -> Mapping[str, MeasuredCase]:
-        """Returns cases whose process waited for a CPU, without the wait."""
+        """Returns the cases whose process waited for a CPU, with that wait subtracted."""
         return {
             one.key: _without_wait(one)
             for one in self.run.sound
@@ -95,8 +95,8 @@ class Sources:
         }
 
     def time(self, key: str) -> Estimate | None:
-        """Returns what a call takes, less what its process waited for a CPU; None for a case that
-        the run lacks."""
+        """Returns the time of a call without its process's wait for a CPU; None for a case that the
+        run lacks."""
         stats = self.models.case(key)
         net = self._net.get(key)
         if stats is not None and net is not None:
@@ -104,16 +104,16 @@ class Sources:
         return stats.estimate if stats is not None else None
 
     def waited(self, stats: CaseStats) -> Estimate | None:
-        """Returns the wait for a CPU in a call; None where the kernel doesn't say."""
+        """Returns the time per call that the process waited for a CPU; None if unknown."""
         if any(sample.runq_ns is None for sample in self.run.cases[stats.key].samples):
             return None
         rest = self.time(stats.key)
         assert rest is not None
-        # The rest has the draws of the call.
+        # Both estimates have the same draws.
         return stats.estimate - rest
 
     def mapping(self, memory: str, direction: str, size: int) -> Sourced | None:
-        """Returns what one reference adds to an empty call, and the case that tells."""
+        """Returns the cost that one memory reference adds to an empty call, and its source."""
         empty = self.empty
         if empty is None:
             return None
@@ -134,7 +134,7 @@ class Sources:
     # Inside the TA -------------------------------------------------------------------
 
     def operation(self, case: Work) -> Sourced | None:
-        """Returns what a case takes inside a call, by repetitions or by the TA's counter."""
+        """Returns the cost of an operation inside a call, by repetitions or by the TA's counter."""
         by_slope = operation(self._repeats, case.key)
         if by_slope is not None:
             return by_slope, "slope over repetitions"
@@ -144,7 +144,7 @@ class Sources:
         return counted.inside, "the TA's counter"
 
     def whole(self, case: Work) -> dict[int, Sourced]:
-        """Returns operations on whole messages by the same algorithm and backend; sizes rise."""
+        """Returns whole messages' operations of the same algorithm and backend, by rising size."""
         like = (work.ONESHOT, case.algorithm, case.backend)
         cases = (stats.work for stats in self.models.stats)
         alike = [one for one in cases if (one.row, one.algorithm, one.backend) == like]
@@ -152,9 +152,9 @@ class Sources:
         return {size: one for size, one in sorted(found.items()) if one is not None}
 
     def hashing(self, case: Work) -> Hashing | None:
-        """Returns hashing by a line over operations, else by the model over calls; None where
-        nothing tells the set-up from the blocks. It is the same for all cases of an algorithm and a
-        backend."""
+        """Returns the cost of hashing for an algorithm and backend: by a line over operations
+        inside a call, else by the model of whole calls. None if neither separates the set-up from
+        the blocks."""
         name = case.algorithm, case.backend
         if name not in self._hashing:
             self._hashing[name] = self._hashing_by(case)
@@ -182,7 +182,7 @@ class Sources:
 
 
 def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit | None:
-    """Fits operations; only the smallest and the largest where there are too few."""
+    """Fits operations over sizes; too few sizes give a line through the outermost two."""
     base, candidates = form.columns(sizes, [None] * len(sizes))
     made = fit(sizes, values, base, candidates)
     if made is not None or len(sizes) > len(base):
@@ -196,7 +196,7 @@ def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit |
 
 
 def buffer(memory: str, direction: str, size: int) -> str:
-    """Returns the key of the case that only carries such a buffer."""
+    """Returns the key of the case whose call only carries this buffer."""
     return work.SHM.key(memory, work.TEE, direction, size)
 
 

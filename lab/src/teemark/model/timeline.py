@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When a run of teehash had a CPU, and at which step it was. Pure: a record in, times out."""
+"""The timeline of a run of teehash: when it had a CPU, and in which step. Pure functions."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -10,13 +10,13 @@ from operator import itemgetter
 from teemark.run.records import Timeline
 
 STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
-"""Steps of the thread that hashes; between: nothing that was recorded as a step."""
+"""Steps of the hashing thread, in order; "between" is the time outside of every recorded step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A step, or a state: some thread is "on" a CPU, none is but one could go on ("preempt"), or
-    all "wait" for something. Nanoseconds since the beginning."""
+    """An interval of time in one step or one state. States: "on" (a thread has a CPU), "preempt"
+    (none has, but one is ready), "wait" (all are blocked). Nanoseconds since the beginning."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
-    """A step, all its times together; nanoseconds."""
+    """The total of all occurrences of one step; times in nanoseconds."""
 
     step: str
     times: int
@@ -38,12 +38,12 @@ class StepCost:
     preempted: int
     waited: int
     switches: int
-    gap: int  # The longest stretch without a CPU
+    gap: int  # Longest stretch without a CPU
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A timeline, for the time in which it has every switch."""
+    """A timeline, up to the moment from which switches are missing."""
 
     ns: int
     states: tuple[Span, ...]
@@ -57,7 +57,7 @@ class Told:
 
 def told(record: Timeline) -> Told:
     until = min(record.whole_until_ns, record.ns)
-    # Events of one stamp keep their order: by their words a wait would end before it began.
+    # Events with equal stamps keep their order: sorted by kind, a wait would end before it began.
     switches = sorted((one for one in record.switches if one[0] <= until), key=itemgetter(0))
     states = tuple(_states(switches, record.thread, until))
     steps = tuple(_steps(record, until))
@@ -68,7 +68,7 @@ def told(record: Timeline) -> Told:
 def _states(
     switches: Iterable[tuple[int, int, int, str]], running: int, until: int
 ) -> Iterator[Span]:
-    """Yields the states of all threads taken together; neighbours differ."""
+    """Yields the successive states of all threads taken together; neighbours differ."""
     on, ready = {running}, set[int]()
     begin, state = 0, "on"
     for at, thread, _, kind in switches:
@@ -88,7 +88,7 @@ def _states(
 
 
 def _steps(record: Timeline, until: int) -> Iterator[Span]:
-    """Yields the steps in order, without a gap and without overlap."""
+    """Yields the steps in order of time, without gaps or overlap."""
     at = 0
     stretches = sorted(record.steps, key=lambda one: one[1:])
     for step, begin, end in (*stretches, ("between", until, until)):

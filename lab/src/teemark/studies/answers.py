@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Judges what a document says: its conclusions by what a run measured, the [[answers]] of
-reference/DOCUMENT.toml; and its own figures by each other where no general rule can know, the
-[[mistakes]]."""
+"""Judges a document: its conclusions, by what a run measured ([[answers]] of
+reference/DOCUMENT.toml); and its contradictions that no general rule can find, by its own figures
+([[mistakes]])."""
 
 import math
 import re
@@ -45,7 +45,7 @@ COUNTED = "This board counts instructions, and the answer needs time: caches, di
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The outcome of one check: its sentence, the figure itself, and the document's own figure or
+    """The outcome of one check: a sentence, the measured figure, and the document's own figure or
     the bounds within which the conclusion holds."""
 
     outcome: Outcome
@@ -55,14 +55,14 @@ class _Checked:
 
 
 def answers(subject: Subject) -> tuple[Finding, ...]:
-    """Returns all conclusions of the document whose plan was run, in its order; none for other
-    plans."""
+    """Returns findings on all conclusions of the document whose plan was run, in its order; none if
+    the run's plan belongs to no document."""
     return tuple(_answer(one, *judged) for one, judged in _judged(subject))
 
 
 def table(subject: Subject) -> Table:
-    """Returns a row for each conclusion that the run judges, with the figure that decides: the
-    first that contradicts it, else the first."""
+    """Returns a row for each conclusion that the run judges, with the deciding figure: that of the
+    first check with the conclusion's outcome, else of the first check."""
     rows: list[tuple[Cell, ...]] = []
     document = load().documents[subject.run.plan]
     for one, (outcome, checked) in _judged(subject):
@@ -80,15 +80,15 @@ def table(subject: Subject) -> Table:
 
 
 def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Checked]]]]:
-    """Judges each conclusion by its figures: one that contradicts is enough for "no"; "yes" needs
-    them all."""
+    """Returns each conclusion with its outcome and checks: "no" if one check contradicts it, "yes"
+    if all agree."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return []
     try:
         conclusions = declared.conclusions(plan)
     except ConfigError:
-        return []  # without a checkout; the section of the tables says so
+        return []  # no checkout: the tables' section says so
     made, lookup = [], Lookup(subject)
     for one in conclusions:
         checked = [_checked(check, lookup) for check in one.checks]
@@ -101,8 +101,8 @@ def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Che
 
 
 def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
-    """Yields each mistake of a document that its printed figures bear out, with the rounding of all
-    of them. A figure that can't be computed is a ConfigError."""
+    """Yields each declared mistake that the document's printed figures confirm, with rounding
+    allowed for. Raises ConfigError if a figure can't be computed."""
     for one in declared.mistakes(document):
         try:
             value = one.figure.printed(reference, document)
@@ -156,8 +156,8 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]:
-    """Returns the document's own figure, and words that compare ours with it; both are empty if it
-    has none."""
+    """Returns the document's own figure, and a phrase that compares it with the measured one; two
+    empty strings if the document has no such figure."""
     run = lookup.subject.run
     if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
         return "", ""
@@ -179,7 +179,7 @@ def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
         return f"{text} [too few samples for an interval]"
     if interval.low == interval.high:
         return text
-    # an interval of few samples may reach below zero, and no factor does
+    # An interval of few samples may reach below zero, but a factor can't.
     least = max(interval.low, 0.0) if unit == "times" and value.median > 0 else interval.low
     ends = [_WRITTEN[unit](run, end) for end in (least, interval.high)]
     if ends == [text, text]:

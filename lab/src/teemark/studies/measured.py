@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run answers a cell of a published table: with a value and its spread, or with why not."""
+"""Looks up a cell of a published table in a run: a value with its spread, or why there is none."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ from teemark.reference.data import load
 TeehashReport = Mapping[str, object]
 
 TRIED = "teehash-failed"
-"""The skip of a step that teehash couldn't do."""
+"""Code of the skip of a step that teehash tried and couldn't do."""
 
 
 class NotKnown(Exception):
-    """Nothing was measured. The text says why, a sentence without its full stop."""
+    """Nothing was measured. The message is a sentence that says why, without its full stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """In base units: seconds, bytes, bytes a second, or a plain number."""
+    """A value in base units: seconds, bytes, bytes per second, or a plain number."""
 
     known: Estimate
     mean: float | None = None
@@ -52,7 +52,7 @@ class Value:
         )
 
     def __truediv__(self, other: "Value | float") -> "Value":
-        """Returns a quotient of two medians."""
+        """Returns the quotient of two medians, without mean and standard deviation."""
         if not isinstance(other, Value):
             return self * (1 / other)
         if other.median <= 0:
@@ -63,8 +63,8 @@ class Value:
         return exactly(number) / self
 
     def __add__(self, other: "Value | float") -> "Value":
-        """Returns a sum of two medians; with a number it is moved, and the standard deviation
-        stays."""
+        """Returns the sum of two medians. Adding a number shifts median and mean, and keeps the
+        standard deviation."""
         if isinstance(other, Value):
             return Value(self.known + other.known)
         mean = self.mean + other if self.mean is not None else None
@@ -78,12 +78,12 @@ class Value:
 
 
 def exactly(number: float) -> Value:
-    """Returns a value that is not measured but known."""
+    """Returns a value that is known, not measured."""
     return Value(stats.exactly(number))
 
 
 def metric(report: TeehashReport, group: str, name: str) -> float:
-    """Returns a figure of one teehash report in base units."""
+    """Returns a figure of a teehash report, in base units; NotKnown if the report lacks it."""
     figures = report.get(group)
     figure = figures.get(name) if isinstance(figures, dict) else None
     if not isinstance(figure, dict):
@@ -95,7 +95,7 @@ def metric(report: TeehashReport, group: str, name: str) -> float:
 
 
 class Lookup:
-    """A run, asked for cases, for teehash steps and for facts. What isn't there is NotKnown."""
+    """Looks up cases, teehash steps and facts in a run; raises NotKnown for what is missing."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -105,7 +105,7 @@ class Lookup:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:
-        """Says why there is nothing of a case."""
+        """Returns an exception that says why a case has no values."""
         run = self.subject.run
         why = next((skip.reason for skip in run.skips if skip.case == key), "")
         why = why or next((f"it failed: {f.reason}" for f in run.fails if f.case == key), "")
@@ -121,23 +121,23 @@ class Lookup:
         return found
 
     def time(self, key: str) -> Value:
-        """Returns the seconds of one call."""
+        """Returns the time of one call, in seconds."""
         return Value.of(self._case(key).time) * 1e-9
 
     def rate(self, key: str) -> Value:
-        """Returns bytes a second."""
+        """Returns the throughput in bytes per second."""
         case = self._case(key)
         if case.throughput is None:
             raise NotKnown(f"{key} moves no bytes")
         return (case.bytes or 0) / (Value(case.estimate) * 1e-9)
 
     def size(self, key: str) -> Value:
-        """Returns the bytes of one call."""
+        """Returns the number of bytes that one call works on."""
         return exactly(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
         """Returns the seconds of one operation inside the TA, without the crossing: the slope over
-        repeats."""
+        repetitions in a call."""
         if (found := operation(self.subject.models.repeats, key)) is not None:
             return Value(found) * 1e-9
         if self.subject.models.case(key) is None:
@@ -145,14 +145,14 @@ class Lookup:
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
 
     def per_byte(self, algorithm: str, backend: str) -> Value:
-        """Returns the seconds of one more byte: the slope over sizes."""
+        """Returns the seconds per further byte: the slope over sizes."""
         cost = self.subject.models.cost(algorithm, backend)
         if cost is None:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
         return Value(cost.byte) * 1e-9
 
     def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
-        """Returns the figure called `name` of every run of a step, as one value."""
+        """Returns the median of `figure` over all reports of a step; `name` names the figure."""
         reports = self._reports.get(key)
         if not reports:
             raise self.absent(key)
@@ -160,7 +160,7 @@ class Lookup:
         return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
 
     def ran(self, key: str) -> str:
-        """Returns true if teehash did what a step asks of it; where it tried."""
+        """Returns "yes" if teehash did this step, "no" if it tried and couldn't."""
         if key in self._reports:
             return "yes"
         if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
@@ -172,7 +172,7 @@ class Lookup:
         return exactly(self._case(key).time.count)
 
     def verified(self, key: str) -> str:
-        """Says whether the output was verified: teebench times nothing whose output was wrong."""
+        """Returns whether the output was verified; teebench never times a wrong output."""
         self._case(key)
         return "verified" if self.subject.run.cases[key].case.verified else "not verified"
 
@@ -189,7 +189,7 @@ class Lookup:
         return exactly(found) if isinstance(found, int | float) else str(found)
 
     def option(self, name: str) -> str:
-        """Returns how an option of the kernel's configuration is set."""
+        """Returns the setting of an option in the kernel's configuration."""
         if self.machine.kernel.options is None:
             raise self._unknown("kernel.options")
         for line in self.machine.kernel.options:
@@ -199,8 +199,8 @@ class Lookup:
         raise NotKnown("teebench doesn't record this option")
 
     def driver(self, algorithm: str, what: str, kind: str = "") -> Value | str:
-        """Returns `name` or `priority` of the driver that the kernel prefers; with `kind`, among
-        those that have it in their names."""
+        """Returns `name` or `priority` of the driver that the kernel prefers; `kind` restricts the
+        choice to drivers whose names contain it."""
         if self.machine.crypto.kernel_drivers is None:
             raise self._unknown("crypto.kernel_drivers")
         pattern = re.compile(rf"{re.escape(algorithm)}\s+(\S*)\s+priority\s+(\d+)(?!\S)")
@@ -215,8 +215,8 @@ class Lookup:
         return exactly(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
-        """Returns who did the work of a case, by the evidence: an accelerator, the CPU's
-        instructions …"""
+        """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
+        instructions."""
         self._case(key)
         for one in offloads(self.subject.run, self.subject.models):
             if one.key == key:
@@ -224,12 +224,12 @@ class Lookup:
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
-        """Returns bytes a second of the fastest driver of the kernel that an outcome is proven
-        of."""
+        """Returns the bytes per second of the fastest kernel driver that is proven to have this
+        `outcome`."""
         return self.rate(self._fastest(outcome, work, parameters))
 
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
-        """Returns `name` or `priority` of that driver."""
+        """Returns `name` or `priority` of the driver that `rate_by` finds."""
         key = self._fastest(outcome, work, parameters)
         driver = self.subject.run.cases[key].case.kernel_driver
         assert driver is not None
@@ -240,7 +240,7 @@ class Lookup:
         return exactly(driver.priority)
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
-        """Returns the case of the kernel's fastest driver that an outcome is proven of."""
+        """Returns the case of the fastest kernel driver that is proven to have this `outcome`."""
         found = []
         for one in offloads(self.subject.run, self.subject.models):
             case = self.subject.run.cases[one.key].case
@@ -256,7 +256,8 @@ class Lookup:
         return max(fitting, key=lambda key: self.rate(key).median)
 
     def timeline(self, key: str, what: str) -> Value:
-        """Sums up what the recorded pass of a step did after opening and before closing."""
+        """Returns `elapsed` or `cpu` (seconds), `switches`, or `share` (cpu ÷ elapsed) of a step's
+        recorded run, from after opening to before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
                 costs = [one for one in told(record).costs if one.step not in ("open", "close")]
@@ -268,7 +269,7 @@ class Lookup:
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
-        """Returns what the document of the run's plan printed, with its unit put right."""
+        """Returns a figure of the document of the run's plan, with its unit corrected."""
         figure = load().get(self.subject.run.plan or "", table, row, column)
         if figure.value is None:
             raise NotKnown(f"{row} is no number in the document")
@@ -278,6 +279,6 @@ class Lookup:
         return exactly(load().constant(name))
 
     def _unknown(self, fact: str) -> NotKnown:
-        """Returns why a fact of the machine is null."""
+        """Returns the exception that says why a fact of the machine is null."""
         reason = self.machine.reasons.get(fact)
         return NotKnown((reason or f"the machine didn't tell {fact}").rstrip("."))

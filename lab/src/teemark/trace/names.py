@@ -39,8 +39,8 @@ class Names:
 
 
 def read(files: Iterable[Path]) -> Names:
-    """Reads the names that files give. A later file's names take the place of an earlier one's.
-    UsageMistake where a file can't be read; a header that names no TA has none."""
+    """Returns the names that the files give; later files override earlier ones. Raises UsageMistake
+    if a file can't be read. A header without a TA's UUID gives no names."""
     names = Names()
     for file in files:
         try:
@@ -55,7 +55,7 @@ def read(files: Iterable[Path]) -> Names:
 
 
 def _header(names: Names, text: str) -> None:
-    """Reads a header with one TA: its UUID as an initializer, and its commands as macros or an
+    """Reads a header of a single TA: its UUID is an initializer, its commands are macros or an
     enum."""
     found = _UUID.findall(text)
     if len(found) != 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A traced call in words and tables, for a terminal and for a report."""
+"""Describes a traced call in words and tables, for a terminal and for a report."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def share(count: int, of: int) -> str:
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:
-    """Yields what a reader must know of a call before its figures."""
+    """Yields the sentences that a reader must know before the call's figures."""
     counts = sorted({sample.instructions for sample in case.samples})
     if len(counts) > 1:
         least, most = fmt.count(counts[0]), fmt.count(counts[-1])
@@ -98,10 +98,10 @@ _FIGURES = ("instructions", "share", "calls")
 
 
 def dearest(case: CaseTrace) -> str:
-    """Says which function takes most by itself."""
+    """Returns a sentence on the function with the most instructions of its own."""
     cost = max(case.costs.values(), key=lambda cost: (cost.self, cost.function.name))
     name, level, component = _place(cost.function)
-    # all of a component without symbols is one function of its name
+    # a component without symbols is a single function named [COMPONENT]
     who = f"{component} ({level})" if name == f"[{component}]" else f"{name} ({level}, {component})"
     return (
         f"{who} takes most by itself: {fmt.count(cost.self)} of "
@@ -110,13 +110,13 @@ def dearest(case: CaseTrace) -> str:
 
 
 def _doubt(*costs: FunctionCost) -> str:
-    """Returns a question mark if lost returns make a figure with all calls too small."""
+    """Returns " ?" if a lost return makes the totals of one of these functions uncertain."""
     return " ?" if any(cost.unsure for cost in costs) else ""
 
 
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
-    """Returns the functions that take most; roots of other threads have no figure with all they
-    call."""
+    """Returns a table of the functions with the most instructions. The roots of other threads have
+    no total, so they only appear in the ranking "by itself"."""
     alone = ranking == "by itself"
     costs = [
         (cost, cost.self if alone else cost.total)
@@ -168,8 +168,8 @@ def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
 
 
 def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
-    """Returns who calls the functions of that name and what those call, each with all that is
-    called from there. Raises UsageMistake if nothing in the call has the name."""
+    """Returns the callers of the functions called `name`, and the functions that they call, each
+    with its total instructions. Raises UsageMistake if the call has no such function."""
     costs = [cost for function, cost in case.costs.items() if function.name == name]
     if not costs:
         near = sorted(f.name for f in case.functions if name.lower() in f.name.lower())[:8]
@@ -212,7 +212,7 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
 
 
 def size(case: CaseTrace) -> str:
-    """Says how many instructions a call took, and how long by the guest's clock."""
+    """Returns the number of instructions of a call, and its time by the guest's clock, in words."""
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
     said = f"{fmt.count(case.instructions)} instructions"
@@ -220,7 +220,7 @@ def size(case: CaseTrace) -> str:
 
 
 def moved(before: CaseTrace, after: CaseTrace) -> str:
-    """Says how many instructions more or less a call takes."""
+    """Returns the change of a call's instructions in words."""
     more = after.instructions - before.instructions
     return (
         f"{fmt.count(before.instructions)} before, {fmt.count(after.instructions)} now: "
@@ -229,7 +229,7 @@ def moved(before: CaseTrace, after: CaseTrace) -> str:
 
 
 def overview(trace: Trace) -> Table:
-    """Returns a line a call."""
+    """Returns a table with a row per call."""
     rows: list[tuple[Cell, ...]] = []
     for case in trace.cases:
         levels = case.levels()
