@@ -36,8 +36,8 @@ class Audited:
     def summary(self) -> str:
         """Returns a sentence on how much was read, tested and not understood."""
         figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
-        found = fmt.plural(len(self.findings), "finding")
-        text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {found}"
+        findings = fmt.plural(len(self.findings), "finding")
+        text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {findings}"
         if self.unknown:
             shown = ", ".join(f"line {line}: {value}" for value, line in self.unknown[:5])
             more = ", …" if len(self.unknown) > 5 else ""
@@ -63,7 +63,9 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
                                    claim=result.wrong, place=place)  # fmt: skip
                     findings.setdefault((rule.name, figure.line, figure.text), made)
     lines = len({figure.line for figure in reading.figures})
-    in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
+    in_order = sorted(
+        findings.values(), key=lambda finding: finding.place.line if finding.place else 0
+    )
     return Audited(reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
                    tuple(in_order))  # fmt: skip
 

@@ -188,47 +188,53 @@ def _unit_at(text: str, end: int) -> tuple[str, int, str]:
     """Returns the unit after a number, where it ends, and the noun counted per second."""
     fold = text.startswith("-fold", end)
     at = end + (text[end : end + 1] in (" ", *_SPACES) or fold)
-    found = _PER_SECOND.match(text, at)
-    if found and found[1] not in UNITS and found[1] not in SPELLINGS:
-        return "/s", found.end(), found[1]
-    found = _UNIT.match(text, at) or _UNIT.match(text, end)
-    if found is None:
+    match = _PER_SECOND.match(text, at)
+    if match and match[1] not in UNITS and match[1] not in SPELLINGS:
+        return "/s", match.end(), match[1]
+    match = _UNIT.match(text, at) or _UNIT.match(text, end)
+    if match is None:
         return "", end, ""
-    after = text[found.end() : found.end() + 2]
-    unit = SPELLINGS.get(found[0], found[0])
-    repeated = found[0] == "times" and not _TIMES.match(text, at - 1)
+    after = text[match.end() : match.end() + 2]
+    unit = SPELLINGS.get(match[0], match[0])
+    repeated = match[0] == "times" and not _TIMES.match(text, at - 1)
     repeated &= not text[max(0, end - 24) : end].rstrip("0123456789. ").endswith(" by")
     product = unit == "x" and after.strip()[:1].isdigit()
     if after[:1].isalnum() or after[:1] in tuple("_/^") or repeated or product:
         return "", end, ""
-    return unit, found.end(), ""
+    return unit, match.end(), ""
 
 
-def _ranges(text: str, found: Iterable[Number]) -> list[Number]:
+def _ranges(text: str, singles: Iterable[Number]) -> list[Number]:
     """Merges neighbouring numbers that are the ends of a range."""
     made: list[Number] = []
-    for one in found:
+    for number in singles:
         last = made[-1] if made and "=" not in text else None
         if last is not None and not last.upper:
-            between = text[last.end : one.start].strip(" ~")
-            same = last.unit in ("", one.unit) and one.unit
+            between = text[last.end : number.start].strip(" ~")
+            same = last.unit in ("", number.unit) and number.unit
             source = "from" in text[max(0, last.start - 30) : last.start].split()
-            rises = float(last.value) < float(one.value)
+            rises = float(last.value) < float(number.value)
             if same and rises and between in ("-", "to", "…", "...") and not source:
                 made.pop()
-                one = replace(one, start=last.start, value=last.value, upper=one.value,  # noqa: PLW2901
-                              about=last.about or one.about, sign=one.sign.strip("-"))  # fmt: skip
-        made.append(one)
+                number = replace(  # noqa: PLW2901
+                    number,
+                    start=last.start,
+                    value=last.value,
+                    upper=number.value,
+                    about=last.about or number.about,
+                    sign=number.sign.strip("-"),
+                )
+        made.append(number)
     return made
 
 
-def _inherited(text: str, found: list[Number]) -> list[Number]:
+def _inherited(text: str, all_numbers: list[Number]) -> list[Number]:
     """Gives every number of a list such as "12.1, 12.3 and 12.0 ms" the unit of the last."""
-    for index in range(len(found) - 2, -1, -1):
-        one, after = found[index], found[index + 1]
-        between = text[one.end : after.start].strip()
+    for index in range(len(all_numbers) - 2, -1, -1):
+        number, after = all_numbers[index], all_numbers[index + 1]
+        between = text[number.end : after.start].strip()
         joined = between in (",", "and", "or", "to", ", and", "/", "against", "vs", "vs.")
-        year = len(one.value) == 4 and one.value.startswith(("19", "20"))
-        if not one.unit and after.unit and joined and not year and after.unit != "/s":
-            found[index] = replace(one, unit=after.unit)
-    return found
+        year = len(number.value) == 4 and number.value.startswith(("19", "20"))
+        if not number.unit and after.unit and joined and not year and after.unit != "/s":
+            all_numbers[index] = replace(number, unit=after.unit)
+    return all_numbers

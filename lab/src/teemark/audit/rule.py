@@ -68,36 +68,40 @@ class Group:
         return (figure.row if alone else figure.row or figure.column).lower()
 
     def of(self, *dimensions: str) -> list[Printed]:
-        return [one for one in self.figures if one.dimension in dimensions]
+        return [figure for figure in self.figures if figure.dimension in dimensions]
 
     def above_zero(self, *dimensions: str) -> list[Printed]:
-        return [one for one in self.of(*dimensions) if one.span.low > 0]
+        return [figure for figure in self.of(*dimensions) if figure.span.low > 0]
 
     def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Printed]:
         """Returns the figures of these dimensions whose label matches the pattern."""
-        return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
+        return [figure for figure in self.of(*dimensions) if re.search(pattern, self.label(figure))]
 
     def rows(self, *dimensions: str) -> dict[int, list[Printed]]:
         """Returns the figures of these dimensions (of all if none is given), by row or sentence."""
-        found: dict[int, list[Printed]] = {}
-        for one in self.of(*dimensions) if dimensions else self.figures:
-            found.setdefault(one.sentence, []).append(one)
-        return found
+        rows: dict[int, list[Printed]] = {}
+        for figure in self.of(*dimensions) if dimensions else self.figures:
+            rows.setdefault(figure.sentence, []).append(figure)
+        return rows
 
 
 def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
     """Yields all groups of a text; the whole text is the last."""
     made: dict[tuple[Kind, object], list[Printed]] = {}
-    for one in reading.figures:
+    for figure in reading.figures:
         keys: dict[Kind, object]
-        if one.form == "line":
-            keys = {"sentence": one.sentence, "list": one.block, "block": one.block * one.named}
+        if figure.form == "line":
+            keys = {
+                "sentence": figure.sentence,
+                "list": figure.block,
+                "block": figure.block * figure.named,
+            }
         else:
-            keys = {"table": one.table, "row": (one.table, one.sentence)}
-            keys["column"] = (one.table, one.column)
+            keys = {"table": figure.table, "row": (figure.table, figure.sentence)}
+            keys["column"] = (figure.table, figure.column)
         for kind, name in keys.items():
             if name:
-                made.setdefault((kind, name), []).append(one)
+                made.setdefault((kind, name), []).append(figure)
     yield from (Group(kind, figures, reading, reference) for (kind, _), figures in made.items())
     yield Group("document", reading.figures, reading, reference)
 
@@ -131,10 +135,10 @@ def quotients(over: Sequence[Printed], under: Sequence[Printed]) -> Values:
 def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
     """Checks that the figure is one of the values; without values nothing is tested."""
     if values:
-        value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
+        value, formula = min(values, key=lambda pair: abs(pair[0].mid - figure.span.mid))
         wrong = f"{figure.name}: {figure.text} is printed, but {formula} = "
         wrong += f"{amount(value, figure.dimension)}."
-        yield Tested(figure, any(fits(one, loose(figure), slack) for one, _ in values), wrong)
+        yield Tested(figure, any(fits(span, loose(figure), slack) for span, _ in values), wrong)
 
 
 def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
@@ -157,7 +161,7 @@ def loose(figure: Printed) -> Span:
 @cache
 def sizes_in(text: str) -> tuple[Printed, ...]:
     """Returns the sizes that are named in a heading."""
-    sizes = [one for one in numbers(text) if one.unit == "bytes" or one.unit[-1:] == "B"]
+    sizes = [size for size in numbers(text) if size.unit == "bytes" or size.unit[-1:] == "B"]
     return tuple(size.figure() for size in sizes)
 
 
@@ -198,5 +202,5 @@ def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
     """Writes a value, in base units, in the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
     value = value.mid if isinstance(value, Span) else value
     names = _NAMES.get(dimension, ((1.0, ""),))
-    size, name = next((one for one in names if abs(value) >= one[0]), names[-1])
+    size, name = next((unit for unit in names if abs(value) >= unit[0]), names[-1])
     return f"{number(value / size, digits)} {name}".rstrip()

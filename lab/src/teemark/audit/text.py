@@ -88,10 +88,10 @@ class _Text:
         if text.strip():
             line = lines[max(bisect(starts, 0) - 1, 0)]
             self.reading.said.append((f"{key}: {text}" if key else text, line))
-        found = numbers(text)
-        ends = [0, *(number.end for number in found)]
-        begins = [*(number.start for number in found), len(text)]
-        for before, number, after in zip(ends, found, begins[1:], strict=False):
+        all_numbers = numbers(text)
+        ends = [0, *(number.end for number in all_numbers)]
+        begins = [*(number.start for number in all_numbers), len(text)]
+        for before, number, after in zip(ends, all_numbers, begins[1:], strict=False):
             line = lines[max(bisect(starts, number.start) - 1, 0)]
             ahead, behind = text[before : number.start], text[number.end : after]
             noun = number.noun or _noun(behind)
@@ -150,7 +150,7 @@ class _Text:
 
     def _continues(self, named: re.Match[str]) -> bool:
         """Returns true if the colon belongs to a sentence."""
-        counted = any(one.unit for one in numbers(named[2]))
+        counted = any(number.unit for number in numbers(named[2]))
         return counted or (bool(self.paragraph) and len(named[2].split()) > 5)
 
     def table_at(self, lines: Lines, index: int) -> int:
@@ -214,8 +214,8 @@ def read(text: str, file: str) -> Reading:
         (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
         for number, line in enumerate(text.splitlines(), 1)
     ]
-    first, said = next((line for line in lines if line[1].strip()), (1, ""))
-    reading.title = plain(_STAMP.sub("", said, count=1).lstrip("#= "))[:200]
+    first, opening = next((line for line in lines if line[1].strip()), (1, ""))
+    reading.title = plain(_STAMP.sub("", opening, count=1).lstrip("#= "))[:200]
     lines = [(number, _STAMP.sub("", line, count=1)) for number, line in lines]
     reader, index = _Text(reading), 0
     while index < len(lines):
@@ -225,7 +225,9 @@ def read(text: str, file: str) -> Reading:
         index += used or 1
     reader.flush()
     if not reading.figures:
-        what = f"no figure from here on: {said.strip()[:60]!r}" if said else "the file is empty"
+        what = (
+            f"no figure from here on: {opening.strip()[:60]!r}" if opening else "the file is empty"
+        )
         raise DataError(f"{file}:{first}: {what}", hint=f"the audit reads {KNOWN}")
     return reading
 
@@ -254,8 +256,8 @@ def _noun(behind: str) -> str:
 
 def _is_value(text: str) -> bool:
     """Returns true if a cell is a number, but not a message's size, which may be a heading."""
-    found = numbers(text)
-    return bool(found) and found[0].start <= 1 and found[0].unit not in _SIZES
+    all_numbers = numbers(text)
+    return bool(all_numbers) and all_numbers[0].start <= 1 and all_numbers[0].unit not in _SIZES
 
 
 def _cells(line: str) -> list[str]:

@@ -36,9 +36,9 @@ def render(run: RunData) -> str:
     lines = ["# TYPE teemark_run_info gauge", "# HELP teemark_run_info What was measured."]
     about = _labels({"board": run.name, "plan": run.plan} | run.origin)
     lines.append(f"teemark_run_info{about} 1")
-    for name, found in rows.items():
-        if found:
+    for name, samples in rows.items():
+        if samples:
             metric = f"teemark_call{name}_{unit}"
             lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
-            lines += [f"# HELP {metric} {_HELP[name]}", *found]
+            lines += [f"# HELP {metric} {_HELP[name]}", *samples]
     return "\n".join([*lines, "# EOF"]) + "\n"

@@ -43,7 +43,7 @@ def _send(address: str, request: Request) -> None:
     try:
         urlopen(request, timeout=30).close()
     except HTTPError as error:
-        said = error.read(300).decode(errors="replace").strip() or error.reason
-        raise DataError(f"{address} takes no metrics: {error.code}, {said}") from None
+        answer = error.read(300).decode(errors="replace").strip() or error.reason
+        raise DataError(f"{address} takes no metrics: {error.code}, {answer}") from None
     except (OSError, ValueError, HTTPException) as error:
         raise DataError(f"{address} can't be reached: {error}") from None

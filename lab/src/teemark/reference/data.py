@@ -213,7 +213,7 @@ class Reference:
         return self.figures[key]
 
     def table(self, document: str, table: str) -> tuple[Published, ...]:
-        return tuple(one for one in self.figures.values() if one.key[:2] == (document, table))
+        return tuple(f for f in self.figures.values() if f.key[:2] == (document, table))
 
     def constant(self, name: str) -> float:
         constant = self.constants.get(name)
@@ -234,7 +234,7 @@ _KEYS: Mapping[type[Struct], tuple[str, ...]] = {
 
 def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
     """Returns a CSV file's rows by their identifying columns; figures get their `document`."""
-    header = tuple(one.encode_name for one in msgspec.structs.fields(type_))
+    header = tuple(column.encode_name for column in msgspec.structs.fields(type_))
     keys, rows = _KEYS.get(type_, header[:1]), dict[Any, Any]()
     lines = csv.reader(io.StringIO(text), strict=True)
 

@@ -18,12 +18,12 @@ def _by_ends(
 ) -> Callable[["Span", "Span | float"], "Span"]:
     """Returns an operation on spans; its result spans all results at the operands' ends."""
 
-    def result(one: "Span", other: "Span | float") -> "Span":
-        by = other if isinstance(other, Span) else exact(float(other))
+    def result(left: "Span", right: "Span | float") -> "Span":
+        by = right if isinstance(right, Span) else exact(float(right))
         if of is operator.truediv and by.low <= 0 <= by.high:
             raise ZeroDivisionError("divided by a range that holds zero")
-        ends = [of(a, b) for a in (one.low, one.high) for b in (by.low, by.high)]
-        return Span(min(ends), of(one.mid, by.mid), max(ends))
+        ends = [of(a, b) for a in (left.low, left.high) for b in (by.low, by.high)]
+        return Span(min(ends), of(left.mid, by.mid), max(ends))
 
     return result
 
@@ -41,10 +41,10 @@ class Span:
     __mul__ = _by_ends(operator.mul)
     __truediv__ = _by_ends(operator.truediv)
 
-    def overlaps(self, other: "Span") -> bool:
+    def overlaps(self, span: "Span") -> bool:
         # a relative tolerance of 1e-9 for rounding in binary fractions
-        slack = 1e-9 * max(abs(self.high), abs(other.high), abs(self.low), abs(other.low))
-        return self.low <= other.high + slack and other.low <= self.high + slack
+        slack = 1e-9 * max(abs(self.high), abs(span.high), abs(self.low), abs(span.low))
+        return self.low <= span.high + slack and span.low <= self.high + slack
 
 
 def exact(value: float) -> Span:

@@ -159,8 +159,8 @@ def load(document: str) -> tuple[SeedTable, ...]:
     """Returns the tables of a document."""
     file, words, path = _read(document)
     return tuple(
-        SeedTable(**asdict(one), document=document, cells=_cells(one, words, path))
-        for one in file.tables
+        SeedTable(**asdict(table), document=document, cells=_cells(table, words, path))
+        for table in file.tables
     )
 
 
@@ -169,10 +169,12 @@ def conclusions(document: str) -> tuple[Conclusion, ...]:
     file, words, path = _read(document)
     return tuple(
         replace(
-            one,
-            checks=tuple(_filled_check(check, words, f"{path}: {one.key}") for check in one.checks),
+            answer,
+            checks=tuple(
+                _filled_check(check, words, f"{path}: {answer.key}") for check in answer.checks
+            ),
         )
-        for one in file.answers
+        for answer in file.answers
     )
 
 
@@ -190,7 +192,7 @@ def _read(document: str) -> tuple[_File, Names, str]:
 
 def _filled_check(check: Check, words: Names, where: str) -> Check:
     words = _with(words, check.words, where)
-    measured, published = (_filled(one, words, where) for one in (check.measured, check.published))
+    measured, published = (_filled(raw, words, where) for raw in (check.measured, check.published))
     for formula in filter(None, (measured, published)):
         Formula.parse(formula, where)
     says = _filled(check.says, words | {"figure": "{figure}"}, where)

@@ -66,11 +66,11 @@ class Formula:
     def printed(self, reference: Reference, document: str) -> Span:
         """Returns the formula's value by a document's printed figures, with their rounding. Raises
         AttributeError for functions other than published() and constant()."""
-        known = SimpleNamespace(
+        functions = SimpleNamespace(
             published=lambda *key: reference.get(document, *key).base,
             constant=lambda name: exact(reference.constant(name)),
         )
-        value: Span = evaluated(self.body, lambda node: _asked(known, node))
+        value: Span = evaluated(self.body, lambda node: _asked(functions, node))
         return value
 
 
@@ -104,19 +104,19 @@ def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
     if name == "teehash" and isinstance(lookup, Lookup):
         step, figure = node.args
         title = ast.unparse(figure)
-        return lookup.teehash(ast.literal_eval(step), title, lambda one: _figure(one, figure))
+        return lookup.teehash(ast.literal_eval(step), title, lambda report: _figure(report, figure))
     if name != "max":
         return getattr(lookup, name)(*map(ast.literal_eval, node.args))
-    known: list[Value] = []
+    values: list[Value] = []
     reasons: list[NotKnown] = []
     for arg in node.args:
         try:
-            known.append(evaluated(arg, lambda inner: _asked(lookup, inner)))
+            values.append(evaluated(arg, lambda inner: _asked(lookup, inner)))
         except NotKnown as why:
             reasons.append(why)
-    if not known:
+    if not values:
         raise reasons[0]
-    return max(known, key=lambda value: value.median)
+    return max(values, key=lambda value: value.median)
 
 
 def _figure(report: TeehashReport, node: ast.expr) -> float:

@@ -51,27 +51,27 @@ class Value:
             self.sd * factor if self.sd is not None else None,
         )
 
-    def __truediv__(self, other: "Value | float") -> "Value":
+    def __truediv__(self, divisor: "Value | float") -> "Value":
         """Returns the quotient of two medians, without mean and standard deviation."""
-        if not isinstance(other, Value):
-            return self * (1 / other)
-        if other.median <= 0:
+        if not isinstance(divisor, Value):
+            return self * (1 / divisor)
+        if divisor.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / other.known)
+        return Value(self.known / divisor.known)
 
     def __rtruediv__(self, number: float) -> "Value":
         return exactly(number) / self
 
-    def __add__(self, other: "Value | float") -> "Value":
+    def __add__(self, term: "Value | float") -> "Value":
         """Returns the sum of two medians. Adding a number shifts median and mean, and keeps the
         standard deviation."""
-        if isinstance(other, Value):
-            return Value(self.known + other.known)
-        mean = self.mean + other if self.mean is not None else None
-        return Value(self.known + stats.exactly(other), mean, self.sd)
+        if isinstance(term, Value):
+            return Value(self.known + term.known)
+        mean = self.mean + term if self.mean is not None else None
+        return Value(self.known + stats.exactly(term), mean, self.sd)
 
-    def __sub__(self, other: "Value | float") -> "Value":
-        return self + other * -1
+    def __sub__(self, term: "Value | float") -> "Value":
+        return self + term * -1
 
     def __rsub__(self, number: float) -> "Value":
         return self * -1 + number
@@ -115,10 +115,10 @@ class Lookup:
         return NotKnown(why.rstrip("."))
 
     def _case(self, key: str) -> stats.CaseStats:
-        found = self.subject.models.case(key)
-        if found is None:
+        case = self.subject.models.case(key)
+        if case is None:
             raise self.absent(key)
-        return found
+        return case
 
     def time(self, key: str) -> Value:
         """Returns the time of one call, in seconds."""
@@ -138,8 +138,8 @@ class Lookup:
     def inside(self, key: str) -> Value:
         """Returns the seconds of one operation inside the TA, without the crossing: the slope over
         repetitions in a call."""
-        if (found := operation(self.subject.models.repeats, key)) is not None:
-            return Value(found) * 1e-9
+        if (slope := operation(self.subject.models.repeats, key)) is not None:
+            return Value(slope) * 1e-9
         if self.subject.models.case(key) is None:
             raise self.absent(key)
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
@@ -179,14 +179,14 @@ class Lookup:
     def fact(self, name: str) -> Value | str:
         """Returns a fact of the machine record, such as ta_counter.hz."""
         group, _, key = name.partition(".")
-        found = getattr(getattr(self.machine, group), key)
-        if found is None:
+        fact = getattr(getattr(self.machine, group), key)
+        if fact is None:
             raise self._unknown(name)
-        if isinstance(found, bool):
-            return "yes" if found else "no"
-        if isinstance(found, tuple):
-            return "; ".join(found) if found else "none"
-        return exactly(found) if isinstance(found, int | float) else str(found)
+        if isinstance(fact, bool):
+            return "yes" if fact else "no"
+        if isinstance(fact, tuple):
+            return "; ".join(fact) if fact else "none"
+        return exactly(fact) if isinstance(fact, int | float) else str(fact)
 
     def option(self, name: str) -> str:
         """Returns the setting of an option in the kernel's configuration."""
@@ -205,22 +205,26 @@ class Lookup:
             raise self._unknown("crypto.kernel_drivers")
         pattern = re.compile(rf"{re.escape(algorithm)}\s+(\S*)\s+priority\s+(\d+)(?!\S)")
         lines = filter(None, map(pattern.match, self.machine.crypto.kernel_drivers))
-        found = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
-        if not found:
+        drivers = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
+        if not drivers:
             named = f"{kind} driver".strip()
             raise NotKnown(
                 f"the kernel lists no {named} for {algorithm}; modules are loaded on first use"
             )
-        priority, name = max(found)
+        priority, name = max(drivers)
         return exactly(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
         """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
         instructions."""
         self._case(key)
-        for one in offloads(self.subject.run, self.subject.models):
-            if one.key == key:
-                return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
+        for offload in offloads(self.subject.run, self.subject.models):
+            if offload.key == key:
+                return (
+                    f"{WORDS[offload.outcome]} ({offload.driver})"
+                    if offload.driver
+                    else WORDS[offload.outcome]
+                )
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
@@ -241,17 +245,19 @@ class Lookup:
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
         """Returns the case of the fastest kernel driver that is proven to have this `outcome`."""
-        found = []
-        for one in offloads(self.subject.run, self.subject.models):
-            case = self.subject.run.cases[one.key].case
+        measured = []
+        for offload in offloads(self.subject.run, self.subject.models):
+            case = self.subject.run.cases[offload.key].case
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
-            if mine and one.driver is not None:
-                found.append(one)
-        if not found:
+            if mine and offload.driver is not None:
+                measured.append(offload)
+        if not measured:
             raise NotKnown("no driver of the kernel was measured")
-        fitting = [one.key for one in found if one.outcome == outcome]
+        fitting = [offload.key for offload in measured if offload.outcome == outcome]
         if not fitting:
-            are = ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found}))
+            are = ", ".join(
+                sorted({f"{offload.driver} is {WORDS[offload.outcome]}" for offload in measured})
+            )
             raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {are}")
         return max(fitting, key=lambda key: self.rate(key).median)
 
@@ -260,12 +266,12 @@ class Lookup:
         recorded run, from after opening to before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
-                costs = [one for one in told(record).costs if one.step not in ("open", "close")]
-                elapsed = sum(one.ns for one in costs) * 1e-9
-                cpu = sum(one.on for one in costs) * 1e-9
-                switches = float(sum(one.switches for one in costs))
-                known = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
-                return exactly(cpu / elapsed if what == "share" else known[what])
+                costs = [cost for cost in told(record).costs if cost.step not in ("open", "close")]
+                elapsed = sum(cost.ns for cost in costs) * 1e-9
+                cpu = sum(cost.on for cost in costs) * 1e-9
+                switches = float(sum(cost.switches for cost in costs))
+                sums = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
+                return exactly(cpu / elapsed if what == "share" else sums[what])
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:

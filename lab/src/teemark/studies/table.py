@@ -46,10 +46,10 @@ def blocks(
     else:
         tables = [cells.table([name], name * (len(seed.columns) > 1)) for name in seed.columns]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
-    said_ = tuple(said(finding) for finding in findings)
+    claims = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
-    bullets = [[Bullets(items)] if items else [] for items in (reasons, said_)]
-    note = f"{fmt.plural(len(said_), 'contradiction')} of its own" if said_ else "beside this run"
+    bullets = [[Bullets(items)] if items else [] for items in (reasons, claims)]
+    note = f"{fmt.plural(len(claims), 'contradiction')} of its own" if claims else "beside this run"
     return [Fold(seed.title, note, (*tables, *bullets[0], source, *bullets[1]))]
 
 
@@ -99,11 +99,11 @@ class _Cells:
         by_column = {name: {u for (_, of), u in units.items() if of == name} for name in names}
         by_column |= {name: {*by_column[name], ""} for name in words if by_column[name]}
         by_row = {row: {u for (of, _), u in units.items() if of == row} for row in rows}
-        for found in (by_column, by_row):
-            if all(len(one) < 2 for one in found.values()):
+        for by_line in (by_column, by_row):
+            if all(len(line_units) < 2 for line_units in by_line.values()):
                 self.apart = True
-                made = {name: "".join(one) for name, one in found.items()}
-                return (made, {}) if found is by_column else ({}, made)
+                made = {name: "".join(line_units) for name, line_units in by_line.items()}
+                return (made, {}) if by_line is by_column else ({}, made)
         self.apart = False
         return {}, {}
 
@@ -116,8 +116,8 @@ class _Cells:
         titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
         for name, title, _ in slots:
             unit = heads.get(name, "") if title != "ratio" else ""
-            there = f"({unit})".lower() in title.lower()
-            titles.append(Column(title, unit="" if there else unit))
+            in_title = f"({unit})".lower() in title.lower()
+            titles.append(Column(title, unit="" if in_title else unit))
         lines: list[tuple[Cell, ...]] = []
         for row in self.seed.rows:
             cells = [cell(row, name) for name, _, cell in slots]
@@ -141,7 +141,7 @@ class _Cells:
                 slots.append((name, title, partial(self._statistic, place)))
         elif measured:
             slots.append((name, name, self._measured))
-        if name in {one.column for one in self.reference.table(seed.document, seed.table)}:
+        if name in {figure.column for figure in self.reference.table(seed.document, seed.table)}:
             title = "published" if measured else f"{name}: published"
             slots.append((name, title, self._as_published))
         ratios = [self._quotient(row, name) for row in seed.rows] if measured else []
