@@ -102,13 +102,15 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
     )
     if len(samples) != len(recorded):
         raise _unclear(len(recorded), f"{len(samples)} samples", run.fails)
-    found: dict[str, list[tuple[Window, int]]] = defaultdict(list)
+    by_case: dict[str, list[tuple[Window, int]]] = defaultdict(list)
     for sample, window in zip(samples, recorded, strict=True):
-        found[sample.case].append((window, sample.ns))
-    if CALIBRATION not in found:
+        by_case[sample.case].append((window, sample.ns))
+    if CALIBRATION not in by_case:
         raise DataError(f"the run has no samples of {CALIBRATION}")
-    reading = statistics.fmean(ns - window.instructions for window, ns in found[CALIBRATION])
-    return {key: [(one, round(ns - reading)) for one, ns in taken] for key, taken in found.items()}
+    reading = statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
+    return {
+        key: [(call, round(ns - reading)) for call, ns in taken] for key, taken in by_case.items()
+    }
 
 
 def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
@@ -123,11 +125,11 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
         runs[-1].append(window)
     if len(runs) != len(run.teehash):
         raise _unclear(len(runs), f"{len(run.teehash)} runs of teehash", run.fails)
-    found: dict[str, list[Taken]] = defaultdict(list)
+    by_part: dict[str, list[Taken]] = defaultdict(list)
     for record, parts in zip(run.teehash, runs, strict=True):
         for window in parts:
-            found[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
-    return found
+            by_part[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
+    return by_part
 
 
 def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
@@ -175,14 +177,14 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
             address = int(places.blocks["address"][block]) + 4 * place
             count = at.get(address, (0, 0))[1] + times + (place < more)
             at[address] = int(places.blocks["function"][block]), count
-    found: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     lines = source_lines(core.file, list(at)) if core is not None else {}
     for address, line in lines.items():
         function, count = at[address]
-        found[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
+        counts[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
     kept: Counter[int] = Counter()
     made = []
-    for (function, line), count in found.most_common():
+    for (function, line), count in counts.most_common():
         kept[function] += 1
         if count and kept[function] <= LINES_KEPT:
             made.append(Line(function, line, count))
@@ -191,11 +193,11 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
 
 def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
     named = [f.address for f in places.functions if f.domain is Domain.CORE and f.named]
-    found = source_lines(core.file, named) if core is not None else {}
+    lines = source_lines(core.file, named) if core is not None else {}
     made = [
         Function(
             LEVELS[function.domain],
-            component(function, found.get(function.address, "").rpartition(":")[0]),
+            component(function, lines.get(function.address, "").rpartition(":")[0]),
             function.name,
             function.named,
         )
@@ -223,14 +225,14 @@ def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
     """Returns the blocks without a symbol that executed most instructions, except an opaque
     core's."""
     executed = window.executed()
-    found: Counter[tuple[str, str, int]] = Counter()
+    counts: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():
         function = places.functions[places.blocks["function"][block]]
         if not function.named and function.name != OPAQUE_CORE:
             level = LEVELS[function.domain]
             address = int(places.blocks["address"][block]) & (1 << 48) - 1
-            found[level, function.module, address] += int(executed[block])
+            counts[level, function.module, address] += int(executed[block])
     return tuple(
         Unnamed(level, module, hex(address), count)
-        for (level, module, address), count in found.most_common(UNNAMED_KEPT)
+        for (level, module, address), count in counts.most_common(UNNAMED_KEPT)
     )

@@ -46,8 +46,8 @@ def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
     disk differ from boot to boot by any amount."""
     counted: dict[str, float] = {}
     scattered: dict[str, float] = {}
-    for key, one in readings(run).items():
-        (counted if one.steady else scattered)[key] = round(one.least, 3)
+    for key, reading in readings(run).items():
+        (counted if reading.steady else scattered)[key] = round(reading.least, 3)
     return counted, scattered
 
 
@@ -58,14 +58,14 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
     measured = [readings(boot) for boot in boots]
     pairs, lost = [], []
     for key, before in baseline.figures.items():
-        found = [boot[key] for boot in measured if key in boot]
-        if not found:
+        by_boot = [boot[key] for boot in measured if key in boot]
+        if not by_boot:
             lost.append(key)
             continue
-        last = found[-1]
+        last = by_boot[-1]
         now = Estimate(round(last.least, 3))
         if last.steady:
-            now = exactly(round(min(one.least for one in found if one.steady), 3))
+            now = exactly(round(min(reading.least for reading in by_boot if reading.steady), 3))
         pairs.append(judged(last.difference(exactly(before), now), *slack(before, last)))
     new = tuple(key for key in figures_of(boots[-1])[0] if key not in baseline.figures)
     return Comparison(boots[-1], boots[-1], tuple(shifted(pairs)), tuple(lost), new)
@@ -78,10 +78,10 @@ def _least(level: str, functions: Functions) -> float:
 def listed(functions: Functions) -> dict[tuple[str, str], int]:
     """Returns the functions that are to be listed, the largest first, and the sum of the others."""
     ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
-    found = {
+    large = {
         key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS
     }
-    return found | {OTHERS: sum(functions.values()) - sum(found.values())}
+    return large | {OTHERS: sum(functions.values()) - sum(large.values())}
 
 
 def render(baseline: Baseline) -> str:
@@ -148,5 +148,5 @@ def function_changes(before: Functions, after: Functions) -> list[tuple[str, str
         if key not in before and count >= GROWN * _least(key[0], before)
     }
     changes[OTHERS] = sum(after.values()) - sum(before.values()) - sum(changes.values())
-    found = [(*key, count) for key, count in changes.items() if count]
-    return sorted(found, key=lambda one: -abs(one[2]))
+    changed = [(*key, count) for key, count in changes.items() if count]
+    return sorted(changed, key=lambda change: -abs(change[2]))

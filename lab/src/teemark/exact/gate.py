@@ -47,7 +47,7 @@ class Gated:
     def why(self, change: Change) -> tuple[str, str]:
         """Returns the traced case of a change, and how its functions changed, in words; two empty
         strings if none was traced."""
-        case = next((one.case for one in change.cases if one.case in self.functions), "")
+        case = next((pair.case for pair in change.cases if pair.case in self.functions), "")
         return case, self.functions.get(case, "")
 
 
@@ -93,49 +93,49 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Function
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
         done = record.record(file, wanted, Path(folder) / "trace", own=own)
-    found = {
+    traces = {
         key: [case for part in parts if (case := done.trace.case(part)) is not None]
         for key, parts in cases.items()
     }
-    return {key: added_up(parts) for key, parts in found.items() if parts}
+    return {key: added_up(parts) for key, parts in traces.items() if parts}
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
     """Adds up the parts of a step, each as often as it runs for one run of the last part."""
-    found: Counter[tuple[str, str]] = Counter()
+    total: Counter[tuple[str, str]] = Counter()
     for part in parts:
         times = len(part.samples) // len(parts[-1].samples)
-        found.update({function: times * count for function, count in part.own.items()})
-    return found
+        total.update({function: times * count for function, count in part.own.items()})
+    return total
 
 
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
     """Measures the plan and compares it. If a case got dearer than `limit` allows, measures again
     on a second boot, and meanwhile traces a case of each change on a third."""
-    if other := differing(baseline, file):
-        return Gated(other=other)
+    if versions := differing(baseline, file):
+        return Gated(other=versions)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         first = _boot(file, own, Path(folder) / "first")
-        found = held_against(baseline, first)
-        worse = {one.case for one in found.pairs if limit.broken(one)}
+        comparison = held_against(baseline, first)
+        worse = {pair.case for pair in comparison.pairs if limit.broken(pair)}
         if not worse:
-            return Gated(found)
+            return Gated(comparison)
         say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
         with ThreadPoolExecutor(1) as pool:
-            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, found))
+            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, comparison))
             again = _boot(file, own, Path(folder) / "second")
             functions = tracing.result()
     return Gated(held_against(baseline, first, again), functions=functions)
 
 
-def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
+def to_trace(baseline: Baseline, comparison: Comparison) -> list[str]:
     """Returns one case per change, of those whose functions the baseline has: the shortest, since
     its trace has least besides the change."""
     listed = (
-        [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
-        for change in changes(found)
+        [pair for pair in change.cases if pair.case in baseline.functions and pair.repeat == 1]
+        for change in changes(comparison)
     )
-    shortest = [min(known, key=lambda one: one.first.value).case for known in listed if known]
+    shortest = [min(pairs, key=lambda pair: pair.first.value).case for pairs in listed if pairs]
     return shortest[:TRACED]
 
 
@@ -165,24 +165,24 @@ def functions_of(
 
 
 def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
-    said = [
+    phrases = [
         f"{name}{f' ({level})' if level else ''} {count:+}" for level, name, count in changes[:most]
     ]
-    return ", ".join(said) or "no function that the baseline lists changed"
+    return ", ".join(phrases) or "no function that the baseline lists changed"
 
 
 def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
     """Makes a baseline of the present state from two boots. Each case that is counted in both gets
     the smaller figure, since some boots take more instructions than others."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
-        one, other = (
+        first, second = (
             baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")
         )
-    figures = {key: min(value, other[key]) for key, value in one.items() if key in other}
+    figures = {key: min(value, second[key]) for key, value in first.items() if key in second}
     if not figures:
         raise DataError(
             "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
             hint="let the plan have cases that don't wait, such as a call or a digest",
         )
-    known = traced(file, own, list(figures)) if functions else {}
-    return Baseline(own.plan.name, file.name, made_by(file), figures, known)
+    by_case = traced(file, own, list(figures)) if functions else {}
+    return Baseline(own.plan.name, file.name, made_by(file), figures, by_case)

@@ -55,13 +55,13 @@ def record(
         with working(f"running {program.argv[0]} on {board.name} …"), board:
             ran = watching.run(board, program, directory, windows=True, every=every)
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
-        known = known_names(optee.kit, files)
+        kit_names = known_names(optee.kit, files)
         with working("reading the trace …"):
             named_by = _sources(sources(optee, kernel), ran, program, folder)
-            cases, unread = _cases(ran, known, named_by, folder)
+            cases, unread = _cases(ran, kit_names, named_by, folder)
     trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases.values()))
     store.write(trace, directory)
-    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, known, tuple(unread))
+    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, kit_names, tuple(unread))
 
 
 def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
@@ -76,12 +76,12 @@ def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
 
 
 def _cases(
-    ran: Ran, known: Names, named_by: Sources, folder: Path
+    ran: Ran, kit_names: Names, named_by: Sources, folder: Path
 ) -> tuple[dict[int, CaseTrace], list[str]]:
     cases, unread = {}, []
     windows = {call.window: call for call in ran.watched.calls if call.window is not None}
     for number, call in sorted(windows.items()):
-        key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
+        key = f"{calls.name_of(call, kit_names)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")
             samples = (Sample(recorded.instructions, None),)
@@ -92,13 +92,13 @@ def _cases(
     return cases, unread
 
 
-def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
+def _sources(named_by: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
     """Returns `known` with the files that the program's processes had mapped, and the TAs that it
     called."""
     root = paths.vboard() / "root"
     preloaded = paths.built_programs("aarch64") / watching.LIBRARY
     pushed = {file.name: file for file in (*program.push, preloaded)}
-    mine = {elf.file for elf in known.programs}
+    mine = {elf.file for elf in named_by.programs}
     programs = []
     for name in sorted({name for maps in ran.maps.values() for name in maps.files}):
         file = pushed.get(Path(name).name, root / name.lstrip("/"))
@@ -112,7 +112,9 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
         elif file.is_file() and (elf := _signed(file, folder)) is not None:
             tas.append(elf)
     # The TA loader is tried last.
-    return replace(known, programs=known.programs + tuple(programs), tas=(*tas, *known.tas))
+    return replace(
+        named_by, programs=named_by.programs + tuple(programs), tas=(*tas, *named_by.tas)
+    )
 
 
 def _signed(file: Path, folder: Path) -> Elf | None:

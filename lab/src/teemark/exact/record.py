@@ -120,8 +120,8 @@ def with_optee(
 def plugin() -> Path:
     """Returns the plugin that fits this machine's QEMU."""
     require_qemu()
-    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
-    major = re.search(r"version (\d+)", said)
+    output = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)", output)
     file = paths.trace_tools() / f"libteetrace-{2 if major and int(major[1]) >= 9 else 1}.so"
     if not file.is_file():
         raise MissingOutput(
@@ -136,8 +136,8 @@ def recording(file: BoardFile, *options: str) -> Iterator[tuple[VirtualBoard, Pa
     """Yields a board, not yet booted, and the folder to which its plugin writes windows."""
     # Not in /tmp, which may be in memory: the window of a TA's loading takes 50 MB.
     with tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build()) as folder:
-        said = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
-        yield VirtualBoard(file, plugin=",".join(said)), Path(folder)
+        arguments = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
+        yield VirtualBoard(file, plugin=",".join(arguments)), Path(folder)
 
 
 def record(
@@ -157,9 +157,9 @@ def record(
     try:
         plan_check.check(asked)
     except ConfigError as error:
-        said = error.message.removeprefix(f"{asked.name}: ")
+        reason = error.message.removeprefix(f"{asked.name}: ")
         raise UsageMistake(
-            said, hint=error.hint or "`teemark plan show trace` prints cases that there are"
+            reason, hint=error.hint or "`teemark plan show trace` prints cases that there are"
         ) from None
     with recording(file) as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):

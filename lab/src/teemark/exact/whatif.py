@@ -68,9 +68,9 @@ def plan_variants(
     return tuple(dict.fromkeys(((), *single, *joint)))
 
 
-def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
+def compare(baseline: Trace, new: Trace, case: str) -> Cell | None:
     """Returns the comparison of two traces of a case; None if one of them lacks it."""
-    before, after = baseline.case(case), other.case(case)
+    before, after = baseline.case(case), new.case(case)
     if before is None or after is None:
         return None
     return Cell(before.instructions, after.instructions, tuple(changes(before, after)))
@@ -82,7 +82,7 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
     baseline = variants[0]
     cases = [case.case for case in baseline.trace.cases]
     rows: list[tuple[str, ...]] = []
-    said: list[Text] = []
+    changed: list[Text] = []
     for variant in variants:
         row = [variant.name]
         for case in cases:
@@ -92,13 +92,13 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
                 continue
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
-                said.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
+                changed.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
         lost = "; ".join(filter(None, map(weakens, variant.options)))
         rows.append((*row, lost))
     heads = (*left("OP-TEE"), *right(*cases), *left("weakens security", optional=True))
     return [
         Paragraph((f"{baseline.trace.optee}, instructions of a call",)),
         Table(heads, rows),
-        Bullets(tuple(said)),
+        Bullets(tuple(changed)),
         Paragraph(("Instructions, not cycles: caches and pipelines aren't in it.",)),
     ]

@@ -34,46 +34,50 @@ class Change:
 
     @property
     def families(self) -> tuple[Family, ...]:
-        return tuple(dict.fromkeys(one.family for one in self.cases))
+        return tuple(dict.fromkeys(case.family for case in self.cases))
 
     @property
     def tells(self) -> Difference:
         """Returns the case with the largest relative change."""
-        return max(self.cases, key=lambda one: abs(one.change))
+        return max(self.cases, key=lambda case: abs(case.change))
 
 
-def changes(found: Comparison) -> tuple[Change, ...]:
+def changes(comparison: Comparison) -> tuple[Change, ...]:
     """Returns all changes; each case that became better or worse belongs to exactly one. Worse
     changes come first, and among equals those with the most cases."""
     groups: dict[tuple[object, ...], list[Difference]] = {}
-    for one in found.pairs:
-        if one.moved:
-            alike = (one.world, one.shift) if one.shift is not None else (one.family, one.verdict)
-            groups.setdefault(alike, []).append(one)
-    families = Counter(one.family for one in found.pairs)
+    for case in comparison.pairs:
+        if case.moved:
+            alike = (
+                (case.world, case.shift) if case.shift is not None else (case.family, case.verdict)
+            )
+            groups.setdefault(alike, []).append(case)
+    families = Counter(pair.family for pair in comparison.pairs)
     made, alone = list[Change](), list[Change]()
     for group in groups.values():
         first = group[0]
         whole = first.shift is not None or families[first.family] == len(group)
-        change = Change(tuple(group), first.verdict == "worse", whole=whole)
+        shared = Change(tuple(group), first.verdict == "worse", whole=whole)
         if first.shift is not None:
-            made.append(replace(change, call=first.shift, of_all=first.world))
+            made.append(replace(shared, call=first.shift, of_all=first.world))
         else:
-            alone.append(_common(change, exact=found.exact))
+            alone.append(_common(shared, exact=comparison.exact))
     made += _merged(alone)
     return tuple(
-        sorted(made, key=lambda one: (-one.worse, -len(one.cases), -abs(one.tells.change)))
+        sorted(
+            made, key=lambda change: (-change.worse, -len(change.cases), -abs(change.tells.change))
+        )
     )
 
 
 def _common(change: Change, *, exact: bool) -> Change:
     """Returns a family's change with the amount that its cases share. For counted instructions that
     is an amount per call, a share, or a line over the bytes; for times it is a share."""
-    added, shares = [one.added for one in change.cases], [one.change for one in change.cases]
+    added, shares = [case.added for case in change.cases], [case.change for case in change.cases]
     if exact and _alike(added):
         return replace(change, call=median(added))
     share = replace(change, share=median(shares))
-    sized = [(float(one.size), one.added) for one in change.cases if one.size is not None]
+    sized = [(float(case.size), case.added) for case in change.cases if case.size is not None]
     (low, least), (high, most) = min(sized, default=(0.0, 0.0)), max(sized, default=(0.0, 0.0))
     alike = max(shares) - min(shares) <= ONE_ROOF * abs(median(shares))
     if not exact or alike or len(sized) < len(added) or low == high:
@@ -106,9 +110,9 @@ def _merged(alone: Sequence[Change]) -> list[Change]:
     return made
 
 
-def _same(one: Change, other: Change) -> bool:
-    terms = (one.call, other.call, ONE_ROOF), (one.byte, other.byte, ONE_ROOF)
+def _same(roof: Change, change: Change) -> bool:
+    terms = (roof.call, change.call, ONE_ROOF), (roof.byte, change.byte, ONE_ROOF)
     return all(
         a == b or (a is not None and b is not None and abs(a - b) <= within * max(abs(a), abs(b)))
-        for a, b, within in (*terms, (one.share, other.share, ALIKE))
+        for a, b, within in (*terms, (roof.share, change.share, ALIKE))
     )

@@ -190,58 +190,58 @@ class Comparison:
         """Returns the clause that says why no case can be called better or worse; None if one
         can."""
         if self.exact:
-            counted = any(one.first.exact and one.second.exact for one in self.pairs)
+            counted = any(pair.first.exact and pair.second.exact for pair in self.pairs)
             return None if counted or not self.pairs else SCATTERED
         if self.first.emulated or self.second.emulated:
             return EMULATED
         if len(self.too_few) < len(self.pairs):
             return None
-        return ONE_START if all(one.have < 2 for one in self.pairs) else FEW_STARTS
+        return ONE_START if all(pair.have < 2 for pair in self.pairs) else FEW_STARTS
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
         """Returns the sampled cases with fewer than FEWEST starts: none is called better or
         worse."""
-        return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
+        return tuple(pair for pair in self.pairs if not pair.exact and pair.have < FEWEST)
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
         key = {verdict: place for place, verdict in enumerate(GRAVEST_FIRST)}
-        return tuple(sorted(self.pairs, key=lambda one: (key[one.verdict], -abs(one.change))))
+        return tuple(sorted(self.pairs, key=lambda pair: (key[pair.verdict], -abs(pair.change))))
 
     def verdicts(self) -> dict[str, Verdict]:
         """Returns the verdict on each case: the gravest over its numbers of operations per call."""
-        return {one.case: one.verdict for one in reversed(self.worst_first)}
+        return {pair.case: pair.verdict for pair in reversed(self.worst_first)}
 
     def of(self, verdict: Verdict) -> tuple[str, ...]:
         """Returns the cases with that verdict."""
-        return tuple(case for case, said in self.verdicts().items() if said == verdict)
+        return tuple(case for case, gravest in self.verdicts().items() if gravest == verdict)
 
     @property
     def visible(self) -> tuple[float, ...]:
         """Returns, in rising order, the smallest relative change that each judged case would have
         shown."""
-        return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
+        return tuple(sorted(pair.visible for pair in self.pairs if math.isfinite(pair.visible)))
 
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Returns the reasons not to compare the two runs, each with what to do instead."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if first.emulated != second.emulated:
         base, new = ("an emulated board" if run.emulated else "hardware" for run in (first, second))
         why = f"BASE is a run of {base} and NEW one of {new}: an emulator's times say nothing "
-        found[f"{why}about hardware"] = "measure both on one board"
+        reasons[f"{why}about hardware"] = "measure both on one board"
     if first.icount != second.icount:
         base, new = ("instructions" if run.icount else "time" for run in (first, second))
         why = f"BASE is measured in {base} and NEW in {new}: their ratio has no meaning"
-        found[why] = "measure both on one board"
+        reasons[why] = "measure both on one board"
     if first.run and second.run and first.plan != second.plan:
         why = f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
-        found[f"{why}measured beside a case may change it"] = "measure both with one plan"
+        reasons[f"{why}measured beside a case may change it"] = "measure both with one plan"
     for run in (first, second):
         if run.incomplete:
-            found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
-    return found
+            reasons[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
+    return reasons
 
 
 def unlike(
@@ -285,13 +285,13 @@ def _described(run: RunData) -> dict[str, str]:
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case that both runs have, and names the cases that only one of them has."""
     others = readings(second)
-    both = [(one, others[key]) for key, one in readings(first).items() if key in others]
+    both = [(reading, others[key]) for key, reading in readings(first).items() if key in others]
     if first.icount and second.icount:
         pairs = shifted([_counted(*pair) for pair in both])
     else:
         pairs = sampled(both)
     if first.emulated or second.emulated:
-        pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
+        pairs = [pair if pair.exact else replace(pair, verdict="undecided") for pair in pairs]
     before, after = first.measured, second.measured
     lost = tuple(key for key in before if key not in after)
     new = tuple(key for key in after if key not in before)
@@ -301,14 +301,14 @@ def compare(first: RunData, second: RunData) -> Comparison:
 def readings(run: RunData) -> dict[str, Reading]:
     """Returns all readings of a run, by `Reading.key`. Each run of teehash is a separate process,
     so it counts as a start; its value is the time for its file without opening the TA's session."""
-    found = []
+    measured = []
     for case in run.sound:
         local = run.backend(case.case.backend).local
         world: World = "tee" if in_tee(run, case) else "program" if local else "kernel"
         for repeat in case.repeats:
             size = None if case.case.bytes is None else case.case.bytes * repeat
             about = (repeat, case.work, size, world, case.loops(repeat), run.resolution)
-            found.append(Reading(case.key, case.times(repeat), *about))
+            measured.append(Reading(case.key, case.times(repeat), *about))
     steps: dict[str, list[list[float]]] = {}
     for record in run.teehash:
         files = record.report.get("files")
@@ -316,8 +316,8 @@ def readings(run: RunData) -> dict[str, Reading]:
         value = file.get("total_ns") if isinstance(file, dict) else None
         if isinstance(value, int | float):
             steps.setdefault(record.case, []).append([float(value)])
-    found += [Reading(step, starts) for step, starts in steps.items()]
-    return {one.key: one for one in found}
+    measured += [Reading(step, starts) for step, starts in steps.items()]
+    return {reading.key: reading for reading in measured}
 
 
 # -- where instructions are counted --------------------------------------------------------------
@@ -327,71 +327,73 @@ def slack(figure: float, *readings: Reading) -> tuple[float, float]:
     """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
     call of `figure` instructions, with these readings' scatter), and one step of the clock, which
     is infinite if allocated pages or timer ticks hide it."""
-    work, loops = readings[0].work, min(one.loops for one in readings)
-    apart = sum(one.scatter for one in readings)
+    work, loops = readings[0].work, min(reading.loops for reading in readings)
+    apart = sum(reading.scatter for reading in readings)
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure + apart, math.inf
     if work is None:
         return LIMIT * figure + WAITS + apart, math.inf
     if loops * figure >= TICK_NS:
         return LIMIT * figure + apart, math.inf
-    step = max(one.resolution for one in readings) / loops
+    step = max(reading.resolution for reading in readings) / loops
     return step + BOOTS * figure + apart, step
 
 
 def _counted(before: Reading, after: Reading) -> Difference:
     have = min(len(before.medians), len(after.medians))
     if before.steady and after.steady:
-        one = before.difference(exactly(before.least), exactly(after.least), have)
-        return judged(one, *slack(before.least, before, after))
-    first, second = (Estimate(median(chain.from_iterable(one.starts))) for one in (before, after))
+        difference = before.difference(exactly(before.least), exactly(after.least), have)
+        return judged(difference, *slack(before.least, before, after))
+    first, second = (Estimate(median(chain.from_iterable(run.starts))) for run in (before, after))
     return judged(before.difference(first, second, have), 0.0, math.inf)
 
 
-def judged(one: Difference, allowed: float, step: float) -> Difference:
+def judged(pair: Difference, allowed: float, step: float) -> Difference:
     """Returns the difference with its verdict: counts up to `allowed` apart are the same."""
-    if not (one.first.exact and one.second.exact):
+    if not (pair.first.exact and pair.second.exact):
         why = "its samples scatter, as where a call waits for a disk, or each makes another key"
-        return replace(one, exact=True, verdict="undecided", reason=why)
+        return replace(pair, exact=True, verdict="undecided", reason=why)
     verdict: Verdict = "same"
-    if abs(one.added) > allowed:
-        verdict = "worse" if one.added > 0 else "better"
-    visible = allowed / one.first.value if one.first.value else math.inf
-    return replace(one, exact=True, verdict=verdict, visible=visible, step=step)
+    if abs(pair.added) > allowed:
+        verdict = "worse" if pair.added > 0 else "better"
+    visible = allowed / pair.first.value if pair.first.value else math.inf
+    return replace(pair, exact=True, verdict=verdict, visible=visible, step=step)
 
 
 def shifted(pairs: Sequence[Difference]) -> list[Difference]:
     """Returns the pairs with common shifts judged: if most calls into the TEE (or in the program)
     moved alike, each of them is worse or better, however little it moved."""
-    found = list(pairs)
+    cases = list(pairs)
     for world in ("tee", "program"):
-        counted = [one for one in pairs if one.world == world and one.exact and one.second.exact]
-        shift = common_shift([one for one in counted if math.isfinite(one.step)])
+        counted = [
+            pair for pair in pairs if pair.world == world and pair.exact and pair.second.exact
+        ]
+        shift = common_shift([pair for pair in counted if math.isfinite(pair.step)])
         if shift is not None:
             verdict: Verdict = "worse" if shift > 0 else "better"
-            found = [
-                replace(one, verdict=verdict, shift=shift)
-                if one.world == world and one.second.exact and moves_with(one, shift)
-                else one
-                for one in found
+            cases = [
+                replace(pair, verdict=verdict, shift=shift)
+                if pair.world == world and pair.second.exact and moves_with(pair, shift)
+                else pair
+                for pair in cases
             ]
-    return found
+    return cases
 
 
-def moves_with(one: Difference, shift: float) -> bool:
-    step = one.step if math.isfinite(one.step) else 0.0
-    return one.added * shift > 0 and abs(one.added - shift) <= max(abs(shift) / 4, step)
+def moves_with(pair: Difference, shift: float) -> bool:
+    step = pair.step if math.isfinite(pair.step) else 0.0
+    return pair.added * shift > 0 and abs(pair.added - shift) <= max(abs(shift) / 4, step)
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
     """Returns the shift that most members share, in instructions per call (negative: fewer); else
     None."""
-    signs = [one.added > 0 for one in members if one.added]
+    signs = [pair.added > 0 for pair in members if pair.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
-    shift = median(one.added for one in members)
-    boots = min(min(BOOTS * one.first.value, one.step) for one in members)
-    most = sum(moves_with(one, shift) for one in members) > len(members) / 2
+    shift = median(pair.added for pair in members)
+    boots = min(min(BOOTS * pair.first.value, pair.step) for pair in members)
+    most = sum(moves_with(pair, shift) for pair in members) > len(members) / 2
     return shift if most and abs(shift) > boots else None
 
 
@@ -415,7 +417,7 @@ def _testable(before: Reading, after: Reading) -> bool:
     """Returns true if both runs have two starts, all times positive, and no distribution."""
     if before.work is not None and before.work.distribution:
         return False
-    return all(len(one.medians) > 1 and min(one.medians) > 0 for one in (before, after))
+    return all(len(reading.medians) > 1 and min(reading.medians) > 0 for reading in (before, after))
 
 
 def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
@@ -424,9 +426,9 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     medians = before.medians, after.medians
     many = len(before.medians), len(after.medians)
     first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)
-    one = before.difference(Estimate(first), Estimate(second), min(many))
+    difference = before.difference(Estimate(first), Estimate(second), min(many))
     if not _testable(before, after):
-        return one
+        return difference
     step = max(before.resolution, after.resolution) / min(before.loops, after.loops)
     grain = step / min(before.least, after.least)
     logs = [[math.log(value) for value in run] for run in medians]
@@ -437,7 +439,7 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     if error == 0:  # No scatter: the starts are equal and the clock's step is unknown
         verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
         ratio = math.exp(off)
-        return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
+        return replace(difference, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
     freedom = sum(each) ** 2 / (each[0] ** 2 / (many[0] - 1) + each[1] ** 2 / (many[1] - 1))
     freedom = max(int(freedom), 1)
     reach = student(ALPHA / tests, freedom) * error
@@ -449,7 +451,7 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     elif enough and (low > 1 or high < 1):
         verdict = "worse" if low > 1 else "better"
     return replace(
-        one,
+        difference,
         verdict=verdict,
         interval=Interval(low, high, 1 - ALPHA),
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
@@ -468,19 +470,19 @@ class Limit:
     share: float | None = None
     instructions: float | None = None
 
-    def broken(self, one: Difference) -> bool:
+    def broken(self, pair: Difference) -> bool:
         """Returns true if a case is worse by the limit or more, even at its interval's low end."""
-        if one.verdict != "worse":
+        if pair.verdict != "worse":
             return False
         if self.instructions is not None:
-            return one.added >= self.instructions
-        change = one.change if one.interval is None else one.interval.low - 1
+            return pair.added >= self.instructions
+        change = pair.change if pair.interval is None else pair.interval.low - 1
         return self.share is not None and change >= self.share
 
-    def possible(self, one: Difference) -> bool:
+    def possible(self, pair: Difference) -> bool:
         """Returns true if a case doesn't break the limit, but its interval reaches it."""
-        reach = one.interval is not None and one.interval.high - 1 >= (self.share or 0.0)
-        return not self.broken(one) and (reach or (one.interval is None and not one.exact))
+        reach = pair.interval is not None and pair.interval.high - 1 >= (self.share or 0.0)
+        return not self.broken(pair) and (reach or (pair.interval is None and not pair.exact))
 
     def __str__(self) -> str:
         if self.share is not None:

@@ -63,11 +63,11 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> E
         return _median(pairs[x], f"{label} x{x}", sampling, second, first)
 
     by_first = [median_of(x, 0, 1) for x in xs]
-    one = line(xs, by_first, "slope", robust=False)
-    other = line(xs, [median_of(x, 1, 0) for x in xs], "slope", robust=False)
-    if one is None or other is None:
+    first_line = line(xs, by_first, "slope", robust=False)
+    second_line = line(xs, [median_of(x, 1, 0) for x in xs], "slope", robust=False)
+    if first_line is None or second_line is None:
         return None
-    first, second = one.terms["slope"], other.terms["slope"]
+    first, second = first_line.terms["slope"], second_line.terms["slope"]
     interval = first.interval
     if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(time.value for time in by_first) or (
         interval and interval.low <= 0
@@ -75,7 +75,7 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> E
         return None
     # The first clock's medians are added back, since the fit weighs points by their size.
     ratio = second.value / first.value
-    moved = ratio * one.terms["call"].value - other.terms["call"].value
+    moved = ratio * first_line.terms["call"].value - second_line.terms["call"].value
     rests = [
         median_of(x, 1, -ratio) + exactly(time.value + moved)
         for x, time in zip(xs, by_first, strict=True)
@@ -91,10 +91,10 @@ def _pairs(
     samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
 ) -> list[tuple[float, float]]:
     """Returns both clocks' times per call, of samples with `repeat` operations per call."""
-    known = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
+    pairs = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
     return [
         (sample.ns / sample.loops, twin.ns / twin.loops)
-        for sample, twin in known
+        for sample, twin in pairs
         if twin is not None and (twin.repeat, twin.loops) == (repeat, sample.loops)
     ]
 
@@ -113,12 +113,12 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
         return None
     inside = crossing = None
     if 1 in pairs:
-        one = pairs[1], f"{measured.key} x1", sampling
-        inside, crossing = _median(*one, 1, 0), _median(*one, -1, 1)
+        single = pairs[1], f"{measured.key} x1", sampling
+        inside, crossing = _median(*single, 1, 0), _median(*single, -1, 1)
     ratio = slope_ratio(pairs, measured.key, sampling)
     return Counted(measured.key, inside, crossing, len(pairs), ratio)
 
 
 def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Counted]:
-    found = (counted(case, sampling) for case in cases)
-    return {one.key: one for one in found if one is not None}
+    counts = (counted(case, sampling) for case in cases)
+    return {count.key: count for count in counts if count is not None}

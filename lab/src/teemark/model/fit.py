@@ -107,8 +107,8 @@ class Fit:
     @property
     def prediction_error(self) -> float | None:
         """Returns the largest relative error at a point that the fit left out; None without any."""
-        known = [point.error for point in self.points if point.left_out is not None]
-        return max(known, default=None)
+        errors = [point.error for point in self.points if point.left_out is not None]
+        return max(errors, default=None)
 
 
 Columns = Mapping[str, Sequence[float]]  # By term: how often each point pays it
@@ -122,7 +122,7 @@ def fit(
     measured: Sequence[Estimate],
     base: Columns,
     candidates: Columns | None = None,
-    known: Known | None = None,
+    fixed: Known | None = None,
     *,
     robust: bool = True,
 ) -> Fit | None:
@@ -130,16 +130,16 @@ def fit(
     exclude zero, and no cost but those of MAY_SAVE is negative. Among such sets the one that best
     predicts left-out points wins; a larger set must do clearly better. Returns None if the points
     can't separate the terms of the base, or a median isn't positive."""
-    if any(one.value <= 0 for one in measured):
+    if any(cost.value <= 0 for cost in measured):
         return None
-    candidates, known = candidates or {}, known or {}
-    best = _solve(xs, measured, base, known, robust)
+    candidates, fixed = candidates or {}, fixed or {}
+    best = _solve(xs, measured, base, fixed, robust)
     if best is None:
         return None
     for count in range(1, len(candidates) + 1):
         for names in combinations(candidates, count):
             columns = {**base, **{name: candidates[name] for name in names}}
-            tried = _solve(xs, measured, columns, known, robust)
+            tried = _solve(xs, measured, columns, fixed, robust)
             if (
                 tried is not None
                 and all(_is_clear(name, tried.terms[name]) for name in names)
@@ -168,19 +168,19 @@ def _is_clear(name: str, term: Estimate) -> bool:
     return abs(term.value) > CLEAR * abs(term.value - end)
 
 
-def _prediction(one: Fit, other: Fit) -> float:
-    """Returns the prediction error of `one` divided by that of `other`. A point that can't be left
+def _prediction(tried: Fit, best: Fit) -> float:
+    """Returns the prediction error of `tried` divided by that of `best`. A point that can't be left
     out contributes its residual."""
-    mine, theirs = (sum(point.error**2 for point in found.points) for found in (one, other))
+    mine, theirs = (sum(point.error**2 for point in model.points) for model in (tried, best))
     if theirs <= ROUNDING**2:
         return 1.0
     return float((mine / theirs) ** 0.5)
 
 
 def _solve(
-    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, known: Known, robust: bool
+    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, fixed: Known, robust: bool
 ) -> Fit | None:
-    y = np.array([one.value for one in measured])
+    y = np.array([cost.value for cost in measured])
     design = np.array(list(columns.values()), dtype=np.float64).T
     if len(y) <= design.shape[1]:
         return None
@@ -188,9 +188,9 @@ def _solve(
     norms = np.linalg.norm(relative, axis=0)
     if np.any(norms == 0) or np.linalg.matrix_rank(relative / norms) < design.shape[1]:
         return None
-    apart = sum((term.value * np.asarray(paid) for term, paid in known.values()), np.zeros_like(y))
+    apart = sum((term.value * np.asarray(paid) for term, paid in fixed.values()), np.zeros_like(y))
     # A residual within SCATTER standard errors is no disturbance.
-    errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
+    errors = np.maximum(SCATTER * np.array([cost.variance**0.5 for cost in measured]) / y, ROUNDING)
     weights = np.ones_like(y)
     for _ in range(_ROUNDS if robust else 1):
         root = np.sqrt(weights)[:, np.newaxis]
@@ -206,9 +206,9 @@ def _solve(
     solution = inverse / y
     values = solution @ (y - apart)
     left = list(measured)
-    for term, paid in known.values():
-        left = [one - term.scaled(times) for one, times in zip(left, paid, strict=True)]
-    counted = all(one.counted for one in left)
+    for term, paid in fixed.values():
+        left = [cost - term.scaled(times) for cost, times in zip(left, paid, strict=True)]
+    counted = all(cost.counted for cost in left)
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -220,17 +220,17 @@ def _solve(
         for i, name in enumerate(columns)
     }
     return Fit(
-        terms=terms | {name: term for name, (term, _) in known.items()},
+        terms=terms | {name: term for name, (term, _) in fixed.items()},
         points=tuple(
-            Point(x, one, float(at), left)
-            for x, one, at, left in zip(xs, measured, fitted, left_out, strict=True)
+            Point(x, cost, float(at), left)
+            for x, cost, at, left in zip(xs, measured, fitted, left_out, strict=True)
         ),
     )
 
 
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
     """Returns draws of the sum of the points weighted by `row`, and their degrees of freedom."""
-    draws = [one.draws for one in points if one.draws is not None]
+    draws = [point.draws for point in points if point.draws is not None]
     if len(draws) < len(points):
         return None, math.inf, False
     total = row @ np.array(np.broadcast_arrays(*draws))

@@ -82,8 +82,8 @@ class Form:
             return {**call, "page": pages}, {"byte": float(n), "table": float(n // PAGE_TABLE)}
         if self.form == "storage":
             # The TEE writes a header before the data, so a full last block needs another one.
-            found = {"block": n // PAGE + 1.0 if self.in_tee else pages, "byte": float(n)}
-            return call, found | ({"rpc": rpcs} if rpcs is not None else {})
+            candidates = {"block": n // PAGE + 1.0 if self.in_tee else pages, "byte": float(n)}
+            return call, candidates | ({"rpc": rpcs} if rpcs is not None else {})
         if self.form == "command":
             return {**call, "byte": float(n)}, {"feed": float(n > 0), "page": pages}
         if not self.block:
@@ -94,7 +94,7 @@ class Form:
             requests = {"request": float(-(-n // AFALG_REQUEST))} if self.by_kernel else {}
             return base, own_pages | requests
         shown = {"feed": n > 0, "again": blocks > 1, "tail": n % self.block > 0}
-        return base, {name: float(there) for name, there in shown.items()} | own_pages
+        return base, {name: float(paid) for name, paid in shown.items()} | own_pages
 
     def blocks(self, n: int) -> int:
         """Returns the number of blocks of a message of n bytes, with its padding."""

@@ -55,19 +55,19 @@ class Line:
 
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
     """Returns every case that two or more runs have; `runs` are in order of time, of one kind."""
-    found: dict[str, list[tuple[int, Reading]]] = {}
+    by_case: dict[str, list[tuple[int, Reading]]] = {}
     counted = all(run.icount for run in runs)
     blind = not counted and any(run.emulated for run in runs)
     for number, run in enumerate(runs):
-        for one in readings(run).values():
-            if one.repeat == 1:
-                found.setdefault(one.case, []).append((number, one))
+        for reading in readings(run).values():
+            if reading.repeat == 1:
+                by_case.setdefault(reading.case, []).append((number, reading))
     made = []
-    for key, measured in found.items():
+    for key, measured in by_case.items():
         if len(measured) < 2:
             continue
-        values = tuple(one.least if counted else one.middle for _, one in measured)
-        sure = [place for place, (_, one) in enumerate(measured) if one.steady or not counted]
+        values = tuple(point.least if counted else point.middle for _, point in measured)
+        sure = [place for place, (_, point) in enumerate(measured) if point.steady or not counted]
         changes: tuple[int, ...] = ()
         if counted:
             allowed = [slack(values[place], measured[place][1])[0] for place in sure]
@@ -81,15 +81,15 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
 
 
 def events(
-    runs: Sequence[RunData], found: Sequence[Line]
+    runs: Sequence[RunData], cases: Sequence[Line]
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
     """Returns the index of each run at which levels begin, with the changes of its cases; the last
     run comes first."""
     made = []
-    for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
+    for number in sorted({line.runs[at] for line in cases for at in line.changes}, reverse=True):
         run = runs[number]
         measured, pairs = readings(run), []
-        for line in found:
+        for line in cases:
             if number not in line.runs[1:]:
                 continue
             at = line.runs.index(number)
@@ -100,9 +100,9 @@ def events(
             verdict: Verdict = "same"
             if at in line.changes:
                 verdict = "worse" if after > before else "better"
-            one = measured[line.case].difference(exactly(before), exactly(after))
-            exact = run.icount and one.work is not None
-            pairs.append(replace(one, verdict=verdict, exact=exact))
+            difference = measured[line.case].difference(exactly(before), exactly(after))
+            exact = run.icount and difference.work is not None
+            pairs.append(replace(difference, verdict=verdict, exact=exact))
         whole = Comparison(runs[number - 1], run, tuple(shifted(pairs)), (), ())
         made.append((number, changes(whole)))
     return tuple(made)
@@ -112,15 +112,15 @@ def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[in
     """Returns the indices where a value leaves the level before it by more than `allowed` there. A
     value that the next run takes back doesn't count: one boot of about forty takes more
     instructions than the others."""
-    found, level = [], values[0] if values else 0.0
+    places, level = [], values[0] if values else 0.0
     for place, value in enumerate(values):
         last = place + 1 == len(values)
         if abs(value - level) > allowed[place] and (
             last or abs(values[place + 1] - level) > allowed[place + 1]
         ):
-            found.append(place)
+            places.append(place)
             level = value
-    return tuple(found)
+    return tuple(places)
 
 
 def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
@@ -136,5 +136,5 @@ def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
     if scatter == 0:
         scatter = 1e-9
     signal = (logs / scatter).reshape(-1, 1)
-    found = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
-    return tuple(int(place) for place in found.predict(pen=PENALTY * math.log(count))[:-1])
+    pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
+    return tuple(int(place) for place in pelt.predict(pen=PENALTY * math.log(count))[:-1])

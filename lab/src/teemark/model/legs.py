@@ -47,14 +47,14 @@ class Traced:
         mean = sum(values) / len(values)
         if self.sampling.exact and len(set(values)) == 1 and not self.grain:
             return exactly(mean)
-        found = self.sampling.estimate([list(values)], f"{self.key} {what}")
-        if found.draws is None:
+        median = self.sampling.estimate([list(values)], f"{self.key} {what}")
+        if median.draws is None:
             return Estimate(mean)
         # The difference of two truncated time stamps has a triangular error of one step.
         rng = np.random.default_rng([SEED, len(values), round(self.legs)])
         spread = self.grain * (self.legs / self.calls / 6) ** 0.5
-        draws = np.broadcast_to(found.draws, DRAWS) - found.value + mean
-        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), found.freedom, found.shared)
+        draws = np.broadcast_to(median.draws, DRAWS) - median.value + mean
+        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), median.freedom, median.shared)
 
     def event(self, untraced: Estimate) -> Estimate:
         """Returns the cost of a leg's two events: how much longer a traced call takes, per leg."""
@@ -76,11 +76,11 @@ class Traced:
         subtracted: its events, and the slower switches between threads."""
         if not self.rpcs:
             return exactly(0.0)
-        found = self._estimate([float(_served(way)) for way in self.ways], "rpc")
+        served = self._estimate([float(_served(way)) for way in self.ways], "rpc")
         if event is None:
-            return found
+            return served
         changes = (self.event(untraced) - event).scaled(self.legs)
-        return found - _half(event, self.rpcs) - changes
+        return served - _half(event, self.rpcs) - changes
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
@@ -103,12 +103,12 @@ def _served(way: Sequence[Leg]) -> int:
 
 def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
     """Returns the traced calls by case. A record that lost events has no legs and isn't used."""
-    found: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
-    for one in run.legs:
-        if one.legs and one.ns is not None:
-            found.setdefault(one.case, []).append((one.ns, one.legs, one.resolution_ns))
+    by_case: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
+    for call in run.legs:
+        if call.legs and call.ns is not None:
+            by_case.setdefault(call.case, []).append((call.ns, call.legs, call.resolution_ns))
     made = {}
-    for key, calls in found.items():
+    for key, calls in by_case.items():
         ns, ways, steps = zip(*calls, strict=True)
         made[key] = Traced(key, ns, ways, float(max(steps)), sampling)
     return made

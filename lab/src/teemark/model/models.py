@@ -44,9 +44,9 @@ class Cost:
     def _rpcs_at(self, size: int) -> float | None:
         """Returns the RPCs per call at a size, interpolated between the measured sizes."""
         points = zip(self.fit.points, self.rpcs, strict=False)
-        known = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
-        xs, ys = zip(*known, strict=True) if known else ((), ())
-        return float(np.interp(size, xs, ys)) if known else None
+        counted = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
+        xs, ys = zip(*counted, strict=True) if counted else ((), ())
+        return float(np.interp(size, xs, ys)) if counted else None
 
     @property
     def call(self) -> Estimate:
@@ -148,12 +148,12 @@ def costs_of(
     run: RunData, stats: Iterable[CaseStats], counted: Mapping[str, Counted]
 ) -> tuple[Cost, ...]:
     """Returns the fitted costs of each workload, algorithm and backend that has enough sizes."""
-    known = {one.key: one for one in stats}
-    ways = {key: one.crossing for key, one in counted.items() if one.crossing is not None}
+    by_key = {call.key: call for call in stats}
+    ways = {key: count.crossing for key, count in counted.items() if count.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}
     for measured in run.sound:
         case = measured.work
-        if measured.curve is not None and case.size is not None and measured.key in known:
+        if measured.curve is not None and case.size is not None and measured.key in by_key:
             name = (measured.curve, case.algorithm, case.backend)
             groups.setdefault(name, []).append(measured)
     made: dict[tuple[str, str, str], Cost] = {}
@@ -163,7 +163,7 @@ def costs_of(
         algorithm = run.algorithm(group[0].work.algorithm)
         form = Form.of(group[0].work, algorithm, in_tee=in_tee(run, group[0]))
         sizes = [measured.work.size or 0 for measured in group]
-        here = [known[measured.key] for measured in group]
+        here = [by_key[measured.key] for measured in group]
         pages = [float(form.pages(size)) for size in sizes]
         way = None
         if all(measured.key in ways for measured in group):
@@ -177,9 +177,9 @@ def costs_of(
         base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
         apart = {"page": (page, pages)} if page is not None else {}
-        found = fit(sizes, [one.estimate for one in here], base, candidates, apart)
-        if found is not None:
-            made[name] = Cost(*name, found, form, way, min(one.time.count for one in here), rpcs)
+        fitted = fit(sizes, [call.estimate for call in here], base, candidates, apart)
+        if fitted is not None:
+            made[name] = Cost(*name, fitted, form, way, min(call.time.count for call in here), rpcs)
     return tuple(made[name] for name in groups if name in made)
 
 
@@ -211,9 +211,9 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str,
         times = [
             sampling.estimate(measured.times(n), f"{key} x{n}", measured.loops(n)) for n in counts
         ]
-        found = line(counts, times, "operation")
-        if found is not None:
-            lines[key] = found
+        fitted = line(counts, times, "operation")
+        if fitted is not None:
+            lines[key] = fitted
     return lines
 
 
@@ -256,7 +256,7 @@ def _reference(models: Models, cost: Cost) -> Estimate | None:
 
 
 def streamed(models: Models) -> tuple[Streamed, ...]:
-    found = []
+    streams = []
     for stats in models.stats:
         chunk = stats.work.chunk
         if stats.work.row is not work.STREAM or stats.bytes is None or not chunk:
@@ -264,23 +264,25 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
         cost = models.cost(stats.algorithm, stats.backend)
         predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
         if predicted is not None or (cost and cost.form.by_kernel):
-            found.append(Streamed(stats, predicted))
-    return tuple(found)
+            streams.append(Streamed(stats, predicted))
+    return tuple(streams)
 
 
 def references_of(stats: Iterable[CaseStats]) -> Fit | None:
-    empty = [(one, one.work.calls()) for one in stats if one.work.row is work.INVOKE]
-    known = [(one.estimate, calls.references) for one, calls in empty if calls is not None]
+    empty = [(case, case.work.calls()) for case in stats if case.work.row is work.INVOKE]
+    measured = [(case.estimate, calls.references) for case, calls in empty if calls is not None]
     return fit(
-        range(len(known)),
-        [time for time, _ in known],
-        {"call": [1.0] * len(known)},
-        {"reference": [float(len(references)) for _, references in known]},
+        range(len(measured)),
+        [time for time, _ in measured],
+        {"call": [1.0] * len(measured)},
+        {"reference": [float(len(references)) for _, references in measured]},
     )
 
 
 def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
-    calls = sorted((one.work.count or 0, one.estimate) for one in stats if one.work.row is work.LOG)
+    calls = sorted(
+        (case.work.count or 0, case.estimate) for case in stats if case.work.row is work.LOG
+    )
     return line([count for count, _ in calls], [time for _, time in calls], "line")
 
 
@@ -297,6 +299,6 @@ def build(run: RunData) -> Models:
         lines=lines_of(stats),
         references=references_of(stats),
         sampling=sampling,
-        _by_key={one.key: one for one in stats},
+        _by_key={case.key: case for case in stats},
     )
     return replace(made, streams=streamed(made))

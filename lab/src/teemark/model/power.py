@@ -28,7 +28,7 @@ def visible(error: float, starts: tuple[int, int], tests: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _shift_seen(one: int, other: int, tests: int) -> float:
+def _shift_seen(first: int, second: int, tests: int) -> float:
     """Returns the change that is called worse with probability POWER, in true standard errors: the
     mean over the values that both runs' variances, and so Welch's degrees of freedom, may take. Chi
     squares are approximated as by E. Wilson and M. Hilferty (1931)."""
@@ -42,11 +42,11 @@ def _shift_seen(one: int, other: int, tests: int) -> float:
         return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
 
     reaches = []
-    for a in shares(one):
-        for b in shares(other):
-            freedom = (a + b) ** 2 / (a**2 / (one - 1) + b**2 / (other - 1))
+    for a in shares(first):
+        for b in shares(second):
+            freedom = (a + b) ** 2 / (a**2 / (first - 1) + b**2 / (second - 1))
             reach = student(ALPHA / tests, max(int(freedom), 1))
-            reaches.append(reach * math.sqrt((a + b) / (1 / one + 1 / other)))
+            reaches.append(reach * math.sqrt((a + b) / (1 / first + 1 / second)))
     low, high = 0.0, max(reaches) + 10
     for _ in range(40):
         middle = (low + high) / 2

@@ -38,10 +38,10 @@ class Prediction:
 
     @property
     def interval(self) -> Interval | None:
-        known = self.figure.interval
-        if known is None:
+        interval = self.figure.interval
+        if interval is None:
             return None
-        low, high = known.low * (1 - self.off), known.high * (1 + self.off)
+        low, high = interval.low * (1 - self.off), interval.high * (1 + self.off)
         return Interval(max(0.0, low - self.path), high + self.path)
 
 
@@ -78,7 +78,7 @@ def predict(models: Models, task: Work) -> Prediction:
     return Prediction(
         task,
         _figure(models, cost, task),
-        max((LEAST, off, *(abs(one.off or 0.0) for one in checked))),
+        max((LEAST, off, *(abs(stream.off or 0.0) for stream in checked))),
         (sizes[0], sizes[-1]),
         max(paths, default=0.0),
         len(checked),
@@ -88,16 +88,16 @@ def predict(models: Models, task: Work) -> Prediction:
 def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
     """Returns the measured streams of the algorithm and backend. Raises Unpredictable if none has
     pieces as small as the task's, unless the TEE's calls or AF_ALG's own pieces give their cost."""
-    found = [
-        one
-        for one in models.streams
-        if one.off is not None
-        and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
+    streams = [
+        stream
+        for stream in models.streams
+        if stream.off is not None
+        and (stream.measured.algorithm, stream.measured.backend) == (task.algorithm, task.backend)
     ]
     size, chunk = task.size or 0, task.chunk or 0
-    known = any((one.measured.work.chunk or 0) <= chunk for one in found)
-    if size <= chunk or cost.form.in_tee or cost.form.by_kernel or known:
-        return found
+    as_small = any((stream.measured.work.chunk or 0) <= chunk for stream in streams)
+    if size <= chunk or cost.form.in_tee or cost.form.by_kernel or as_small:
+        return streams
     raise Unpredictable(
         f"what a piece of {chunk} bytes costs isn't known: no message in pieces as small was "
         "measured",
@@ -107,9 +107,9 @@ def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
 
 def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
     size = task.size or 0
-    found = cost.at(size) if task.chunk is None else in_pieces(models, cost, size, task.chunk)
-    if found is not None:
-        return found
+    figure = cost.at(size) if task.chunk is None else in_pieces(models, cost, size, task.chunk)
+    if figure is not None:
+        return figure
     if cost.form.by_kernel:
         why = "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost "
         why += "isn't known"

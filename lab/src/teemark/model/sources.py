@@ -38,9 +38,9 @@ class Hashing:
         return {name: row.get(name, 0.0) for name in self.line.terms}
 
     def _wide(self, row: Mapping[str, float], label: str) -> Estimate:
-        found = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
-        known = any(point.left_out is not None for point in self.line.points)
-        return found.widened(self.line.misfit if known else None, f"{self.source} {label}")
+        cost = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
+        left_out = any(point.left_out is not None for point in self.line.points)
+        return cost.widened(self.line.misfit if left_out else None, f"{self.source} {label}")
 
     def setup(self, size: int) -> Estimate:
         """Returns the set-up, which is all but the cost per block, with the error of the line."""
@@ -82,16 +82,16 @@ class Sources:
     def _repeats(self) -> Mapping[str, Fit]:
         if not self._net:
             return self.models.repeats
-        cases = [self._net.get(one.key, one) for one in self.run.sound]
+        cases = [self._net.get(case.key, case) for case in self.run.sound]
         return repeat_lines(cases, self.models.sampling)
 
     @cached_property
     def _net(self) -> Mapping[str, MeasuredCase]:
         """Returns the cases whose process waited for a CPU, with that wait subtracted."""
         return {
-            one.key: _without_wait(one)
-            for one in self.run.sound
-            if any(sample.waited_ns for sample in one.samples)
+            case.key: _without_wait(case)
+            for case in self.run.sound
+            if any(sample.waited_ns for sample in case.samples)
         }
 
     def time(self, key: str) -> Estimate | None:
@@ -122,9 +122,9 @@ class Sources:
             names.append(work.INVOKE.key(f"memref-{direction}"))
             names += [buffer(memory, "in", n) for n in (64, 4096)]
         for name in names:
-            found = self.time(name)
-            if found is not None:
-                return found - empty, name
+            call = self.time(name)
+            if call is not None:
+                return call - empty, name
         like = work.SHM.work(memory, work.TEE, "in", size)
         cost = self.models.cost(memory, work.TEE, like.curve or "")
         if cost is None or not cost.fit.fits:
@@ -147,9 +147,9 @@ class Sources:
         """Returns whole messages' operations of the same algorithm and backend, by rising size."""
         like = (work.ONESHOT, case.algorithm, case.backend)
         cases = (stats.work for stats in self.models.stats)
-        alike = [one for one in cases if (one.row, one.algorithm, one.backend) == like]
-        found = {one.size or 0: self.operation(one) for one in alike}
-        return {size: one for size, one in sorted(found.items()) if one is not None}
+        alike = [whole for whole in cases if (whole.row, whole.algorithm, whole.backend) == like]
+        operations = {whole.size or 0: self.operation(whole) for whole in alike}
+        return {size: cost for size, cost in sorted(operations.items()) if cost is not None}
 
     def hashing(self, case: Work) -> Hashing | None:
         """Returns the cost of hashing for an algorithm and backend: by a line over operations
@@ -165,17 +165,17 @@ class Sources:
         if not algorithm.block_bytes:
             return None
         form = Form("message", algorithm.block_bytes, algorithm.pad_bytes or 0)
-        known = self.whole(case)
-        first, last = min(known, default=0), max(known, default=0)
-        if known and form.blocks(last) > SPREAD * form.blocks(first):
-            line = _line(form, list(known), [value for value, _ in known.values()])
+        by_size = self.whole(case)
+        first, last = min(by_size, default=0), max(by_size, default=0)
+        if by_size and form.blocks(last) > SPREAD * form.blocks(first):
+            line = _line(form, list(by_size), [value for value, _ in by_size.values()])
             if line is not None:
-                to = "and" if len(known) == 2 else "to"
-                return Hashing(line, form, f"{known[last][1]}, {first} {to} {last} bytes")
+                to = "and" if len(by_size) == 2 else "to"
+                return Hashing(line, form, f"{by_size[last][1]}, {first} {to} {last} bytes")
         cost = self.models.cost(case.algorithm, case.backend)
         reference = self.mapping("allocated", "in", DIGEST_BYTES)
-        told = cost is not None and cost.fit.fits and "block" in cost.fit.terms
-        if cost is None or not told or self.empty is None or reference is None:
+        fits = cost is not None and cost.fit.fits and "block" in cost.fit.terms
+        if cost is None or not fits or self.empty is None or reference is None:
             return None
         outside = self.empty + reference[0].scaled(2)
         return Hashing(cost.fit, form, f"the model of {cost.name}", outside)
@@ -202,7 +202,7 @@ def buffer(memory: str, direction: str, size: int) -> str:
 
 def _without_wait(measured: MeasuredCase) -> MeasuredCase:
     starts = (
-        tuple(msgspec.structs.replace(one, ns=one.ns - one.waited_ns) for one in start)
+        tuple(msgspec.structs.replace(sample, ns=sample.ns - sample.waited_ns) for sample in start)
         for start in measured.starts
     )
     return replace(measured, starts=tuple(starts))

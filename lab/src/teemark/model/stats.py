@@ -144,11 +144,11 @@ class Estimate:
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
     """Returns the degrees of freedom of the sum of `factor * estimate` over the parts, and whether
     the parts share their starts."""
-    known = [(share**2 * part.variance, part) for share, part in parts]
-    total = sum(variance for variance, _ in known)
-    if any(part.shared for _, part in known):
-        return min(part.freedom for variance, part in known), True
-    uncertain = sum(variance**2 / part.freedom for variance, part in known)
+    weighted = [(share**2 * part.variance, part) for share, part in parts]
+    total = sum(variance for variance, _ in weighted)
+    if any(part.shared for _, part in weighted):
+        return min(part.freedom for variance, part in weighted), True
+    uncertain = sum(variance**2 / part.freedom for variance, part in weighted)
     return total**2 / uncertain if uncertain > 0 else math.inf, False
 
 
@@ -198,27 +198,27 @@ def estimate(
     information of one; `common` is the share of the variance that neighbouring cases have in
     common. `grain` is the clock's step in the unit of the values. `exact`: the clock counts
     instructions; `of` is the total count if the values are differences."""
-    found = [values for values in starts if values]
-    if not found:
+    sampled = [values for values in starts if values]
+    if not sampled:
         raise ValueError("no values to estimate from")
-    value = centre(found)
-    if exact and steady([one for values in found for one in values], of):
+    value = centre(sampled)
+    if exact and steady([sample for values in sampled for sample in values], of):
         return exactly(value)
-    if len(found) > 1:
-        shifts = np.array([median(values) for values in found]) - value
-        drawn = value + _start_weights(len(found)) @ shifts
-        return Estimate(value, drawn, len(found) - 1, shared=True)
-    places = _places(len(found[0]), round(dependence, 3))
+    if len(sampled) > 1:
+        shifts = np.array([median(values) for values in sampled]) - value
+        drawn = value + _start_weights(len(sampled)) @ shifts
+        return Estimate(value, drawn, len(sampled) - 1, shared=True)
+    places = _places(len(sampled[0]), round(dependence, 3))
     if places is None:
         return Estimate(value)
     rng = np.random.default_rng([SEED, crc32(label.encode())])
     places = rng.permutation(places)
     if common > 0:
-        count = len(found[0])
+        count = len(sampled[0])
         middle, shared = (count - 1) / 2, math.sqrt(common * dependence * count) / 2
         apart = (places - middle) * math.sqrt(1 - common) + _common_shifts() * shared
         places = np.clip(middle + apart, 0, count - 1)
-    ordered = np.sort(np.asarray(found[0], dtype=np.float64))
+    ordered = np.sort(np.asarray(sampled[0], dtype=np.float64))
     if grain > 0:
         ordered = _apart(ordered, grain)
         value = median(ordered.tolist())
@@ -316,12 +316,12 @@ class Dependence:
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
         """Takes each case's positions in the run's order, and the values at these positions."""
         self._per_sample = 0.0
-        found = [(order, values) for order, values in cases if len(values) > 1]
-        total = sum(len(values) for _, values in found)
+        series = [(order, values) for order, values in cases if len(values) > 1]
+        total = sum(len(values) for _, values in series)
         if total < 2 * ENOUGH:
             return
-        places = np.concatenate([np.asarray(order) for order, _ in found])
-        score = np.concatenate([_normal_scores(values) for _, values in found])
+        places = np.concatenate([np.asarray(order) for order, _ in series])
+        score = np.concatenate([_normal_scores(values) for _, values in series])
         score = score[np.argsort(places, kind="stable")]
         time = np.linspace(-1, 1, total)
         score = score - score.mean() - time * (score @ time) / (time @ time)
@@ -332,7 +332,7 @@ class Dependence:
         if neighbours < VISIBLE / math.sqrt(total):
             return
         # Subtracting each case's median and a trend biases the correlation downwards.
-        opposed = (2 * (1 + 3 * neighbours) + len(found)) / total
+        opposed = (2 * (1 + 3 * neighbours) + len(series)) / total
         neighbours = min(neighbours + opposed, 0.97)
         lags = np.arange(1, min(total, MAX_LAG))
         signs = 2 / math.pi * np.arcsin(neighbours**lags)
@@ -355,10 +355,10 @@ class Dependence:
 
 def _normal_scores(values: Sequence[float]) -> Array:
     """Returns the normal quantiles of the values' ranks; ties share their mean rank."""
-    found = np.asarray(values, dtype=np.float64)
-    ordered = np.sort(found)
-    rank = (np.searchsorted(ordered, found) + np.searchsorted(ordered, found, side="right")) / 2
-    return np.interp(rank / len(found), *_normal_quantiles())
+    samples = np.asarray(values, dtype=np.float64)
+    ordered = np.sort(samples)
+    rank = (np.searchsorted(ordered, samples) + np.searchsorted(ordered, samples, side="right")) / 2
+    return np.interp(rank / len(samples), *_normal_quantiles())
 
 
 @cache
@@ -394,17 +394,17 @@ class Summary:
         return self.estimate.interval
 
 
-def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of `values`, which come from `starts` starts. `known` is their median, if
+def summarize(values: Sequence[float], middle: Estimate | None = None, starts: int = 1) -> Summary:
+    """Returns the summary of `values`, which come from `starts` starts. `middle` is their median, if
     already computed. Raises ValueError if there is no value."""
-    known = known or estimate((values,), "")
+    middle = middle or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
     # fsum rounds once, but its quotient may still leave the range by one bit
     mean = min(max(math.fsum(values) / n, low), high)
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
     p95 = float(np.quantile(values, 0.95))  # Linear between neighbours (Hyndman and Fan's type 7)
-    return Summary(n, mean, sd, low, p95, high, known, starts)
+    return Summary(n, mean, sd, low, p95, high, middle, starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +459,7 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
     starts: list[list[float]] = []
     for samples in measured.starts:
         starts.append([])
-        for sample in (one for one in samples if one.repeat == 1):
+        for sample in (single for single in samples if single.repeat == 1):
             if sample.user_us is None or sample.sys_us is None:
                 return None
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
@@ -483,10 +483,10 @@ class Sampling:
         """Returns the median of the starts' values; each sample has `loops` calls."""
         longest = max(map(len, starts))
         depends, common = self.dependence.of(longest), self.dependence.common(longest)
-        found = estimate(
+        middle = estimate(
             *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
-        return replace(found, counted=found.counted or self.counts)
+        return replace(middle, counted=middle.counted or self.counts)
 
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
