@@ -62,10 +62,10 @@ BySize = Mapping[str, Mapping[int, Estimate]]  # What each choice costs at each 
 
 def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:
     """Returns the best choice, size by size, over the next best one; neighbouring sizes with the
-    same best choice are one. Sizes at which none is better belong to the choice before them, or
-    else to the first one."""
+    same best choice are one. A size at which two are equally good belongs to the choice before it
+    (to the first one, if none is before), but only if that is one of the two."""
     found: list[Choice] = []
-    open_: list[int] = []
+    open_: list[tuple[int, set[str]]] = []
     for size in sorted(set[int]().union(*choices.values())):
         ranked = sorted(
             (costs[size].value, name) for name, costs in choices.items() if size in costs
@@ -76,17 +76,17 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
         mine, theirs = choices[first][size], choices[second][size]
         a, b = mine.interval, theirs.interval
         if a is None or b is None or a.high * ALIKE >= b.low:
-            if found:
+            if not found:
+                open_.append((size, {first, second}))
+            elif found[-1].choose in (first, second):
                 found[-1] = replace(found[-1], undecided=(*found[-1].undecided, size))
-            else:
-                open_.append(size)
             continue
         new = Choice(question, subject, first, second, size, size, mine / theirs)
         last = found[-1] if found else None
         if last is not None and last.choose == first:
             found[-1] = replace(new, first=last.first, undecided=last.undecided)
         else:
-            found.append(replace(new, undecided=tuple(open_)))
+            found.append(replace(new, undecided=tuple(at for at, tied in open_ if first in tied)))
             open_ = []
     return tuple(found)
 

@@ -24,13 +24,14 @@ PROGRAM = "teehash"
 _PATTERN = b"teemark\n"
 """The files repeat this pattern, on every board, so that their digests are known here."""
 
-# $1: bytes wanted. Says a folder that lies on a disk and has the room; with "tmpfs" after it when
-# there is none but in memory, where a file is always cached.
+# $1: bytes wanted. Says a folder with that room: "disk FOLDER", or "tmpfs FOLDER" if there is none
+# but in memory, where a file is always cached. A folder is made as a trial: for root, BusyBox's
+# `test -w` says yes on a read-only file system, too.
 _FOLDER = """\
 need=$(( $1 / 1024 + 1024 ))
 memory=
 for d in /data /var/tmp "$HOME" /tmp; do
-  [ -d "$d" ] && [ -w "$d" ] || continue
+  made=$(mktemp -d "$d/teemark.XXXXXX" 2>/dev/null) && rmdir "$made" || continue
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
   if [ "$1" = tmpfs ]; then [ "$memory" ] || memory=$d; continue; fi

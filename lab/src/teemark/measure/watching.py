@@ -24,6 +24,11 @@ LIBRARY = "libteewatch.so"
 ROOM = 100_000
 """Calls that are kept; a record takes 160 bytes of the board's /tmp."""
 
+TRACED_S = 3600.0
+"""Most seconds that a traced program may take. A watched one has no limit: if the board hangs, its
+connection's keepalive notices it. A board that counts instructions has no keepalive, which would be
+counted too."""
+
 _SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
 _EVENT = re.compile(
@@ -98,8 +103,9 @@ def run(
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
-        # A program of the user's may take as long as it likes: a signal ends it.
-        status = board.script(_SCRIPT, *words, check=False, timeout=None).status
+        # The first signal ends the program alone: what it called until then is fetched.
+        with board.stream(script(_SCRIPT, *words)) as process:
+            status = process.copy(lambda _: None, TRACED_S if windows else None)
         # The end of the file is a hole: nothing was called there.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
         made = int.from_bytes(begun[16:24], "little")

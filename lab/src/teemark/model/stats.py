@@ -395,7 +395,7 @@ class Summary:
 
 
 def summarize(values: Sequence[float], middle: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of `values`, which come from `starts` starts. `middle` is their median, if
+    """Returns the summary of `values`, which come from `starts` starts; `middle` is their median if
     already computed. Raises ValueError if there is no value."""
     middle = middle or estimate((values,), "")
     n = len(values)
