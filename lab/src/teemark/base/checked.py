@@ -72,7 +72,7 @@ def line_of(text: str, place: str) -> int | None:
     """Returns the line of a place in TOML, such as `call[2].p0`; if its key is missing, the line of
     the block around it; None for the whole file. A list's values have the list's line."""
     lines = text.splitlines()
-    found, first, last = None, 0, len(lines)
+    line, first, last = None, 0, len(lines)
     for key, number in re.findall(r"([\w-]+)(?:\[(\d+)\])?", place):
         within = r"\s*(?:[\w-]+\s*\.\s*)*"
         begins = re.compile(rf"\s*(?:\[+{within}{key}\s*\]|{key}\s*[=.])")
@@ -85,8 +85,8 @@ def line_of(text: str, place: str) -> int | None:
         if lines[first].lstrip().startswith("["):  # an inline value is on its own line
             after = next((n for n in range(after, last) if block.match(lines[n])), last)
         last = after
-        found = first + 1
-    return found
+        line = first + 1
+    return line
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
@@ -128,8 +128,8 @@ def in_words(
         return place, f"{_shown(value)} is no number", None
     if text.startswith("Invalid"):
         return place, f"{_shown(value)} isn't known", _known(kind)
-    known = _known(kind) if path else None
-    return place, f"must be {_expected(text, kind)}, not {_shown(value)}", known
+    hint = _known(kind) if path else None
+    return place, f"must be {_expected(text, kind)}, not {_shown(value)}", hint
 
 
 def _shown(value: object) -> str:
@@ -193,14 +193,14 @@ def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
 def _known(kind: inspect.Type, value: object = None, key: str = "") -> str | None:
     """Returns a hint with the nearest known key, or with all keys of a table or values of a type;
     None if nothing is known."""
-    known: list[str] = []
+    words: list[str] = []
     for member in _members(kind, value):
         if isinstance(member, inspect.StructType):
-            known += [member.tag_field] if member.tag_field else []
-            known += [field.encode_name for field in member.fields]
+            words += [member.tag_field] if member.tag_field else []
+            words += [field.encode_name for field in member.fields]
         elif isinstance(member, inspect.LiteralType):
-            known += map(str, member.values)
-    close = difflib.get_close_matches(key, known, n=1)
+            words += map(str, member.values)
+    close = difflib.get_close_matches(key, words, n=1)
     if close:
         return f"did you mean `{close[0]}`?"
-    return "known: " + ", ".join(known) if known else None
+    return "known: " + ", ".join(words) if words else None

@@ -57,8 +57,8 @@ class _Plain(io.TextIOWrapper):
         return len(text)
 
 
-def _ungrouped(found: re.Match[str]) -> str:
-    before, number = found[1] or "", found[2]
+def _ungrouped(match: re.Match[str]) -> str:
+    before, number = match[1] or "", match[2]
     plain = number.replace("\N{NARROW NO-BREAK SPACE}", "")
     return before + " " * (len(number) - len(plain) if before else 0) + plain
 

@@ -83,6 +83,6 @@ class TeeHangs(BoardHangs):
     """The board answers, but its TEE doesn't."""
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def meant(word: str, words: Iterable[str]) -> str:
     """Returns a question that suggests the nearest known word; "" if no word is near."""
-    return "".join(f"did you mean {near}? " for near in difflib.get_close_matches(word, known, n=1))
+    return "".join(f"did you mean {near}? " for near in difflib.get_close_matches(word, words, n=1))

@@ -84,11 +84,11 @@ class Finding:
     def rank(self) -> float:
         """Returns the share of a call that the finding costs, else saves; lists are sorted by
         it."""
-        known = self.costs or self.saves
-        return known.value if known is not None else 0.0
+        share = self.costs or self.saves
+        return share.value if share is not None else 0.0
 
 
 def ranked(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Returns the findings whose status is `found`, the one that costs most first."""
-    found = [one for one in findings if one.status == "found"]
-    return tuple(sorted(found, key=lambda one: -one.rank))
+    present = [finding for finding in findings if finding.status == "found"]
+    return tuple(sorted(present, key=lambda finding: -finding.rank))

@@ -57,7 +57,7 @@ def change(value: int) -> str:
 
 def unit_of(ns: float) -> tuple[float, str]:
     """Returns the unit in which a time reads best: its length in nanoseconds, and its name."""
-    return next((one for one in reversed(_TIMES) if abs(ns) >= one[0] * 0.9995), _TIMES[0])
+    return next((unit for unit in reversed(_TIMES) if abs(ns) >= unit[0] * 0.9995), _TIMES[0])
 
 
 def duration(ns: float, significant: int = 3) -> str:
@@ -91,14 +91,14 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 def size(number: int) -> str:
     factor, name = next(
-        (one for one in _SIZES if number >= one[0] and not number % one[0]), _SIZES[-1]
+        (unit for unit in _SIZES if number >= unit[0] and not number % unit[0]), _SIZES[-1]
     )
     return f"{grouped(str(number // factor))}\N{NO-BREAK SPACE}{name}"
 
 
 def roughly_size(number: float) -> str:
     """Returns a size of bytes that need not be whole, with two significant digits."""
-    factor, name = next((one for one in _SIZES if number >= one[0]), _SIZES[-1])
+    factor, name = next((unit for unit in _SIZES if number >= unit[0]), _SIZES[-1])
     return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
 
 
@@ -137,8 +137,8 @@ def roughly_minutes(seconds: float) -> str:
     return f"about {plural(round(seconds / 3600), 'hour')}"
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    return f"{count(number)} {one if number == 1 else (many or one + 's')}"
+def plural(number: int, singular: str, many: str | None = None) -> str:
+    return f"{count(number)} {singular if number == 1 else (many or singular + 's')}"
 
 
 def listed(items: Sequence[str]) -> str:

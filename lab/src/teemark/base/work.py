@@ -168,9 +168,9 @@ class Work:
             pieces = (*(self.chunk,) * whole, *((rest,) if rest or not whole else ()))
             count = 1 + len(tuple(pieces))
         references = []
-        for one in carried:
-            memory, way = one.memory or self.algorithm, one.direction or self.way
-            sizes = pieces if one.bytes is None else (one.bytes,)
+        for reference in carried:
+            memory, way = reference.memory or self.algorithm, reference.direction or self.way
+            sizes = pieces if reference.bytes is None else (reference.bytes,)
             references += [(memory, way, length) for length in sizes]
         return Calls(row.kind, count, tuple(references))
 

@@ -134,8 +134,8 @@ class Desk:
         """Makes this folder's key the TA's administrator, unless this folder's one is already."""
         self.teemq("key", "admin", "admin", check=False)
         done = self.teemq("claim", "admin", check=False)
-        known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
-        if done.status and not known:
+        listed = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
+        if done.status and not listed:
             raise BoardError(done.complaint.removeprefix("teemq: "))
 
     def enrol(self, clients: Mapping[str, Sequence[str]]) -> None:
@@ -185,8 +185,8 @@ class Desk:
 
     def search(self, needle: str) -> tuple[int, int]:
         """Returns how often the memory that the broker can write holds the text, and its bytes."""
-        found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
-        return int(found[0]), int(found[1])
+        counts = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
+        return int(counts[0]), int(counts[1])
 
     # -- clients --------------------------------------------------------------------------------
 

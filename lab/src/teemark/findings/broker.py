@@ -15,8 +15,8 @@ def message(ground: Ground) -> Finding | None:
 
     def cost(figure: Estimate) -> str:
         # CPU time is instructions on a board that counts, whatever else waits meanwhile
-        known = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
-        return figures.time(ground.run, figure.value) + known
+        brackets = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
+        return figures.time(ground.run, figure.value) + brackets
 
     cases = [case for key in CASES if (case := ground.models.case(f"broker/cpu-{key}"))]
     if len(cases) < len(CASES):

@@ -37,8 +37,8 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
     """Returns how many instructions functions of such names take by themselves, and their calls."""
-    found = _core(call, pattern)
-    return sum(node.self for _, node in found), sum(node.calls for _, node in found)
+    nodes = _core(call, pattern)
+    return sum(node.self for _, node in nodes), sum(node.calls for _, node in nodes)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
@@ -77,11 +77,11 @@ def size_from_outside(ground: Ground) -> Finding:
 def size(call: CaseTrace) -> Finding | None:
     """Judges by how memory is cleared: the largest block of an empty call is a page table. Returns
     None where the trace has no whole call of memset."""
-    found = [node for _, node in _core(call, "memset")]
-    if not found:
+    memsets = [node for _, node in _core(call, "memset")]
+    if not memsets:
         return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))
     # A window may begin inside a function, or come back to it: then nothing in it is its call.
-    cleared = [node for node in found if node.calls]
+    cleared = [node for node in memsets if node.calls]
     if not cleared:
         return None
     a_byte = max(node.self / node.calls for node in cleared) / PAGE
@@ -163,8 +163,8 @@ SHOWN = (
 def spectre(call: CaseTrace) -> Finding:
     """Judges by ways into EL3 that aren't part of the way in or out: each leg has one of the
     core's. It is a price without a remedy: OP-TEE leaves it out where it isn't needed."""
-    out = sum(one.count for one in call.passes if (one.origin, one.target) == ("S-EL1", "EL3"))
-    back = sum(one.count for one in call.passes if (one.origin, one.target) == ("EL3", "EL1"))
+    out = sum(link.count for link in call.passes if (link.origin, link.target) == ("S-EL1", "EL3"))
+    back = sum(link.count for link in call.passes if (link.origin, link.target) == ("EL3", "EL1"))
     extra = _counted("SMCs of the core besides its return", float(out - back), "")
     return signature(
         SPECTRE,
@@ -209,7 +209,7 @@ def console(ground: Ground) -> Finding:
 
 RULES: dict[str, Callable[[CaseTrace], Finding | None]] = {
     SIZE: size,
-    **{one.key: one for one in SHOWN},
+    **{shown.key: shown for shown in SHOWN},
     SPECTRE: spectre,
 }
 
@@ -219,8 +219,8 @@ def inside(ground: Ground) -> Iterator[Finding]:
     trace = ground.trace
     call = trace.case(EMPTY_CALL) if trace is not None else None
     for key, rule in RULES.items():
-        told = rule(call) if call is not None and not call.core_nameless else None
-        if trace is not None and told is not None:
-            yield replace(told, evidence="; ".join((told.evidence, trace.optee)))
+        finding = rule(call) if call is not None and not call.core_nameless else None
+        if trace is not None and finding is not None:
+            yield replace(finding, evidence="; ".join((finding.evidence, trace.optee)))
         else:
             yield size_from_outside(ground) if key == SIZE else not_checked(key, NAMES, TRACE)

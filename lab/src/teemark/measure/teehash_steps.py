@@ -112,14 +112,14 @@ def _once(
     argv = step.argv(file)
     words = quietly(*argv) if board.deterministic else argv
     result = board.capture(words, check=False, timeout=limit_s)
-    said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
+    complaint = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
         report = answers.from_json(board.name, "a file's digest", result.stdout)
         (hashed,) = answers.typed(board.name, "a file's digest", report, _Report).files
     except BoardError:
-        hashed = _Hashed(error=said)
+        hashed = _Hashed(error=complaint)
     if result.status != 0 or hashed.error:
-        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"
+        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or complaint}"
         return Skip(case=step.key, code="teehash-failed", reason=reason)
     if hashed.digest != digest:
         reason = f"wrong digest: {hashed.digest}, but it is {digest}"
@@ -130,14 +130,14 @@ def _once(
 
 
 def _timeline(step: Step, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
-    found = report.pop("timeline", None)
-    if not isinstance(found, dict):
+    timeline = report.pop("timeline", None)
+    if not isinstance(timeline, dict):
         reason = "this teehash records no timeline: it is an older one"
         return Skip(case=step.key, code="teehash-failed", reason=reason)
-    reason, hint = found.pop("reason", None), found.pop("hint", None)
+    reason, hint = timeline.pop("reason", None), timeline.pop("hint", None)
     if reason:
         return Skip(case=step.key, code="no-perf", reason=reason, hint=hint)
-    made = {"case": step.key, "argv": argv, "report": report, **found}
+    made = {"case": step.key, "argv": argv, "report": report, **timeline}
     try:
         return msgspec.convert(made | {"type": "timeline"}, Timeline)
     except msgspec.ValidationError as error:

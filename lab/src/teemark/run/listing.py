@@ -29,8 +29,8 @@ def entries(folder: Path) -> list[Entry]:
         places = [place for place in folder.iterdir() if not place.is_symlink()]
     except OSError as error:
         raise DataError(f"{folder}: can't be read: {error.strerror}") from None
-    found = [look(one.name, one / RUN_FILE) for one in places if (one / RUN_FILE).is_file()]
-    return sorted(found, key=lambda one: (one.started, one.folder))
+    runs = [look(place.name, place / RUN_FILE) for place in places if (place / RUN_FILE).is_file()]
+    return sorted(runs, key=lambda run: (run.started, run.folder))
 
 
 def look(folder: str, file: Path) -> Entry:

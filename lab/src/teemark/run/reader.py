@@ -163,27 +163,27 @@ class RunData:
         """Returns the cases that an incomplete run has too few samples of; () for a whole run."""
         if self.incomplete is None:
             return ()
-        told = {trouble.case for trouble in (*self.skips, *self.fails)}
-        told |= {record.case for record in self.hashed}
+        recorded = {trouble.case for trouble in (*self.skips, *self.fails)}
+        recorded |= {record.case for record in self.hashed}
         starts = self.run.starts if self.run is not None else 1
-        found = []
+        missing = []
         for key, measured in self.cases.items():
             asked = measured.case.samples * len(measured.case.repeat) * starts
-            if key not in told and len(measured.samples) < asked:
-                found.append(Missing(key, len(measured.samples), asked))
+            if key not in recorded and len(measured.samples) < asked:
+                missing.append(Missing(key, len(measured.samples), asked))
         asked_for = (self.run.asked if self.run is not None else None) or ()
-        seen = self.cases.keys() | told
-        unknown = [key for key in asked_for if not any(stands_for(key, one) for one in seen)]
-        return (*found, *(Missing(key, 0, None) for key in unknown))
+        seen = self.cases.keys() | recorded
+        unknown = [key for key in asked_for if not any(stands_for(key, case) for case in seen)]
+        return (*missing, *(Missing(key, 0, None) for key in unknown))
 
     @property
     def unmeasured(self) -> dict[str, str]:
         """Returns the reason for each case that has no sample or that failed."""
         # a case that was skipped in one start may have been measured in another
-        found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
-        found |= {fail.case: fail.reason for fail in self.fails}
+        reasons = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
+        reasons |= {fail.case: fail.reason for fail in self.fails}
         lost = [case.case for case in self.missing if case.samples == 0]
-        return found | dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
+        return reasons | dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
 
     @property
     def tee_refused(self) -> tuple[records.Skip, ...]:
@@ -210,8 +210,8 @@ class RunData:
         """Returns why the kernel's tracepoints traced no call of this case."""
         if self.machine.settings.trace_events is None:
             return "the run was made without --trace-events"
-        said = (one.reason for one in self.legs if one.case == case and one.reason)
-        return next(said, "no call of this case was traced by the kernel's tracepoints")
+        reasons = (legs.reason for legs in self.legs if legs.case == case and legs.reason)
+        return next(reasons, "no call of this case was traced by the kernel's tracepoints")
 
     @property
     def icount(self) -> bool:
@@ -222,8 +222,8 @@ class RunData:
     def emulated(self) -> bool:
         """Returns true if the board is emulated, by its board file or as the machine itself
         says."""
-        told = self.machine.board.emulated is True
-        return told or (self.run is not None and self.run.emulated)
+        by_machine = self.machine.board.emulated is True
+        return by_machine or (self.run is not None and self.run.emulated)
 
     @property
     def resolution(self) -> float:
@@ -257,18 +257,18 @@ class RunData:
     def origin(self) -> dict[str, str]:
         """Returns the origin of what the run measured: commit, branch and `changes` ("yes" or "no")
         if the commit is known, and `label_KEY` for each label."""
-        told = {}
+        origin = {}
         if self.commit is not None:
-            told["commit"] = self.commit.hash
+            origin["commit"] = self.commit.hash
             if self.commit.branch is not None:
-                told["branch"] = self.commit.branch
-            told["changes"] = "yes" if self.commit.dirty else "no"
-        return told | {f"label_{key}": value for key, value in self.labels.items()}
+                origin["branch"] = self.commit.branch
+            origin["changes"] = "yes" if self.commit.dirty else "no"
+        return origin | {f"label_{key}": value for key, value in self.labels.items()}
 
     def algorithm(self, name: str) -> records.Algorithm:
         """Returns the run's record of an algorithm; if there is none, one with the bare name."""
-        found = (one for one in self.machine.algorithms if one.name == name)
-        return next(found, records.Algorithm(name=name, title=name))
+        named = (record for record in self.machine.algorithms if record.name == name)
+        return next(named, records.Algorithm(name=name, title=name))
 
     def title(self, algorithm: str) -> str:
         """Returns the algorithm's name as people write it, such as SHA-256."""
@@ -276,13 +276,13 @@ class RunData:
 
     def backend(self, name: str) -> records.Backend:
         """Returns the run's record of a backend; if there is none, one with the bare name."""
-        found = (one for one in self.machine.backends if one.name == name)
-        return next(found, records.Backend(name=name, title=name))
+        named = (record for record in self.machine.backends if record.name == name)
+        return next(named, records.Backend(name=name, title=name))
 
     def place(self, backend: str) -> int:
         """Returns a backend's index in the run's own order; backends that the run didn't announce
         come last, as they appeared."""
-        names = dict.fromkeys(one.name for one in self.machine.backends)
+        names = dict.fromkeys(record.name for record in self.machine.backends)
         if backend not in names:
             names |= dict.fromkeys(case.case.backend for case in self.cases.values())
         return list(names).index(backend) if backend in names else len(names)
@@ -453,8 +453,8 @@ class _Collector:
     def _by_case(self, kind: type[T]) -> tuple[T, ...]:
         """Returns the first record of each case."""
         first: dict[str, T] = {}
-        for one in self._all(kind):
-            first.setdefault(one.case, one)
+        for record in self._all(kind):
+            first.setdefault(record.case, record)
         return tuple(first.values())
 
     def data(self, cut: str | None = None) -> RunData:
@@ -503,8 +503,8 @@ def _together(ends: Sequence[records.End]) -> records.End:
         return ends[0]
     sums: dict[str, Any] = {}
     for name in ("samples", "ta_samples", "thrown_away", "duration_ns"):
-        known = [value for end in ends if (value := getattr(end, name)) is not None]
-        sums[name] = sum(known) if known else None
+        counts = [value for end in ends if (value := getattr(end, name)) is not None]
+        sums[name] = sum(counts) if counts else None
     return msgspec.structs.replace(ends[-1], complete=all(end.complete for end in ends), **sums)
 
 

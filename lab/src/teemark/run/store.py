@@ -77,8 +77,8 @@ class Store:
         """Removes all but the last `keep` runs of each board and plan; returns how many it removed.
         Earlier commits still have them."""
         kinds: dict[tuple[str, str], list[str]] = {}
-        for one in listing.entries(self.folder()):
-            kinds.setdefault((one.board, one.plan), []).append(one.folder)
+        for run in listing.entries(self.folder()):
+            kinds.setdefault((run.board, run.plan), []).append(run.folder)
         old = {name for names in kinds.values() for name in names[:-keep]}
         self._change(
             f"leave the last {keep} of each board and plan",
@@ -132,6 +132,6 @@ class Store:
         except FileNotFoundError:
             raise MissingOutput("there is no git on this machine", hint="install git") from None
         if done.returncode != 0:
-            said = done.stderr.strip() or f"`git {words[0]}` failed"
-            raise DataError(said.splitlines()[-1].removeprefix("fatal: "))
+            complaint = done.stderr.strip() or f"`git {words[0]}` failed"
+            raise DataError(complaint.splitlines()[-1].removeprefix("fatal: "))
         return done.stdout

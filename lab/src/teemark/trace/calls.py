@@ -112,10 +112,10 @@ class Watched:
 
     def kinds(self, names: Names) -> list[Kind]:
         """Returns the kinds of calls, the kind with the longest total time first."""
-        found: dict[str, list[Call]] = defaultdict(list)
+        by_name: dict[str, list[Call]] = defaultdict(list)
         for call in self.calls:
-            found[name_of(call, names)].append(call)
-        kinds = [Kind(name, tuple(calls)) for name, calls in found.items()]
+            by_name[name_of(call, names)].append(call)
+        kinds = [Kind(name, tuple(calls)) for name, calls in by_name.items()]
         return sorted(kinds, key=lambda kind: (-kind.total, kind.name))
 
 
@@ -149,20 +149,20 @@ def _calls(rows: Any) -> tuple[Call, ...]:
     of each memory reference."""
     sessions: dict[tuple[int, int], tuple[int, str]] = {}
     memory: dict[tuple[int, int], str] = {}
-    found: list[Call] = []
+    calls: list[Call] = []
     for row in rows[np.argsort(rows["begin"], kind="stable")]:
         function = FUNCTIONS[int(row["function"])]
         key = int(row["pid"]), int(row["handle"])
         session, ta = sessions.get(key, (0, ""))
         if function == "open":
             ta = str(uuid.UUID(bytes_le=bytes(row["uuid"])))
-            session = 0 if row["result"] else len(found) + 1
+            session = 0 if row["result"] else len(calls) + 1
             sessions[key] = session, ta
         elif function in ("register", "allocate"):
             memory[key] = f"{function}d" if function == "allocate" else "registered"
         mine = function in ("open", "close", "invoke")
         numbers = {name: int(row[name]) for name in _NUMBERS}
-        found.append(
+        calls.append(
             Call(
                 function=function,
                 ta=ta if mine else "",
@@ -174,23 +174,23 @@ def _calls(rows: Any) -> tuple[Call, ...]:
                 **numbers,
             )
         )
-    return tuple(found)
+    return tuple(calls)
 
 
 _NUMBERS = ("command", "begin", "end", "caller", "size", "result", "printed")
 
 
 def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tuple[Param, ...]:
-    found = []
+    params = []
     for index in range(4):
         kind = int(row["types"]) >> 4 * index & 0xF
         size = int(row["params"][index]["size"])
         if kind in _KINDS:
-            found.append(Param(_KINDS[kind], size if kind >= 5 else None))
+            params.append(Param(_KINDS[kind], size if kind >= 5 else None))
         elif kind in _PARTIAL:
             how = memory.get((process, int(row["params"][index]["memory"])), "registered")
-            found.append(Param(f"{how} {_PARTIAL[kind]}", size))
-    return tuple(found)
+            params.append(Param(f"{how} {_PARTIAL[kind]}", size))
+    return tuple(params)
 
 
 class Maps:

@@ -78,5 +78,5 @@ def source_lines(elf: Path, addresses: Sequence[int]) -> Mapping[int, str]:
 
 def _in_tree(path: str) -> str:
     """Returns the path within OP-TEE's source tree, beginning with `core/` or `lib/`."""
-    found = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
-    return found[1] if found else path
+    match = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
+    return match[1] if match else path

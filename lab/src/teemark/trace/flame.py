@@ -88,21 +88,21 @@ def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
     """Returns the colours in use, with their names."""
     if differs:
         return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
-    there = {*case.levels(), *("" for _ in case.others())}
-    return [entry for level, entry in _LEVELS.items() if level in there]
+    levels = {*case.levels(), *("" for _ in case.others())}
+    return [entry for level, entry in _LEVELS.items() if level in levels]
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
     function = frame.function
     place = f" ({function.level}, {function.component})" if function.level else ""
-    said = f"{function.name}{place}: {fmt.count(frame.total)} instructions"
+    title = f"{function.name}{place}: {fmt.count(frame.total)} instructions"
     if whole:
-        said += f" ({fmt.share(frame.total / whole, 3)})"
+        title += f" ({fmt.share(frame.total / whole, 3)})"
     if frame.self != frame.total:
-        said += f", {fmt.count(frame.self)} by itself"
+        title += f", {fmt.count(frame.self)} by itself"
     if frame.calls:
-        said += f", {fmt.plural(frame.calls, 'call')}"
-    return said + (f"; before: {fmt.count(frame.before)}" if differs else "")
+        title += f", {fmt.plural(frame.calls, 'call')}"
+    return title + (f"; before: {fmt.count(frame.before)}" if differs else "")
 
 
 def _difference_colour(frame: _Frame) -> str:

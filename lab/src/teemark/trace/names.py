@@ -34,8 +34,8 @@ class Names:
         return self.tas.get(ta, f"TA {ta[:8]}")
 
     def command(self, ta: str, number: int) -> str:
-        known = self.commands.get((ta, number))
-        return known if known is not None else f"command {number}"
+        name = self.commands.get((ta, number))
+        return name if name is not None else f"command {number}"
 
 
 def read(files: Iterable[Path]) -> Names:
@@ -57,10 +57,10 @@ def read(files: Iterable[Path]) -> Names:
 def _header(names: Names, text: str) -> None:
     """Reads a header of a single TA: its UUID is an initializer, its commands are macros or an
     enum."""
-    found = _UUID.findall(text)
-    if len(found) != 1:
+    uuids = _UUID.findall(text)
+    if len(uuids) != 1:
         return
-    name, *parts = found[0]
+    name, *parts = uuids[0]
     numbers = [int(word, 16) for word in re.findall(r"0x[0-9a-fA-F]+", " ".join(parts))]
     node = int.from_bytes(bytes(numbers[5:]), "big")
     try:

@@ -128,18 +128,18 @@ def anchor(window: Window, tfa: Elf) -> int | None:
     Raises DataError if blocks at TF-A's addresses have other instructions."""
     (code,) = tfa.codes[:1]
     vaddr = window.blocks["vaddr"]
-    there = np.flatnonzero((vaddr >= code.address) & (vaddr < code.end))
-    found: Counter[int] = Counter()
-    for block in there.tolist():
+    blocks = np.flatnonzero((vaddr >= code.address) & (vaddr < code.end))
+    offsets: Counter[int] = Counter()
+    for block in blocks.tolist():
         address = int(vaddr[block])
         if tfa.holds(address, window.code(block)):
-            found[int(window.blocks["haddr"][block]) - address] += 1
-    if len(there) and not found:
+            offsets[int(window.blocks["haddr"][block]) - address] += 1
+    if len(blocks) and not offsets:
         raise DataError(
             f"{tfa.file}: not the TF-A that the board ran: its instructions differ",
             hint="name the folder of the build that the board's flash image was made from",
         )
-    return found.most_common(1)[0][0] if found else None
+    return offsets.most_common(1)[0][0] if offsets else None
 
 
 class _Locator:
@@ -169,17 +169,17 @@ class _Locator:
         self._check_core(used, domains, physical)
         files: dict[int, tuple[Elf, int]] = {}
         elfs = {Domain.PROGRAM: self.sources.programs, Domain.TA: self.sources.tas}
-        for of, known in elfs.items():
-            files |= _bases(window, [block for block in used if domains[block] is of], known)
+        for of, candidates in elfs.items():
+            files |= _bases(window, [block for block in used if domains[block] is of], candidates)
         for block in used:
             at = int(window.blocks["vaddr"][block])
             if domains[block] in (Domain.TFA, Domain.CORE):
                 at = physical[block] or 0
             file = files.get(block)
-            found, flags = self._function(domains[block], at, file)
+            function, flags = self._function(domains[block], at, file)
             if file is not None:  # a table address is unique over all files
                 at = self.files.setdefault(file[0].file, len(self.files) + 1) << 48 | at - file[1]
-            number = self.numbers.setdefault(found, len(self.numbers))
+            number = self.numbers.setdefault(function, len(self.numbers))
             rows[block] = at, number, domains[block], kind_of(int(window.code(block)[-1])), flags
         return Places(tuple(self.numbers), rows)
 
@@ -273,25 +273,25 @@ def _bases(
                 place = (index, vaddr - address)
                 votes[place] += len(words)
                 holders.setdefault(place, []).append(block)
-    found: dict[int, tuple[Elf, int]] = {}
+    bases: dict[int, tuple[Elf, int]] = {}
     for index, base in sorted(votes, key=lambda place: (-votes[place], place)):
-        fresh = [block for block in holders[index, base] if block not in found]
+        fresh = [block for block in holders[index, base] if block not in bases]
         # A single short block occurs in many files by chance.
-        if sum(len(window.code(block)) for block in fresh) < 4 and len(found) < len(blocks) // 2:
+        if sum(len(window.code(block)) for block in fresh) < 4 and len(bases) < len(blocks) // 2:
             continue
         for block in fresh:
-            found[block] = (elfs[index], base)
-    return found
+            bases[block] = (elfs[index], base)
+    return bases
 
 
 def _matches(elf: Elf, offset: int, words: NDArray[np.uint32]) -> list[int]:
     """Returns the addresses with this offset in a page at which the file has these instructions."""
-    found = []
+    addresses = []
     for code in elf.codes:
         first = ((offset - code.address) & 0xFFF) // 4
         candidates = np.flatnonzero(code.words[first::1024] == words[0])
         for page in candidates.tolist():
             at = first + 1024 * page
             if np.array_equal(code.words[at : at + len(words)], words):
-                found.append(code.address + 4 * at)
-    return found
+                addresses.append(code.address + 4 * at)
+    return addresses

@@ -97,34 +97,34 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return tuple(totals)
 
     def levels(self) -> dict[str, int]:
-        found = self._by(lambda function: function.level)
-        return {level: found[level] for level in LEVELS if found[level]}
+        by_level = self._by(lambda function: function.level)
+        return {level: by_level[level] for level in LEVELS if by_level[level]}
 
     def components(self) -> list[tuple[str, str, int]]:
         """Returns level, component and instructions, the largest first."""
-        found = self._by(lambda function: (function.level, function.component))
-        return [(*key, count) for key, count in _sorted(found) if count]
+        by_component = self._by(lambda function: (function.level, function.component))
+        return [(*key, count) for key, count in _sorted(by_component) if count]
 
     def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
         """Groups the functions by `key`, and returns the sum of each group's own instructions."""
-        found: Counter[_Key] = Counter()
+        sums: Counter[_Key] = Counter()
         for function, cost in self.costs.items():
-            found[key(function)] += cost.self
-        return found
+            sums[key(function)] += cost.self
+        return sums
 
     @cached_property
     def costs(self) -> "dict[Function, FunctionCost]":
         """Returns the cost of each function, summed over its nodes in the tree."""
-        found: dict[Function, FunctionCost] = {}
+        costs: dict[Function, FunctionCost] = {}
         for stack, node, whole in zip(self.stacks, self.nodes, self.totals, strict=True):
             *above, function = stack
-            cost = found.setdefault(function, FunctionCost(function))
+            cost = costs.setdefault(function, FunctionCost(function))
             cost.self += node.self
             cost.calls += node.calls
             cost.unsure |= node.unsure
             if function not in above:  # the outermost call's total includes recursion
                 cost.total += whole
-        return found
+        return costs
 
     @cached_property
     def own(self) -> dict[tuple[str, str], int]:
@@ -134,11 +134,11 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def stacks(self) -> tuple[tuple[Function, ...], ...]:
         """Returns each node's stack of functions, from the root to the node itself."""
-        found: list[tuple[Function, ...]] = []
+        stacks: list[tuple[Function, ...]] = []
         for node in self.nodes:
-            above = found[node.parent] if node.parent >= 0 else ()
-            found.append((*above, self.functions[node.function]))
-        return tuple(found)
+            above = stacks[node.parent] if node.parent >= 0 else ()
+            stacks.append((*above, self.functions[node.function]))
+        return tuple(stacks)
 
     @property
     def nameless(self) -> int:
@@ -161,11 +161,11 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     def others(self) -> list[tuple[str, int]]:
         """Returns the other threads in the window, with the instructions of each."""
-        found: Counter[str] = Counter()
+        by_thread: Counter[str] = Counter()
         for node, total in zip(self.nodes, self.totals, strict=True):
             if node.parent < 0 and not self.functions[node.function].level:
-                found[self.functions[node.function].name] += total
-        return _sorted(found)
+                by_thread[self.functions[node.function].name] += total
+        return _sorted(by_thread)
 
     @property
     def slept(self) -> bool:
@@ -218,5 +218,5 @@ class FunctionCost:
     """A return was lost inside: `total` may include calls of other functions, or lack some."""
 
 
-def _sorted(found: Counter[_Key]) -> list[tuple[_Key, int]]:
-    return sorted(found.items(), key=lambda item: (-item[1], str(item[0])))
+def _sorted(counts: Counter[_Key]) -> list[tuple[_Key, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))

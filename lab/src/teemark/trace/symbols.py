@@ -30,8 +30,8 @@ class Table:
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         best: dict[int, Symbol] = {}
         for symbol in symbols:
-            known = best.get(symbol.address)
-            if known is None or (symbol.size and not known.size):
+            previous = best.get(symbol.address)
+            if previous is None or (symbol.size and not previous.size):
                 best[symbol.address] = symbol
         self._at = sorted(best)
         self._symbols = [best[address] for address in self._at]

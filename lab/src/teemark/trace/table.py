@@ -48,7 +48,7 @@ def remarks(case: CaseTrace) -> Iterator[str]:
             f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
             f"{fmt.count(instructions)} instructions ({share(instructions, case.instructions)})."
         )
-    legs = sum(one.count for one in case.passes if (one.origin, one.target) == ("EL1", "EL3"))
+    legs = sum(leg.count for leg in case.passes if (leg.origin, leg.target) == ("EL1", "EL3"))
     if legs > 1:
         yield f"OP-TEE is entered {legs} times: for the call, and after each interrupt and RPC."
     for name, count in case.others():
@@ -59,12 +59,12 @@ def remarks(case: CaseTrace) -> Iterator[str]:
     if case.slept:
         yield "The guest slept inside: its clock went on without instructions."
     elif not case.clock_agrees():
-        said = ", ".join(
+        clocks = ", ".join(
             f"{fmt.count(s.instructions)} and {fmt.count(s.clock_ns)} ns"
             for s in case.samples
             if s.clock_ns is not None
         )
-        yield f"The guest's clock doesn't say the same as the instructions: {said}."
+        yield f"The guest's clock doesn't say the same as the instructions: {clocks}."
     if case.core_nameless:
         yield HOW_TO_NAMES
     nameless = case.nameless - case.core_nameless
@@ -151,19 +151,19 @@ def components(case: CaseTrace) -> Table:
 
 
 def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
-    found = changes(before, after)
+    changed = changes(before, after)
     rows: list[tuple[Cell, ...]] = [
         (*_place(c.function), fmt.count(c.before), fmt.count(c.after), fmt.change(c.more))
-        for c in found[:top]
+        for c in changed[:top]
     ]
-    if rest := found[top:]:
+    if rest := changed[top:]:
         total = fmt.change(sum(change.more for change in rest))
         rows.append((f"{fmt.plural(len(rest), 'function')} more", "", "", "", "", total))
     return Table(
         (*left(*_PLACE), *right("before", "now", "difference")),
         tuple(rows),
         caption="Functions that make the difference",
-        note=f"{fmt.plural(len(found), 'function')} in all",
+        note=f"{fmt.plural(len(changed), 'function')} in all",
     )
 
 
@@ -184,21 +184,21 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             continue
         caller, function = stack[-2:]
         if (caller.name == name) != (function.name == name):
-            which, other = ("it calls", function) if caller.name == name else ("called by", caller)
-            totals[which][other] += whole
-            calls[which, other] += node.calls
+            which, peer = ("it calls", function) if caller.name == name else ("called by", caller)
+            totals[which][peer] += whole
+            calls[which, peer] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
     doubt = _doubt(*costs)
-    said = (
+    sentence = (
         f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
         f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by itself, in "
         f"{fmt.plural(sum(cost.calls for cost in costs), 'call')}."
     )
-    blocks: list[Block] = [Paragraph((said,))]
-    for which, found in totals.items():
+    blocks: list[Block] = [Paragraph((sentence,))]
+    for which, counts in totals.items():
         rows = tuple(
-            (*_place(one), fmt.count(count), share(count, total), fmt.count(calls[which, one]))
-            for one, count in found.most_common(top)
+            (*_place(f), fmt.count(count), share(count, total), fmt.count(calls[which, f]))
+            for f, count in counts.most_common(top)
         )
         if rows:
             blocks.append(Table((*left(which, *_PLACE[1:]), *right(*_FIGURES)), rows))
@@ -215,8 +215,8 @@ def size(case: CaseTrace) -> str:
     """Returns the number of instructions of a call, and its time by the guest's clock, in words."""
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    said = f"{fmt.count(case.instructions)} instructions"
-    return said + (f"; the guest's clock: {clock} ns" if clock else "")
+    text = f"{fmt.count(case.instructions)} instructions"
+    return text + (f"; the guest's clock: {clock} ns" if clock else "")
 
 
 def moved(before: CaseTrace, after: CaseTrace) -> str:
