@@ -66,6 +66,7 @@ void hmac_message(const struct hmac *hmac, const void *data, size_t len, uint8_t
 	hmac->class->update(&ctx, digest, hmac->digest_bytes);
 	hmac->class->final(&ctx, out);
 	wipe(digest, sizeof(digest));
+	wipe(&ctx, sizeof(ctx));
 }
 
 void hmac_wipe(struct hmac *hmac)

@@ -200,8 +200,11 @@ static bool next_event(FILE *f, struct event *e)
 static FILE *open_to_read(const struct trace *trace, const char *name)
 {
 	int fd = open_file(trace, name, O_RDONLY);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
-	return fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
 }
 
 /* Sums the "overrun: N" of all CPUs' buffers. */

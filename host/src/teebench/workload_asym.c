@@ -58,18 +58,24 @@ static const char *const step_names[ASYM_STEPS] = {
 
 extern const struct workload workload_keygen, workload_key_steps;
 
-/* Returns a case's use of its key; for keygen, the algorithm's first use of a private key. */
+/* Returns an algorithm's first use of a private key. */
+static enum asym_use private_use(const struct asym_algorithm *alg)
+{
+	int use = ASYM_SIGN;
+
+	while (!asym_is_private((enum asym_use)use) || !(alg->uses & 1u << use))
+		use++;
+	return (enum asym_use)use;
+}
+
+/* Returns a case's use of its key; keygen's is a use of the private one. */
 static enum asym_use use_of(const struct bench_case *c)
 {
-	int use = case_choice(c->workload_name, use_names, "", NULL);
-
-	if (c->workload == &workload_key_steps)
-		use = c->part[0].word;
 	if (c->workload == &workload_keygen)
-		for (use = ASYM_SIGN;
-		     !asym_is_private((enum asym_use)use) || !(c->asym->uses & 1u << use);)
-			use++;
-	return (enum asym_use)use;
+		return private_use(c->asym);
+	if (c->workload == &workload_key_steps)
+		return (enum asym_use)c->part[0].word;
+	return (enum asym_use)case_choice(c->workload_name, use_names, "", NULL);
 }
 
 static int asym_parse(struct bench_case *c, struct error *err)
@@ -580,15 +586,19 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 		json_bool(json, "tee_says", k->says);
 }
 
-/* Tries whether the backend accepts the published key for the case's use. */
+/*
+ * Tries whether the backend accepts the published key: for the case's use, or for a private one if
+ * the case is one of steps.
+ */
 static int asym_probe(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 	int ret;
 
-	if (!c->backend->generate)
-		c->part[1].word =
-			ASYM_STEPS; /* a backend that can't make keys has no single steps */
+	if (c->workload == &workload_key_steps)
+		c->part[0].word = private_use(c->asym);
+	if (!c->backend->generate) /* it has no single steps, either */
+		c->part[1].word = ASYM_STEPS;
 	ret = asym_prepare(c, err);
 	k->step = ASYM_OPERATE;
 	return ret ? ret : asym_ready(c, err);
