@@ -35,8 +35,8 @@
 struct plugin {
 	mosquitto_plugin_id_t *id;
 	struct tz_core *core;
-	char *prefix; /* of the topics that are MQTT-TZ's */
-	int others;   /* what is answered about all other topics */
+	char *prefix; /* prefix of MQTT-TZ's topics */
+	int others;   /* answer for all other topics */
 	char *keys;
 };
 
@@ -45,7 +45,7 @@ static bool is_ours(const struct plugin *plugin, const char *topic)
 	return !strncmp(topic, plugin->prefix, strlen(plugin->prefix));
 }
 
-/* Logs the 1st, 2nd, 4th, 8th … time only: any sender or subscriber can cause it. */
+/* Logs an event only the 1st, 2nd, 4th, 8th … time, because any client can cause it. */
 static void complain(uint64_t times, const char *what, struct mosquitto *client, const char *topic,
 		     const struct error *err)
 {
@@ -56,13 +56,13 @@ static void complain(uint64_t times, const char *what, struct mosquitto *client,
 			     err->code ? err->what : "not enrolled, or no rule for it");
 }
 
-/* Returns mosquitto's answer about a message that a client sent. */
+/* Returns mosquitto's status code for a message that a client sent. */
 static int arrived(struct plugin *plugin, struct mosquitto *client, const char *topic,
 		   const void *payload, size_t len)
 {
 	struct error err = { 0 };
 
-	/* A message of no bytes clears the retained one. */
+	/* An empty message clears the topic's retained message. */
 	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
 	complain(tz_core_counts(plugin->core)->refused, "refused a message from", client, topic,
@@ -70,7 +70,7 @@ static int arrived(struct plugin *plugin, struct mosquitto *client, const char *
 	return MOSQ_ERR_ACL_DENIED;
 }
 
-/* Returns the copy for a client; NULL, and logs why, if there is none. */
+/* Returns the receiver's copy; NULL, after logging the reason, if there is none. */
 static const void *copy_for(struct plugin *plugin, struct mosquitto *client, const char *topic,
 			    const void *payload, size_t len)
 {
@@ -96,7 +96,7 @@ static int on_acl(int event, void *data, void *user)
 	if (e->access == MOSQ_ACL_WRITE)
 		return is_copy ? MOSQ_ERR_ACL_DENIED :
 				 arrived(user, e->client, e->topic, e->payload, e->payloadlen);
-	/* Anybody may subscribe: a copy is made for those who may read. */
+	/* Subscribing is always allowed; a copy is only made for receivers who may read. */
 	if (e->access != MOSQ_ACL_READ || is_copy || !e->payloadlen)
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
@@ -113,7 +113,7 @@ static int on_acl(int event, void *data, void *user)
 	(void)event;
 	if (!is_ours(user, e->topic))
 		return ((struct plugin *)user)->others;
-	/* The copy stays for MESSAGE_OUT. */
+	/* This makes the copy, which MESSAGE_OUT then sends. */
 	return e->access != MOSQ_ACL_READ || !e->payloadlen ||
 			       copy_for(user, e->client, e->topic, e->payload, e->payloadlen) ?
 		       MOSQ_ERR_SUCCESS :
@@ -214,7 +214,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user, struct mosquit
 			mosquitto_log_printf(MOSQ_LOG_WARNING, "mqtt-tz: no option is called %s",
 					     name);
 	}
-	plugin->prefix = strdup(prefix); /* mosquitto frees the values */
+	plugin->prefix = strdup(prefix); /* mosquitto frees its own strings */
 	if (tz_core_open(&plugin->core, &options, &err)) {
 		mosquitto_log_printf(MOSQ_LOG_ERR, "mqtt-tz: %s%s%s", err.what,
 				     *err.hint ? "; " : "", err.hint);
