@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract of the bench TA (ta/bench): all that teebench measures in the
- * TEE besides digests.
+ * The interface of the bench TA (ta/bench), which does all that teebench measures in the TEE except
+ * digests.
  *
- * Multi-instance, and errors as in ta_digest.h; it has the clock of ta_clock.h,
- * too. Objects and operations belong to their session, which releases and wipes
- * them. No command returns a private key. (A shared secret does come out, to be
- * compared.) ta_work.h bounds each `repeat`: TEE_ERROR_BAD_PARAMETERS above.
+ * The TA is multi-instance, and returns errors as ta_digest.h says; it also has the clock of
+ * ta_clock.h. Objects and operations belong to their session, which releases and wipes them. No
+ * command returns a private key; a shared secret is returned, for comparison. ta_work.h bounds each
+ * `repeat`: TEE_ERROR_BAD_PARAMETERS if it is larger.
  */
 #pragma once
 
@@ -20,18 +20,18 @@
 
 #define TA_BENCH_ABI 3
 
-#define TA_BENCH_OBJECT_MAX (4u << 20) /* bytes of a stored object */
-#define TA_BENCH_ID_MAX     64u        /* bytes of an object's name */
+#define TA_BENCH_OBJECT_MAX (4u << 20) /* longest object in bytes */
+#define TA_BENCH_ID_MAX     64u        /* longest name of an object in bytes */
 
 /*
- * The longest ciphertext that an AEAD decrypts, which it does in memory of the
- * TA; more of it would make every call dearer. Longer: TEE_ERROR_BAD_PARAMETERS.
+ * Longest ciphertext in bytes that an AEAD decrypts; longer: TEE_ERROR_BAD_PARAMETERS. The TA
+ * decrypts in its own memory, and more memory would make every call slower.
  */
 #define TA_BENCH_AE_DECRYPT_MAX (64u << 10)
 
 /*
- * TEE_GenerateRandom() is asked for so many bytes at a time: OP-TEE makes them in a buffer of 4096
- * bytes that has other uses, and ends a TA that wants more.
+ * Bytes requested from each TEE_GenerateRandom(). OP-TEE fills a buffer of 4096 bytes, shared with
+ * other uses, and kills a TA that requests more than fits.
  */
 #define TA_BENCH_RANDOM_CHUNK 2048u
 
@@ -47,41 +47,41 @@ enum ta_bench_storage {
 	TA_BENCH_STORAGE_RPMB = 1,
 };
 
-/* Code that both worlds compile from common/src. */
+/* Loops and a digest that both worlds compile from common/src. */
 enum ta_bench_kernel {
 	/* kernel_memcpy() to KERNEL_COPY_BYTES of the TA's memory */
 	TA_BENCH_KERNEL_MEMCPY = 0,
-	TA_BENCH_KERNEL_MEMTOUCH = 1, /* kernel_memtouch() */
-	TA_BENCH_KERNEL_INTLOOP = 2,  /* kernel_intloop(), a step a byte */
-	/* portable SHA-256; the digest's first 8 bytes as little-endian */
+	TA_BENCH_KERNEL_MEMTOUCH = 1, /* kernel_memtouch() of the data */
+	TA_BENCH_KERNEL_INTLOOP = 2,  /* kernel_intloop(), one step a byte */
+	/* SHA-256 in portable C; result: its first 8 bytes, little-endian */
 	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
-/* A TA asks OP-TEE for these. */
+/* Requests to OP-TEE that a TA can repeat. */
 enum ta_bench_ask {
 	TA_BENCH_ASK_LINE = 0,        /* a line of 64 bytes on its console */
 	TA_BENCH_ASK_REE_TIME = 1,    /* TEE_GetREETime() */
 	TA_BENCH_ASK_SYSTEM_TIME = 2, /* TEE_GetSystemTime() */
 };
 
-/* Times in a call: a slow console takes 5 ms a line. */
+/* Most requests in one call: a slow console takes 5 ms a line. */
 #define TA_BENCH_ASK_MAX 256u
 
-/* Parts of a digest of the TEE Internal Core API. */
+/* The parts of a digest operation of the TEE Internal Core API. */
 enum ta_bench_digest_part {
-	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation, and freeing */
+	TA_BENCH_DIGEST_ALLOCATE = 0, /* TEE_AllocateOperation and TEE_FreeOperation */
 	TA_BENCH_DIGEST_RESET = 1,    /* TEE_ResetOperation */
-	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of no bytes */
+	TA_BENCH_DIGEST_FINISH = 2,   /* TEE_DigestDoFinal of an empty message */
 };
 
 enum ta_bench_cmd {
-	/* Any parameters, nothing is touched: TA_DIGEST_CMD_NOP. */
+	/* Does nothing, with any parameters, as TA_DIGEST_CMD_NOP. */
 	TA_BENCH_CMD_NOP = 0,
 
 	/* [0] value out: a = TA_BENCH_ABI, b = TA_BENCH_AE_DECRYPT_MAX */
 	TA_BENCH_CMD_INFO = 1,
 
-	/* [0] value inout: a comes back larger by 1 (modulo 2^32) */
+	/* [0] value inout: a is returned incremented by 1 (modulo 2^32) */
 	TA_BENCH_CMD_INCREMENT = 2,
 
 	/*

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clock of a session, which the digest TA and the bench TA have alike: how
- * long the handlers of its commands took, by the counter of the generic timer.
+ * The clock of a session, which the digest TA and the bench TA have: it measures how long the
+ * handlers of the session's commands took, by the counter of the generic timer.
  *
- * A TEE may forbid TAs that counter, and then ends an instance that reads it.
- * Therefore a clock is off when a session opens, and off no instruction reads one;
- * the client finds out in a sacrificed instance (ta_probe.h) before it switches
- * one on. What is counted is the session's own and nothing secret: a client
- * can time its calls as well from outside.
+ * A TEE may forbid TAs to read that counter, and then kills an instance that reads it. Therefore
+ * the clock is off when a session opens, and the TA doesn't read the counter while the clock is
+ * off; the client first tries the counter in an instance of the probe TA (ta_probe.h). The clock
+ * measures only its own session, and reveals nothing: a client can also time its calls from
+ * outside.
  */
 #pragma once
 
