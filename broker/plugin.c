@@ -2,22 +2,24 @@
 /*
  * The plugin, compiled for mosquitto 2.0 and for 2.1, whose events differ.
  *
- * 2.0 has ACL_CHECK alone. For each receiver that a message is about to go to it is asked: the copy
- * is published to that client, and the message itself denied. A copy that waits for a client who is
- * away is asked about again when the client comes back, hence the direction in its head.
+ * In 2.0 the plugin uses only ACL_CHECK, which mosquitto calls for each receiver before it sends a
+ * message: the plugin publishes a copy to that receiver, and denies the message itself. If the copy
+ * waits for a client who is away, mosquitto calls ACL_CHECK for the copy when the client comes
+ * back; the direction in the copy's head tells it from a message.
  *
- * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may not read, and
- * MESSAGE_OUT puts the copy in the message's place. A message must not be denied at MESSAGE_OUT:
- * with QoS 1 and 2 it would stay in the client's window of messages under way, for good. So whoever
- * has no copy there gets what the publisher sealed, which the TA alone opens: the broker's own
- * bridge, about which ACL_CHECK isn't asked, and a client who was revoked in between.
+ * In 2.1 MESSAGE_IN refuses messages that the TA can't open, ACL_CHECK denies receivers who may not
+ * read, and MESSAGE_OUT replaces the message by the copy. MESSAGE_OUT must not deny a message: with
+ * QoS 1 and 2 it would stay in the client's window of unacknowledged messages for ever. So a
+ * receiver without a copy gets the publisher's sealed message, which only the TA can open. Such
+ * receivers are the broker's own bridge, for which ACL_CHECK isn't called, and a client revoked in
+ * between.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
- *   prefix      topics that begin so are MQTT-TZ's (tz/)
- *   others      allow or defer: the answer about all other topics (allow)
- *   extensions  let the TA use the CPU's AES (true)
- *   expect      have copies made ahead, in one call (true)
- *   keys        a folder of key files: no TEE, to compare
+ *   prefix      topics with this prefix are MQTT-TZ's (tz/)
+ *   others      allow or defer: the answer for all other topics (allow)
+ *   extensions  lets the TA use the CPU's AES (true)
+ *   expect      lets the TA make the expected copies in one call (true)
+ *   keys        a folder of key files: works without a TEE, for comparison
  */
 #include <mosquitto.h>
 #if LIBMOSQUITTO_MAJOR == 2 && LIBMOSQUITTO_MINOR == 0

@@ -4,14 +4,16 @@
  * to each subscriber. One thread serves all subscribers by epoll: libmosquitto's own loop waits
  * with pselect(), which is limited to descriptors below 1,024, and a client needs three.
  *
- * tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
+ *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
  *
  * With KEY-FOLDER, its client `pub` seals the payloads, and each subscriber sub1, sub2, … opens its
- * copies; a copy that can't be opened is an error. Output: `cpu_ns MESSAGES…` with the broker's CPU
- * time of each message, then the same for publisher and subscribers (sealing and opening included)
- * and for all together; then `latency_ns …`, one value a copy. Three messages warm up; `first_ns`
- * is the CPU time of the first of these. RATE is in messages a second. If it isn't 0, messages
- * don't wait for earlier ones: latency counts from when a message was due, and CPU times are zeros.
+ * copies; a copy that can't be opened is an error. RATE is in messages a second; 0: each message
+ * waits until the one before has arrived.
+ *
+ * The program prints CPU times in ns, one value a message: `cpu_ns` of the broker, `publisher_ns`
+ * and `subscribers_ns` (sealing and opening included), and `message_ns`, their sum. `latency_ns`
+ * has one value a copy. Three messages warm up; `first_ns` is the broker's time for the first of
+ * these. With a RATE, latency counts from when a message was due, and CPU times are zeros.
  */
 #include <err.h>
 #include <errno.h>

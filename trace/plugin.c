@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A QEMU plugin: which blocks of instructions the guest executes between two
- * marker instructions (host/include/marker.h), in their order.
+ * A QEMU plugin that records which blocks of instructions the guest executes between two marker
+ * instructions (host/include/marker.h), in order. The markers:
  *
- *   arm     translate everything anew, with what recording needs
- *   begin   a window begins behind this instruction
- *   part    likewise; one that is recorded ends before
- *   end     it ends before this one, and is written to DIR/window-N
- *   hold    it ends, but is written only if
- *   keep    comes before the next begins
- *   disarm  back to looking for markers only, which costs nothing
+ *   arm     translates all code anew, with the callbacks that recording needs
+ *   begin   begins a window behind this instruction
+ *   part    the same, but first ends the part before
+ *   end     ends the window before this instruction, and writes it to DIR/window-N
+ *   hold    ends the window without writing it
+ *   keep    writes the window that hold ended; another window must not have begun
+ *   disarm  returns to looking for markers only, which has no overhead
  *
  *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
  *
- * For one virtual CPU. A block's size doesn't say how many of its instructions
- * were executed: QEMU leaves blocks in the middle, at accesses to devices and
- * at aborts. So each instruction counts itself.
+ * It supports one virtual CPU. Each instruction is counted when it is executed, because QEMU may
+ * leave a block in the middle, at accesses to devices and at aborts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,28 +2,26 @@
 /*
  * Makes a call tree of a window: teetrace-walk WINDOW TABLE
  *
- * The plugin wrote WINDOW. TABLE says of each of its blocks where it
- * belongs; teemark/trace/tree.py makes it from symbols and reads the result:
+ * The plugin wrote WINDOW. TABLE has the function and domain of each block in WINDOW;
+ * teemark/trace/tree.py makes TABLE from symbols, and reads this program's output:
  *
- *   node PARENT FUNCTION SELF CALLS UNSURE   the first is node 0; PARENT -1: a
- *                                       root; UNSURE 1: a return was lost inside
+ *   node PARENT FUNCTION SELF CALLS UNSURE   numbered from 0 on; PARENT -1: a root;
+ *                                       UNSURE 1: a return was lost inside
  *   pass FROM TO KIND COUNT             changes of domain
- *   lost FROM TO KIND COUNT             returns to a place that nothing called
- *   end DEPTH                           of the stack when the window ends
+ *   lost FROM TO KIND COUNT             returns that match no call
+ *   end DEPTH                           depth of the stack at the window's end
  *
- * A frame of the stack knows the address that it returns to and in which
- * domain. Calls, system calls and SMCs push with the address behind, faults
- * with their own. A return pops to the innermost frame whose address is the
- * one reached, across levels too: so one rule does the return from a function,
- * from a system call, from an SMC, and out of a TA.
+ * A frame has a return address and the domain of this address. Calls, system calls and SMCs push
+ * the address behind them, faults their own. A return pops all frames down to the innermost one
+ * with the address that is reached, also across levels. So one rule covers returns from functions,
+ * from system calls, from SMCs, and from a TA.
  *
- * QEMU takes an interrupt between two blocks, so often behind a call whose
- * first instruction is still to come. The frame of an interrupt therefore
- * remembers what the block before it ended with, and that is done when the
- * interrupt is over.
+ * QEMU takes an interrupt between two blocks, often between a call and the first instruction of the
+ * called function. The interrupt's frame therefore remembers how the block before it ended; this
+ * call is completed when the interrupt is over.
  *
- * A jump to another function (a tail call) makes a node below the jumping one,
- * but no frame: both return at once.
+ * A jump to another function (a tail call) makes a node below the jumping function's node, but no
+ * frame, because both functions return together.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract of the broker TA (ta/broker): messages, commands, parameters.
- * docs/broker.md says what the protocol is for and what it doesn't do.
+ * The interface of the broker TA (ta/broker): messages, commands, parameters. docs/broker.md says
+ * what the protocol guarantees and what it doesn't.
  *
- * The TA is one instance with any number of sessions, because what it has seen
- * of each sender is one thing. It stays for as long as a session is open.
+ * The TA is one instance with any number of sessions, because all sessions must share the replay
+ * windows of the senders. The instance lives as long as a session is open.
  *
- * A message is a head, the ciphertext, and a tag of 16 bytes:
+ * A message is a head, the ciphertext, and a tag of 16 bytes. The head, by offset:
  *
- *	 0  "TZ"
- *	 2  TZ_VERSION
- *	 3  enum tz_direction
- *	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
- *	 8  the sender's counter in it, 4 bytes: from 1 on
- *	12  the nonce of AES-256-GCM, 12 bytes
- *	24  length of the sender's id: 1 … TZ_ID_MAX
- *	25  the sender's id
+ * 	 0  "TZ"
+ * 	 2  TZ_VERSION
+ * 	 3  enum tz_direction
+ * 	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
+ * 	 8  the sender's counter in the epoch, 4 bytes: from 1 on
+ * 	12  the nonce of AES-256-GCM, 12 bytes
+ * 	24  length of the sender's id: 1 … TZ_ID_MAX
+ * 	25  the sender's id
  *
- * Authenticated besides: the head, the length of the topic in 2 bytes, the
- * topic, and in messages to a receiver the receiver's id. The highest bit of
- * the nonce is 1 in messages that the TA seals and 0 in all others, so that
- * the two ends of a key never take the same.
+ * Also authenticated are the head, the length of the topic in 2 bytes, the topic and, in messages
+ * to a receiver, the receiver's id. The highest bit of the nonce is 1 in messages that the TA seals
+ * and 0 in all others, so that the two users of a key never use the same nonce.
  */
 #pragma once
 
@@ -119,9 +118,9 @@ enum ta_broker_cmd {
 	TA_BROKER_CMD_IDENTITY = 2,
 
 	/*
-	 * Makes the administrator, once.
+	 * Makes a client the administrator; works once.
 	 * [0] memref in: length of the id, id, wrapped key
-	 * TEE_ERROR_ACCESS_DENIED: there is one
+	 * TEE_ERROR_ACCESS_DENIED: the TA has an administrator already
 	 */
 	TA_BROKER_CMD_CLAIM = 3,
 
@@ -132,17 +131,16 @@ enum ta_broker_cmd {
 	TA_BROKER_CMD_ORDER = 4,
 
 	/*
-	 * Opens a message and seals it for each receiver that may have it.
+	 * Opens a message and seals a copy for each receiver that may read it.
 	 * [0] memref in: the message
 	 * [1] memref in: length of the topic in 2 bytes, big-endian, the topic;
 	 *     for each receiver the length of its id and the id
-	 * [2] memref out: the copy for receiver i at i times the message's
-	 *     length rounded up to 16; each is as long as the message
-	 * [3] value inout: a = flags; comes back a = bit i set: receiver i's
-	 *     copy is there
-	 * TZ_FRESH: a message that came before is dropped, and this one is
-	 * remembered. Without it a message may be opened again, for those who
-	 * get it later.
+	 * [2] memref out: receiver i's copy, as long as the message, at offset i times
+	 *     the message's length rounded up to 16
+	 * [3] value inout: in: a = flags; out: a = bit i set if receiver i's copy
+	 *     was made
+	 * With TZ_FRESH the message is remembered, and dropped if it came before.
+	 * Without TZ_FRESH a message may be opened again, for later receivers.
 	 */
 	TA_BROKER_CMD_FORWARD = 5,
 
@@ -150,12 +148,10 @@ enum ta_broker_cmd {
 	TA_BROKER_CMD_STATISTICS = 6,
 
 	/*
-	 * One client after the other.
-	 * [0] value inout: a = where to begin, 0 at first; comes back where to
-	 *     go on
-	 * [1] memref out: length of the id, id, 1 for the administrator or 0,
-	 *     rules
-	 * TEE_ERROR_ITEM_NOT_FOUND: no more
+	 * Lists the clients, one in each call.
+	 * [0] value inout: in: a = position, 0 at first; out: a = the next position
+	 * [1] memref out: length of the id, id, 1 for the administrator or 0, rules
+	 * TEE_ERROR_ITEM_NOT_FOUND: there are no more clients
 	 */
 	TA_BROKER_CMD_LIST = 7,
 

@@ -19,17 +19,13 @@ enum ta_clock {
 
 enum ta_clock_cmd {
 	/*
-	 * Returns what the session's clock has counted since this was last
-	 * called; counting begins anew, with the clock that is named. Counted
-	 * are all commands whose handler ran, also those that failed, but for
-	 * this one: from right before the handler to right after it, so
-	 * neither the crossing nor the check of parameter types.
-	 * Another clock than those above: TEE_ERROR_BAD_PARAMETERS, and
-	 * nothing changes.
+	 * Returns the ticks counted since the last call of this command, and restarts the counting
+	 * with the clock given. Counted is the time in the handlers of all other commands, also of
+	 * those that fail; the crossing and the check of parameter types are not included.
+	 * TEE_ERROR_BAD_PARAMETERS if there is no such clock, and nothing changes.
 	 * [0] value in:  a = enum ta_clock, from here on
 	 * [1] value out: a = ticks, low 32 bits, b = high 32 bits
-	 * [2] value out: a = CNTFRQ_EL0 in Hz, as the firmware set it; 0 when
-	 *     the clock was off
+	 * [2] value out: a = CNTFRQ_EL0 in Hz, as the firmware set it; 0 if the clock was off
 	 */
 	TA_CLOCK_CMD = 90,
 };

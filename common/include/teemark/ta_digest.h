@@ -45,19 +45,18 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_INFO = 1,
 
 	/*
-	 * Digest of a whole message, n times over; the digest is returned
-	 * once. Independent of the session's stream.
+	 * Computes the digest of a whole message `repetitions` times, and returns it once. This
+	 * doesn't affect the session's stream.
 	 * [0] value in:  a = struct algorithm .id, b = enum ta_digest_impl
 	 * [1] memref in: the message
 	 * [2] memref out: the digest
-	 * [3] value in:  a = repetitions; bounded by ta_work.h:
-	 *     TEE_ERROR_BAD_PARAMETERS above
+	 * [3] value in:  a = repetitions; TEE_ERROR_BAD_PARAMETERS above the bound of ta_work.h
 	 */
 	TA_DIGEST_CMD_ONESHOT = 2,
 
 	/*
-	 * Begins the session's stream; one that was under way is dropped, also
-	 * when this fails.
+	 * Begins the session's stream, and drops a stream that was under way, even if this call
+	 * fails.
 	 * [0] value in: a = struct algorithm .id, b = enum ta_digest_impl
 	 */
 	TA_DIGEST_CMD_INIT = 3,
@@ -66,25 +65,24 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_UPDATE = 4,
 
 	/*
-	 * Ends the stream, also when it fails. Two refusals leave it as it
-	 * was: TEE_ERROR_BAD_PARAMETERS and TEE_ERROR_SHORT_BUFFER.
+	 * Ends the stream, even if this call fails; except that TEE_ERROR_BAD_PARAMETERS and
+	 * TEE_ERROR_SHORT_BUFFER leave the stream unchanged.
 	 * [0] memref in: the last bytes, may be empty; or none
 	 * [1] memref out: the digest
 	 */
 	TA_DIGEST_CMD_FINAL = 5,
 
 	/*
-	 * The instance's stack (how: ta/digest/stack.h).
-	 * [0] value out: a = high-water in bytes, b = size of the stack, both 0
-	 *     where it can't be told; steps of 8 bytes, and never less than when
-	 *     the session opened
+	 * How much of the instance's stack was ever used (measured by ta/digest/stack.h).
+	 * [0] value out: a = most bytes used, in steps of 8 bytes, at least what was in use when the
+	 *     session opened; b = size of the stack; both 0 if the stack can't be found
 	 */
 	TA_DIGEST_CMD_STACK = 6,
 
 	/*
-	 * The instance's heap. TEE_ERROR_NOT_SUPPORTED where the TA's library
-	 * keeps no statistics (OP-TEE built without CFG_WITH_STATS).
-	 * [0] value out: a = high-water in bytes, b = size of the heap
+	 * How much of the instance's heap was ever used. TEE_ERROR_NOT_SUPPORTED if the TA's
+	 * library keeps no statistics (OP-TEE built without CFG_WITH_STATS).
+	 * [0] value out: a = most bytes used, b = size of the heap
 	 */
 	TA_DIGEST_CMD_HEAP = 7,
 };

@@ -23,7 +23,7 @@ enum ta_probe_cmd {
 	 * Reads the counter of the generic timer.
 	 * VIRTUAL: CNTVCT_EL0; PHYSICAL: CNTPCT_EL0
 	 * [0] value out: a = count, low 32 bits, b = high 32 bits
-	 * [1] value out: a = CNTFRQ_EL0 in Hz as the firmware set it (0: not)
+	 * [1] value out: a = CNTFRQ_EL0 in Hz, 0 if the firmware didn't set it
 	 */
 	TA_PROBE_CMD_COUNTER_VIRTUAL = 1,
 	TA_PROBE_CMD_COUNTER_PHYSICAL = 2,
