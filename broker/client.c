@@ -193,7 +193,7 @@ void tz_client_wipe(struct tz_client *client)
 
 /* -- AES-256-GCM ---------------------------------------------------------- */
 
-/* The tag follows the ciphertext. Returns false if it is wrong, or there is no memory. */
+/* Encrypts or decrypts; the tag is behind the ciphertext. False: a wrong tag, or no memory. */
 static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const void *authenticated,
 		size_t authenticated_len, const uint8_t *in, size_t len, uint8_t *out)
 {

@@ -28,7 +28,7 @@ struct tz_client {
 	uint32_t epoch;   /* number of the last start in which it sealed a message */
 	uint32_t counter; /* 0: nothing sealed since this start */
 	uint8_t salt[TZ_NONCE_BYTES - 4];
-	/* The TA that this key is for, in an administrator's file and with an agreed key. */
+	/* The TA that this key is for; set in an administrator's file and for an agreed key. */
 	bool has_identity;
 	uint8_t identity[TZ_PUBLIC_BYTES];
 	/* The key was agreed with the TA; `public` is the client's public half. */

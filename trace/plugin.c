@@ -40,7 +40,7 @@ enum {
 	MARKERS = 0x70, /* bits that are set in every marker */
 };
 
-/* Most steps of a window (1.5 GiB), and of those in memory: earlier ones are in the file. */
+/* Most steps of a window (1.5 GiB), and most steps in memory: earlier ones are in the file. */
 enum { STEPS_MAX = 192 << 20, PIECE = 4 << 20 };
 
 static struct {
@@ -277,7 +277,7 @@ static void on_marker(unsigned int cpu, void *data)
 	default:
 		if (!trace.armed || marker > LAST_PART)
 			break;
-		/* OPEN and earlier markers drop an unfinished window: its program died. */
+		/* BEGIN and OPEN drop an unfinished window, whose program has died. */
 		if (marker > OPEN)
 			end_window();
 		begin_window(marker);

@@ -274,7 +274,7 @@ static void jump(const struct table_block *b)
 	frame->opaque = b->flags & OPAQUE;
 	if (frame->function == walk.nodes[node].function)
 		return;
-	/* Back in a function of the chain of tail calls: the compiler had split it. */
+	/* The jump leads to an earlier function of the tail calls, which has two parts. */
 	while (node != frame->first && walk.nodes[node].function != b->function)
 		node = walk.nodes[node].parent;
 	if (walk.nodes[node].function != b->function) {
@@ -453,8 +453,8 @@ static size_t interrupted_at(const struct stack *kept)
 }
 
 /*
- * Resumes OP-TEE if the next interrupt came before its first instruction. It resumes the latest
- * interrupted stack or, if there is none, the latest stack that left by an RPC.
+ * Resumes OP-TEE if the next interrupt came before OP-TEE's first instruction. It resumes the
+ * latest interrupted stack or, if there is none, the latest stack that left by an RPC.
  */
 static bool resume_to_vector(const struct table_block *b)
 {

@@ -142,7 +142,7 @@ static void store(struct aes_block *block, uint32_t *s, const uint32_t *key)
 	memcpy(block, s, AES_BLOCK);
 }
 
-/* Does one round; `step` is the distance to the column of ShiftRows' next byte: 3 is one back. */
+/* Encrypts or decrypts a block; ShiftRows' next byte is `step` columns on (3: one back). */
 static inline __attribute__((always_inline)) void crypt(const struct aes_key *key,
 							struct aes_block *block,
 							const uint32_t *table, const uint8_t *box,

@@ -140,7 +140,7 @@ struct backend {
 		    struct error *err);
 	void (*close)(struct session *session);
 
-	/* Allocates memory that is passed without a copy; its priv isn't NULL. NULL: none is. */
+	/* Allocates memory passed without a copy (priv not NULL). NULL: plain memory serves. */
 	int (*buffer_alloc)(struct session *session, size_t size, struct buffer *buffer,
 			    struct error *err);
 	void (*buffer_free)(struct session *session, struct buffer *buffer);

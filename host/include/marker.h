@@ -23,8 +23,8 @@
 #define MARKER_KEEP()   MARKER("#0x7a") /* writes the window that HOLD ended */
 
 /* The parts of teehash's work, a window each. */
-#define MARKER_OPEN()  MARKER("#0x74") /* a session with its buffers */
+#define MARKER_OPEN()  MARKER("#0x74") /* opening a session with its buffers */
 #define MARKER_FIRST() MARKER("#0x75") /* a message: reading its first piece */
 #define MARKER_STEP()  MARKER("#0x76") /* hash a piece, read the next */
 #define MARKER_LAST()  MARKER("#0x77") /* hash the last piece: the digest */
-#define MARKER_CLOSE() MARKER("#0x78") /* the session */
+#define MARKER_CLOSE() MARKER("#0x78") /* closing the session */

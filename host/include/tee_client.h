@@ -44,7 +44,7 @@ struct tee_session {
 	TEEC_Session session;
 	uint64_t context_ns; /* duration of TEEC_InitializeContext() */
 	uint64_t open_ns;    /* duration of TEEC_OpenSession() */
-	uint64_t first_ns;   /* duration of the first call: ta_session_open() */
+	uint64_t first_ns;   /* duration of ta_session_open()'s first call */
 };
 
 /*

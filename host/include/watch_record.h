@@ -24,7 +24,7 @@ struct watch_head {
 	uint64_t room;  /* capacity in records */
 	uint64_t calls; /* calls made; those beyond `room` were not recorded */
 	uint64_t processes;
-	uint64_t windows; /* windows kept; QEMU's plugin numbers them alike */
+	uint64_t windows; /* windows kept so far; QEMU's plugin counts the same */
 	uint64_t owner;   /* PID of the process that has the window; 0: none */
 	uint64_t own_ns;  /* overhead of being watched, a call */
 	uint64_t every;   /* keeps the window of each n-th call of a kind */

@@ -60,7 +60,7 @@ TEE_Result identity(struct session *session, TEE_Param *params)
 
 /*
  * Returns true if X25519 of any key and this point is 0 (RFC 7748, 6.1), at which OP-TEE would
- * panic. The highest bit is ignored; p and p + 1 are 0 and 1 again.
+ * panic. The highest bit is ignored. The points include p and p + 1, which equal 0 and 1 modulo p.
  */
 static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
 {

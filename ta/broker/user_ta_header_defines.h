@@ -6,8 +6,8 @@
 #define TA_UUID TA_BROKER_UUID
 
 /*
- * All sessions share one instance, and so its record of each sender's messages. The instance ends
- * with its last session, so that the next broker loads a new TA file.
+ * All sessions share one instance, and with it the senders' replay windows. The instance ends with
+ * its last session, so that the next broker loads a new TA file.
  */
 #define TA_FLAGS (TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 

@@ -15,9 +15,9 @@
 #define MARGIN 256u
 
 /*
- * OP-TEE maps the stack at a page boundary and begins at its upper end, also a page boundary if the
- * stack is whole pages. At the TA's entry points less than a page is in use: the framework's frames
- * take some hundred bytes. So the stack's end is the next page boundary.
+ * OP-TEE maps the stack at a page boundary. If the stack is whole pages, its upper end is a page
+ * boundary, too. At the TA's entry points less than a page is in use (the framework's frames take
+ * some hundred bytes), so the next page boundary above is the stack's end.
  */
 _Static_assert(STACK_SIZE % PAGE == 0, "the stack has to be whole pages");
 

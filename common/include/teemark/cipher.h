@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AES in portable C: the baseline that libraries, kernels and TEEs are
- * measured against. It looks up tables by secret bytes, so its timing tells
- * of the key to who shares a cache with it: to measure, not to keep secrets.
+ * AES in portable C: the baseline for measuring libraries, kernels and TEEs. Its table look-ups
+ * depend on secret bytes, so its timing reveals the key to programs that share the CPU's cache: use
+ * it for measuring, not to protect data.
  *
- * The caller owns the context; there is no other state. A context that has a
- * key serves any number of messages:
+ * The caller owns the context; there is no other state. A context with a key serves any number of
+ * messages:
  *
  *	cipher_set_key()  cipher_begin()  cipher_update()…
  *	AEADs: cipher_tag()

@@ -8,14 +8,14 @@
  *
  * A message is a head, the ciphertext, and a tag of 16 bytes. The head, by offset:
  *
- * 	 0  "TZ"
- * 	 2  TZ_VERSION
- * 	 3  enum tz_direction
- * 	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
- * 	 8  the sender's counter in the epoch, 4 bytes: from 1 on
- * 	12  the nonce of AES-256-GCM, 12 bytes
- * 	24  length of the sender's id: 1 … TZ_ID_MAX
- * 	25  the sender's id
+ *	 0  "TZ"
+ *	 2  TZ_VERSION
+ *	 3  enum tz_direction
+ *	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
+ *	 8  the sender's counter in the epoch, 4 bytes: from 1 on
+ *	12  the nonce of AES-256-GCM, 12 bytes
+ *	24  length of the sender's id: 1 … TZ_ID_MAX
+ *	25  the sender's id
  *
  * Also authenticated are the head, the length of the topic in 2 bytes, the topic and, in messages
  * to a receiver, the receiver's id. The highest bit of the nonce is 1 in messages that the TA seals

@@ -18,7 +18,7 @@
 #define RSA    "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00"
 #define SIGNER "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b\x05\x00"
 #define EC     "\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06"
-/* A certificate's part before the key: serial number 1, "y" by "x", valid on 1 January 1970. */
+/* A certificate's part before the key: serial number 1, subject "y", issuer "x", of 1970. */
 #define NAME        "\x30\x0c\x31\x0a\x30\x08\x06\x03\x55\x04\x03\x0c\x01"
 #define DATE        "\x17\015700101000000Z"
 #define CERTIFICATE "\x02\x01\x01" SIGNER NAME "x\x30\x1e" DATE DATE NAME "y"

@@ -47,7 +47,7 @@ const char *libcrypto_version(struct error *err)
 	return shared_library_load(&libcrypto, err) ? NULL : evp.version(0);
 }
 
-enum { IDS = 64 }; /* bound of algorithms' ids */
+enum { IDS = 64 }; /* larger than any algorithm's id */
 
 struct session {
 	struct openssl_asym asym; /* first, because openssl_asym.c casts the session to it */
@@ -299,7 +299,7 @@ static int openssl_random(struct session *s, const struct buffer *out, size_t le
 }
 
 /*
- * Returns the environment variable, and its value, without which OpenSSL uses the CPU's crypto
+ * Returns the environment variable, and its value, that keep OpenSSL from using the CPU's crypto
  * instructions. OPENSSL_armcap keeps only NEON; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ and SHA-NI
  * (manual page OPENSSL_ia32cap(3); crypto/arm_arch.h).
  */

@@ -276,7 +276,7 @@ static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 	return at == len;
 }
 
-/* Returns the message of *len bytes behind the context, ready to sign; NULL: libcrypto fails. */
+/* Begins signing or verifying. Returns the message (*len bytes); NULL: libcrypto fails. */
 static const uint8_t *begin(struct openssl_asym *a, const struct asym_job *job, size_t *len)
 {
 	size_t at = job->alg->kind == ASYM_SEED ? ASYM_CONTEXT_BYTES : 0;

@@ -4,7 +4,7 @@
 
 #include "backend.h"
 
-/* First member of every session; all zeros unless it is for asymmetric keys. */
+/* First member of a session of `openssl`; zeros unless the session is for asymmetric keys. */
 struct openssl_asym {
 	struct evp_pkey_ctx_st *maker; /* context that makes keys */
 	struct evp_pkey_st *key, *peer;

@@ -167,7 +167,7 @@ int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct kernel_driver *d = &found->list[i];
 
-		/* Slashes separate the parts of a case's key, so none may be in a name. */
+		/* Slashes separate the parts of a case's key, so a driver's name must have none. */
 		if (!strcmp(d->name, name) && of_type(d->type, type) && !d->internal &&
 		    !strchr(d->driver, '/') && strlen(d->driver) < 64)
 			found->list[n++] = *d;

@@ -31,7 +31,7 @@ uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
 
 enum {
 	BETWEEN_NS = 10000000, /* time between the two readings compared */
-	STEP_PERCENT = 5,      /* most by which they may differ */
+	STEP_PERCENT = 5,      /* most percent by which they may differ */
 };
 
 static const TEEC_UUID probe_uuid = TA_PROBE_UUID;

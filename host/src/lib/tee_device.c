@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds out whether there is a TEE, whether this user may open it, and who serves it. */
+/* Finds out whether there is a TEE, if this user may open it, and if tee-supplicant runs. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "tee_device.h"
 
-enum { DEVICES = 32 }; /* bound of /dev/teeN: the kernel's TEE_NUM_DEVICES */
+enum { DEVICES = 32 }; /* most devices /dev/teeN: the kernel's TEE_NUM_DEVICES */
 
 static int no_permission(struct error *err, const char *path)
 {

@@ -155,7 +155,7 @@ struct event {
 };
 
 /*
- * Parses " NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …". NAME may contain
+ * Parses "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …". NAME may contain
  * anything, so the line is parsed from its end. Returns false if it isn't one of our events.
  */
 static bool parse_event(char *line, struct event *e)
@@ -225,7 +225,7 @@ static uint64_t count_lost(const struct trace *trace)
 	return lost;
 }
 
-/* Passes all events to `take`. An error of `take` may be due to lost events: these go first. */
+/* Passes all events to `take`. Lost events are reported first: they may cause its error. */
 static int read_events(const struct trace *trace, int (*take)(FILE *, void *, struct error *),
 		       void *to, struct error *err)
 {

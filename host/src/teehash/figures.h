@@ -15,12 +15,12 @@ struct findings {
 	bool has_tee; /* calls enter the TEE */
 	struct {
 		uint64_t files, failed, oneshots, streams;
-		uint64_t asked; /* files asked for cached pages that answered */
+		uint64_t asked; /* files whose cached pages are known */
 		struct file_stats all;
-		uint64_t good_bytes, good_hash_ns; /* of files with a digest */
+		uint64_t good_bytes, good_hash_ns; /* sums over files with a digest */
 	} totals;
 	const struct run *run;
-	uint64_t total_ns, startup_ns; /* startup: before the first message */
+	uint64_t total_ns, startup_ns; /* whole command; part before the first message */
 	struct usage usage;
 	int64_t peak_bytes;         /* -1: not known */
 	uint64_t nop_ns;            /* median of the empty calls after the work; 0: none */

@@ -19,7 +19,7 @@ struct list_entry {
 };
 
 /*
- * A list that is being read. Accepted formats: "hex name", "hex *name", the reversed BSD format
+ * A list that is being read. Accepted formats: "hex  name", "hex *name", the reversed BSD format
  * "hex name", and "TITLE (name) = hex"; each with a leading \ if the name is escaped. The first
  * line decides whether the list is in the reversed format.
  */

@@ -24,7 +24,7 @@ static int fill_descriptors(void)
 	return 0;
 }
 
-/* Seconds until a signal kills the program: loading a TA without tee-supplicant never returns. */
+/* Seconds for the work to end after a signal: a call that loads a TA may never return. */
 #define PATIENCE_SECONDS 3
 
 static volatile sig_atomic_t first_signal; /* signal's number; 0: none came */

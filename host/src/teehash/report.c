@@ -79,7 +79,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 		run->session.timeline = &r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
-	/* The time spent before this point isn't the timeline's. */
+	/* The timeline begins here, so that it excludes the report's own start. */
 	if (settings->timeline)
 		timeline_begin(&r->timeline);
 	usage_read(&r->meter, &r->before);
@@ -185,7 +185,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Measures in the session after the work. The TA's facts come first, before the empty calls. */
+/* Asks the TA for its facts, then times empty calls, after the work. */
 static void ask_session(struct findings *f, struct hash_session *s)
 {
 	const struct backend *b;

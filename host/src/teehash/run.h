@@ -48,7 +48,7 @@ struct run_stats {
 	uint64_t idle_ns;              /* part of work_ns: waiting for a message */
 	int64_t runq_ns;               /* ready but not running; -1: not known */
 	size_t chunk;                  /* largest stream call in bytes, in the first session */
-	struct session_stats sessions; /* sums; `slots` and first times: the first session's */
+	struct session_stats sessions; /* sums, but `slots` and some times are of the first */
 };
 
 struct pool;

@@ -133,7 +133,7 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
 	if (ret)
 		return error_set(err, ret, "read error after %" PRIu64 " bytes: %s", source->bytes,
 				 strerror(-ret));
-	/* If the file's size is reached, the end is known without an empty piece. */
+	/* If the file's size is reached, finds the end now: no empty last piece is needed. */
 	if (!*eof && source->bytes == source_size(source))
 		ret = source_at_end(source, eof, err);
 	return ret;
