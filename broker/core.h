@@ -28,7 +28,7 @@ struct tz_core_options {
 };
 
 struct tz_counts {
-	uint64_t arrived, refused; /* messages that arrived, and those refused */
+	uint64_t arrived, refused; /* messages that arrived, messages refused */
 	uint64_t copies, denied;   /* copies given to receivers, and copies denied */
 	uint64_t expected;         /* copies made before they were asked for, then taken */
 	uint64_t calls;            /* calls of the TA */

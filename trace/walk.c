@@ -429,7 +429,7 @@ static bool resume(const struct table_block *b)
 
 		if (n < 0 && !(b->flags & ENTRY) && last->domain == b->domain &&
 		    last->function == b->function)
-			n = (ptrdiff_t)kept->n; /* goes on in the function that left */
+			n = (ptrdiff_t)kept->n; /* OP-TEE continues in the function that it left */
 		if (n >= 0) {
 			struct frame over = { 0 };
 
@@ -443,7 +443,7 @@ static bool resume(const struct table_block *b)
 	return false;
 }
 
-/* Returns the index behind an interrupt's frame if that is one of the last two; otherwise 0. */
+/* Returns the index behind the interrupt's frame, if one of the last two frames is one; else 0. */
 static size_t interrupted_at(const struct stack *kept)
 {
 	for (size_t i = kept->n; i > 0 && i + 2 > kept->n; i--)

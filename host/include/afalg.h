@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw AF_ALG sockets (Linux, Documentation/crypto/userspace-if.rst), with
- * errors told apart. No libkcapi, so no netlink socket is needed.
+ * Raw AF_ALG sockets (Linux, Documentation/crypto/userspace-if.rst). libkcapi isn't used, because
+ * it needs a netlink socket.
  */
 #pragma once
 

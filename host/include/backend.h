@@ -54,7 +54,7 @@ struct keyed_job {
 /* Returns the length of the result in bytes; an AEAD's ciphertext includes the tag behind it. */
 size_t keyed_result_len(const struct keyed_job *job);
 
-/* The steps of a cipher; where the backend can, each is a call of its own. */
+/* The steps of a cipher. If the backend allows it, each step is a separate call. */
 enum keyed_step {
 	KEYED_PREPARE,
 	KEYED_SET_KEY,
@@ -84,7 +84,7 @@ static inline uint8_t *asym_key_in(const struct asym_job *job)
 	return job->in->data + (job->alg->kind == ASYM_SEED ? ASYM_SEED_KEY_AT : ASYM_KEY_AT);
 }
 
-/* The steps of an asymmetric operation; where the backend can, each is a call of its own. */
+/* The steps of an asymmetric operation. If the backend allows it, each step is a separate call. */
 enum asym_step {
 	ASYM_ALLOCATE,
 	ASYM_IMPORT,

@@ -44,7 +44,7 @@ int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(p
  */
 int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* These two add to an error that one of the functions above made. err may be NULL. */
+/* error_hint() and error_skip_word() complete an error that was already made. err may be NULL. */
 void error_hint(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void error_skip_word(struct error *err, const char *word);
 

@@ -37,7 +37,7 @@ struct tee_api {
 	void (*release_memory)(TEEC_SharedMemory *shm);
 };
 
-/* A session in a context of its own. */
+/* A session with a TA, and the TEE context that only this session uses. */
 struct tee_session {
 	const struct tee_api *api;
 	TEEC_Context context;

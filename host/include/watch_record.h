@@ -26,7 +26,7 @@ struct watch_head {
 	uint64_t processes;
 	uint64_t windows; /* windows kept so far; QEMU's plugin counts the same */
 	uint64_t owner;   /* PID of the process that has the window; 0: none */
-	uint64_t own_ns;  /* overhead of being watched, a call */
+	uint64_t own_ns;  /* ns that watching adds to a call */
 	uint64_t every;   /* keeps the window of each n-th call of a kind */
 };
 

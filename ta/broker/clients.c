@@ -56,7 +56,7 @@ TEE_Result clients_open(void)
 
 	if (broker.registry != TEE_HANDLE_NULL)
 		return TEE_SUCCESS;
-	/* Windows aren't stored, so all counters in a window count as seen. */
+	/* Replay windows aren't stored: after a start, all counters in them count as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
 	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
 				       &broker.registry);

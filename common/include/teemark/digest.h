@@ -29,7 +29,7 @@ struct digest_class {
 	void (*final)(union digest_ctx *ctx, uint8_t *out);
 };
 
-/* All classes: those in portable C, and a list of those with CPU instructions. */
+/* All classes: the portable ones, and a list of the classes that use CPU instructions. */
 extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c, sha3_224_c,
 	sha3_256_c, sha3_384_c, sha3_512_c;
 extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL */

@@ -39,8 +39,8 @@ enum ta_digest_cmd {
 	TA_DIGEST_CMD_NOP = 0,
 
 	/*
-	 * [0] value out: a = TA_DIGEST_ABI, b = mask of 1 << enum ta_digest_impl of those compiled
-	 * in
+	 * [0] value out: a = TA_DIGEST_ABI, b = mask of 1 << enum ta_digest_impl for the
+	 * implementations compiled in
 	 */
 	TA_DIGEST_CMD_INFO = 1,
 

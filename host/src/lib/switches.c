@@ -209,8 +209,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Sorts the events of all rings, and keeps those from begin_ns to end_ns, or until the first that
- * may be missing.
+ * Sorts the events of all rings, and keeps those from begin_ns to end_ns, or to the time of the
+ * first event that may be missing.
  */
 static void settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns)
 {

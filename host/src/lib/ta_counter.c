@@ -25,7 +25,7 @@ const char *ta_counter_name(enum ta_clock clock)
 
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
 {
-	/* Whole seconds are converted apart, so that 64 bits hold the products. */
+	/* Whole seconds are converted separately, so that the products fit in 64 bits. */
 	return ticks / counter->hz * 1000000000u + ticks % counter->hz * 1000000000u / counter->hz;
 }
 

@@ -65,7 +65,7 @@ struct opening {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool done;
-	bool abandoned; /* nobody waits any more, so the thread frees it */
+	bool abandoned; /* the caller gave up, so the thread frees this struct */
 };
 
 static void free_opening(struct opening *o)

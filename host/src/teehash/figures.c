@@ -75,7 +75,7 @@ void print_value(FILE *out, const char *unit, double value)
 	fprintf(out, "%.0f", value); /* the unit is a count */
 }
 
-/* Writes a figure, or the reason `why` it is missing. Dividing by 0 is also such a reason. */
+/* Writes a figure or, if there is none, the reason `why`; an infinite value has a reason, too. */
 __attribute__((format(printf, 8, 9))) static void
 figure(struct sheet *s, const char *key, const char *title, const char *unit, double value,
        const char *why, const char *resolution, const char *source, ...)

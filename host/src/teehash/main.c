@@ -11,9 +11,8 @@
 #include "stop.h"
 
 /*
- * Opens those of the three standard descriptors that are closed. Otherwise the next file opened,
- * such as the TEE's device, would get such a number and receive our output. Reads and writes fail
- * on what is opened here.
+ * Opens standard descriptors that are closed, so that reads and writes on them fail. Otherwise the
+ * next file opened, such as the TEE's device, would get such a descriptor and receive our output.
  */
 static int fill_descriptors(void)
 {

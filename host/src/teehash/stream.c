@@ -89,8 +89,8 @@ static long blocks_read(void)
 }
 
 /*
- * Asks the kernel to read the next piece while the backend hashes this one, but only if the last
- * read caused disk blocks: for cached files it would be wasted work.
+ * Asks the kernel to read the next piece while the backend hashes the current piece, but only if
+ * the last read went to the disk: for cached files the request would be wasted work.
  */
 static void read_ahead(struct stream *st, long *blocks)
 {
@@ -113,7 +113,7 @@ static int wait_for_reader(struct stream *st, struct reader *reader, unsigned in
 	return ret;
 }
 
-/* Hashes slots in turn while the reader fills the other; without a thread, reads in between. */
+/* Hashes one slot while the reader fills the other; without a thread, reads between calls. */
 static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;

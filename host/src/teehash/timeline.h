@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --timeline records which step the work was in, and when its threads had a CPU; for one file and
- * one session. Recording adds to all other figures of the same report, so use a separate run for
- * those. The queries to the TEE's clocks that follow the work count in no figure.
+ * one session. Recording slows down the work, so the other figures should come from a run without
+ * it. The queries to the TEE's clocks that follow the work count in no figure.
  */
 #pragma once
 
