@@ -490,8 +490,9 @@ static void interrupt_again(size_t i, const struct table_block *b)
 }
 
 /*
- * Ends an exception if the next exception came before the first instruction after it: the next one
- * returns to where the first would have. Returns false if there is none.
+ * Handles an exception that comes before the first instruction after another exception's return:
+ * its frame replaces the other's, and returns to the same address. Returns false if there is no
+ * other.
  */
 static bool return_to_vector(const struct table_block *b)
 {

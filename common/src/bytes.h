@@ -8,7 +8,7 @@
 
 /*
  * 1 if one instruction can load a word from any address. If 0, a load would be assembled from
- * bytes, so load_*() need an address that is whole words behind a multiple of BYTES_ALIGN; callers
+ * bytes, so load_*() need aligned addresses (a multiple of BYTES_ALIGN plus whole words); callers
  * check bytes_aligned() and copy other blocks first. gcc has no macro for -mstrict-align, with
  * which OP-TEE builds TAs; such a build defines BYTES_UNALIGNED_OK=0.
  */

@@ -160,7 +160,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 	if (eof)
 		return hash_last(st, 0, len);
 	if (len > s->slot_bytes) {
-		/* The file was meant for one call, but is longer than its size said. */
+		/* The file was meant for one call, but is longer than fstat() said. */
 		ret = hash_piece(st, 0, len, false);
 		len = 0;
 		if (ret)
