@@ -6,7 +6,7 @@
 
 #include "bytes.h"
 
-/* Returns the row of the digest that an HMAC is made of: both have its EVP name. */
+/* Returns the row of an HMAC's digest: the two rows have the same EVP name. */
 static const struct algorithm *digest_of(uint16_t alg_id)
 {
 	const struct algorithm *alg = algorithm_by_id(alg_id);
