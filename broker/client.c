@@ -40,7 +40,7 @@ static bool parse_hex(const char *text, uint8_t *out, size_t n)
 	return OPENSSL_hexstr2buf_ex(out, n, &got, text, '\0') == 1 && got == n;
 }
 
-/* Writes the client's file, or what its administrator gets of it (path.pub). */
+/* Writes the client's file; or, unless `secret`, path.pub, which the administrator gets. */
 static int save(const struct tz_client *client, bool secret, struct error *err)
 {
 	char path[sizeof(client->path) + 5], beside[sizeof(path) + 5];
@@ -193,7 +193,7 @@ void tz_client_wipe(struct tz_client *client)
 
 /* -- AES-256-GCM ---------------------------------------------------------- */
 
-/* The tag comes after the ciphertext. False: a wrong one, or no memory. */
+/* Encrypts or decrypts; the tag is behind the ciphertext. False: a wrong tag, or no memory. */
 static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const void *authenticated,
 		size_t authenticated_len, const uint8_t *in, size_t len, uint8_t *out)
 {
@@ -216,8 +216,8 @@ static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const vo
 }
 
 /*
- * Seals or opens a message whose head is complete. `receiver` is "" for messages that don't go to
- * one.
+ * Seals or opens a message whose head is complete. `receiver` is "" unless the message is for one
+ * receiver.
  */
 static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, const char *topic,
 			const char *receiver, const uint8_t *in, size_t len, uint8_t *out)
@@ -233,7 +233,7 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, c
 
 /* -- messages ------------------------------------------------------------- */
 
-/* Takes a counter and a salt that were never used with this key, not even before a crash. */
+/* Takes a counter and a salt that this key never used before, not even before a crash. */
 static int next_counter(struct tz_client *client, struct error *err)
 {
 	int rc = 0;
@@ -293,7 +293,7 @@ int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_
 	return seal(admin, TZ_ORDER, "", plain, len, out, err);
 }
 
-/* Returns whether this message came before, and remembers it if not. */
+/* Returns true if this message has been seen before; otherwise remembers it. */
 static bool seen(struct tz_client *client, const char *sender, const struct tz_last *now)
 {
 	struct tz_seen *s = NULL;
@@ -373,7 +373,7 @@ int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char
 	EVP_PKEY_CTX *hkdf = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, NULL);
 	uint8_t shared[32], info[TZ_INFO_MAX];
 	size_t len = TZ_PUBLIC_BYTES;
-	/* X25519 fails where it gives 0. */
+	/* X25519 fails if the shared secret is 0. */
 	bool ok = strlen(id) <= TZ_ID_MAX && x25519 && ta && hkdf &&
 		  EVP_PKEY_get_raw_public_key(ours, public, &len) == 1 &&
 		  EVP_PKEY_derive_init(x25519) == 1 && EVP_PKEY_derive_set_peer(x25519, ta) == 1 &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client of MQTT-TZ: it seals what it publishes and opens what it receives. Its MQTT library
- * stays as it is. The protocol: docs/broker.md.
+ * A client of MQTT-TZ: it seals messages that it publishes and opens messages that it receives. The
+ * client keeps using its own MQTT library. The protocol: docs/broker.md.
  *
- * Functions return 0 or -errno and fill *err. A struct tz_client serves one thread at a time.
+ * Functions return 0 or -errno and fill in *err. One thread at a time may use a struct tz_client.
  */
 #pragma once
 
@@ -15,23 +15,23 @@
 
 #include "error.h"
 
-/* A sealed message is longer than its plaintext by this. */
+/* Bytes by which a sealed message is longer than its plaintext. */
 #define TZ_OVERHEAD(id_len) (TZ_FIXED + (id_len) + TZ_TAG_BYTES)
 
-/* Senders whose last counters an opening client remembers. */
+/* Number of senders whose last counters a client remembers, to detect replays. */
 #define TZ_SENDERS 64
 
 struct tz_client {
 	char path[4096];
 	char id[TZ_ID_MAX + 1];
 	uint8_t key[TZ_KEY_BYTES];
-	uint32_t epoch;   /* of the last start that sealed something */
+	uint32_t epoch;   /* number of the last start in which it sealed a message */
 	uint32_t counter; /* 0: nothing sealed since this start */
 	uint8_t salt[TZ_NONCE_BYTES - 4];
-	/* The TA that this key is for: the administrator's file has it, and an agreed key's. */
+	/* The TA that this key is for; set in an administrator's file and for an agreed key. */
 	bool has_identity;
 	uint8_t identity[TZ_PUBLIC_BYTES];
-	/* The key was agreed with the TA; `public` is then the client's public half. */
+	/* The key was agreed with the TA; `public` is the client's public half. */
 	bool is_agreed;
 	uint8_t public[TZ_PUBLIC_BYTES];
 	struct tz_seen {
@@ -42,50 +42,52 @@ struct tz_client {
 	unsigned int next_seen;
 };
 
-/* Callers who can't say sizeof, such as teemq.py, ask for the size here. */
+/* Returns sizeof(struct tz_client), for callers in other languages, such as teemq.py. */
 size_t tz_client_size(void);
 
 /*
- * Makes a client in a new file that only its owner reads. Its key is random, and is wrapped to enrol
- * it; or `identity`, 64 hexadecimal digits, is a TA's enrolment key, and the client's is agreed with
- * it: then path.pub, which is no secret, enrols it, and nobody but that TA has the key, too.
+ * Makes a client in a new file that only its owner can read. If `identity` is NULL, the key is
+ * random and is wrapped for enrolment. Otherwise `identity` is a TA's enrolment key (64 hexadecimal
+ * digits), and the client agrees on a key with that TA: path.pub, which isn't secret, enrols the
+ * client, and only the client and the TA know the key.
  */
 int tz_client_make(struct tz_client *client, const char *id, const char *path, const char *identity,
 		   struct error *err);
 int tz_client_load(struct tz_client *client, const char *path, struct error *err);
-/* Loads path.pub, too, which has no key: to enrol the client. */
+/* Loads a client's file or its path.pub, which has no key but can enrol the client. */
 int tz_client_load_public(struct tz_client *client, const char *path, struct error *err);
 int tz_client_save(const struct tz_client *client, struct error *err);
 void tz_client_wipe(struct tz_client *client);
 
 /*
- * Seals for the broker; out has room for len + TZ_OVERHEAD(). The first call
- * after a start begins an epoch, and writes it to the client's file first.
+ * Seals a message for the broker; `out` has room for len + TZ_OVERHEAD() bytes. The first call
+ * after a start begins a new epoch and writes the epoch to the client's file before sealing.
  */
 int tz_seal(struct tz_client *client, const char *topic, const void *plain, size_t len,
 	    uint8_t *out, struct error *err);
 
-/* Seals an order of the administrator's: `plain` is as ta_broker.h says. */
+/* Seals an order from the administrator; `plain` has the format given in ta_broker.h. */
 int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_t *out,
 		  struct error *err);
 
 struct tz_opened {
 	char sender[TZ_ID_MAX + 1];
-	size_t len;    /* of the plaintext */
-	bool repeated; /* this client opened the message, or 64 later ones, before */
+	size_t len;    /* length of the plaintext in bytes */
+	bool repeated; /* opened before, or too old for the replay window */
 };
 
 /*
- * Opens what came from the broker; out has room for len bytes. -EBADMSG: not sealed for this client
- * and topic, or changed on the way. What the sender sent once may come twice (QoS 1, retained, or a
- * broker that means harm): `repeated` says so.
+ * Opens a message from the broker; `out` has room for len bytes. Returns -EBADMSG if the message
+ * isn't sealed for this client and topic, or was changed. A message may arrive twice (QoS 1,
+ * retained, or replayed by a malicious broker): opened->repeated says so.
  */
 int tz_open(struct tz_client *client, const char *topic, const uint8_t *message, size_t len,
 	    uint8_t *out, struct tz_opened *opened, struct error *err);
 
 /*
- * Computes what a TA and whoever has the key pair of `secret`, 32 random bytes, agree on, and its
- * public half (ta_broker.h). TZ_AGREE: it is the client's key. It may take the secret's place.
+ * Computes the key agreement with the TA whose enrolment key is `identity` (ta_broker.h): `public`
+ * takes the public half of `secret` (32 random bytes), `key` the shared key, which for TZ_AGREE is
+ * the client's. `key` may be `secret`.
  */
 int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char *id,
 	     const uint8_t identity[TZ_PUBLIC_BYTES], uint8_t public[TZ_PUBLIC_BYTES],
@@ -96,8 +98,8 @@ int tz_wrap(const struct tz_client *client, const uint8_t identity[TZ_PUBLIC_BYT
 	    uint8_t wrapped[TZ_WRAPPED_BYTES], struct error *err);
 
 /*
- * Does the TA's work in the normal world, to measure it and to show what a broker without a TEE
- * holds: opens the sender's message and seals it for the receiver.
+ * Does the TA's work in the normal world: opens the sender's message and seals it for the receiver.
+ * This is for measuring, and shows which keys a broker without a TEE holds.
  */
 int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const char *topic,
 		 const uint8_t *message, size_t len, uint8_t *plain, uint8_t *out,

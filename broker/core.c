@@ -10,9 +10,9 @@
 #include "ta.h"
 
 #define OUT_BYTES (1u << 20)
-#define TOPICS    256u /* whose receivers are remembered */
+#define TOPICS    256u /* number of topics whose receivers are remembered */
 
-/* The receivers of a topic's last message. */
+/* A topic, and the receivers who took its last message. */
 struct topic {
 	char name[TZ_TOPIC_MAX + 1];
 	unsigned int count;
@@ -21,9 +21,9 @@ struct topic {
 
 struct copy {
 	char receiver[TZ_ID_MAX + 1];
-	size_t at;  /* in the output */
-	bool made;  /* false: the receiver may not have it */
-	bool taken; /* it was asked for */
+	size_t at;  /* offset in the output buffer */
+	bool made;  /* false: the receiver isn't allowed to read it */
+	bool taken; /* the broker asked for it */
 };
 
 struct tz_core {
@@ -31,13 +31,13 @@ struct tz_core {
 	struct tz_counts counts;
 	struct tee_session *tee;
 	TEEC_SharedMemory *in, *names, *out;
-	/* The message that `in` holds, and its copies. */
-	size_t len, used; /* 0: none; bytes of the output */
+	/* The current message, which `in` holds, and its copies. */
+	size_t len, used; /* message bytes, 0: none; output bytes used */
 	char topic[TZ_TOPIC_MAX + 1];
 	unsigned int count;
 	struct copy copies[TZ_RECEIVERS_MAX];
 	struct topic topics[TOPICS];
-	/* The clients whose keys this process has read; used without a TEE only. */
+	/* The clients whose key files were read; used only without a TEE. */
 	struct known {
 		struct known *next;
 		struct tz_client client;
@@ -80,7 +80,7 @@ static size_t step_of(size_t len)
 	return (len + 15) / 16 * 16;
 }
 
-/* Writes the topic, and the receivers from the first-th on. Returns their length. */
+/* Writes the topic and the receivers from index `first` on. Returns the bytes written. */
 static size_t put_names(struct tz_core *core, unsigned int first)
 {
 	uint8_t *p = core->names->buffer;
@@ -99,7 +99,7 @@ static size_t put_names(struct tz_core *core, unsigned int first)
 	return (size_t)(p - (uint8_t *)core->names->buffer);
 }
 
-/* Has the TA check the message, and make the copies from the first-th on. */
+/* Calls the TA, which checks the message and makes the copies from index `first` on. */
 static int call(struct tz_core *core, bool fresh, unsigned int first, struct error *err)
 {
 	size_t step = step_of(core->len), bytes = step * (core->count - first);
@@ -122,7 +122,7 @@ static int call(struct tz_core *core, bool fresh, unsigned int first, struct err
 	}
 	core->used += bytes;
 	if (rc && mine.tee_result == TEEC_ERROR_TARGET_DEAD)
-		close_tee(core); /* the next call opens it again */
+		close_tee(core); /* the next message opens a new session */
 	if (rc && err)
 		*err = mine;
 	return rc;
@@ -218,7 +218,7 @@ static struct topic *place_of(struct tz_core *core, const char *topic)
 	return &core->topics[hash % TOPICS];
 }
 
-/* Expects at a topic's next message the receivers of its last one. */
+/* Remembers who took the current message, as the expected receivers of the topic's next message. */
 static void remember(struct tz_core *core)
 {
 	struct topic *topic = place_of(core, core->topic);
@@ -245,7 +245,7 @@ static void expect(struct tz_core *core)
 	}
 }
 
-/* Makes it the message at hand; the one before is done with. */
+/* Makes this message the current one, in place of the one before. */
 static int take(struct tz_core *core, const char *topic, const void *message, size_t len,
 		struct error *err)
 {
@@ -270,7 +270,7 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 
 	core->counts.arrived++;
 	if (core->options.keys)
-		return 0; /* opened when the first copy is made */
+		return 0; /* the message is checked when its first copy is made */
 	rc = take(core, topic, message, len, err);
 	if (!rc) {
 		expect(core);
@@ -283,7 +283,7 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 }
 
 /*
- * Returns whether it is the message at hand: heads, nonces and tags tell any two of a topic apart.
+ * Returns true if this is the current message. Head (with nonce), tag and topic identify a message.
  */
 static bool is_at_hand(const struct tz_core *core, const char *topic, const uint8_t *message,
 		       size_t len)

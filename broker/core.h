@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both plugins do this: a message that arrives is checked, and each receiver gets a copy of its
- * own. The TA is called once a message where it can be: with the check it makes copies for those
- * who got the topic's last message. A copy that nobody takes is dropped with the next message, and
- * its receiver is no longer expected.
+ * The common part of both plugins: it checks each arriving message, and makes a separate copy for
+ * each receiver. If possible, the TA is called once a message: together with the check it makes
+ * copies for those who took the topic's last message. A copy that nobody takes is dropped when the
+ * next message arrives, and its receiver is no longer expected.
  *
- * One thread: mosquitto's.
+ * Only one thread, mosquitto's, may call this.
  */
 #pragma once
 
@@ -19,36 +19,36 @@ struct tz_core;
 
 struct tz_core_options {
 	/*
-	 * NULL: the TEE seals. Otherwise a folder of clients' key files, for comparison: the broker
-	 * seals in its own memory.
+	 * NULL: the TA seals. Otherwise a folder of clients' key files: the broker seals in its own
+	 * memory, for comparison.
 	 */
 	const char *keys;
-	bool extensions; /* let the TA use the CPU's AES */
-	bool expect;     /* make copies ahead */
+	bool extensions; /* lets the TA use the CPU's AES instructions */
+	bool expect;     /* lets the TA make copies before they are asked for */
 };
 
 struct tz_counts {
-	uint64_t arrived, refused; /* messages */
-	uint64_t copies, denied;   /* for receivers */
-	uint64_t expected;         /* copies that were made ahead and taken */
-	uint64_t calls;            /* of the TA */
+	uint64_t arrived, refused; /* messages that arrived, messages refused */
+	uint64_t copies, denied;   /* copies given to receivers, and copies denied */
+	uint64_t expected;         /* copies made before they were asked for, then taken */
+	uint64_t calls;            /* calls of the TA */
 };
 
 int tz_core_open(struct tz_core **core, const struct tz_core_options *options, struct error *err);
 void tz_core_close(struct tz_core *core);
 
-/* Takes a message from its sender; returns -errno if it is to be refused. */
+/* Accepts a message from its sender. Returns 0, or -errno if the broker must refuse the message. */
 int tz_core_arrived(struct tz_core *core, const char *topic, const void *message, size_t len,
 		    struct error *err);
 
 /*
- * Returns the copy for that receiver, as long as the message; it stays until the next call. NULL:
- * the receiver may not have it, or it is no message.
+ * Returns the receiver's copy, as long as the message; it is valid until the next call. NULL: the
+ * receiver isn't allowed to read the message, or it is malformed.
  */
 const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
 			 const void *message, size_t len, struct error *err);
 
-/* Returns whether the TA sealed this payload, for a receiver. */
+/* Returns true if this payload is a copy that the TA sealed for a receiver. */
 bool tz_core_is_copy(const void *message, size_t len);
 
 const struct tz_counts *tz_core_counts(const struct tz_core *core);

@@ -2,22 +2,24 @@
 /*
  * The plugin, compiled for mosquitto 2.0 and for 2.1, whose events differ.
  *
- * 2.0 has ACL_CHECK alone. For each receiver that a message is about to go to it is asked: the copy
- * is published to that client, and the message itself denied. A copy that waits for a client who is
- * away is asked about again when the client comes back, hence the direction in its head.
+ * In 2.0 the plugin uses only ACL_CHECK, which mosquitto calls for each receiver before it sends a
+ * message: the plugin publishes a copy to that receiver, and denies the message itself. If the copy
+ * waits for a client who is away, mosquitto calls ACL_CHECK for the copy when the client comes
+ * back; the direction in the copy's head tells it from a message.
  *
- * In 2.1 MESSAGE_IN refuses what the TA doesn't open, ACL_CHECK those who may not read, and
- * MESSAGE_OUT puts the copy in the message's place. A message must not be denied at MESSAGE_OUT:
- * with QoS 1 and 2 it would stay in the client's window of messages under way, for good. So whoever
- * has no copy there gets what the publisher sealed, which the TA alone opens: the broker's own
- * bridge, about which ACL_CHECK isn't asked, and a client who was revoked in between.
+ * In 2.1 MESSAGE_IN refuses messages that the TA can't open, ACL_CHECK denies receivers who may not
+ * read, and MESSAGE_OUT replaces the message by the copy. MESSAGE_OUT must not deny a message: with
+ * QoS 1 and 2 it would stay in the client's window of unacknowledged messages for ever. So a
+ * receiver without a copy gets the publisher's sealed message, which only the TA can open. Such
+ * receivers are the broker's own bridge, for which ACL_CHECK isn't called, and a client revoked in
+ * between.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
- *   prefix      topics that begin so are MQTT-TZ's (tz/)
- *   others      allow or defer: the answer about all other topics (allow)
- *   extensions  let the TA use the CPU's AES (true)
- *   expect      have copies made ahead, in one call (true)
- *   keys        a folder of key files: no TEE, to compare
+ *   prefix      topics with this prefix are MQTT-TZ's (tz/)
+ *   others      allow or defer: the answer for all other topics (allow)
+ *   extensions  lets the TA use the CPU's AES (true)
+ *   expect      lets the TA make the expected copies in one call (true)
+ *   keys        a folder of key files: works without a TEE, for comparison
  */
 #include <mosquitto.h>
 #if LIBMOSQUITTO_MAJOR == 2 && LIBMOSQUITTO_MINOR == 0
@@ -35,8 +37,8 @@
 struct plugin {
 	mosquitto_plugin_id_t *id;
 	struct tz_core *core;
-	char *prefix; /* of the topics that are MQTT-TZ's */
-	int others;   /* what is answered about all other topics */
+	char *prefix; /* prefix of MQTT-TZ's topics */
+	int others;   /* answer for all other topics */
 	char *keys;
 };
 
@@ -45,7 +47,7 @@ static bool is_ours(const struct plugin *plugin, const char *topic)
 	return !strncmp(topic, plugin->prefix, strlen(plugin->prefix));
 }
 
-/* Logs the 1st, 2nd, 4th, 8th … time only: any sender or subscriber can cause it. */
+/* Logs an event only the 1st, 2nd, 4th, 8th … time, because any client can cause it. */
 static void complain(uint64_t times, const char *what, struct mosquitto *client, const char *topic,
 		     const struct error *err)
 {
@@ -56,13 +58,13 @@ static void complain(uint64_t times, const char *what, struct mosquitto *client,
 			     err->code ? err->what : "not enrolled, or no rule for it");
 }
 
-/* Returns mosquitto's answer about a message that a client sent. */
+/* Returns mosquitto's status code for a message that a client sent. */
 static int arrived(struct plugin *plugin, struct mosquitto *client, const char *topic,
 		   const void *payload, size_t len)
 {
 	struct error err = { 0 };
 
-	/* A message of no bytes clears the retained one. */
+	/* An empty message clears the topic's retained message. */
 	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
 	complain(tz_core_counts(plugin->core)->refused, "refused a message from", client, topic,
@@ -70,7 +72,7 @@ static int arrived(struct plugin *plugin, struct mosquitto *client, const char *
 	return MOSQ_ERR_ACL_DENIED;
 }
 
-/* Returns the copy for a client; NULL, and logs why, if there is none. */
+/* Returns the receiver's copy; NULL, after logging the reason, if there is none. */
 static const void *copy_for(struct plugin *plugin, struct mosquitto *client, const char *topic,
 			    const void *payload, size_t len)
 {
@@ -96,7 +98,7 @@ static int on_acl(int event, void *data, void *user)
 	if (e->access == MOSQ_ACL_WRITE)
 		return is_copy ? MOSQ_ERR_ACL_DENIED :
 				 arrived(user, e->client, e->topic, e->payload, e->payloadlen);
-	/* Anybody may subscribe: a copy is made for those who may read. */
+	/* Subscribing is always allowed; a copy is only made for receivers who may read. */
 	if (e->access != MOSQ_ACL_READ || is_copy || !e->payloadlen)
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
@@ -113,7 +115,7 @@ static int on_acl(int event, void *data, void *user)
 	(void)event;
 	if (!is_ours(user, e->topic))
 		return ((struct plugin *)user)->others;
-	/* The copy stays for MESSAGE_OUT. */
+	/* This makes the copy, which MESSAGE_OUT then sends. */
 	return e->access != MOSQ_ACL_READ || !e->payloadlen ||
 			       copy_for(user, e->client, e->topic, e->payload, e->payloadlen) ?
 		       MOSQ_ERR_SUCCESS :
@@ -214,7 +216,7 @@ int mosquitto_plugin_init(mosquitto_plugin_id_t *id, void **user, struct mosquit
 			mosquitto_log_printf(MOSQ_LOG_WARNING, "mqtt-tz: no option is called %s",
 					     name);
 	}
-	plugin->prefix = strdup(prefix); /* mosquitto frees the values */
+	plugin->prefix = strdup(prefix); /* mosquitto frees its own strings */
 	if (tz_core_open(&plugin->core, &options, &err)) {
 		mosquitto_log_printf(MOSQ_LOG_ERR, "mqtt-tz: %s%s%s", err.what,
 				     *err.hint ? "; " : "", err.hint);

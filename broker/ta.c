@@ -19,7 +19,7 @@ int tz_ta_open(struct tee_session **tee, bool extensions, struct error *err)
 
 	if (rc || !extensions || !cpu_has(CPU_AES) || !cpu_has(CPU_PMULL))
 		return rc;
-	/* A TA without them has portable code, which does the same. */
+	/* If the TA was built without them, it uses portable code with the same result. */
 	tee_invoke(*tee, TA_BROKER_CMD_EXTENSIONS, &op, "use AES", NULL);
 	return 0;
 }

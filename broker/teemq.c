@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * teemq: keys of MQTT-TZ's clients, and messages by hand. Exit status: 0 fine,
- * 1 a failure, 2 a mistake on the command line.
+ * teemq manages the keys of MQTT-TZ's clients, and seals and opens single messages. Exit status: 0
+ * success, 1 failure, 2 wrong command line.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,21 +13,21 @@
 
 #define ORDER_MAX (2 + TZ_ID_MAX + TZ_WRAPPED_BYTES + TZ_RULES_MAX)
 
-/* main() gets these for a command, as its row says, and puts them away. */
+/* What main() prepares for a command, according to the command's row, and frees afterwards. */
 struct job {
-	char **argv;             /* without --print; ends with NULL */
+	char **argv;             /* arguments without --print; NULL-terminated */
 	bool print;              /* --print was given */
-	int order;               /* of the row */
-	struct tz_client me;     /* KEY: of the file argv[0] */
-	struct tee_session *tee; /* TEE: a session with the TA */
-	size_t len;              /* STDIN: of all of standard input … */
+	int order;               /* enum tz_order of the row */
+	struct tz_client me;     /* KEY: the client in the file argv[0] */
+	struct tee_session *tee; /* TEE: a session with the broker TA */
+	size_t len;              /* STDIN: bytes of standard input … */
 	uint8_t in[TZ_MESSAGE_MAX + 1];
-	uint8_t out[TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX)]; /* … and room for what is made of it */
+	uint8_t out[TZ_MESSAGE_MAX + TZ_OVERHEAD(TZ_ID_MAX)]; /* … and room for the result */
 };
 
 enum { KEY = 1, TEE = 2, STDIN = 4 };
 
-/* Reads all of stdin. It is an error if that is longer than the largest message can be, sealed. */
+/* Reads all of stdin; fails if it is longer than the longest sealed message. */
 static int read_all(struct job *job, struct error *err)
 {
 	job->len = fread(job->in, 1, sizeof(job->in), stdin);
@@ -45,7 +45,7 @@ static int write_all(const void *data, size_t len, struct error *err)
 	return 0;
 }
 
-/* Calls a command of the TA with a buffer, all of which goes in or comes out. */
+/* Calls a command of the TA with one buffer, which is completely an input or an output (`type`). */
 static int call(struct job *job, uint32_t command, uint32_t type, const void *data, size_t len,
 		const char *doing, struct error *err)
 {
@@ -118,7 +118,7 @@ static int do_submit(struct job *job, struct error *err)
 	return rc;
 }
 
-/* Adds the rules "r:FILTER" and "w:FILTER" as lines. */
+/* Appends the rules "r:FILTER" and "w:FILTER" as lines. */
 static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 {
 	size_t begin = *len;
@@ -141,7 +141,7 @@ static int put_rules(char **rules, uint8_t *out, size_t *len, struct error *err)
 	return 0;
 }
 
-/* Adds the client's public half, or its key wrapped for the administrator's TA. */
+/* Appends the client's public half, or its key wrapped for the administrator's TA. */
 static int put_key(const struct tz_client *admin, const struct tz_client *client, uint8_t *out,
 		   size_t *len, struct error *err)
 {
@@ -158,8 +158,8 @@ static int put_key(const struct tz_client *admin, const struct tz_client *client
 }
 
 /*
- * Gives an order to the TA, or writes it to stdout. It is about a client's id, or for TZ_ENROL the
- * file of its key, which goes along.
+ * Sends an order to the TA, or with --print writes it to stdout. The argument is the client's id;
+ * for TZ_ENROL, its key file, whose key goes with the order.
  */
 static int do_order(struct job *job, struct error *err)
 {
@@ -231,7 +231,7 @@ static int do_list(struct job *job, struct error *err)
 
 static int do_statistics(struct job *job, struct error *err)
 {
-	/* The lines stand in the order of struct tz_statistics. */
+	/* These are in the order of the members of struct tz_statistics. */
 	static const char *const lines[] = {
 		"messages opened",
 		"copies sealed",
@@ -275,9 +275,9 @@ static int do_open(struct job *job, struct error *err)
 
 static const struct command {
 	const char *name;
-	int least, most; /* arguments, without --print */
+	int least, most; /* number of arguments, without --print */
 	int needs;
-	int order; /* 0, or the administrator's: there may be --print */
+	int order; /* 0, or an order that --print can print */
 	int (*run)(struct job *job, struct error *err);
 	const char *usage, *help;
 } commands[] = {

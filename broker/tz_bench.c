@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Measures what a message costs a running broker: its CPU time, and the time from the publisher to
- * each subscriber. One thread serves all subscribers by epoll: libmosquitto's own loop waits with
- * pselect(), which takes descriptors below 1,024 only, and a client has three.
+ * Measures the cost of a message in a running broker: CPU time, and the latency from the publisher
+ * to each subscriber. One thread serves all subscribers by epoll: libmosquitto's own loop waits
+ * with pselect(), which is limited to descriptors below 1,024, and a client needs three.
  *
  *   tz_bench PID SUBSCRIBERS MESSAGES BYTES QOS RATE [KEY-FOLDER TOPIC]
  *
- * With a folder: payloads are sealed by `pub` there, and each subscriber sub1, sub2, … opens what it
- * gets; a copy that it can't open is an error. Prints a line `cpu_ns MESSAGES…`, one value a message,
- * and so the CPU time of publisher and subscribers, sealing and opening included, and of all three
- * together; then `latency_ns …`, one a copy. Three messages warm up; `first_ns` is the CPU time of the
- * first of them. At a RATE other than 0 so many messages are sent a second, whether or not those before
- * have come: then latencies count from when a message was due, and CPU times are zeros.
+ * With KEY-FOLDER, its client `pub` seals the payloads, and each subscriber sub1, sub2, … opens its
+ * copies; a copy that can't be opened is an error. RATE is in messages a second; 0: each message
+ * waits until the one before has arrived.
+ *
+ * The program prints CPU times in ns, one value a message: `cpu_ns` of the broker, `publisher_ns`
+ * and `subscribers_ns` (sealing and opening included), and `message_ns`, their sum. `latency_ns`
+ * has one value a copy. Three messages warm up; `first_ns` is the broker's time for the first of
+ * these. With a RATE, latency counts from when a message was due, and CPU times are zeros.
  */
 #include <err.h>
 #include <errno.h>
@@ -33,22 +35,22 @@
 
 static atomic_uint got, ready;
 static atomic_size_t sent;
-static uint64_t *sent_at; /* by message, as latency is */
+static uint64_t *sent_at; /* for each message */
 static size_t bytes;
 static unsigned int subscribers, due;
 static int qos, subscribers_epoll;
 static const char *topic = "plain/bench", *folder;
 static uint64_t *latency;
 
-/* CPU times of a message. */
+/* The programs whose CPU time of a message is reported. */
 enum { BROKER, PUBLISHER, SUBSCRIBERS, ALL, PROGRAMS };
-static uint64_t *costs[PROGRAMS]; /* by message */
+static uint64_t *costs[PROGRAMS]; /* CPU time in ns, for each message */
 static clockid_t subscribers_clock;
 
 struct person {
 	struct mosquitto *mosq;
 	struct tz_client client;
-	size_t number, came; /* of the subscriber, and messages that it got */
+	size_t number, came; /* number of the subscriber; messages received */
 };
 
 static uint64_t time_of(clockid_t clock)
@@ -59,7 +61,7 @@ static uint64_t time_of(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Returns the CPU time of a process that is waiting, as its scheduler counts it. */
+/* Returns the CPU time in ns of a process that is now waiting, by its scheduler statistics. */
 static uint64_t cpu_of(const char *pid)
 {
 	unsigned long long ns = 0;
@@ -113,7 +115,7 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	atomic_fetch_add(&got, 1);
 }
 
-/* The thread of all subscribers. */
+/* The thread that serves all subscribers. */
 static void *serve(void *unused)
 {
 	struct epoll_event event;
@@ -161,7 +163,7 @@ static void wait_for(atomic_uint *count, const char *what)
 	}
 }
 
-/* Sends the message of that number, not before its time. */
+/* Sends message `number`, but not before the time `at`. */
 static void send_one(struct person *pub, size_t number, uint64_t at, const uint8_t *plain,
 		     uint8_t *sealed)
 {
@@ -180,15 +182,15 @@ static void send_one(struct person *pub, size_t number, uint64_t at, const uint8
 }
 
 /*
- * Sends one message to all subscribers, and notes what it cost. The publisher's time is that of this
- * program but for its subscribers' thread, and for what this thread does besides sending.
+ * Sends one message to all subscribers and records its costs. The publisher's CPU time is this
+ * program's, minus that of the subscribers' thread and of this thread's other work.
  */
 static void send_alone(struct person *pub, const char *pid, size_t number, const uint8_t *plain,
 		       uint8_t *sealed)
 {
 	uint64_t broker = 0, program = 0, subs = 0, waiting = 0;
 
-	usleep(20000); /* the broker waits again */
+	usleep(20000); /* until the broker waits again */
 	broker = cpu_of(pid);
 	atomic_store(&got, 0);
 	program = time_of(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A QEMU plugin: which blocks of instructions the guest executes between two
- * marker instructions (host/include/marker.h), in their order.
+ * A QEMU plugin that records which blocks of instructions the guest executes between two marker
+ * instructions (host/include/marker.h), in order. The markers:
  *
- *   arm     translate everything anew, with what recording needs
- *   begin   a window begins behind this instruction
- *   part    likewise; one that is recorded ends before
- *   end     it ends before this one, and is written to DIR/window-N
- *   hold    it ends, but is written only if
- *   keep    comes before the next begins
- *   disarm  back to looking for markers only, which costs nothing
+ *   arm     translates all code anew, with the callbacks that recording needs
+ *   begin   begins a window behind this instruction
+ *   part    the same, but first ends the part before
+ *   end     ends the window before this instruction, and writes it to DIR/window-N
+ *   hold    ends the window without writing it
+ *   keep    writes the window that hold ended; another window must not have begun
+ *   disarm  returns to looking for markers only, which has no overhead
  *
  *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
  *
- * For one virtual CPU. A block's size doesn't say how many of its instructions
- * were executed: QEMU leaves blocks in the middle, at accesses to devices and
- * at aborts. So each instruction counts itself.
+ * It supports one virtual CPU. Each instruction is counted when it is executed, because QEMU may
+ * leave a block in the middle, at accesses to devices and at aborts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_API;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
 					   int argc, char **argv);
 
-/* hint #imm7; parts go from OPEN to LAST_PART */
+/* The 7-bit immediate of the hint; parts go from OPEN to LAST_PART. */
 enum {
 	ARM = 0x70,
 	BEGIN = 0x71,
@@ -38,10 +37,10 @@ enum {
 	LAST_PART = 0x78,
 	HOLD = 0x79,
 	KEEP = 0x7a,
-	MARKERS = 0x70, /* the bits that all have in common */
+	MARKERS = 0x70, /* bits that are set in every marker */
 };
 
-/* Steps of a window, 1.5 GiB, and those of them in memory: what was before is in the file. */
+/* Most steps of a window (1.5 GiB), and most steps in memory: earlier ones are in the file. */
 enum { STEPS_MAX = 192 << 20, PIECE = 4 << 20 };
 
 static struct {
@@ -54,19 +53,19 @@ static struct {
 	size_t n_blocks, room_blocks;
 	uint32_t *words;
 	size_t n_words, room_words;
-	struct window_step steps[PIECE]; /* those from `spilled` on */
+	struct window_step steps[PIECE]; /* steps since number `spilled` */
 	size_t n_steps, spilled;
 
-	char part[4096]; /* the window that isn't whole */
+	char part[4096]; /* path of the unfinished window */
 	FILE *file;
 
-	uint32_t block;    /* that is executed now */
-	unsigned begun_by; /* the marker of the window */
-	uint64_t at_begin; /* count at the window's beginning */
-	uint64_t at_end;   /* at the end of the one that is held */
-	uint64_t written;  /* bytes of windows */
-	uint64_t room;     /* and how many are allowed; 0: any number */
-	uint64_t at_step;  /* and at the current step's */
+	uint32_t block;    /* index of the current block */
+	unsigned begun_by; /* marker that began the window */
+	uint64_t at_begin; /* instruction count when the window began */
+	uint64_t at_end;   /* instruction count when hold ended the window */
+	uint64_t written;  /* bytes of all windows written */
+	uint64_t room;     /* limit of `written`; 0: no limit */
+	uint64_t at_step;  /* instruction count when the current step began */
 } trace;
 
 #if QEMU_API == 1
@@ -126,7 +125,7 @@ static void prepare(const struct qemu_info *info)
 
 #endif
 
-/* Makes room for `more` beyond the n items there are. */
+/* Makes room for `more` items behind the first n items. Returns the new address of the items. */
 static void *grow(void *items, size_t n, size_t more, size_t *room, size_t size)
 {
 	if (n + more <= *room)
@@ -215,10 +214,10 @@ static void begin_window(unsigned marker)
 		perror(trace.part);
 		exit(1);
 	}
-	/* The first step is the rest of this block. */
+	/* The first step is the rest of the marker's block. */
 	trace.begun_by = marker;
 	trace.n_steps = trace.spilled = 0;
-	/* Where there is no room left a window has neither blocks nor steps. */
+	/* If no room is left, the window gets neither blocks nor steps. */
 	trace.full = trace.room && trace.written > trace.room;
 	trace.at_begin = count();
 	open_step();
@@ -263,7 +262,7 @@ static void on_marker(unsigned int cpu, void *data)
 			break;
 		trace.armed = !trace.armed;
 		trace.recording = false;
-		/* Takes effect behind this block. */
+		/* Takes effect at the end of this block. */
 		qemu_plugin_reset(trace.id, after_reset);
 		break;
 	case END:
@@ -278,7 +277,7 @@ static void on_marker(unsigned int cpu, void *data)
 	default:
 		if (!trace.armed || marker > LAST_PART)
 			break;
-		/* The rest of a window whose program died is no window. */
+		/* BEGIN and OPEN drop an unfinished window, whose program has died. */
 		if (marker > OPEN)
 			end_window();
 		begin_window(marker);
@@ -318,7 +317,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (trace.armed)
 			trace.words[trace.n_words++] = word;
 		if ((word & 0xfffff01f) == 0xd503201f && (word >> 5 & MARKERS) == MARKERS)
-			/* The marker itself isn't counted. */
+			/* The marker instruction itself isn't counted. */
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker,
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)(word >> 5 &

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The part of QEMU's plugin interface that the plugin uses: prototypes only. Debian has
- * no package with QEMU's own header.
+ * The prototypes of QEMU's plugin interface that the plugin uses. Debian has no package with QEMU's
+ * own header.
  *
- * QEMU_API 1 is QEMU 7.2 (Debian 12), 2 is QEMU 9 and newer (Debian 13 has 10):
- * QEMU refuses a plugin whose number it doesn't support, so the one source is
- * built twice.
+ * QEMU_API is 1 for QEMU 7.2 (Debian 12), 2 for QEMU 9 and newer (Debian 13 has 10). QEMU refuses a
+ * plugin with a number that it doesn't support, so the plugin is built once for each.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 
 typedef uint64_t qemu_plugin_id_t;
 
-struct qemu_info { /* qemu_info_t */
+struct qemu_info { /* QEMU's qemu_info_t */
 	const char *target_name;
 	struct {
 		int min;
@@ -74,8 +73,8 @@ void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn
 							 enum qemu_plugin_op op,
 							 qemu_plugin_u64 entry, uint64_t imm);
 /*
- * Gives an instruction's bytes: from API 3 on it copies them to `to`; API 2 takes the instruction
- * alone and returns a pointer to them.
+ * Gives the bytes of an instruction: since API 3 the function copies them to `to`; in API 2 it
+ * takes only `insn` and returns a pointer to the bytes.
  */
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 

@@ -2,28 +2,26 @@
 /*
  * Makes a call tree of a window: teetrace-walk WINDOW TABLE
  *
- * The plugin wrote WINDOW. TABLE says of each of its blocks where it
- * belongs; teemark/trace/tree.py makes it from symbols and reads the result:
+ * The plugin wrote WINDOW. TABLE has the function and domain of each block in WINDOW;
+ * teemark/trace/tree.py makes TABLE from symbols, and reads this program's output:
  *
- *   node PARENT FUNCTION SELF CALLS UNSURE   the first is node 0; PARENT -1: a
- *                                       root; UNSURE 1: a return was lost inside
+ *   node PARENT FUNCTION SELF CALLS UNSURE   numbered from 0 on; PARENT -1: a root;
+ *                                       UNSURE 1: a return was lost inside
  *   pass FROM TO KIND COUNT             changes of domain
- *   lost FROM TO KIND COUNT             returns to a place that nothing called
- *   end DEPTH                           of the stack when the window ends
+ *   lost FROM TO KIND COUNT             returns that match no call
+ *   end DEPTH                           depth of the stack at the window's end
  *
- * A frame of the stack knows the address that it returns to and in which
- * domain. Calls, system calls and SMCs push with the address behind, faults
- * with their own. A return pops to the innermost frame whose address is the
- * one reached, across levels too: so one rule does the return from a function,
- * from a system call, from an SMC, and out of a TA.
+ * A frame has a return address and the domain of this address. Calls, system calls and SMCs push
+ * the address behind them, faults their own. A return pops all frames down to the innermost one
+ * with the address that is reached, also across levels. So one rule covers returns from functions,
+ * from system calls, from SMCs, and from a TA.
  *
- * QEMU takes an interrupt between two blocks, so often behind a call whose
- * first instruction is still to come. The frame of an interrupt therefore
- * remembers what the block before it ended with, and that is done when the
- * interrupt is over.
+ * QEMU takes an interrupt between two blocks, often between a call and the first instruction of the
+ * called function. The interrupt's frame therefore remembers how the block before it ended; this
+ * call is completed when the interrupt is over.
  *
- * A jump to another function (a tail call) makes a node below the jumping one,
- * but no frame: both return at once.
+ * A jump to another function (a tail call) makes a node below the jumping function's node, but no
+ * frame, because both functions return together.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -45,15 +43,15 @@
 
 enum domain { PROGRAM, KERNEL, TFA, CORE, TA, DOMAINS };
 
-/* The ends of a block. */
+/* How a block ends. */
 enum kind { OTHER, CALL, RETURN, ERET, SVC, SMC, CUT, KINDS };
 
 enum flag {
-	ENTRY = 1,  /* begins a function */
-	VECTOR = 2, /* an exception vector */
-	SWITCH = 4, /* of the function with which the kernel changes threads */
-	OPAQUE = 8, /* no symbols: calls inside are not told apart */
-	TABLE = 16, /* anywhere in a table of vectors, which jumps by RET */
+	ENTRY = 1,  /* first block of a function */
+	VECTOR = 2, /* in an exception vector */
+	SWITCH = 4, /* in the kernel's function that switches threads */
+	OPAQUE = 8, /* no symbols: its functions can't be told apart */
+	TABLE = 16, /* in a table of vectors, which jumps by RET */
 };
 
 struct table_head {
@@ -63,7 +61,7 @@ struct table_head {
 };
 
 struct table_block {
-	uint64_t address; /* of the block, as its domain counts */
+	uint64_t address; /* as the block's domain counts addresses */
 	uint32_t function;
 	uint8_t domain;
 	uint8_t kind;
@@ -72,23 +70,23 @@ struct table_block {
 
 struct node {
 	uint32_t parent, function;
-	uint32_t first, next; /* of its children; the parent's next */
+	uint32_t first, next; /* first child; next child of `parent` */
 	uint64_t self, calls;
-	bool unsure; /* a return was lost while it was on the stack */
+	bool unsure; /* a return was lost while this node was on the stack */
 };
 
 #define NO_NODE UINT32_MAX
 
 struct frame {
-	uint64_t back; /* where it returns to; 0: not known */
+	uint64_t back; /* return address; 0: not known */
 	uint32_t function;
 	uint32_t node;
-	uint32_t first; /* node that was called; `node` was jumped to from it */
+	uint32_t first; /* node called; tail calls led from it to `node` */
 	uint8_t domain;
 	uint8_t back_domain;
-	uint8_t pending; /* of a fault: the kind of the block before it */
-	bool fault;      /* returns to `back` or to the instruction before it */
-	bool opaque;     /* calls inside are followed, but are no nodes */
+	uint8_t pending; /* kind of the block before the fault */
+	bool fault;      /* fault: may also return to `back` - 4 */
+	bool opaque;     /* calls inside get frames, but no nodes */
 };
 
 struct stack {
@@ -101,15 +99,15 @@ enum { KEPT = 8 };
 struct thread {
 	struct stack stack;
 	/*
-	 * OP-TEE was at these whenever the normal world took over, the latest last. It goes on with
-	 * one of them, or never where the call was complete: while one call waits, the kernel makes
-	 * others, such as fast ones to ask what an interrupt is about.
+	 * OP-TEE's stacks each time the normal world took over, the latest last. OP-TEE resumes one
+	 * of them, or none if its call was complete. There are several because the kernel makes
+	 * other calls while one waits, such as fast calls about an interrupt.
 	 */
 	struct stack kept[KEPT];
 	size_t n_kept;
 };
 
-struct link { /* how often one function, or domain, went to another */
+struct link { /* number of transitions between two functions or domains */
 	uint32_t from, to;
 	uint8_t kind;
 	uint64_t count;
@@ -123,17 +121,17 @@ struct links {
 static struct {
 	struct node *nodes;
 	size_t n_nodes, room_nodes;
-	uint32_t roots; /* the first of them */
+	uint32_t roots; /* the first root */
 	struct links passes, lost;
 
 	struct thread *threads;
 	size_t n_threads, room_threads;
-	size_t current; /* 0: the thread that the window began in; all but this one sleep */
+	size_t current; /* current thread; 0: the one that the window began in */
 	uint32_t functions;
-	/* The step before this one, as step() makes them, and the address behind it. */
+	/* The previous step's block, as step() prepared it, and the address behind the step. */
 	struct table_block last;
 	uint64_t last_end;
-	bool lost_one; /* a return, in any thread */
+	bool lost_one; /* a return was lost, in any thread */
 } walk = { .roots = NO_NODE };
 
 static void *grow(void *items, size_t n, size_t *room, size_t size)
@@ -169,8 +167,8 @@ static uint32_t *children(uint32_t parent)
 }
 
 /*
- * Returns the node of a function below its parent. It comes first among its siblings from then on:
- * most come again soon.
+ * Returns the child node of `parent` for a function. The node moves to the front of its siblings,
+ * because most functions soon come again.
  */
 static uint32_t child(uint32_t parent, uint32_t function)
 {
@@ -208,8 +206,8 @@ static struct frame *top(void)
 }
 
 /*
- * Adds the nodes from `first` to `last`, of which each was jumped to from the one before, once more
- * below another node; returns the last.
+ * Copies the chain of tail calls from node `first` to node `last` below another node; returns the
+ * copy of `last`.
  */
 static uint32_t chain(uint32_t below, uint32_t first, uint32_t last)
 {
@@ -227,7 +225,7 @@ static struct frame *add_frame(struct frame frame)
 	return top();
 }
 
-/* Pushes a frame that begins at b; `back` says where it returns to. */
+/* Pushes a frame for the function of b; `back` has the return address and its domain. */
 static void push(const struct table_block *b, struct frame back)
 {
 	const struct frame *above = top();
@@ -251,7 +249,7 @@ static void push_call(const struct table_block *b)
 	push(b, (struct frame){ .back = walk.last_end, .back_domain = walk.last.domain });
 }
 
-/* Pushes the frame of an exception, which goes back to `domain`. */
+/* Pushes the frame of an exception that returns to `domain`. */
 static void push_fault(const struct table_block *b, uint8_t domain)
 {
 	push(b, (struct frame){ .back = walk.last_end,
@@ -265,7 +263,7 @@ static void push_root(const struct table_block *b)
 	push(b, (struct frame){ .back_domain = b->domain });
 }
 
-/* Follows a jump to another function, which returns to where the jumping one would. */
+/* Follows a jump to another function, which returns where the jumping function would have. */
 static void jump(const struct table_block *b)
 {
 	struct frame *frame = top();
@@ -276,7 +274,7 @@ static void jump(const struct table_block *b)
 	frame->opaque = b->flags & OPAQUE;
 	if (frame->function == walk.nodes[node].function)
 		return;
-	/* Back to one of those that jumped here: a part that lies apart. */
+	/* The jump leads to an earlier function of the tail calls, which has two parts. */
 	while (node != frame->first && walk.nodes[node].function != b->function)
 		node = walk.nodes[node].parent;
 	if (walk.nodes[node].function != b->function) {
@@ -286,7 +284,7 @@ static void jump(const struct table_block *b)
 	frame->node = node;
 }
 
-/* Puts b in the place of the frame on top, for how b was come to isn't known. */
+/* Replaces the top frame by one for b, as it isn't known how b was reached. */
 static void replace_top(const struct table_block *b)
 {
 	struct frame frame = *top();
@@ -295,7 +293,7 @@ static void replace_top(const struct table_block *b)
 	push(b, frame);
 }
 
-/* Returns the index of the innermost frame that returns to b, in b's domain; -1 if there is none. */
+/* Returns the index of the innermost frame that returns to b in b's domain; -1: none. */
 static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b)
 {
 	for (size_t i = s->n; i-- > 0;) {
@@ -310,8 +308,8 @@ static ptrdiff_t frame_before(const struct stack *s, const struct table_block *b
 }
 
 /*
- * Returns the index of the exception that is over when an ERET goes to b, or -1: where one came
- * behind a call or a jump, only what that may go to is known.
+ * Returns the index of the exception frame that an ERET to b ends; -1: none. If the exception came
+ * right after a call or jump, its exact return address isn't known, but its possible targets are.
  */
 static ptrdiff_t exception_before(const struct stack *s, const struct table_block *b)
 {
@@ -330,7 +328,7 @@ static ptrdiff_t exception_before(const struct stack *s, const struct table_bloc
 	return exact;
 }
 
-/* Finishes the call or jump that an exception had interrupted; b is where it went. */
+/* Completes the call or jump that an exception interrupted; b is its target. */
 static void do_pending(const struct frame *over, const struct table_block *b)
 {
 	if (over->pending == CALL)
@@ -339,7 +337,7 @@ static void do_pending(const struct frame *over, const struct table_block *b)
 		jump(b);
 }
 
-/* Takes the frames from i on off the stack, for the code goes back to b. */
+/* Pops all frames from index i on: execution returns to b. */
 static void go_back(size_t i, const struct table_block *b)
 {
 	struct frame over = thread()->stack.frames[i];
@@ -348,7 +346,7 @@ static void go_back(size_t i, const struct table_block *b)
 	do_pending(&over, b);
 }
 
-/* Drops what was kept since then: nothing goes on with it. */
+/* Frees the kept stacks from index `from` on, because nothing can resume them. */
 static void drop_kept(struct thread *t, size_t from)
 {
 	while (t->n_kept > from)
@@ -361,8 +359,8 @@ static bool secure(const struct frame *f)
 }
 
 /*
- * Keeps what OP-TEE was at, for the processor goes back to the kernel. The kernel's own SMCs to
- * TF-A come in between.
+ * Keeps the frames of OP-TEE from index `from` on, when the processor returns to the kernel. The
+ * kernel's own SMCs to TF-A have no such frames.
  */
 static void keep(size_t from)
 {
@@ -392,13 +390,13 @@ static void keep(size_t from)
 }
 
 /*
- * Restores OP-TEE's stack of before it left, as if it had never been away: the first n frames that
- * were kept then replace the frames of the code that resumed it.
+ * Restores OP-TEE's kept stack number `which`, as if it had never left: the first n kept frames
+ * replace the frames of the code that resumed it.
  */
 static void put_back(size_t which, size_t n)
 {
 	struct thread *t = thread();
-	size_t base = walk.current != 0; /* the root of another thread stays */
+	size_t base = walk.current != 0; /* keep the root frame of any thread but 0 */
 
 	for (size_t i = 0; i < t->stack.n; i++)
 		if (t->stack.frames[i].domain == TFA)
@@ -431,7 +429,7 @@ static bool resume(const struct table_block *b)
 
 		if (n < 0 && !(b->flags & ENTRY) && last->domain == b->domain &&
 		    last->function == b->function)
-			n = (ptrdiff_t)kept->n; /* in the function that left */
+			n = (ptrdiff_t)kept->n; /* OP-TEE continues in the function that it left */
 		if (n >= 0) {
 			struct frame over = { 0 };
 
@@ -445,7 +443,7 @@ static bool resume(const struct table_block *b)
 	return false;
 }
 
-/* Returns the index behind the frame of an interrupt, which is the last or the one before. */
+/* Returns the index behind the interrupt's frame, if one of the last two frames is one; else 0. */
 static size_t interrupted_at(const struct stack *kept)
 {
 	for (size_t i = kept->n; i > 0 && i + 2 > kept->n; i--)
@@ -455,8 +453,8 @@ static size_t interrupted_at(const struct stack *kept)
 }
 
 /*
- * Resumes when an interrupt came before the first instruction: the interrupted one would have gone
- * on, or the one that had left by an RPC.
+ * Resumes OP-TEE if the next interrupt came before OP-TEE's first instruction. It resumes the
+ * latest interrupted stack or, if there is none, the latest stack that left by an RPC.
  */
 static bool resume_to_vector(const struct table_block *b)
 {
@@ -467,7 +465,7 @@ static bool resume_to_vector(const struct table_block *b)
 
 	if (!which)
 		return false;
-	/* An interrupt leaves its vector, and perhaps one function. */
+	/* Leaving by an interrupt adds the vector's frame, and perhaps one function's. */
 	while (which > 0 && !interrupted_at(&t->kept[which - 1]))
 		which--;
 	which = which ? which - 1 : t->n_kept - 1;
@@ -481,7 +479,7 @@ static bool resume_to_vector(const struct table_block *b)
 	return true;
 }
 
-/* Takes the frames from i on off the stack: b is an exception that came right behind the i-th. */
+/* Replaces the frames from i on by exception b, which came right after exception i. */
 static void interrupt_again(size_t i, const struct table_block *b)
 {
 	struct frame over = thread()->stack.frames[i];
@@ -492,8 +490,9 @@ static void interrupt_again(size_t i, const struct table_block *b)
 }
 
 /*
- * Goes on when an exception is over, and the next came before the first instruction behind it: it
- * returns to where the first one would have.
+ * Handles an exception that comes before the first instruction after another exception's return:
+ * its frame replaces the other's, and returns to the same address. Returns false if there is no
+ * other.
  */
 static bool return_to_vector(const struct table_block *b)
 {
@@ -510,7 +509,7 @@ static bool return_to_vector(const struct table_block *b)
 	return false;
 }
 
-/* Marks the costs of all frames above the first one as unsure. */
+/* Marks the nodes of all frames above the first as unsure. */
 static void doubt_stack(void)
 {
 	const struct stack *s = &thread()->stack;
@@ -525,8 +524,8 @@ static void doubt_stack(void)
 }
 
 /*
- * Follows a return to b from which nothing was called. If b is in the middle of a function on the
- * stack, that goes on; otherwise b takes the place of the function that returned.
+ * Follows a return to b that matches no frame. If the function of b is on the stack, execution goes
+ * on there; otherwise b replaces the function that returned.
  */
 static void lose(const struct table_block *b)
 {
@@ -534,7 +533,7 @@ static void lose(const struct table_block *b)
 
 	walk.lost_one = true;
 	if (walk.current) {
-		/* It was met in the middle: what called it is not known. */
+		/* This thread was first seen in the middle of a call, so its caller is unknown. */
 		t->stack.n = 1;
 		push_root(b);
 		return;
@@ -554,7 +553,7 @@ static void change_domain(const struct table_block *b)
 {
 	const struct table_block *last = &walk.last;
 	const struct stack *s = &thread()->stack;
-	bool again = false; /* the caller was interrupted before its first step */
+	bool again = false; /* the caller was interrupted before its first instruction */
 	ptrdiff_t i = -1;
 
 	count_link(&walk.passes, last->domain, b->domain, last->kind);
@@ -617,7 +616,7 @@ static void same_domain(const struct table_block *b)
 		if (i >= 0)
 			go_back((size_t)i, b);
 		else if (!resume(b) &&
-			 /* OP-TEE begins a context at a function */
+			 /* OP-TEE starts a new context with a function */
 			 !(b->domain == CORE && b->flags & ENTRY) &&
 			 (b->flags & ENTRY || b->function != top()->function))
 			lose(b);
@@ -627,7 +626,7 @@ static void same_domain(const struct table_block *b)
 		push_call(b);
 		break;
 	default:
-		break; /* a jump, or running on */
+		break; /* a jump, or no jump at all */
 	}
 }
 
@@ -670,7 +669,7 @@ struct steps {
 	const char *window;
 };
 
-/* Follows a step: its block, from where it begins, and cut if the step left it in the middle. */
+/* Follows step i, in a block that it may have entered late (step 0) or left early. */
 static void step(const struct steps *steps, size_t i)
 {
 	const struct window_step *s = &steps->list[i];
@@ -681,7 +680,7 @@ static void step(const struct steps *steps, size_t i)
 		errx(1, "%s: not a whole window", steps->window);
 	b = steps->table[s->block];
 	left = steps->blocks[s->block].instructions - s->instructions;
-	if (!i) /* the rest of the marker's block */
+	if (!i) /* the rest of the block that the marker is in */
 		b.address += 4 * (uint64_t)left;
 	else if (left)
 		b.kind = CUT;
@@ -690,7 +689,7 @@ static void step(const struct steps *steps, size_t i)
 
 enum { TRIAL_STEPS = 100000 };
 
-/* Finds out, in a process of its own, whether what follows returns to where thread t was. */
+/* Exits with 0 if the next steps fit the stack of thread t; runs in a child process. */
 static void __attribute__((noreturn)) try(const struct steps *steps, size_t i, size_t t)
 {
 	size_t end = steps->n - i > TRIAL_STEPS ? i + TRIAL_STEPS : steps->n;
@@ -731,7 +730,7 @@ static void new_thread(void)
 		     (struct frame){ 0 });
 }
 
-/* Finds the thread that goes on at step i, after the kernel changed threads. */
+/* Finds the thread that continues at step i, after the kernel switched threads. */
 static void change_thread(const struct steps *steps, size_t i)
 {
 	for (size_t t = 0; t < walk.n_threads; t++) {
@@ -788,9 +787,9 @@ static void open_files(const char *window, const char *table, struct steps *step
 			errx(1, "%s: not the table of this window", table);
 }
 
-enum { RELEASED = 1 << 22 }; /* steps, 32 MiB: a window may have 1.5 GiB of them */
+enum { RELEASED = 1 << 22 }; /* steps (32 MiB) released at once; a window may have 1.5 GiB */
 
-/* Gives back the memory of the file's pages with steps before i, which aren't needed any more. */
+/* Gives back the memory of file pages before step i, which aren't needed any more. */
 static void release(const struct steps *steps, size_t i)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -803,7 +802,7 @@ static void release(const struct steps *steps, size_t i)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* Follows the whole window. */
+/* Follows all steps of the window. */
 static void follow(const struct steps *steps)
 {
 	new_thread();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file that the plugin writes for each window: what the guest executed
- * between two markers. A struct window_head, then its steps, blocks and words.
- * Little endian; read by walk.c and by teemark/trace/window.py.
+ * The file that the plugin writes for each window, with what the guest executed between two
+ * markers: a struct window_head, then steps, blocks and words. Little endian; read by walk.c and
+ * teemark/trace/window.py.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #define WINDOW_MAGIC "TTRACE4"
 
 enum {
-	WINDOW_CUT = 1 /* more steps than fit: what is there is the beginning */
+	WINDOW_CUT = 1 /* only the beginning: more steps than fit */
 };
 
 struct window_head {
@@ -21,17 +21,17 @@ struct window_head {
 	uint64_t steps;
 	uint64_t instructions;
 	uint64_t flags;
-	uint64_t marker; /* that it began at */
+	uint64_t marker; /* the marker that began the window */
 };
 
-struct window_block {   /* as QEMU translated it */
-	uint64_t vaddr; /* of its first instruction */
-	uint64_t haddr; /* the same in QEMU's own memory */
+struct window_block {   /* a block of instructions, as QEMU translated it */
+	uint64_t vaddr; /* virtual address of the first instruction */
+	uint64_t haddr; /* address of the first instruction in QEMU's memory */
 	uint32_t instructions;
-	uint32_t word; /* index of its first instruction's word */
+	uint32_t word; /* index of the first instruction's word */
 };
 
-struct window_step { /* as the guest executed it */
+struct window_step { /* one execution of a block */
 	uint32_t block;
-	uint32_t instructions; /* begun: fewer than the block's if it was left */
+	uint32_t instructions; /* executed; fewer than the block's if it was left early */
 };

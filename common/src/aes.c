@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AES with one table of 1 KiB a direction (J. Daemen and V. Rijmen, AES
- * proposal, 5.2.1): a round takes sixteen look-ups, rotated to their place.
+ * AES with one table of 1 KiB for each direction (J. Daemen and V. Rijmen, AES proposal, 5.2.1). A
+ * round is sixteen look-ups, whose results are rotated into place.
  */
 #include "aes.h"
 
-/* Multiplies constants in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. */
+/* These multiply constants in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. */
 #define X2(a) ((uint32_t)(((a) << 1 ^ ((a) >> 7) * 0x11b) & 0xff))
 #define X4(a) X2(X2(a))
 #define X8(a) X2(X4(a))
@@ -48,13 +48,13 @@
 /* clang-format on */
 
 #define PLAIN(s) (s),
-/* Columns of MixColumns and of its inverse, times what the S-box gives. */
+/* A column of MixColumns, or of its inverse, times an S-box value s. */
 #define MIX(s) X2(s) << 24 | (s) << 16 | (s) << 8 | (X2(s) ^ (s)),
 #define INV_MIX(s)                                                                         \
 	(X8(s) ^ X4(s) ^ X2(s)) << 24 | (X8(s) ^ (s)) << 16 | (X8(s) ^ X4(s) ^ (s)) << 8 | \
 		(X8(s) ^ X2(s) ^ (s)),
 
-/* The inverse S-box holds i at S(i): the compiler counts i along the list. */
+/* The inverse S-box has i at index S(i): the compiler counts i along the list. */
 #define INV_PLAIN(s)  [s] = __COUNTER__ - INV_SBOX_BEGIN,
 #define INV_MIX_AT(s) [s] = INV_MIX(__COUNTER__ - INV_MIX_BEGIN)
 
@@ -65,7 +65,7 @@ static const uint8_t inv_sbox[256] = { SBOX(INV_PLAIN) };
 enum { INV_MIX_BEGIN = __COUNTER__ + 1 };
 static const uint32_t inv_mix[256] = { SBOX(INV_MIX_AT) };
 
-/* Words a column each; a, b, c, d: where ShiftRows takes the bytes from. */
+/* Computes one output column; ShiftRows takes its bytes from the input columns a, b, c and d. */
 #define ROUND(table, a, b, c, d)                                    \
 	((table)[(a) >> 24] ^ ror32((table)[(b) >> 16 & 0xff], 8) ^ \
 	 ror32((table)[(c) >> 8 & 0xff], 16) ^ ror32((table)[0xff & (d)], 24))
@@ -103,7 +103,7 @@ void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_l
 	}
 }
 
-/* Returns InvMixColumns of a column. The table has the inverse S-box in it, which sbox[] undoes. */
+/* Returns InvMixColumns of a column. The table includes the inverse S-box, which sbox[] cancels. */
 static uint32_t inv_mix_column(uint32_t x)
 {
 	return inv_mix[sbox[x >> 24]] ^ ror32(inv_mix[sbox[x >> 16 & 0xff]], 8) ^
@@ -142,7 +142,7 @@ static void store(struct aes_block *block, uint32_t *s, const uint32_t *key)
 	memcpy(block, s, AES_BLOCK);
 }
 
-/* Does a round; `step` says from which column ShiftRows takes the next byte: 3 is back by one. */
+/* Encrypts or decrypts a block; ShiftRows' next byte is `step` columns on (3: one back). */
 static inline __attribute__((always_inline)) void crypt(const struct aes_key *key,
 							struct aes_block *block,
 							const uint32_t *table, const uint8_t *box,

@@ -11,7 +11,7 @@
 
 #define AES_BLOCK 16
 
-/* A block in words, so that it is aligned and xor is two instructions. */
+/* A block as words, so that it is aligned and an XOR takes two instructions. */
 struct aes_block {
 	uint64_t w[2];
 };
@@ -21,10 +21,10 @@ struct aes_key {
 	uint32_t words[60];
 };
 
-/* Expands a key of key_len bytes: 16, 24 or 32. */
+/* Expands a key of key_len bytes (16, 24 or 32) for encryption. */
 void aes_set_encrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
 void aes_set_decrypt_key(struct aes_key *key, const uint8_t *bytes, size_t key_len);
-/* Encrypts or decrypts a block in place, with a key that was set for that direction. */
+/* aes_encrypt() and aes_decrypt() change a block in place, with a key set for that direction. */
 void aes_encrypt(const struct aes_key *key, struct aes_block *block);
 void aes_decrypt(const struct aes_key *key, struct aes_block *block);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GCM (SP 800-38D) with nonces of 96 bits in portable C. GHASH by tables of four
- * bits (V. Shoup; D. McGrew and J. Viega, GCM, 4.1).
+ * GCM (SP 800-38D) with nonces of 96 bits in portable C. GHASH uses tables of four bits (V. Shoup;
+ * D. McGrew and J. Viega, GCM, 4.1).
  */
 #include <teemark/gcm.h>
 
 #include "aes.h"
 
-/* Four bits shifted out at the low end come back as this at the high end. */
+/* The reduction of the four bits i shifted out at the low end: XORed into the high end. */
 #define BACK(i)                                                                              \
 	((uint64_t)((1 & (i)) * 0x1c20 ^ ((i) >> 1 & 1) * 0x3840 ^ ((i) >> 2 & 1) * 0x7080 ^ \
 		    ((i) >> 3 & 1) * 0xe100)                                                 \
@@ -18,7 +18,7 @@ static const uint64_t back[16] = {
 	BACK(8), BACK(9), BACK(10), BACK(11), BACK(12), BACK(13), BACK(14), BACK(15),
 };
 
-/* Multiples of one element of GF(2^128), by four bits (SP 800-38D, 6.4). */
+/* The 16 multiples of an element of GF(2^128) by four bits (SP 800-38D, 6.4). */
 struct ghash_key {
 	uint64_t high[16], low[16];
 };
@@ -66,7 +66,7 @@ static void ghash(const struct ghash_key *key, struct aes_block *y, const struct
 
 	aes_xor(y, block);
 	for (int i = 2 * AES_BLOCK - 1; i >= 0; i--) {
-		/* The low half of a byte comes first. */
+		/* From the end: a byte's low half before its high half. */
 		unsigned int n = i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4;
 		unsigned int out = low & 15;
 
@@ -103,7 +103,7 @@ static struct aes_block key_stream(const struct gcm_message *m, const struct aes
 	return stream;
 }
 
-/* Takes a block, or what there is of one, after the bytes at its beginning. */
+/* XORs a block, or part of one, into the GHASH value; a complete block is also multiplied by H. */
 static void hash_block(struct gcm_message *m, const struct ghash_key *key,
 		       const struct aes_block *block, bool complete)
 {
@@ -128,7 +128,7 @@ static void authenticate(struct gcm_message *m, const struct gcm_key *key, const
 	m->authenticated = len;
 }
 
-/* Takes pieces of any length: m->crypted says where in a block the last one ended. */
+/* Also takes pieces that end within a block: m->crypted tells where the last piece ended. */
 void gcm_c_crypt(struct gcm_message *m, const struct gcm_key *key, bool encrypt, const uint8_t *in,
 		 uint8_t *out, size_t len)
 {

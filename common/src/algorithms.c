@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sources of the columns: block, padding and digest sizes FIPS 180-4, FIPS 202
- * and GB/T 32905, of AES FIPS 197; TEE ids GlobalPlatform TEE Internal Core API
- * 1.3, table 6-11;
- * kernel names as in /proc/crypto. Keys of HMACs are as long as their digests,
- * which RFC 2104, 3, calls the least that doesn't weaken them. The nonce of
- * GCM has the 96 bits that SP 800-38D, 5.2.1.1, recommends.
+ * Sources of the columns: block, padding and digest sizes FIPS 180-4, FIPS 202 and GB/T 32905,
+ * those of AES FIPS 197; TEE ids GlobalPlatform TEE Internal Core API 1.3, table 6-11; kernel names
+ * as in /proc/crypto. An HMAC's key is as long as its digest, which RFC 2104, 3, calls the shortest
+ * that doesn't weaken it. The nonce of GCM has the 96 bits that SP 800-38D, 5.2.1.1, recommends.
  */
 #include <string.h>
 
 #include <teemark/algorithms.h>
 
-/* The ids must be those of the TEE's own header, where it is at hand. */
+/* If the TEE's own header is available, the compiler checks the ids against it. */
 #if __has_include(<tee_api_defines.h>)
 #include <tee_api_defines.h>
 #define TEE(name, id) (sizeof(char[TEE_ALG_##name == (id) ? 1 : -1]) * (id))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sources of the columns: GlobalPlatform TEE Internal Core API 1.3, tables
- * 6-4, 6-11 and 6-14, and OP-TEE's tee_api_defines.h for those of its own;
- * sizes RFC 8017, SEC 2, RFC 8032, RFC 7748, FIPS 203, FIPS 204.
+ * Sources of the columns: GlobalPlatform TEE Internal Core API 1.3, tables 6-4, 6-11 and 6-14, and
+ * OP-TEE's tee_api_defines.h for OP-TEE's own ids; sizes RFC 8017, SEC 2, RFC 8032, RFC 7748, FIPS
+ * 203, FIPS 204.
  */
 #include <string.h>
 

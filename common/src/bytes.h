@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words from and to bytes, rotations, and a wipe that the compiler keeps. */
+/* Conversions between words and bytes, rotations, and a wipe that the compiler keeps. */
 #pragma once
 
 #include <stddef.h>
@@ -7,11 +7,10 @@
 #include <string.h>
 
 /*
- * 1 where a load of a word from any address is one instruction. Elsewhere it
- * would be put together from bytes, so there load_*() take addresses that are
- * a multiple of BYTES_ALIGN plus whole words, and who has others copies the
- * block first: bytes_aligned(). gcc does not tell of -mstrict-align, which
- * OP-TEE builds TAs with; such a build says -DBYTES_UNALIGNED_OK=0.
+ * 1 if one instruction can load a word from any address. If 0, a load would be assembled from
+ * bytes, so load_*() need aligned addresses (a multiple of BYTES_ALIGN plus whole words); callers
+ * check bytes_aligned() and copy other blocks first. gcc has no macro for -mstrict-align, with
+ * which OP-TEE builds TAs; such a build defines BYTES_UNALIGNED_OK=0.
  */
 #ifndef BYTES_UNALIGNED_OK
 #if defined(__x86_64__) || defined(__i386__) || defined(__ARM_FEATURE_UNALIGNED)
@@ -67,7 +66,7 @@ static inline void store_be64(uint8_t *p, uint64_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-/* Rotates by n bits: 1 … 31. */
+/* rol32() and ror32() rotate x by n bits, 1 … 31. */
 static inline uint32_t rol32(uint32_t x, unsigned int n)
 {
 	return x << n | x >> (32 - n);
@@ -78,7 +77,7 @@ static inline uint32_t ror32(uint32_t x, unsigned int n)
 	return x >> n | x << (32 - n);
 }
 
-/* Rotates by n bits: 1 … 63. */
+/* rol64() and ror64() rotate x by n bits, 1 … 63. */
 static inline uint64_t rol64(uint64_t x, unsigned int n)
 {
 	return x << n | x >> (64 - n);
@@ -92,6 +91,6 @@ static inline uint64_t ror64(uint64_t x, unsigned int n)
 static inline void wipe(void *p, size_t len)
 {
 	memset(p, 0, len);
-	/* Says that somebody reads it: the stores are not dead. */
+	/* Tells the compiler that the zeros are read, so that it keeps the stores. */
 	__asm__ volatile("" : : "r"(p) : "memory");
 }

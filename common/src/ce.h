@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads and stores for the code with Crypto Extensions. LD1 and ST1 ask only
- * for the alignment of an element, whatever SCTLR_EL1.A says; a compiler that
- * was given -mstrict-align does not know that and would move bytes one by one.
+ * Loads and stores for the code with Crypto Extensions. LD1 and ST1 only need the alignment of an
+ * element, whatever SCTLR_EL1.A says. A compiler with -mstrict-align doesn't know that, and would
+ * move bytes one by one.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ static inline void ce_store4(uint32_t *p, uint32x4_t v)
 	__asm__("st1	{%1.4s}, [%2]" : "=m"(*(uint32_t(*)[4])p) : "w"(v), "r"(p));
 }
 
-/* Loads the sixteen big-endian words of a block of 64 bytes at any address. */
+/* Loads a 64-byte block from any address as sixteen big-endian words. */
 static inline void ce_load_block(const uint8_t *p, uint32x4_t *m0, uint32x4_t *m1, uint32x4_t *m2,
 				 uint32x4_t *m3)
 {

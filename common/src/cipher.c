@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ECB, CBC and CTR (SP 800-38A), XTS (IEEE 1619 without stealing), and GCM by the class gcm_c. A
- * mode is added by its functions, and a row of `modes`.
+ * ECB, CBC and CTR (SP 800-38A), XTS (IEEE 1619 without ciphertext stealing), and GCM by the class
+ * gcm_c. To add a mode, write its functions and add a row to `modes`.
  */
 #include <teemark/algorithms.h>
 #include <teemark/cipher.h>
@@ -9,16 +9,16 @@
 
 #include "aes.h"
 
-/* A union cipher_ctx holds this. */
+/* The state that a union cipher_ctx holds. */
 struct state {
 	const struct mode *mode;
 	bool encrypt;
 	struct aes_key key;
-	struct aes_block iv;     /* chaining value, counter, tweak */
-	struct aes_block stream; /* CTR: key stream … */
-	unsigned int used;       /* … of which so many bytes are used */
+	struct aes_block iv;     /* chaining value, counter or tweak */
+	struct aes_block stream; /* CTR: current block of key stream */
+	unsigned int used;       /* CTR: bytes of the key stream used */
 	union {
-		struct aes_key tweak; /* XTS: the second key */
+		struct aes_key tweak; /* XTS: key of the tweak */
 		struct {
 			struct gcm_key key;
 			struct gcm_message message;
@@ -140,7 +140,7 @@ static void xts_begin(struct state *state, const uint8_t *iv)
 	aes_encrypt(&state->tweak, &state->iv);
 }
 
-/* Times x in GF(2^128), the bytes little-endian (IEEE 1619, 5.2). */
+/* Multiplies the tweak by x in GF(2^128), with little-endian bytes (IEEE 1619, 5.2). */
 static void next_tweak(struct aes_block *tweak)
 {
 	uint64_t low = BYTES_LE64(tweak->w[0]);
@@ -182,8 +182,8 @@ static void gcm_update(struct state *state, const uint8_t *in, uint8_t *out, siz
 }
 
 static const struct mode {
-	const char *kernel; /* of the algorithm's row */
-	/* Is called with state->encrypt set. */
+	const char *kernel; /* `kernel` of the algorithm's row */
+	/* state->encrypt is set before this is called. */
 	void (*set_key)(struct state *state, const uint8_t *key, size_t key_len);
 	void (*begin)(struct state *state, const uint8_t *iv);
 	void (*update)(struct state *state, const uint8_t *in, uint8_t *out, size_t len);

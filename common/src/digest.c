@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A digest is added by its file, a line here (or in sha_ce.c), and one in sources.mk. */
+/* To add a digest, write its file, and add a line here (or in sha_ce.c) and one in sources.mk. */
 #include <teemark/digest.h>
 
 static const struct digest_class *const c_classes[] = {

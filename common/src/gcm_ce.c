@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AES-256-GCM with ARMv8's instructions: AESE and AESMC do a round, PMULL
- * multiplies polynomials of 64 bits. Four blocks at a time, whose products are
- * reduced together; no table, no branch and no address depends on a secret.
+ * AES-256-GCM with ARMv8's instructions: AESE and AESMC do a round, PMULL multiplies polynomials of
+ * 64 bits. Four blocks are processed at a time, and their products are reduced together. No table,
+ * branch or address depends on a secret.
  *
- * GCM's first bit of a byte is the highest. With the bits of each byte
- * reversed, bit i of a little-endian number is the coefficient of x^i, and
- * x^128 = x^7 + x^2 + x + 1 (SP 800-38D, 6.3).
+ * GCM's first bit of a byte is the highest. So the bits of each byte are reversed: then bit i of a
+ * little-endian number is the coefficient of x^i, and x^128 = x^7 + x^2 + x + 1 (SP 800-38D, 6.3).
  */
 #include <teemark/gcm.h>
 
@@ -20,7 +19,7 @@
 
 struct key {
 	uint8_t rounds[ROUNDS + 1][16];
-	uint8_t powers[4][16]; /* H, H^2, H^3, H^4, bits of bytes reversed */
+	uint8_t powers[4][16]; /* H, H^2, H^3, H^4, with the bits of each byte reversed */
 };
 
 _Static_assert(sizeof(struct key) <= sizeof(struct gcm_key), "struct gcm_key is too small");
@@ -46,7 +45,7 @@ static inline uint8x16_t encrypt_block(const struct key *key, uint8x16_t x)
 	return veorq_u8(x, load(key->rounds[ROUNDS]));
 }
 
-/* A product before its reduction. */
+/* A product of 256 bits before its reduction. */
 struct product {
 	uint8x16_t low, middle, high;
 };
@@ -101,7 +100,7 @@ static const struct key *of(const struct gcm_key *key)
 	return (const struct key *)(const void *)key->bytes;
 }
 
-/* Applies the S-box to each byte of a word: ShiftRows leaves four equal columns alone. */
+/* Applies the S-box to a word. AESE's ShiftRows changes nothing: all columns are equal. */
 static uint32_t sub_word(uint32_t word)
 {
 	uint8x16_t x = vreinterpretq_u8_u32(vdupq_n_u32(word));
@@ -110,7 +109,7 @@ static uint32_t sub_word(uint32_t word)
 	return vgetq_lane_u32(vreinterpretq_u32_u8(x), 0);
 }
 
-/* Expands the key by FIPS 197, 5.2, with the bytes of a word from its low end. */
+/* Expands the key by FIPS 197, 5.2; a word's first byte is its lowest. */
 static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 {
 	struct key *k = (struct key *)(void *)key->bytes;

@@ -6,7 +6,7 @@
 
 #include "bytes.h"
 
-/* Returns the row of the digest that an HMAC is made of: both have its EVP name. */
+/* Returns the row of an HMAC's digest: the two rows have the same EVP name. */
 static const struct algorithm *digest_of(uint16_t alg_id)
 {
 	const struct algorithm *alg = algorithm_by_id(alg_id);
@@ -66,6 +66,7 @@ void hmac_message(const struct hmac *hmac, const void *data, size_t len, uint8_t
 	hmac->class->update(&ctx, digest, hmac->digest_bytes);
 	hmac->class->final(&ctx, out);
 	wipe(digest, sizeof(digest));
+	wipe(&ctx, sizeof(ctx));
 }
 
 void hmac_wipe(struct hmac *hmac)

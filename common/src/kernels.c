@@ -6,8 +6,8 @@
 #define LINE 64
 
 /*
- * Says that memory may have changed: the compiler neither makes a call of a
- * loop nor leaves out a copy that the next one overwrites.
+ * Tells the compiler that memory may have changed, so that it neither replaces a loop by a library
+ * call nor omits a copy that the next copy overwrites.
  */
 static inline void barrier(void)
 {
@@ -35,7 +35,7 @@ static void copy(uint8_t *dst, const uint8_t *src, size_t len)
 	}
 }
 
-/* Reads the word at any address, also one of fewer than eight bytes. */
+/* Returns the little-endian number of up to eight bytes at any address. */
 static uint64_t word(const uint8_t *p, size_t len)
 {
 	uint64_t x = 0;

@@ -65,7 +65,7 @@ void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block, md_co
 		compress(md, md->buffer, 1);
 		fill = 0;
 	}
-	/* The length in bits: 64 of them, or 128 of which 61 can be set. */
+	/* The message's length in bits: 64 bits, or 128, of which the highest 61 are 0. */
 	memset(md->buffer + fill, 0, block - 8 - fill);
 	store_be64(md->buffer + block - 8, md->bytes << 3);
 	if (block == 128)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SHA-1 and SHA-2 have this in common (FIPS 180-4, 5.1 and 5.2): a message
- * cut into blocks, the last one padded and with the length at its end.
- * Only the compression of whole blocks differs, and who does it.
+ * The common part of SHA-1 and SHA-2 (FIPS 180-4, 5.1 and 5.2): a message is cut into blocks, and
+ * the last block is padded and ends with the length. Digests and implementations differ only in the
+ * compression of whole blocks.
  */
 #pragma once
 
@@ -17,15 +17,13 @@ struct md {
 		uint32_t w32[8];
 		uint64_t w64[8];
 	} h;
-	uint8_t buffer[128]; /* the block begun: bytes % block bytes of it */
-	uint64_t bytes;      /* so far; a message is below 2^61 bytes */
+	uint8_t buffer[128]; /* the incomplete block: its first bytes % block bytes */
+	uint64_t bytes;      /* bytes of the message so far, below 2^61 */
 };
 
 _Static_assert(sizeof(struct md) <= sizeof(union digest_ctx), "union digest_ctx is too small");
 
-/*
- * Takes count > 0 whole blocks into md->h; they are bytes_aligned().
- */
+/* Compresses `count` whole blocks into md->h; count > 0, and blocks is bytes_aligned(). */
 typedef void md_compress(struct md *md, const uint8_t *blocks, size_t count);
 
 static inline struct md *md_of(union digest_ctx *ctx)
@@ -33,16 +31,16 @@ static inline struct md *md_of(union digest_ctx *ctx)
 	return (struct md *)(void *)ctx;
 }
 
-/* Takes more of the message; `block` is 64 or 128. */
+/* Processes the next len bytes of the message; `block` is the block size, 64 or 128 bytes. */
 void md_update(struct md *md, const void *data, size_t len, size_t block, md_compress *compress);
 
 /*
- * Pads, writes the first out_bytes of the state in words of block / 16 bytes,
- * and wipes md.
+ * Pads the message, writes the first out_bytes of the state, whose words have block / 16 bytes, and
+ * wipes md.
  */
 void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block, md_compress *compress);
 
-/* The class of a digest: the first out_bytes of what initial and compress make. */
+/* Defines a digest's class: initial state, compression, out_bytes of the final state. */
 #define MD_CLASS(name, id, initial, out_bytes, block, compress)                        \
 	static void name##_init(union digest_ctx *ctx)                                 \
 	{                                                                              \
@@ -64,8 +62,8 @@ void md_final(struct md *md, uint8_t *out, size_t out_bytes, size_t block, md_co
 		.final = name##_final,                                                 \
 	}
 
-/* Initial values, shared with the ce code; of SHA-1 the last three aren't used. */
+/* Initial values, also used by the ce code; SHA-1 uses only the first five. */
 extern const uint32_t sha1_initial[8], sha224_initial[8], sha256_initial[8];
 
-/* Round constants (FIPS 180-4, 4.2.2). */
+/* Round constants of SHA-256 (FIPS 180-4, 4.2.2). */
 extern const uint32_t sha256_k[64];

@@ -5,10 +5,10 @@
 
 #define CH(x, y, z)     ((z) ^ ((x) & ((y) ^ (z))))
 #define PARITY(x, y, z) ((x) ^ (y) ^ (z))
-/* A sum of two that share no bit: the compiler may reorder it with the rest. */
+/* A sum instead of OR, as the terms share no bit: the compiler may reorder it with other sums. */
 #define MAJ(x, y, z) (((x) & (y)) + ((z) & ((x) ^ (y))))
 
-/* The first sixteen words are the block, each later one replaces the oldest. */
+/* Word i of the schedule. The first sixteen are the block; each later word replaces the oldest. */
 #define WORD(i)                                                                  \
 	(w[(i) % 16] = (i) < 16 ? load_be32(p + 4 * (i)) :                       \
 				  rol32(w[((i) + 13) % 16] ^ w[((i) + 8) % 16] ^ \
@@ -21,7 +21,7 @@
 		b = rol32(b, 30);                             \
 	} while (0)
 
-/* Five rounds: the variables are in their places again. */
+/* Five rounds, after which each variable is back in its place. */
 #define ROUNDS5(f, k, i)                                   \
 	do {                                               \
 		ROUND(a, b, c, d, e, f, k, WORD((i) + 0)); \

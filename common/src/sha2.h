@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The constants of SHA-2, as lists (FIPS 180-4): those of words of 32 bits are halves of the others. */
+/* The constants of SHA-2 (FIPS 180-4). 32-bit constants are halves of 64-bit ones. */
 #pragma once
 
 /* clang-format off */
 /*
- * Fractional parts of the cube roots of the first eighty primes (4.2.3). SHA-256 takes the upper
+ * Fractional parts of the cube roots of the first eighty primes (4.2.3). SHA-256 uses the upper
  * halves of the first 64 (4.2.2).
  */
 #define SHA2_K_64(_)                                                                            \
@@ -31,7 +31,7 @@
 	_(0x28db77f523047d84) _(0x32caab7b40c72493) _(0x3c9ebe0a15c9bebc) _(0x431d67c49c100d4c) \
 	_(0x4cc5d4becb3e42b6) _(0x597f299cfc657e2a) _(0x5fcb6fab3ad6faec) _(0x6c44198c4a475817)
 
-/* The initial values (5.3.5, 5.3.4); SHA-256 takes the upper and SHA-224 the lower halves. */
+/* Initial values (5.3.5, 5.3.4): SHA-256's are the upper, SHA-224's the lower halves. */
 #define SHA512_INITIAL(_)                                                                       \
 	_(0x6a09e667f3bcc908) _(0xbb67ae8584caa73b) _(0x3c6ef372fe94f82b) _(0xa54ff53a5f1d36f1) \
 	_(0x510e527fade682d1) _(0x9b05688c2b3e6c1f) _(0x1f83d9abfb41bd6b) _(0x5be0cd19137e2179)

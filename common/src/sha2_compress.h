@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The compression of SHA-2, of words of 32 or of 64 bits: FIPS 180-4, 6.2.2 and
- * 6.4.2. Included once by the file of each, after bytes.h and merkle_damgard.h;
- * that file defines COMPRESS (its name), WORD, STATE (of struct md), LOAD_WORD,
- * ROUND_CONSTANTS, ROUNDS, and the four sigmas.
+ * The compression of SHA-2, with words of 32 or 64 bits: FIPS 180-4, 6.2.2 and 6.4.2. The files of
+ * both word sizes include this once, after bytes.h and merkle_damgard.h, and define COMPRESS (its
+ * name), WORD, STATE (member of struct md), LOAD_WORD, ROUND_CONSTANTS, ROUNDS, and the four
+ * sigmas.
  */
 #define CH(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
 
@@ -12,8 +12,8 @@
 	(w[i] += SIGMA0(w[((i) + 1) % 16]) + w[((i) + 9) % 16] + SIGMA1(w[((i) + 14) % 16]))
 
 /*
- * Maj(a, b, c) is b ^ ((a ^ b) & (b ^ c)), and the a ^ b of one round is the
- * b ^ c of the next: ab and bc change places from round to round.
+ * Maj(a, b, c) is b ^ ((a ^ b) & (b ^ c)). The a ^ b of one round is the b ^ c of the next, so ab
+ * and bc swap in each round.
  */
 #define ROUND(a, b, c, d, e, f, g, h, ab, bc, W, i)             \
 	do {                                                    \

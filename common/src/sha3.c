@@ -5,14 +5,14 @@
 #include "bytes.h"
 
 struct sha3 {
-	uint64_t a[25]; /* lane x + 5 y; byte 0 is its lowest */
-	size_t at;      /* bytes of the rate taken in, < rate */
+	uint64_t a[25]; /* lane x + 5 y; the lowest byte is the first */
+	size_t at;      /* bytes of the current block absorbed, < rate */
 };
 
 _Static_assert(sizeof(struct sha3) <= sizeof(union digest_ctx), "union digest_ctx is too small");
 
 /* clang-format off */
-/* The round constants of iota, 3.2.5. */
+/* The round constants of iota (3.2.5). */
 static const uint64_t sha3_rc[24] = {
 	0x0000000000000001, 0x0000000000008082, 0x800000000000808a,
 	0x8000000080008000, 0x000000000000808b, 0x0000000080000001,
@@ -25,7 +25,7 @@ static const uint64_t sha3_rc[24] = {
 };
 /* clang-format on */
 
-/* theta, rho and pi of one lane: XOR with its column's parity, rotate. */
+/* theta, rho and pi of one lane: XOR with the column parities, then rotate. */
 #define LANE(i, column, n) rol64(from[i] ^ (column), n)
 
 /* chi of a row of five lanes. */
@@ -83,7 +83,7 @@ static void update(union digest_ctx *ctx, const void *data, size_t len, size_t r
 	struct sha3 *s = (struct sha3 *)(void *)ctx;
 	const uint8_t *p = data;
 
-	/* Nothing may come as NULL, to which not even 0 may be added. */
+	/* With len 0, data may be NULL, and C forbids even NULL + 0. */
 	if (!len)
 		return;
 	if (s->at) {
@@ -116,12 +116,12 @@ static void final(union digest_ctx *ctx, uint8_t *out, size_t out_bytes, size_t 
 {
 	struct sha3 *s = (struct sha3 *)(void *)ctx;
 
-	/* The suffix 01 of SHA-3 and the padding 10*1, 6.1 and B.2. */
+	/* The suffix 01 of SHA-3 and the padding 10*1 (6.1 and B.2). */
 	s->a[s->at / 8] ^= (uint64_t)0x06 << 8 * (s->at % 8);
 	s->a[(rate - 1) / 8] ^= (uint64_t)0x80 << 8 * ((rate - 1) % 8);
 	keccak_f(s->a);
 
-	/* No digest is longer than one block. */
+	/* One block is enough, as no digest is longer. */
 	for (size_t i = 0; i < out_bytes; i++)
 		out[i] = (uint8_t)(s->a[i / 8] >> 8 * (i % 8));
 	wipe(s, sizeof(*s));
@@ -132,7 +132,7 @@ static void init(union digest_ctx *ctx)
 	memset(ctx, 0, sizeof(struct sha3));
 }
 
-/* The rate is 1600 bits less twice the digest. */
+/* The rate in bits is 1600 minus twice the digest. */
 #define SHA3(bits, id)                                                                \
 	static void update##bits(union digest_ctx *ctx, const void *data, size_t len) \
 	{                                                                             \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The digests with ARMv8 Crypto Extensions; none where there can be none. */
+/* The digests with ARMv8 Crypto Extensions; an empty list if the compiler may not use these. */
 #include "ce.h"
 #include "merkle_damgard.h"
 
 /*
- * Set where the compiler was told that it may use SHA-1 and SHA-256
- * instructions. (__ARM_FEATURE_CRYPTO is what older compilers say.)
+ * True if the compiler may use the SHA-1 and SHA-256 instructions. (Older compilers define
+ * __ARM_FEATURE_CRYPTO.)
  */
 #if defined(__aarch64__) && defined(__ARM_NEON) && \
 	(defined(__ARM_FEATURE_SHA2) || defined(__ARM_FEATURE_CRYPTO))
-/* Does the i-th four rounds and the next twelve; m0 to m3 are the sixteen words of the schedule. */
+/* Does four groups of four rounds, from group i; m0 to m3 are the schedule's sixteen words. */
 #define ROUNDS16(ROUNDS4, i)                      \
 	do {                                      \
 		ROUNDS4(m0, m1, m2, m3, (i) + 0); \
@@ -19,12 +19,12 @@
 	} while (0)
 
 /*
- * SHA-1 with the instructions of FEAT_SHA1: SHA1C, SHA1P and SHA1M do four
- * rounds with Ch, Parity and Maj, SHA1H makes the e of the next four, SHA1SU0
- * and SHA1SU1 make four words of the message schedule.
+ * SHA-1 with the instructions of FEAT_SHA1: SHA1C, SHA1P and SHA1M do four rounds with Ch, Parity
+ * and Maj; SHA1H makes the e of the next four; SHA1SU0 and SHA1SU1 make four words of the message
+ * schedule.
  *
- * The i-th four rounds of twenty, with four words m of the schedule. While they
- * are needed, m becomes the words of sixteen rounds later.
+ * This does group i of the twenty groups of four rounds, with the four words m of the schedule, and
+ * replaces m by the words of sixteen rounds later.
  */
 #define SHA1_ROUNDS4(m, m1, m2, m3, i)                                   \
 	do {                                                             \
@@ -69,12 +69,11 @@ static void sha1_ce_compress(struct md *md, const uint8_t *p, size_t count)
 MD_CLASS(sha1_ce, 1, sha1_initial, 20, 64, sha1_ce_compress);
 
 /*
- * SHA-224 and SHA-256 with the instructions of FEAT_SHA256: SHA256H and
- * SHA256H2 do four rounds, SHA256SU0 and SHA256SU1 make four words of the
- * message schedule. The sixteen vectors of round constants are loaded once and
- * stay in registers: the compiler takes them out of the loop.
+ * SHA-224 and SHA-256 with the instructions of FEAT_SHA256: SHA256H and SHA256H2 do four rounds;
+ * SHA256SU0 and SHA256SU1 make four words of the message schedule. The compiler loads the sixteen
+ * vectors of round constants before the loop and keeps them in registers.
  *
- * The i-th four rounds of sixteen, as above.
+ * This does group i of the sixteen groups of four rounds, as for SHA-1.
  */
 #define SHA256_ROUNDS4(m, m1, m2, m3, i)                                     \
 	do {                                                                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw AF_ALG sockets (Linux, Documentation/crypto/userspace-if.rst), with
- * errors told apart. No libkcapi, so no netlink socket is needed.
+ * Raw AF_ALG sockets (Linux, Documentation/crypto/userspace-if.rst). libkcapi isn't used, because
+ * it needs a netlink socket.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 #include "error.h"
 
 struct afalg {
-	int bound;         /* to an algorithm */
-	int op;            /* accept()ed from it: one operation; -1: none */
+	int bound;         /* socket that is bound to an algorithm */
+	int op;            /* accept()ed socket of one operation; -1: none */
 	size_t piece;      /* bytes that one send() may carry */
-	const char *title; /* of the algorithm, for messages */
+	const char *title; /* title of the algorithm, for messages */
 };
 
-/* Returns 0 if there can be such sockets; err->skip is "no-afalg" otherwise. */
+/* Returns 0 if AF_ALG sockets can be made here; otherwise err->skip is "no-afalg". */
 int afalg_probe(struct error *err);
 
 /*
@@ -29,17 +29,17 @@ int afalg_probe(struct error *err);
  */
 int afalg_bind(struct afalg *s, const char *type, const char *name, const char *title,
 	       struct error *err);
-/* Sets a key; there is no operation then. */
+/* Sets a key, and ends the operation that was under way, if any. */
 int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err);
-/* A new operation; one that is under way is dropped with its socket. */
+/* Begins a new operation; drops the one that was under way. */
 int afalg_accept(struct afalg *s, struct error *err);
-/* Closes the socket; accepts a zeroed one, and one that couldn't be bound. */
+/* Closes the socket; accepts a zeroed struct, and one whose binding failed. */
 void afalg_close(struct afalg *s);
 
-/* Sends all of it, in pieces; more: the message goes on after it. */
+/* Sends all len bytes, in pieces of s->piece; `more`: further calls continue the message. */
 int afalg_send(const struct afalg *s, const uint8_t *data, size_t len, bool more,
 	       struct error *err);
-/* Receives all of len bytes. -EBADMSG: a tag is wrong. */
+/* Receives exactly len bytes; returns -EBADMSG if the message's tag is wrong. */
 int afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struct error *err);
-/* The error of a send() that took `sent` of len bytes (-1: see errno). */
+/* Returns the error of a send() that took only `sent` of len bytes (-1: errno has the reason). */
 int afalg_not_taken(const struct afalg *s, ssize_t sent, size_t len, struct error *err);

@@ -7,9 +7,9 @@
 uint64_t clock_now_ns(void);
 
 struct clock_facts {
-	uint64_t nominal_ns;    /* clock_getres() */
+	uint64_t nominal_ns;    /* resolution as clock_getres() reports it */
 	uint64_t resolution_ns; /* smallest step seen between two readings */
-	uint64_t cost_ns;       /* one reading, mean of many */
+	uint64_t cost_ns;       /* mean time of one reading */
 };
 
 /* Measures the clock itself, which takes a few milliseconds at most. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Features of the CPU at hand, told by the kernel's hwcap (never guessed). */
+/* Features of the CPU, as the kernel's hwcap reports them (never guessed). */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ enum cpu_feature {
 
 /* Returns the feature's name as in Linux' /proc/cpuinfo for arm64: "neon", "aes", … */
 const char *cpu_feature_name(enum cpu_feature feature);
-/* Returns true if this CPU has it; false on any CPU but ARM's. */
+/* Returns true if this CPU has the feature; always false on CPUs other than ARM's. */
 bool cpu_has(enum cpu_feature feature);
 /* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);

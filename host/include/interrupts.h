@@ -9,7 +9,7 @@
 
 struct interrupt_line {
 	char line[16];  /* "52", "IPI0" */
-	char name[112]; /* what the kernel says of it: "GICv3 27 Level …" */
+	char name[112]; /* the kernel's description: "GICv3 27 Level …" */
 	uint64_t count;
 };
 
@@ -20,7 +20,7 @@ struct interrupts {
 
 int interrupts_read(struct interrupts *now, struct error *err);
 void interrupts_free(struct interrupts *now);
-/* Returns how often the line was raised in all; 0 if there is no such line. */
+/* Returns how often the line was raised since boot, on all CPUs; 0 if there is no such line. */
 uint64_t interrupts_count(const struct interrupts *all, const char *line);
 /* Returns how often the line was raised between two readings. */
 uint64_t interrupts_since(const struct interrupts *before, const struct interrupt_line *now);

@@ -8,14 +8,14 @@
 #include "error.h"
 
 struct kernel_driver {
-	char name[128];   /* of the algorithm: "cbc(aes)" */
-	char driver[128]; /* who computes it: "cbc-aes-ce" */
-	char module[64];  /* "kernel": it is built in */
+	char name[128];   /* name of the algorithm: "cbc(aes)" */
+	char driver[128]; /* name of the driver: "cbc-aes-ce" */
+	char module[64];  /* "kernel" if it is built in */
 	char type[24];    /* "shash", "ahash", "skcipher", … */
 	int priority;
 	int refcount;
-	bool async;    /* it may complete later: an interrupt, another thread */
-	bool internal; /* only other drivers may use it */
+	bool async;    /* may complete later, by an interrupt or another thread */
+	bool internal; /* for the use of other drivers only */
 };
 
 struct kernel_drivers {
@@ -27,21 +27,22 @@ struct kernel_drivers {
 int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err);
 void kernel_drivers_free(struct kernel_drivers *drivers);
 
-/* Returns the driver of that name that computes `name`; NULL if there is none. */
+/* Returns the driver called `driver` that computes `name`; NULL if there is none. */
 const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *drivers,
 					       const char *name, const char *driver);
 
 /*
  * Finds the drivers that an AF_ALG socket of that type ("hash", "skcipher", "aead", "rng") can be
- * bound to for an algorithm, highest priority first. Binding to the algorithm loads their modules,
- * and makes one of a template such as "cbc(aes)" with each driver of what is inside.
+ * bound to for an algorithm, highest priority first. Binding to the algorithm loads its modules.
+ * For a template such as "cbc(aes)" the kernel is asked to combine it with each driver of the inner
+ * algorithm.
  */
 int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers *found,
 		      struct error *err);
 
 /*
- * Finds the driver that an AF_ALG socket bound to `name` gets: the one whose reference count rises
- * with another socket.
+ * Finds the driver that an AF_ALG socket bound to `name` uses: its reference count rises when
+ * another socket is bound.
  */
 int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
 			struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* OpenSSL's libcrypto as it was found; each NULL with the reason in err. */
+/* OpenSSL's libcrypto, opened at run time. */
 #pragma once
 
 #include "error.h"

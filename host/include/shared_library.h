@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Libraries that are opened at run time: a machine without one runs the rest. */
+/* Libraries that are opened at run time: a machine without the library can run everything else. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,23 +8,23 @@
 
 struct symbol {
 	const char *name;
-	void *function; /* the address of the pointer that is to be set */
-	bool optional;  /* the pointer stays NULL where there is no such symbol */
+	void *function; /* address of the function pointer to set */
+	bool optional;  /* if the library lacks the symbol, the pointer stays NULL */
 };
 
 struct shared_library {
-	const char *title;            /* for messages: "libcrypto" */
-	const char *skip;             /* struct error .skip where it is absent */
-	const char *hint;             /* what to do then */
-	const char *const *names;     /* tried in this order; NULL-terminated */
-	const struct symbol *symbols; /* terminated by a NULL name */
+	const char *title;            /* name in messages: "libcrypto" */
+	const char *skip;             /* value of err->skip if the library is absent */
+	const char *hint;             /* hint if the library is absent */
+	const char *const *names;     /* file names to try, in this order; NULL-terminated */
+	const struct symbol *symbols; /* functions to find, ended by a NULL name */
 
 	/* Filled by shared_library_load(). */
 	bool tried;
-	const char *name; /* NULL: not loaded, and why: */
+	const char *name; /* name that was loaded; NULL: not loaded, for this reason: */
 	char why[160];
-	char file[256]; /* that it was loaded from, or "" */
+	char file[256]; /* path that the library was loaded from, or "" */
 };
 
-/* Loads the library at the first call. Each call returns 0, or -ENOENT with the same reason. */
+/* Loads the library on the first call. Returns 0, or always the same -ENOENT with its reason. */
 int shared_library_load(struct shared_library *library, struct error *err);

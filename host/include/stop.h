@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flag that ends the work. All who read, hash or wait look at it, and long steps in between;
- * who finds it set leaves what is under way as it is, and returns an error.
+ * The flag that ends the work. Every thread that reads, hashes or waits checks it, also within long
+ * steps. If it is set, a thread abandons its step and returns an error.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define STOP_FAILURE (-1)
 
-/* Holds 0, the number of the signal that came first, or STOP_FAILURE. */
+/* Holds 0, the number of the first signal, or STOP_FAILURE. */
 extern atomic_int stop_reason;
 
 /* Sets the flag. Async-signal-safe; only the first call counts. */

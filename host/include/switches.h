@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records when the threads of this process went on a CPU and left it, by the kernel's
- * perf events (PERF_RECORD_SWITCH, Linux 4.3 and later). A process may ask for
- * its own without being root where kernel.perf_event_paranoid is 2 or less.
+ * Records when the threads of this process got a CPU and lost it, by the kernel's perf events
+ * (PERF_RECORD_SWITCH, Linux 4.3 and later). If kernel.perf_event_paranoid is 2 or less, a process
+ * may record its own threads without being root.
  *
- * Each CPU has a ring that the kernel fills until it is full, and nothing is
- * read meanwhile. The list has the first events of all rings together, all of them
- * until a ring was full or SWITCHES_MAX is reached; what follows is left out.
+ * Each CPU has a ring buffer, which the kernel fills until it is full; it is read only at the end.
+ * The list is complete until the first ring was full or SWITCHES_MAX was reached; later events are
+ * left out.
  */
 #pragma once
 
@@ -16,31 +16,31 @@
 #include "error.h"
 
 struct switch_event {
-	uint64_t ns; /* of the client's clock */
+	uint64_t ns; /* time of the client's clock */
 	uint32_t tid;
 	uint32_t cpu;
 	/*
-	 * "in": the thread has a CPU from now on; "wait": it left the CPU, to wait for something;
-	 * "preempt": it had to leave and could go on, another runs; "exit": it ended.
+	 * "in": the thread got a CPU; "wait": it left the CPU to wait for something; "preempt": it
+	 * was ready to run but another thread took the CPU; "exit": it ended.
 	 */
 	const char *kind;
-	uint32_t place; /* in the order in which the rings were read */
+	uint32_t place; /* index in the order of reading, for equal times */
 };
 
-/* No more events than this are kept. */
+/* The most events that a list holds. */
 #define SWITCHES_MAX 4096
 
 struct switch_list {
-	struct switch_event *list; /* in order */
+	struct switch_event *list; /* sorted by time */
 	size_t count;
-	uint64_t whole_until_ns; /* all that happened before is there */
+	uint64_t whole_until_ns; /* no event before this time is missing */
 };
 
 struct switches;
 
 /*
- * Begins to record. 0, or -errno with the reason; err->skip is "no-perf" where
- * this kernel has no such events, or not for this user.
+ * Begins to record. Returns 0, or -errno with the reason; err->skip is "no-perf" if the kernel has
+ * no such events, or refuses them to this user.
  */
 int switches_begin(struct switches **switches, struct error *err);
 /* Ends the recording. Returns 0, or -errno with the reason; the caller frees *list. */

@@ -6,8 +6,8 @@
 
 struct ta_name {
 	TEEC_UUID uuid;
-	const char *name; /* for messages: "bench TA" */
-	/* The command that tells version (value a of [0]) and more (b). */
+	const char *name; /* name in messages: "bench TA" */
+	/* Command that writes the TA's version to [0].a and another figure to [0].b. */
 	uint32_t info_command;
 	uint32_t abi;
 };
@@ -15,8 +15,8 @@ struct ta_name {
 extern const struct ta_name ta_digest_name, ta_bench_name;
 
 /*
- * Opens a session and compares versions: -EPROTO and a skip `ta-version` if the TA speaks another
- * one. *more is what else the command tells. *tee is NULL after a failure.
+ * Opens a session and checks the TA's version: -EPROTO with err->skip "ta-version" if it differs.
+ * *more takes [0].b of the info command. *tee is NULL after a failure.
  */
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
 		    struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TEE Client API with errors that people can act upon. libteec is opened
- * at run time: a machine without it runs everything else.
+ * The TEE Client API, with error messages that say what to do. libteec is opened at run time: a
+ * machine without libteec can run everything else.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 #include "error.h"
 
 /*
- * Returns 0 if there are a TEE device that this user may open and a libteec; otherwise -errno, and
+ * Returns 0 if this user may open a TEE device and there is a libteec; otherwise -errno, and
  * err->skip is "no-tee", "no-permission" or "no-libteec". Opens no session.
  */
 int tee_probe(struct error *err);
 
-/* Returns the file that libteec was loaded from; NULL with the reason in err. */
+/* Returns the path that libteec was loaded from; NULL with the reason in err. */
 const char *tee_library_file(struct error *err);
 
 /* libteec's functions, found by dlsym(). */
@@ -37,41 +37,41 @@ struct tee_api {
 	void (*release_memory)(TEEC_SharedMemory *shm);
 };
 
-/* A session in a context of its own. */
+/* A session with a TA, and the TEE context that only this session uses. */
 struct tee_session {
 	const struct tee_api *api;
 	TEEC_Context context;
 	TEEC_Session session;
-	uint64_t context_ns; /* what TEEC_InitializeContext() took */
-	uint64_t open_ns;    /* what TEEC_OpenSession() took */
-	uint64_t first_ns;   /* what the first call took: ta_session_open() */
+	uint64_t context_ns; /* duration of TEEC_InitializeContext() */
+	uint64_t open_ns;    /* duration of TEEC_OpenSession() */
+	uint64_t first_ns;   /* duration of ta_session_open()'s first call */
 };
 
 /*
- * Opens a session; `name` is for the messages ("the digest TA"). err->skip is one of tee_probe()'s,
+ * Opens a session; `name` is for messages ("the digest TA"). err->skip is one of tee_probe()'s,
  * "no-ta", "ta-rejected" or "no-supplicant".
  *
- * TEEC_OpenSession() blocks for ever when tee-supplicant doesn't answer: the first one of the
- * process is given TEEMARK_TEE_TIMEOUT seconds (default 30, and 5 without a supplicant), then left
- * to itself: -ETIMEDOUT.
+ * TEEC_OpenSession() blocks for ever if tee-supplicant doesn't answer. So the process's first
+ * opening is limited to TEEMARK_TEE_TIMEOUT seconds (default 30, or 5 without a supplicant); then
+ * its thread is abandoned and -ETIMEDOUT returned.
  */
 int tee_session_open(struct tee_session **session, const TEEC_UUID *uuid, const char *name,
 		     struct error *err);
 void tee_session_close(struct tee_session *session);
 
 /*
- * Opens a new session with that TA in place of the old one, which may be dead: its context stays,
- * and so does the memory that is shared.
+ * Opens a new session with the same TA in place of the old session, which may be dead. The context
+ * and its shared memory are kept.
  */
 int tee_session_again(struct tee_session *session, const TEEC_UUID *uuid, const char *name,
 		      struct error *err);
 
-/* Reads a UUID such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b; returns false if the text is none. */
+/* Parses a UUID such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b; false: the text is none. */
 bool tee_uuid(const char *text, TEEC_UUID *uuid);
 
 /*
- * Calls a command; `doing` is for the message ("hash 4096 bytes with sha256"). TARGET_DEAD means
- * that the session is of no use any more: close it.
+ * Calls a command; `doing` completes the error message ("hash 4096 bytes with sha256"). After
+ * TARGET_DEAD the session can only be closed.
  */
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err);
@@ -79,12 +79,12 @@ int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
 		     uint32_t times, const char *doing, struct error *err);
 
-/* Allocates shared memory in flags' directions; tee_shm_free() releases it. */
+/* Allocates shared memory; `flags` are its directions (TEEC_MEM_*). tee_shm_free() releases it. */
 int tee_shm_alloc(struct tee_session *session, size_t size, uint32_t flags, TEEC_SharedMemory **shm,
 		  struct error *err);
 void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm);
 
-/* Parameters of an operation that began as zeros. */
+/* Sets the type of parameter i, in an operation that was all zeros at first. */
 static inline void tee_set_type(TEEC_Operation *op, unsigned i, uint32_t type)
 {
 	op->paramTypes |= type << 4 * i;
@@ -95,7 +95,7 @@ static inline void tee_set_value(TEEC_Operation *op, unsigned i, uint32_t a, uin
 	op->params[i].value.a = a;
 	op->params[i].value.b = b;
 }
-/* Sets a reference to len bytes of shm; the type is TEEC_MEMREF_PARTIAL_*. */
+/* Sets parameter i to the first len bytes of shm; `type` is TEEC_MEMREF_PARTIAL_*. */
 static inline void tee_set_memref(TEEC_Operation *op, unsigned i, uint32_t type,
 				  TEEC_SharedMemory *shm, size_t offset, size_t len)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TEE Client API (GlobalPlatform, TEE Client API Specification 1.0), as far
- * as the programs use it. libteec is opened at run time, and these declarations
- * let the programs be built without its header.
+ * The part of the TEE Client API (GlobalPlatform, TEE Client API Specification 1.0) that the
+ * programs use. libteec is opened at run time, so these declarations stand in for its header.
  *
- * The specification names the fields; where it leaves room to the
- * implementation, there is more here than OP-TEE's libteec takes.
+ * The field names are the specification's. Implementation-defined members are at least as large as
+ * in OP-TEE's libteec.
  */
 #pragma once
 
@@ -96,7 +95,7 @@ typedef union {
 	TEEC_Value value;
 } TEEC_Parameter;
 
-/* It is made for every call, so it has no more room than OP-TEE's takes. */
+/* Made for every call, so it is no larger than in OP-TEE's libteec. */
 typedef struct {
 	uint32_t started;
 	uint32_t paramTypes;

@@ -6,29 +6,30 @@
 #include "error.h"
 
 /*
- * Opens the first TEE device that speaks GlobalPlatform, and writes its path; returns the
+ * Opens the first TEE device that speaks the GlobalPlatform API, and writes its path. Returns the
  * descriptor, or -errno with the reason (err->skip "no-tee" or "no-permission").
  */
 int tee_device_open(char *path, size_t path_size, struct error *err);
 
 /*
- * tee-supplicant loads TAs and serves storage. Known by its process name,
- * which everybody may read (unless /proc is mounted with hidepid).
+ * State of tee-supplicant, the daemon that loads TAs and serves storage. It is found by its process
+ * name, which everybody may read (unless /proc is mounted with hidepid).
  */
 enum supplicant {
 	SUPPLICANT_UNKNOWN,
 	SUPPLICANT_ABSENT,
-	SUPPLICANT_STOPPED, /* by a signal or a debugger */
+	SUPPLICANT_STOPPED, /* stopped by a signal or a debugger */
 	SUPPLICANT_RUNNING,
 };
 
 enum supplicant tee_supplicant_state(void);
 
 /*
- * Writes the folder in which tee-supplicant looks for TAs, by its arguments (of several, the first
- * that is there); without one that runs, or that was told a folder, OP-TEE's usual one.
+ * Writes the folder in which the running tee-supplicant looks for TAs, from its arguments (the
+ * first existing folder, if there are several). If none is running, or its arguments name no
+ * folder, writes OP-TEE's usual folder.
  */
 void tee_ta_folder(char *folder, size_t size);
 
-/* Writes that folder by a process's arguments, as in /proc/PID/cmdline; a '\0' follows them. */
+/* Does the same for given arguments, in the format of /proc/PID/cmdline; a '\0' follows them. */
 void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size);

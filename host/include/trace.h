@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * World switches of this process, by the kernel's tracepoints
- * optee:optee_invoke_fn_begin and _end: one event a way into the secure world
- * and one a return, whose first word tells whether the call is complete or the
- * TEE asks for something. All in an instance of our own, so that nobody else's
- * tracing changes.
+ * Counts this process's world switches by the kernel's tracepoints optee:optee_invoke_fn_begin
+ * (entry to the secure world) and _end (return). A return's first word tells whether the call is
+ * complete or the TEE makes a request. A trace instance of our own leaves other users' tracing
+ * unchanged.
  */
 #pragma once
 
@@ -18,49 +17,48 @@ struct trace;
 
 struct trace_counts {
 	uint64_t returns;    /* all returns from the secure world */
-	uint64_t complete;   /* calls that ended */
-	uint64_t interrupts; /* the secure world was interrupted */
-	uint64_t alloc;      /* RPC: shared memory wanted */
-	uint64_t free;       /* RPC: shared memory given back */
+	uint64_t complete;   /* returns that completed a call */
+	uint64_t interrupts; /* returns because of an interrupt */
+	uint64_t alloc;      /* RPC: the TEE wants shared memory */
+	uint64_t free;       /* RPC: the TEE gives shared memory back */
 	uint64_t command;    /* RPC: a command (file, time, wait, …) */
 	uint64_t other;
 };
 
-/* Returns how often the TEE called back. */
+/* Returns the number of RPCs, the TEE's requests to the normal world. */
 static inline uint64_t trace_rpcs(const struct trace_counts *counts)
 {
 	return counts->alloc + counts->free + counts->command + counts->other;
 }
 
 /*
- * Begins to count for this process and its threads; one at a time in a process. What a program that
- * died left in the kernel is removed. 0, or -errno with the reason, and *trace is NULL.
+ * Begins to count for this process and its threads; one count at a time in a process. Also removes
+ * what killed programs left in the kernel. Returns 0, or -errno with the reason and *trace NULL.
  */
 int trace_begin(struct trace **trace, struct error *err);
 /*
- * Reads the counts: 0, or -errno with the reason when they can't be understood, or events found no
- * room. Accepts NULL.
+ * Reads the counts. Returns 0, or -errno with the reason if events couldn't be parsed or were lost.
+ * Accepts NULL.
  */
 int trace_end(struct trace *trace, struct trace_counts *counts, struct error *err);
 
-/* A way into the secure world and back. */
+/* One entry into the secure world and the return from it. */
 struct trace_leg {
-	uint64_t begin_ns, end_ns; /* to TRACE_STEP_NS */
-	uint32_t ret;              /* a0: 0 or 0xffff0000 + what is asked for */
+	uint64_t begin_ns, end_ns; /* a multiple of TRACE_STEP_NS */
+	uint32_t ret; /* a0 of the return: 0 (complete), or 0xffff0000 + kind of request */
 };
 
 enum { TRACE_LEGS_MAX = 8192, TRACE_STEP_NS = 1000 };
 
 struct trace_legs {
-	struct trace_leg *list; /* TRACE_LEGS_MAX of them */
+	struct trace_leg *list; /* room for TRACE_LEGS_MAX */
 	size_t count;
 };
 
 /*
- * Stamps of every leg of a call. open() mounts tracefs where it isn't, for this
- * process alone. Between start() and stop() events are recorded; stop() reads
- * them: 0, or -errno with the reason when they can't be understood, or some
- * found no room.
+ * Records the times of every leg of a call. open() mounts tracefs if it isn't mounted, for this
+ * process alone. start() and stop() enclose a recording; stop() reads the legs: 0, or -errno with
+ * the reason if events couldn't be parsed or were lost.
  */
 int trace_legs_open(struct trace **trace, struct error *err);
 int trace_legs_start(struct trace *trace, struct error *err);

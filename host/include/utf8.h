@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * Returns the length of the well-formed UTF-8 character at text, of which len
- * bytes are there; 0 when there is none.
+ * Returns the length in bytes of the well-formed UTF-8 character that the len bytes at `text` begin
+ * with; 0 if there is none.
  */
 size_t utf8_length(const void *text, size_t len);

@@ -36,6 +36,8 @@ FAULTS = {
 """Each fault, and cases that must fail with it."""
 
 PLANTED = """
+#include <stdlib.h>
+#include <string.h>
 static int planted_step(struct session *s, struct asym_job *job, enum asym_step step,
 			struct error *err);
 int openssl_asym_step(struct session *s, struct asym_job *job, enum asym_step step,

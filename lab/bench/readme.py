@@ -3,9 +3,9 @@
 
     python lab/bench/readme.py
 
-It is measured on the deterministic board, so that the same figures come out wherever the same
-compiler made what is measured, and the same packages are on the board: both stand above the table,
-in a comment. lab/tests/test_readme.py says whether README still shows what the board gives.
+The run is measured on the deterministic board: its figures are the same wherever the compiler and
+the packages on the board are the same, which a comment above the table names.
+lab/tests/test_readme.py checks that README still shows what the board gives.
 """
 
 import contextlib
@@ -33,13 +33,13 @@ BLOCK = re.compile(
 
 
 def made_by() -> str:
-    """Names the tools and packages that the figures depend on."""
+    """Returns the names and versions of the tools and packages that the figures depend on."""
     known = versions()
     return ", ".join([compiler(), *(f"{name} {known[name]}" for name in PACKAGES)])
 
 
 def shown(run: RunData) -> str:
-    """Returns what `teemark run` prints of it."""
+    """Returns the run as README shows it: the command, and what `teemark run` prints."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         summary.show(subjects([run])[0])
@@ -54,7 +54,7 @@ def shown(run: RunData) -> str:
 
 
 def stored(readme: str) -> tuple[str, str]:
-    """Returns what README says the run was made by, and the run."""
+    """Returns README's line on the tools, and its text of the run."""
     found = BLOCK.search(readme)
     if found is None:
         sys.exit(f"{README}: there is no run in it")

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How fast teehash is, beside what it could be at best and beside the simple way.
+"""Compares the speed of teehash with the best possible, and with the simplest way.
 
     python lab/bench/teehash.py
 
 On the deterministic board (one core, a nanosecond an instruction), 100 MiB in the page cache:
 
-* the rate from the first byte read to the digest, beside the TA's own rate at the same algorithm,
-  which teebench measures as the slope of calls that repeat the digest inside;
-* the simple way as a baseline (`--mode=tmpref`): ordinary memory as a temporary reference, one
-  buffer, read, hash, read, hash, a MiB at a time;
+* the rate from the first byte read to the digest, beside the TA's own rate for the same algorithm:
+  teebench measures that as the slope of calls that repeat the digest inside;
+* the simplest way as a baseline (`--mode=tmpref`): one buffer in ordinary memory, passed as a
+  temporary reference; reading and hashing alternate, a MiB at a time;
 * chunk sizes;
 * resident memory for 1 MiB and for 4 GiB.
 
-Exit status 1: a target was missed. What a target is for stands in the table.
+Exit status 1: a target was missed. The table says what each target is for.
 """
 
 import json
@@ -33,11 +33,11 @@ SIZE = 100 * MIB
 FOLDER = "/data/bench"
 CHUNKS = ("64K", "256K", "1M", "2M", "4M")
 BACKENDS = {"tee": (0.99, math.inf), "ta-ce": (0.90, 4.5)}
-"""The least share of the TA's own rate, and the most instructions a byte inside the TA."""
+"""By backend: least share of the TA's own rate, and most instructions per byte inside the TA."""
 
 
 class Bench:
-    """The figures of a board, with what they have to be."""
+    """The figures measured on a board, in a table with their targets."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -55,18 +55,18 @@ class Bench:
 
     def teehash(self, *arguments: str) -> dict[str, Any]:
         script = f'cd {FOLDER} && teehash --report=json "$@"'
-        done = self.board.script(script, *arguments, timeout=600)  # 4 GiB on a busy machine
+        done = self.board.script(script, *arguments, timeout=600)  # seconds, for 4 GiB
         report: dict[str, Any] = json.loads(done.stdout)
         return report
 
     def hashed(self, *arguments: str) -> dict[str, float]:
-        """Hashes 100 MiB: nanoseconds from the first byte read to the digest, and their parts."""
+        """Hashes 100 MiB; returns the ns from the first byte read to the digest, and its parts."""
         found: dict[str, float] = self.teehash(*arguments, "warm")["files"][0]
         return found
 
     def inside(self, backend: str) -> float:
-        """Returns nanoseconds a byte inside the TA: the slope of calls that repeat a digest of 1
-        MiB."""
+        """Returns the cost per byte inside the TA, in instructions: the slope of calls that repeat
+        a digest of 1 MiB."""
         case = f"oneshot/sha256/{backend}/{MIB}"
         asked = f"{case} repeat=1,3\n".encode()
         done = self.board.capture(["teebench", "--samples", "9"], stdin=asked)
@@ -78,7 +78,7 @@ class Bench:
 def measure(bench: Bench) -> None:
     files = f"head -c {SIZE} /dev/urandom >warm && cat warm >/dev/null; truncate -s 1M small"
     bench.board.script(f"mkdir -p {FOLDER} && cd {FOLDER} && {files} && truncate -s 4G large")
-    bench.teehash("small")  # the TA's own file comes from the disk this once
+    bench.teehash("small")  # loads the TA's file from the disk
     best = {}
     for backend, (least, most) in BACKENDS.items():
         chosen = f"--backend={backend}"

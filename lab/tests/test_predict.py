@@ -12,7 +12,7 @@ from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base.work import Work
 from teemark.cli.main import run as teemark
 from teemark.cli.predict import _say, asked
-from teemark.findings.choices import Choice, choices, choose, sentence
+from teemark.findings.choices import Choice, best, choices, choose, sentence
 from teemark.findings.ground import Ground
 from teemark.model import models
 from teemark.model.models import Models
@@ -290,6 +290,20 @@ def test_sizes_at_which_none_is_better_are_named(alike: tuple[int, ...], said: s
     assert found.undecided == alike
     words = re.sub("[\u00a0\u202f]", " ", sentence(ground, found))
     assert f", no better {said}{':' if len(alike) == 4 else ';'}" in words
+
+
+@pytest.mark.parametrize("sizes", [(64, 1024, 65536), (65536, 1024, 64)])
+def test_a_size_at_which_two_others_are_equal_is_no_size_of_the_choice(
+    sizes: tuple[int, ...],
+) -> None:
+    """OpenSSL takes twice as long as both others at the last: "no better" there would be untrue."""
+    costs = {"openssl": (100, 100, 1000), "afalg": (900, 200, 500), "libkcapi": (950, 300, 500)}
+    made = best(
+        "backend",
+        "sha256",
+        {name: dict(zip(sizes, map(exactly, row), strict=True)) for name, row in costs.items()},
+    )
+    assert [(choice.choose, choice.undecided) for choice in made] == [("openssl", ())]
 
 
 def test_pieces() -> None:

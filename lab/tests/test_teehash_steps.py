@@ -3,7 +3,10 @@
 
 import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -185,6 +188,22 @@ def test_no_room_is_a_skip(board: FakeBoard) -> None:
     (record,) = run(board, Step(1 << 60))
     assert isinstance(record, Skip)
     assert record.code == "no-room"
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_passed_over(tmp_path: Path) -> None:
+    """For root, BusyBox's `test -w` says yes on a read-only file system, too."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    real = shutil.which("mktemp")
+    refuse = f'case $2 in /var/tmp/*) exit 1;; esac\nexec {real} "$@"\n'
+    for name, text in (("mktemp", refuse), ("df", "echo /dev/disk 9 0 9999999 0 /\n")):
+        (tools / name).write_text(f"#!/bin/sh\n{text}")
+        (tools / name).chmod(0o755)
+    env = {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    argv = ["sh", "-c", teehash_steps._FOLDER, "sh", "1000"]
+    said = subprocess.check_output(argv, env=env, text=True)
+    assert said == f"disk {tmp_path}\n"
+    assert sorted(tmp_path.iterdir()) == [tools], "the trial is taken away again"
 
 
 def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ made here; what is read from its file; and what is said of it."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +17,11 @@ from typing import cast
 
 import pytest
 
-from teemark.base import paths
+from teemark.base import leaving, paths
 from teemark.base.console import terminal as console
 from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
 from teemark.boards.board import Board
-from teemark.boards.shell import ASK_S, Result
+from teemark.boards.shell import Result
 from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.findings.program import advice
@@ -126,16 +129,18 @@ class Here:
             raise CommandFailed("failed")
         return Result(done.returncode, done.stdout, done.stderr)
 
-    def script(
-        self,
-        text: str,
-        *args: str,
-        stdin: bytes = b"",
-        check: bool = True,
-        timeout: float | None = ASK_S,
-    ) -> Result:
-        self.limits.append(timeout)
+    def script(self, text: str, *args: str, stdin: bytes = b"", check: bool = True) -> Result:
         return self.capture(["sh", "-c", text, "sh", *args], stdin=stdin, check=check)
+
+    @contextmanager
+    def stream(self, argv: Sequence[str]) -> Iterator["Here"]:
+        self.process = subprocess.Popen(argv, env=self.env, start_new_session=True)
+        with self.process, leaving.telling(lambda signum: os.killpg(self.process.pid, signum)):
+            yield self
+
+    def copy(self, _take: object, timeout: float | None) -> int:
+        self.limits.append(timeout)
+        return self.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +174,29 @@ def test_a_program_may_run_longer_than_a_question_to_the_board(
 ) -> None:
     here = Here(str(folder))
     watching.run(cast("Board", here), Program(("client",), (folder / "client",)), tmp_path)
-    assert [limit for limit in here.limits if limit != ASK_S] == [None]
+    assert here.limits == [None]
+
+
+@needs_library
+@pytest.mark.usefixtures("takes_signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_called_before_the_first_signal_is_kept(
+    folder: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    """A server never ends by itself: a signal ends it, and its calls are what was asked for."""
+    begun = tmp_path / "begun"
+    text = f'client; echo >"{begun}"; exec sleep 1000'
+
+    def interrupt() -> None:
+        while not begun.exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), how)
+
+    threading.Thread(target=interrupt).start()
+    ran = watched_here(folder, tmp_path / "kept", "sh", "-c", text)
+    assert ran.status == 128 + how
+    whole = watched_here(folder, tmp_path / "whole", "client")
+    assert len(ran.watched.calls) == len(whole.watched.calls) > 10
 
 
 @needs_library

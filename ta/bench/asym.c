@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asymmetric algorithms of the TEE Internal Core API, step by step. A step out
- * of sequence or a length that the API doesn't take panics there, so both are
- * checked here. Everything is copied before it is used: against one signature
- * a copy costs nothing.
+ * Asymmetric algorithms of the TEE Internal Core API, step by step. The API panics at a step out of
+ * sequence or a wrong length, so both are checked here. All inputs are copied before use: compared
+ * with a signature, copying costs nothing.
  */
 #include "session.h"
 
@@ -12,7 +11,7 @@ enum part { PUBLIC, PRIVATE, CRT };
 
 static const struct field {
 	uint8_t kind, part;
-	uint32_t id; /* TEE_ATTR_*; 0: the algorithm's row has it */
+	uint32_t id; /* TEE_ATTR_*; 0: given in the algorithm's row */
 } fields[] = {
 	{ ASYM_RSA, PUBLIC, TEE_ATTR_RSA_MODULUS },
 	{ ASYM_RSA, PUBLIC, TEE_ATTR_RSA_PUBLIC_EXPONENT },
@@ -30,10 +29,10 @@ static const struct field {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* No key has more: the fields of RSA, or a few and a curve. */
+/* Most attributes of a key: RSA's eight, or a few and a curve. */
 #define ATTRIBUTES_MAX 9
 
-/* Returns the next field of such a key up to that part; NULL: no more. */
+/* Returns the next field of the algorithm's keys after `last`, up to part `most`; NULL: no more. */
 static const struct field *next_field(const struct asym_algorithm *alg, enum part most,
 				      const struct field *last)
 {
@@ -59,7 +58,7 @@ static size_t bytes_of(const struct asym_algorithm *alg, const struct field *fie
 	return field->part == CRT ? alg->value_bytes / 2u : alg->value_bytes;
 }
 
-/* Lists the attributes of a key that lies at `at`; returns how many. */
+/* Lists the attributes of the key at address `at`; returns their number. */
 static uint32_t split(const struct asym_algorithm *alg, enum part most, uint8_t *at,
 		      TEE_Attribute list[ATTRIBUTES_MAX])
 {
@@ -73,7 +72,7 @@ static uint32_t split(const struct asym_algorithm *alg, enum part most, uint8_t 
 	return count;
 }
 
-/* Adds the curve; SM2 is bound to its own, and OP-TEE takes no such attribute. */
+/* Adds the curve's attribute; not for SM2, which has only one curve, so OP-TEE refuses it. */
 static uint32_t add_curve(const struct asym_algorithm *alg, uint32_t count,
 			  TEE_Attribute list[ATTRIBUTES_MAX])
 {
@@ -117,7 +116,7 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 	if (!alg || !alg->tee || use >= ASYM_USES || !(alg->uses & 1u << use))
 		return TEE_ERROR_NOT_SUPPORTED;
 	asym_close(asym);
-	/* The types of pairs and of public keys differ in this bit. */
+	/* Public key types lack this bit of the key pair types. */
 	type = asym_is_private(use) ? alg->tee_pair : alg->tee_pair & ~0x01000000u;
 	res = TEE_AllocateTransientObject(type, alg->bits, &asym->key);
 	if (!res)
@@ -131,7 +130,7 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* Empties the object for another key; the operation keeps its own copy. */
+/* Empties the key object for another key. The operation has its own copy of the key. */
 static void empty_key(struct asym *asym)
 {
 	TEE_ResetTransientObject(asym->key);
@@ -184,7 +183,7 @@ TEE_Result asym_generate(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Reads a number of the key, with leading zeros to len bytes. */
+/* Reads an attribute of the key as a number of len bytes, with leading zeros. */
 static TEE_Result get_number(const struct asym *asym, uint32_t id, uint8_t *out, size_t len)
 {
 	tee_size got = len;
@@ -239,7 +238,7 @@ TEE_Result asym_prepare(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Returns whether the operation takes a message of this length. */
+/* Returns true if the operation takes an input of len bytes. */
 static bool length_ok(const struct asym *asym, size_t len)
 {
 	const struct asym_algorithm *alg = asym->alg;
@@ -252,14 +251,14 @@ static bool length_ok(const struct asym *asym, size_t len)
 		return !alg->digest_bytes || len == alg->digest_bytes;
 	case ASYM_DERIVE:
 		return len == asym_public_bytes(alg);
-	case ASYM_ENCRYPT: /* RFC 8017, 7.1.1; by SHA-256 */
+	case ASYM_ENCRYPT: /* OAEP with SHA-256: RFC 8017, 7.1.1 */
 		return len + 2 * 32 + 2 <= alg->value_bytes;
 	default:
 		return len == alg->out_bytes;
 	}
 }
 
-/* Copies what goes in, if the operation takes its length. */
+/* Copies the input, after checking its length. */
 static TEE_Result take_in(const struct asym *asym, const TEE_Param *param,
 			  uint8_t copy[ASYM_IN_MAX_BYTES], size_t *len)
 {
@@ -305,7 +304,7 @@ TEE_Result asym_operate(struct session *session, TEE_Param *params)
 
 	if (res)
 		return res;
-	/* A plaintext's length is known in the end. */
+	/* The length of a plaintext is only known after decryption. */
 	if (asym->use != ASYM_DECRYPT)
 		res = check_output(&params[1], asym->alg->out_bytes);
 	if (!res && asym->use == ASYM_DERIVE)

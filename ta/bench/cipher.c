@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ciphers and AEADs of the TEE Internal Core API, step by step. A step out of
- * sequence panics there, so what was done is kept here.
+ * Ciphers and AEADs of the TEE Internal Core API, step by step. The API panics at a step out of
+ * sequence, so the session records its steps.
  *
- * Keys and IVs are copied before they are used. Messages are taken from
- * shared memory and put there without a copy, but for those that an AEAD
- * decrypts: the TEE reads them twice, to check and to decrypt, and they could
- * change in between.
+ * Keys and IVs are copied before use. Messages are read from and written to shared memory without a
+ * copy, except those that an AEAD decrypts: the TEE reads these twice, to check and to decrypt, and
+ * the client could change them in between.
  */
 #include "session.h"
 
@@ -86,7 +85,7 @@ TEE_Result operation_set_key(struct cipher *cipher, const struct input *in)
 	cipher->begun = false;
 
 	TEE_MemMove(key, in->data, in->len);
-	/* Some take no two keys of XTS that are one, and panic much later. */
+	/* Some TEEs don't accept two equal keys for XTS, and panic only later. */
 	if (n == 2 && !TEE_MemCompare(key, key + len, len))
 		res = TEE_ERROR_BAD_PARAMETERS;
 	for (size_t i = 0; i < n && !res; i++) {
@@ -116,7 +115,7 @@ TEE_Result cipher_set_key(struct session *session, TEE_Param *params)
 	return operation_set_key(&session->cipher, &in);
 }
 
-/* Begins a message with cipher->iv; drops one that was begun. */
+/* Begins a message with cipher->iv, and drops one that is under way. */
 static TEE_Result begin(struct cipher *cipher)
 {
 	size_t len = cipher->alg->iv_bytes;
@@ -155,20 +154,20 @@ TEE_Result cipher_set_iv(struct session *session, TEE_Param *params)
 	return !res ? begin(&session->cipher) : res;
 }
 
-/* Returns whether the cipher takes the length; XTS has no empty message. */
+/* Returns true if the cipher takes len bytes; an XTS message can't be empty. */
 static bool length_ok(const struct algorithm *alg, size_t len)
 {
 	return len % alg->unit_bytes == 0 && (len || !is_xts(alg));
 }
 
-/* Goes on with the message; there is room for len bytes at out. */
+/* Processes the next piece of the message; `out` has room for in->len bytes. */
 static TEE_Result update(struct cipher *cipher, const struct input *in, uint8_t *out)
 {
 	tee_size len = in->len;
 	TEE_Result res = TEE_SUCCESS;
 
 	if (is_xts(cipher->alg)) {
-		/* Only the last piece of a message comes out in full. */
+		/* TEE_CipherDoFinal() gives all output; TEE_CipherUpdate() may hold some back. */
 		res = TEE_CipherDoFinal(cipher->operation, in->data, in->len, out, &len);
 		cipher->begun = false;
 	} else if (!in->len) {
@@ -210,7 +209,7 @@ TEE_Result cipher_update(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Finds the output's length; returns an error where there can be no such message. */
+/* Computes the output's length in bytes; returns an error if such a message is not allowed. */
 static TEE_Result message_len(const struct cipher *cipher, size_t len, size_t *out_len)
 {
 	bool ok = length_ok(cipher->alg, len);
@@ -227,9 +226,9 @@ static TEE_Result message_len(const struct cipher *cipher, size_t len, size_t *o
 }
 
 /*
- * Encrypts, and makes the tag in memory of the TA: the normal world can read the ciphertext while
- * it is made and change it before the tag is. It would learn the tag of another message, for which
- * it can ask as well.
+ * Encrypts, and writes the tag to the TA's memory first. The normal world can change the ciphertext
+ * before the tag is computed; then it learns the tag of another message, which it could also have
+ * asked for.
  */
 static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in, uint8_t *out)
 {
@@ -245,7 +244,7 @@ static TEE_Result encrypt_aead(struct cipher *cipher, const struct input *in, ui
 	return res;
 }
 
-/* Decrypts in the session's buffer; the plaintext leaves it if the tag is right. */
+/* Decrypts in the session's buffer; the plaintext leaves it only if the tag is right. */
 static TEE_Result decrypt_aead(struct session *session, const struct input *in, uint8_t *out)
 {
 	uint8_t *data = session->buffer;
@@ -303,7 +302,7 @@ TEE_Result cipher_message(struct session *session, TEE_Param *params)
 		res = one_message(session, &in, params[2].memref.buffer);
 	if (is_aead(cipher->alg) && !cipher->encrypt)
 		TEE_MemFill(session->buffer, 0, in.len);
-	/* Whole messages leave none begun that a step could go on with. */
+	/* Ends the message, so that no later step can continue it. */
 	if (cipher->begun)
 		TEE_ResetOperation(cipher->operation);
 	cipher->begun = false;

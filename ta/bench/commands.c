@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands of ta_bench.h, and those that keep nothing in the session. */
+/* The command table of ta_bench.h, and the commands without state in the session. */
 #include <trace.h>
 
 #include "session.h"
@@ -58,7 +58,7 @@ static TEE_Result random_fill(struct session *session, TEE_Param *params)
 static const char line[] = "teemark: a line of 64 bytes, as a debug message would be ......\n";
 _Static_assert(sizeof(line) == 64 + 1, "a line is 64 bytes");
 
-/* Makes a request that leaves the TA: a line for the console, or the time. */
+/* Makes a request to OP-TEE: prints a line on the console, or reads a clock. */
 static TEE_Result ask(struct session *session, TEE_Param *params)
 {
 	uint32_t what = params[0].value.a, times = params[0].value.b;

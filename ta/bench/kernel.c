@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs the same code as the normal world. It reads shared memory and decides nothing by it. */
+/* Runs the normal world's code, which reads shared memory but decides nothing by it. */
 #include <teemark/digest.h>
 #include <teemark/kernels.h>
 
@@ -45,7 +45,7 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 			return TEE_ERROR_NOT_SUPPORTED;
 		}
 	}
-	/* The copy is wiped once a call, however often that repeats: it is no part of the slope. */
+	/* The copy is wiped once a call, so wiping doesn't count in the cost of a repetition. */
 	if (kernel == TA_BENCH_KERNEL_MEMCPY)
 		TEE_MemFill(session->buffer, 0,
 			    in.len < KERNEL_COPY_BYTES ? in.len : KERNEL_COPY_BYTES);

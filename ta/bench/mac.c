@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * MACs of the TEE Internal Core API. The operation is kept between messages.
- */
+/* MACs of the TEE Internal Core API. The operation is kept from message to message. */
 #include "session.h"
 
-/* TEE_TYPE_HMAC_x of TEE_ALG_HMAC_x: both count the digests alike. */
+/* Returns TEE_TYPE_HMAC_x for TEE_ALG_HMAC_x: both number the digests in the same way. */
 #define HMAC_TYPE(alg) (TEE_TYPE_HMAC_MD5 - 1 + (0xff & (alg)))
 
 _Static_assert(HMAC_TYPE(TEE_ALG_HMAC_SHA1) == TEE_TYPE_HMAC_SHA1 &&

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Persistent objects. The TEE answers what it is asked with an error where
- * the specification lets it, and panics otherwise; so what a client may get
- * wrong is found out before.
+ * Persistent objects. The TEE panics at a client's mistake unless the specification allows an
+ * error; so these mistakes are checked here first.
  *
- * Data go to the TEE from shared memory and back without a copy: it encrypts
- * what it writes and decrypts what it read in memory of its own, and nothing
- * is decided by them.
+ * Data go between shared memory and the TEE without a copy: the TEE encrypts and decrypts in its
+ * own memory, and no decision depends on the data.
  */
 #include <tee_api_defines_extensions.h>
 
 #include "session.h"
 
-/* A name in memory of the TA, as the TEE takes no other, and where it is. */
+/* An object's name, in the TA's memory as the TEE requires, and its storage. */
 struct place {
 	uint8_t name[TA_BENCH_ID_MAX];
 	size_t len;
@@ -39,13 +37,13 @@ static TEE_Result get_place(struct place *place, const TEE_Param *name, uint32_t
 	return TEE_SUCCESS;
 }
 
-/* Returns whether [offset, offset + len) lies within the largest object. */
+/* Returns true if [offset, offset + len) is within the size limit of an object. */
 static bool range_ok(uint32_t offset, size_t len)
 {
 	return offset <= TA_BENCH_OBJECT_MAX && len <= TA_BENCH_OBJECT_MAX - offset;
 }
 
-/* Returns the result, and forgets an object that the TEE found corrupt and closed. */
+/* Returns `res`; forgets the object if the TEE found it corrupt, as it has closed it. */
 static TEE_Result result_of(struct session *session, TEE_Result res)
 {
 	if (res == TEE_ERROR_CORRUPT_OBJECT)
@@ -75,7 +73,7 @@ TEE_Result storage_create(struct session *session, TEE_Param *params)
 					  in.data, in.len, &session->object);
 }
 
-/* Opens the object of that name, instead of the one that was open. */
+/* Opens the object of that name, and closes the one that was open. */
 static TEE_Result open_named(struct session *session, const TEE_Param *name, uint32_t storage)
 {
 	struct place at = { 0 };
@@ -101,7 +99,7 @@ TEE_Result storage_open(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* Reads from where the object stands, into the parameter. */
+/* Reads from the object's current position into the parameter's buffer. */
 static TEE_Result read(struct session *session, TEE_Param *param)
 {
 	tee_size count = 0;
@@ -113,7 +111,7 @@ static TEE_Result read(struct session *session, TEE_Param *param)
 	return res;
 }
 
-/* Goes to a place of the open object, if there is one and both ends are within bounds. */
+/* Sets the position in the open object, if there is one, for len bytes within its size limit. */
 static TEE_Result seek(struct session *session, uint32_t offset, size_t len)
 {
 	if (!session->object)

@@ -9,8 +9,8 @@
 #define TA_FLAGS TA_FLAG_EXEC_DDR
 
 /*
- * OP-TEE maps a TA's memory anew on every call. The heap holds a session with
- * what it decrypts into, two operations and their keys.
+ * Sizes in bytes; small, as OP-TEE maps a TA's memory anew on every call. The heap holds a session
+ * with its decryption buffer, two operations and their keys.
  */
 #define TA_STACK_SIZE (6 * 1024)
 #define TA_DATA_SIZE  (TA_BENCH_AE_DECRYPT_MAX + 12 * 1024)

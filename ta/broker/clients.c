@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clients as they are stored: one object with the table, then a record for each row. A write of
- * OP-TEE's is done or not done, also when the power fails, and each change ends with one write of
- * the table: before it, the change didn't happen.
+ * The clients' storage: one object with the table, then a record for each row. OP-TEE's writes are
+ * atomic, also if the power fails. Each change ends with one write of the table, and takes effect
+ * only by this write.
  */
 #include "broker.h"
 
 #define FORMAT 0x315a5154u /* "TQZ1" */
 
-/* Messages after which the table of what was seen is stored. */
+/* Number of messages after which the table, with the last counters, is stored. */
 #define SAVE_EVERY 16384u
 
 static char name[] = "registry";
@@ -56,7 +56,7 @@ TEE_Result clients_open(void)
 
 	if (broker.registry != TEE_HANDLE_NULL)
 		return TEE_SUCCESS;
-	/* Windows aren't stored: every counter in one counts as seen. */
+	/* Replay windows aren't stored: after a start, all counters in them count as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
 	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
 				       &broker.registry);
@@ -85,10 +85,10 @@ void clients_close(void)
 void clients_count_message(void)
 {
 	if (++broker.unsaved >= SAVE_EVERY)
-		save(); /* if it fails, at the next message */
+		save(); /* if it fails, the next message tries again */
 }
 
-/* Hashes an id by FNV-1a; the tag is never 0. */
+/* Returns the FNV-1a hash of an id, but never 0. */
 static uint32_t tag_of(const struct text *id)
 {
 	uint32_t tag = 2166136261u;
@@ -98,7 +98,7 @@ static uint32_t tag_of(const struct text *id)
 	return tag ? tag : 1;
 }
 
-/* Returns the first row with that tag, from `row` on; TZ_CLIENTS_MAX: none. */
+/* Returns the first row >= `row` with that tag; TZ_CLIENTS_MAX if there is none. */
 static uint32_t find(uint32_t tag, uint32_t row)
 {
 	for (; row < broker.table.used; row++)
@@ -130,7 +130,7 @@ void cache_begin(void)
 {
 	if (++broker.stamp)
 		return;
-	/* The stamps begin anew after 2^32 calls. */
+	/* After 2^32 calls the stamps begin anew. */
 	wipe(broker.cache, sizeof(broker.cache));
 	broker.stamp = 1;
 }
@@ -150,7 +150,7 @@ static TEE_Result load(struct session *session, uint32_t row, uint32_t tag, stru
 		if (broker.cache[i].stamp < cached->stamp)
 			cached = &broker.cache[i];
 	if (cached->stamp == broker.stamp)
-		return TEE_ERROR_OUT_OF_MEMORY; /* all are this call's own */
+		return TEE_ERROR_OUT_OF_MEMORY; /* this call uses all of them */
 	broker.statistics.keys_evicted += cached->stamp != 0;
 	wipe(cached, sizeof(*cached));
 	res = clients_read(row, &cached->client);
@@ -231,7 +231,7 @@ TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen
 	if (row == used)
 		table->used++;
 	res = save();
-	if (res) { /* as it was */
+	if (res) { /* restore the table */
 		table->rows[row] = (struct row){ 0 };
 		table->used = used;
 		if (old != TZ_CLIENTS_MAX)
@@ -257,6 +257,6 @@ TEE_Result clients_drop(uint32_t row)
 		return res;
 	}
 	forget_row(row);
-	/* The key goes too; the client is gone already. */
+	/* The row is free already; this wipes the stored key. */
 	return write_at(place_of(row), &nobody, sizeof(nobody));
 }

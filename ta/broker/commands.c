@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The commands of ta_broker.h. Who is a client: the administrator is claimed
- * once, and orders the rest.
+ * The commands of ta_broker.h. The administrator is set once by a claim, and gives all other
+ * orders.
  */
 #include "broker.h"
 
@@ -21,8 +21,8 @@ TEE_Result session_open(struct session *session)
 }
 
 /*
- * Ends the instance with the last session. OP-TEE doesn't wait for what an instance would store
- * then, so it is stored here.
+ * Ends the instance with its last session. The table is stored here, because OP-TEE doesn't wait
+ * for an instance that stores it in its destructor.
  */
 void session_close(struct session *session)
 {
@@ -61,8 +61,8 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 }
 
 /*
- * Parses a client as a claim or an order names it, in the TA's own memory: length of the id, id,
- * what its key comes from, rules.
+ * Parses the client in a claim or an order: length of the id, id, wrapped key or public half,
+ * rules. `text` is in the TA's own memory.
  */
 static TEE_Result parse_client(struct session *session, struct text text, enum tz_order order,
 			       struct record *record)
@@ -111,7 +111,7 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 	return res;
 }
 
-/* Finds the client's row, and its record with the key. */
+/* Finds a client's row and reads its record, with the key. */
 static TEE_Result look_up(struct session *session, const struct record *who, uint32_t *row,
 			  struct record *record)
 {
@@ -125,7 +125,7 @@ static TEE_Result look_up(struct session *session, const struct record *who, uin
 	return clients_read(*row, record);
 }
 
-/* Obeys an order; `text` is the order without its letter. */
+/* Executes an order; `text` is the order without its letter. */
 static TEE_Result obey(struct session *session, uint8_t letter, struct text text)
 {
 	struct record new = { 0 }, old = { 0 };
@@ -191,7 +191,7 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 	} else if (tz_came_before(last, *window, &message.is)) {
 		res = TEE_ERROR_ACCESS_CONFLICT;
 	} else {
-		/* Stored with the change, in the one write that makes it. */
+		/* The counter is stored with the order's change, by the same write. */
 		before = *last;
 		tz_remember(last, window, &message.is);
 		res = obey(session, bytes[0], (struct text){ bytes + 1, message.len - 1 });

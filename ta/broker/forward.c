@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message is opened and sealed for all of its receivers in one pass, a chunk at a time. A chunk
- * is copied to the TA's own memory before it is hashed and decrypted, and what is sealed is hashed
- * before it leaves: the normal world can't change either in between.
+ * Opens a message and seals it for all of its receivers in one pass, chunk by chunk. A chunk is
+ * copied to the TA's own memory before it is hashed and decrypted, and copies are hashed before
+ * they leave the TA: the normal world can't change either in between.
  *
- * Chunks leave before the sender's tag was checked. They are under key streams that no other
- * message has, and if the tag turns out wrong they get no tag of their own: nobody can tell them
+ * Chunks leave before the sender's tag is checked. Each is encrypted with a key stream that no
+ * other message has. If the sender's tag turns out wrong, the copies get no tag: they can't be told
  * from random bytes, and no receiver opens them.
  */
 #include "broker.h"
 
-/* Topic and receivers, in the TA's own memory. */
+/* The topic and the receivers' ids, in the TA's own memory. */
 struct names {
 	struct text topic;
 	struct text receivers[TZ_RECEIVERS_MAX];
@@ -42,7 +42,7 @@ static TEE_Result parse_names(struct input in, struct names *names)
 	return TEE_SUCCESS;
 }
 
-/* Gets the key of each receiver that may have the message, and begins the copy's head. */
+/* Gets the key of each receiver that may read the message, and begins its copy with the head. */
 static TEE_Result begin_copies(struct session *session, const struct message *message,
 			       const struct names *names)
 {
@@ -66,7 +66,7 @@ static TEE_Result begin_copies(struct session *session, const struct message *me
 	return TEE_SUCCESS;
 }
 
-/* Decrypts the message in pieces and encrypts each for every copy; tags are written elsewhere. */
+/* Decrypts the message chunk by chunk, and encrypts each chunk for every copy. Writes no tags. */
 static void pass_on(const struct cached *sender, struct gcm_message *gcm,
 		    const struct message *message, size_t copies, uint8_t *out, size_t step)
 {

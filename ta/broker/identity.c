@@ -30,8 +30,8 @@ static TEE_Result value(TEE_ObjectHandle object, uint32_t attribute, uint8_t out
 }
 
 /*
- * Opens the key pair, which is made if there is none, for the caller to close also if this fails,
- * and gives its public half.
+ * Opens the TA's key pair, which is made if it doesn't exist, and writes its public half. The
+ * caller closes *pair, also after a failure.
  */
 static TEE_Result get(TEE_ObjectHandle *pair, uint8_t public[TZ_PUBLIC_BYTES])
 {
@@ -59,8 +59,8 @@ TEE_Result identity(struct session *session, TEE_Param *params)
 }
 
 /*
- * Returns whether X25519 of any key and this point is 0 (RFC 7748, 6.1): OP-TEE would panic. The
- * highest bit doesn't count, and p to p + 1 are 0 and 1 once more.
+ * Returns true if X25519 of any key and this point is 0 (RFC 7748, 6.1), at which OP-TEE would
+ * panic. The highest bit is ignored. The points include p and p + 1, which equal 0 and 1 modulo p.
  */
 static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
 {
@@ -84,7 +84,7 @@ static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
 	return false;
 }
 
-/* Computes X25519 of the key pair and another's public half. */
+/* Computes the X25519 secret of the key pair and another public half. */
 static TEE_Result x25519(TEE_ObjectHandle pair, const uint8_t theirs[TZ_PUBLIC_BYTES],
 			 uint8_t secret[32])
 {

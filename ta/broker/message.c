@@ -41,7 +41,7 @@ void message_nonce(uint8_t nonce[TZ_NONCE_BYTES])
 		TEE_GenerateRandom(broker.salt, sizeof(broker.salt));
 		broker.salt[0] |= 0x80;
 	}
-	broker.nonces++; /* to 0 after 2^32: then the salt is a new one */
+	broker.nonces++; /* after 2^32 it is 0, which makes a new salt */
 	TEE_MemMove(nonce, broker.salt, sizeof(broker.salt));
 	tz_put32(nonce + sizeof(broker.salt), broker.nonces);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
-/* Returns the bytes up to the next separator, or to the end. */
+/* Returns the number of bytes before the next separator, or before the end. */
 static size_t length_to(char separator, const char *text, size_t len)
 {
 	size_t n = 0;
@@ -11,7 +11,7 @@ static size_t length_to(char separator, const char *text, size_t len)
 	return n;
 }
 
-/* Checks a filter by MQTT 5, 4.7: + is a level, # at the end any number of levels, none too. */
+/* Checks a filter by MQTT 5, 4.7: + matches one level, # at the end any number, even none. */
 static bool filter_is_valid(const char *filter, size_t len)
 {
 	if (!len)
@@ -34,7 +34,7 @@ static bool matches(const char *filter, size_t filter_len, const char *topic, si
 {
 	size_t f = 0, t = 0;
 
-	/* Wildcards don't reach the broker's own topics ($SYS). */
+	/* Wildcards don't match the broker's own topics ($SYS). */
 	if (topic[0] == '$' && (filter[0] == '+' || filter[0] == '#'))
 		return false;
 	for (;;) {
@@ -48,7 +48,7 @@ static bool matches(const char *filter, size_t filter_len, const char *topic, si
 			return false;
 		f += fn;
 		t += tn;
-		if (t == topic_len) /* "a/#" holds "a", too */
+		if (t == topic_len) /* "a/#" matches "a", too */
 			return f == filter_len || (filter_len - f == 2 && filter[f + 1] == '#');
 		if (f == filter_len)
 			return false;

@@ -6,12 +6,12 @@
 #define TA_UUID TA_BROKER_UUID
 
 /*
- * All sessions share an instance, and with it what was seen of a sender. It isn't kept alive
- * without a session, so that a new TA file is loaded with the next broker.
+ * All sessions share one instance, and with it the senders' replay windows. The instance ends with
+ * its last session, so that the next broker loads a new TA file.
  */
 #define TA_FLAGS (TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 
-/* The heap holds sessions and what ECDH takes; a struct broker is beside it. */
+/* Sizes in bytes. The heap holds sessions and ECDH's memory, but not the struct broker. */
 #define TA_STACK_SIZE (8 * 1024)
 #define TA_DATA_SIZE  (24 * 1024)
 

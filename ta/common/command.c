@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What OP-TEE calls: the life of an instance and of its sessions, and their commands. */
+/* The entry points that OP-TEE calls: beginning and end of instance and sessions, and commands. */
 #include "command.h"
 
 #include "counter.h"
@@ -127,10 +127,10 @@ void TA_CloseSessionEntryPoint(void *context)
 }
 
 /*
- * OP-TEE's start-up code calls this to prepare the TEE Arithmetical API, and
- * with it come 40 KB of code and 14 KB of memory that every call maps anew. A
- * TA that does no such arithmetic defines it itself and gets none of them.
- * Should the TA use TEE_BigInt…(), the linker reports this as defined twice.
+ * OP-TEE's start-up code calls this to prepare the TEE Arithmetical API. OP-TEE's own version would
+ * link 40 KB of code, and 14 KB of memory that every call maps anew. A TA without such arithmetic
+ * defines this empty version instead. If the TA did use TEE_BigInt…(), the linker would report a
+ * double definition.
  */
 void _TEE_MathAPI_Init(void);
 

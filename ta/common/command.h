@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands of a TA as a table: which parameter types each takes, who runs it.
- * A handler is called with the types of its row, and each of its buffers has
- * an address if it has a size; nothing else is checked.
+ * The commands of a TA as a table: the parameter types of each command, and its handler. When a
+ * handler is called, the types are those of its row, and each buffer with a size has an address;
+ * nothing else has been checked.
  *
- * Shared memory belongs to the normal world and may change at any time. So
- * what decides something (a name, a key, an IV) is copied first, and the rest
- * is given to who reads it once or decides nothing by it.
+ * Shared memory belongs to the normal world and may change at any time. So data that decides
+ * something (a name, a key, an IV) is copied first; other data is only passed to functions that
+ * read it once or decide nothing by it.
  */
 #pragma once
 
@@ -21,24 +21,24 @@
 #define MEMREF_IN   TEE_PARAM_TYPE_MEMREF_INPUT
 #define MEMREF_OUT  TEE_PARAM_TYPE_MEMREF_OUTPUT
 
-/* Up to four types; the rest are NONE. */
+/* Combines up to four parameter types; the others are NONE. */
 #define TYPES(...)                                TYPES_(__VA_ARGS__, NONE, NONE, NONE, NONE)
 #define TYPES_(first, second, third, fourth, ...) TEE_PARAM_TYPES(first, second, third, fourth)
 
-/* Opens a stored object to read, write, rename and delete it. */
+/* Flags to open a stored object for reading, writing, renaming and deleting. */
 #define ACCESS_ALL \
 	(TEE_DATA_FLAG_ACCESS_READ | TEE_DATA_FLAG_ACCESS_WRITE | TEE_DATA_FLAG_ACCESS_WRITE_META)
 
-/* size_t since OP-TEE 3.20, uint32_t before: as in a memref. */
+/* The type of a size in a memref: size_t since OP-TEE 3.20, uint32_t before. */
 typedef __typeof__(((TEE_Param *)0)->memref.size) tee_size;
 
-/* A session's clock (teemark/ta_clock.h); all zeros when it is new: off. */
+/* A session's clock (teemark/ta_clock.h); all zeros: off. */
 struct clock {
 	uint32_t counter; /* enum ta_clock */
-	uint64_t ticks;   /* since it was last asked */
+	uint64_t ticks;   /* counted since the last query */
 };
 
-/* Each TA defines its own; its first member is its clock: COMMAND_SESSION(). */
+/* Each TA defines its own struct session, which begins with a struct clock: COMMAND_SESSION(). */
 struct session;
 
 #define COMMAND_SESSION(type) \
@@ -46,17 +46,17 @@ struct session;
 
 typedef TEE_Result handler(struct session *session, TEE_Param *params);
 
-/* The row of an id may come more than once, with other types. */
+/* A row of the table. An id may have several rows, with different types. */
 struct command {
 	uint32_t id;
-	uint32_t types; /* or ANY_TYPES */
+	uint32_t types; /* four types, or ANY_TYPES */
 	handler *run;
 };
 
-/* The command takes any types; its handler touches no parameter. */
+/* For a command that takes any types; its handler must not touch the parameters. */
 #define ANY_TYPES UINT32_MAX
 
-/* The empty call, and TA_CLOCK_CMD, which every TA has. */
+/* The handlers of the empty call and of TA_CLOCK_CMD, which every TA can use. */
 handler command_nop, command_clock_switch;
 
 #define ROW(id, run, ...)                   \
@@ -65,18 +65,18 @@ handler command_nop, command_clock_switch;
 	}
 #define CLOCK_ROW ROW(TA_CLOCK_CMD, command_clock_switch, VALUE_IN, VALUE_OUT, VALUE_OUT)
 
-/* Each TA has these. The last row of the table has no `run`. */
+/* Each TA defines these. The last row of the table has no `run`. */
 extern const struct command commands[];
 extern const size_t session_bytes;
 
-/* Opens a session, which comes all zeros; one that fails to open isn't closed. */
+/* Opens a session, which is all zeros before. If it fails, session_close() isn't called. */
 TEE_Result session_open(struct session *session);
-/* Frees what the session holds; its own memory is freed after it. */
+/* Releases what the session holds, before its own memory is freed. */
 void session_close(struct session *session);
 
 /*
- * A buffer as the client gave it. An empty one's address need not be one that
- * may be read, so it has none here.
+ * A buffer from the client. If it is empty, `data` is NULL, because the client's address may be
+ * invalid.
  */
 struct input {
 	const uint8_t *data;
@@ -92,8 +92,8 @@ static inline struct input input_of(const TEE_Param *param)
 }
 
 /*
- * Returns whether there is room for len bytes, and says how much it takes if not. Nothing may be
- * written where len is 0.
+ * Returns TEE_SUCCESS if the buffer has room for len bytes; otherwise sets the size needed and
+ * returns TEE_ERROR_SHORT_BUFFER. If len is 0, nothing may be written to it.
  */
 static inline TEE_Result check_output(TEE_Param *param, size_t len)
 {
@@ -103,7 +103,7 @@ static inline TEE_Result check_output(TEE_Param *param, size_t len)
 	return TEE_ERROR_SHORT_BUFFER;
 }
 
-/* Writes to a parameter that check_output() has found large enough. */
+/* Writes to a parameter's buffer, which check_output() has found large enough. */
 static inline void put_output(TEE_Param *param, const void *data, size_t len)
 {
 	if (len)
@@ -111,14 +111,14 @@ static inline void put_output(TEE_Param *param, const void *data, size_t len)
 	param->memref.size = len;
 }
 
-/* Frees an operation, or TEE_HANDLE_NULL, with which OP-TEE's own function panics before 3.20. */
+/* Frees an operation; accepts TEE_HANDLE_NULL, unlike OP-TEE's before 3.20. */
 static inline void operation_free(TEE_OperationHandle operation)
 {
 	if (operation != TEE_HANDLE_NULL)
 		TEE_FreeOperation(operation);
 }
 
-/* Computes the digest of the operation's message, which ends with these bytes. */
+/* Computes the digest of the operation's message, after appending `data` to it. */
 static inline TEE_Result operation_digest(TEE_OperationHandle operation, const void *data,
 					  size_t len, uint8_t *digest, size_t digest_bytes)
 {

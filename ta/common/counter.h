@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The counter of the generic timer. Where the TEE forbids it, reading it ends
- * the TA: teemark/ta_clock.h says who may.
+ * Reads the counter of the generic timer. If the TEE forbids this, it kills the TA that reads it:
+ * see teemark/ta_clock.h.
  */
 #pragma once
 
@@ -9,13 +9,13 @@
 
 #if defined(COUNTER_OF_SHIM)
 
-/* The unit tests define these. */
+/* The unit tests define these two. */
 uint64_t counter_virtual(void);
 uint64_t counter_physical(void);
 uint32_t counter_frequency(void);
 
 #else
-/* ISB: the count is not read before what stands before it. */
+/* The ISB keeps the CPU from reading the counter before earlier instructions. */
 #if defined(__aarch64__)
 #define COUNTER_VIRTUAL   "mrs	%0, cntvct_el0"
 #define COUNTER_PHYSICAL  "mrs	%0, cntpct_el0"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The session of a TA that keeps nothing. */
+/* The session functions of a TA without state. */
 #include "command.h"
 
 struct session {

@@ -2,16 +2,16 @@
 /*
  * The commands of ta_digest.h.
  *
- * Shared memory is read by the digests alone, which decide nothing by it, and
- * the only thing written there is a finished digest.
+ * Only digests read shared memory, and they decide nothing by it. Only finished digests are written
+ * to it.
  */
 #include "slot.h"
 #include "stack.h"
 
-/* A session has this and nothing else, and shares nothing. */
+/* The complete state of a session; sessions share nothing. */
 struct session {
 	struct clock clock;
-	struct digest_slot oneshot; /* kept for the next call */
+	struct digest_slot oneshot; /* kept open for the next call */
 	struct digest_slot stream;
 	bool streaming; /* between INIT and FINAL */
 	struct stack_region stack;
@@ -90,7 +90,7 @@ static TEE_Result update(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/* Ends a message. The last bytes are in params[0]; without any it is all zeros. */
+/* Ends a message. params[0] holds the last bytes; it is all zeros if the client gave none. */
 static TEE_Result final(struct session *session, TEE_Param *params)
 {
 	struct digest_slot *slot = &session->stream;
@@ -126,8 +126,8 @@ static TEE_Result stack(struct session *session, TEE_Param *params)
 }
 
 /*
- * OP-TEE's TA library has it, but not when its kit was built without
- * CFG_WITH_STATS, nor outside of OP-TEE.
+ * Statistics of OP-TEE's heap. The function is missing in a kit built without CFG_WITH_STATS, and
+ * outside of OP-TEE.
  */
 struct heap_stats {
 	char name[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "slot.h"
 
-/* Returns whether the implementation has the algorithm. *class is the code that computes it. */
+/* Returns true if the implementation has the algorithm. *class is its code; NULL for the TEE's. */
 static bool find(uint32_t impl, const struct algorithm *alg, const struct digest_class **class)
 {
 	*class = NULL;
@@ -53,7 +53,7 @@ void digest_slot_close(struct digest_slot *slot)
 	TEE_MemFill(slot, 0, sizeof(*slot));
 }
 
-/* Begins a message. A new operation, and one after TEE_DigestDoFinal(), needs no reset. */
+/* Begins a message. Only an operation with part of a message needs a reset. */
 void digest_slot_begin(struct digest_slot *slot)
 {
 	if (slot->class)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack.h"
 
-/* Unlikely as data: no address, no small number, no text. */
+/* A value that is unlikely on a stack: not an address, a small number or text. */
 #define PAINT UINT64_C(0xa5c3965a3c695a69)
 
-/* Paints through volatile, for nobody but the scan ever reads what is painted. */
+/* Writes through volatile, or the compiler would omit stores that only the scan reads. */
 void stack_paint(const struct stack_region *region)
 {
 	for (uintptr_t at = region->low; at < region->unused; at += sizeof(uint64_t))

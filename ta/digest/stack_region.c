@@ -6,18 +6,18 @@
 
 #define PAGE 4096u
 
-/* The kit's user_ta_header.c adds this to TA_STACK_SIZE. */
+/* Bytes that the kit's user_ta_header.c adds to TA_STACK_SIZE. */
 #define FRAMEWORK_STACK_SIZE 2048u
 
 #define STACK_SIZE (TA_STACK_SIZE + FRAMEWORK_STACK_SIZE)
 
-/* Room for the frame of stack_paint() itself. */
+/* Bytes left unpainted for the frame of stack_paint(). */
 #define MARGIN 256u
 
 /*
- * OP-TEE maps the stack at a page and starts at its end, which with whole
- * pages is the end of a page. From there to an entry point of the TA is less
- * than a page: the framework's frames take some hundred bytes.
+ * OP-TEE maps the stack at a page boundary. If the stack is whole pages, its upper end is a page
+ * boundary, too. At the TA's entry points less than a page is in use (the framework's frames take
+ * some hundred bytes), so the next page boundary above is the stack's end.
  */
 _Static_assert(STACK_SIZE % PAGE == 0, "the stack has to be whole pages");
 
@@ -32,7 +32,7 @@ void stack_region_find(struct stack_region *region)
 		.unused = (sp - MARGIN) / sizeof(uint64_t) * sizeof(uint64_t),
 		.top = top,
 	};
-	/* Asks rather than dies, should another OP-TEE do it otherwise. */
+	/* If another OP-TEE has another layout, this check avoids a crash. */
 	if (TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE |
 						TEE_MEMORY_ACCESS_ANY_OWNER,
 					(void *)region->low, STACK_SIZE) != TEE_SUCCESS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A TA to be sacrificed: each command does one thing that may be forbidden. */
+/* A TA that may be killed: each command does one thing that the TEE may forbid. */
 #include <teemark/ta_probe.h>
 
 #include "command.h"

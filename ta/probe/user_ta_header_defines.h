@@ -5,7 +5,7 @@
 
 #define TA_UUID TA_PROBE_UUID
 
-/* Multi-instance: what dies is the instance that was asked, no other. */
+/* Multi-instance: if an instance is killed, the others live on. */
 #define TA_FLAGS TA_FLAG_EXEC_DDR
 
 #define TA_STACK_SIZE (2 * 1024)

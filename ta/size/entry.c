@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A TA that does nothing and has memory: ta_size.h. */
+/* A TA that does nothing but occupy memory (ta_size.h). */
 #include <teemark/ta_size.h>
 
 #include "command.h"

@@ -6,8 +6,8 @@ import sys
 import zlib
 from pathlib import Path
 
-ENVIRONMENT = 0x40000  # CONFIG_ENV_SIZE of U-Boot's qemu_arm64
-BANK = 64 << 20  # a flash bank of QEMU's virt machine
+ENVIRONMENT = 0x40000  # bytes: CONFIG_ENV_SIZE of U-Boot's qemu_arm64
+BANK = 64 << 20  # bytes of a flash bank of QEMU's virt machine
 
 source, image = map(Path, sys.argv[1:])
 lines = [x for x in source.read_text().splitlines() if x and not x.startswith("#")]

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The algorithm table: one row an algorithm, the same table in both worlds.
+ * The algorithm table: one row for each algorithm, the same table in both worlds.
  *
- * To add an algorithm, add a row to common/src/algorithms.c, and a published
- * vector to host/src/teebench/vectors.inc. Backends look up the column that is
- * theirs; help texts, lists and reports show what is here.
+ * To add an algorithm, add a row to common/src/algorithms.c, and a published vector to
+ * host/src/teebench/vectors.inc. Each backend reads its own column; help texts, lists and reports
+ * read this table.
  */
 #pragma once
 
@@ -19,27 +19,27 @@ enum alg_class {
 };
 
 struct algorithm {
-	uint16_t id;          /* number on the wire to the TA; never reused */
+	uint16_t id;          /* the algorithm's number in calls to the TA; never reused */
 	uint8_t class;        /* enum alg_class */
 	const char *name;     /* in case keys and on the command line */
 	const char *title;    /* as people write it: "SHA-256" */
-	const char *tag;      /* of digests, as in sha256sum --tag: "SHA256"; or "" */
+	const char *tag;      /* of a digest, as in sha256sum --tag: "SHA256"; otherwise "" */
 	uint32_t tee;         /* TEE_ALG_*, TEE Internal Core API 1.3 */
-	const char *evp;      /* OpenSSL EVP name; of an HMAC: its digest's */
+	const char *evp;      /* OpenSSL EVP name; for an HMAC, its digest's name */
 	const char *kernel;   /* Linux crypto API name, for AF_ALG */
-	uint16_t block_bytes; /* that one application of the function takes */
+	uint16_t block_bytes; /* block of the hash function or cipher */
 	/*
-	 * The least that padding adds before a message is cut into blocks: a
-	 * bit and the length (Merkle-Damgard), a byte (sponge), 0 (ciphers).
+	 * Fewest bytes that padding adds before a message is cut into blocks: 9 or 17 for
+	 * Merkle-Damgard (a bit and the length), 1 for a sponge, 0 for ciphers.
 	 */
 	uint16_t pad_bytes;
 	/*
-	 * A message's length is a multiple of it (XTS: and at least one;
-	 * stealing of ciphertext is not used).
+	 * A message's length must be a multiple of this. An XTS message has at least one unit,
+	 * without ciphertext stealing.
 	 */
 	uint16_t unit_bytes;
-	uint16_t out_bytes; /* digest, MAC or tag length; 0: as the input */
-	uint16_t key_bytes; /* 0 for digests; of XTS: both keys */
+	uint16_t out_bytes; /* digest, MAC or tag length; 0: the input's length */
+	uint16_t key_bytes; /* 0 for digests; for XTS, both keys together */
 	uint16_t iv_bytes;  /* IV, counter block, tweak, nonce; 0: none */
 };
 
@@ -55,6 +55,6 @@ extern const size_t algorithms_count;
 /* Returns the class as records name it: "digest", "mac", "cipher", "aead". */
 const char *algorithm_class(enum alg_class class);
 
-/* Both return NULL when there is no such row. */
+/* algorithm_by_id() and algorithm_by_name() return NULL if there is no such row. */
 const struct algorithm *algorithm_by_id(uint32_t id);
 const struct algorithm *algorithm_by_name(const char *name);

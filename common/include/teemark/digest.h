@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Message digests that are compiled for both worlds from the very same
- * sources: `c` and `ce` in the normal world, `ta-c` and `ta-ce` in the TA.
+ * Message digests, compiled for both worlds from the same sources: `c` and `ce` in the normal
+ * world, `ta-c` and `ta-ce` in the TA.
  *
- * The caller owns the context; a class keeps no other state. update() may be
- * called any number of times with any length, 0 included. final() writes
- * out_bytes (of the algorithm's row) and wipes the context.
+ * The caller owns the context; a class has no other state. update() may be called any number of
+ * times with any length, including 0. final() writes out_bytes (of the algorithm's row) and wipes
+ * the context.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum digest_code {
 	DIGEST_CODE_CE = 1, /* ARMv8 Crypto Extensions */
 };
 
-/* Large and aligned enough for every class' state. */
+/* Memory for the state of any class, with its alignment. */
 union digest_ctx {
 	uint64_t align[28];
 };
@@ -29,13 +29,13 @@ struct digest_class {
 	void (*final)(union digest_ctx *ctx, uint8_t *out);
 };
 
-/* The classes that exist: these, and those of the list where there can be any. */
+/* All classes: the portable ones, and a list of the classes that use CPU instructions. */
 extern const struct digest_class sha1_c, sha224_c, sha256_c, sha384_c, sha512_c, sha3_224_c,
 	sha3_256_c, sha3_384_c, sha3_512_c;
 extern const struct digest_class *const digest_ce_classes[]; /* ends with NULL */
 
 /*
- * Returns NULL if this code has no such algorithm, or was compiled for a CPU that can't have the
- * instructions. The caller finds out whether the CPU at hand has them (normal world: hwcap).
+ * Returns the class; NULL if this code lacks the algorithm or was compiled for a CPU that can't
+ * have the instructions. The caller checks that the actual CPU has them (normal world: hwcap).
  */
 const struct digest_class *digest_class_find(enum digest_code code, uint16_t alg_id);

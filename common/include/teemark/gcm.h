@@ -19,15 +19,15 @@
 #define GCM_NONCE_BYTES 12
 #define GCM_TAG_BYTES   16
 
-/* An expanded key; large enough for each class. */
+/* An expanded key, large enough for every class. */
 struct gcm_key {
 	_Alignas(16) uint8_t bytes[512];
 };
 
 struct gcm_message {
-	_Alignas(16) uint8_t counter[16]; /* of the last block of key stream */
-	_Alignas(16) uint8_t hash[16];    /* GHASH so far */
-	uint64_t authenticated, crypted;  /* bytes */
+	_Alignas(16) uint8_t counter[16]; /* counter block used last */
+	_Alignas(16) uint8_t hash[16];    /* intermediate GHASH value */
+	uint64_t authenticated, crypted;  /* bytes processed so far */
 };
 
 static inline void gcm_begin(struct gcm_message *message, const uint8_t nonce[GCM_NONCE_BYTES])
@@ -37,34 +37,35 @@ static inline void gcm_begin(struct gcm_message *message, const uint8_t nonce[GC
 	message->counter[15] = 1;
 }
 
-/* An implementation. A key serves messages of the class that expanded it. */
+/* An implementation of GCM. A key only works with the class that expanded it. */
 struct gcm_class {
 	void (*set_key)(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES]);
-	/* Is called once for each message, before crypt; len may be 0. */
+	/* Called once for each message, before crypt(); len may be 0. */
 	void (*authenticate)(struct gcm_message *message, const struct gcm_key *key,
 			     const uint8_t *data, size_t len);
 	/*
-	 * Encrypts or decrypts; len is a multiple of 16, but for the last call. in and out are the
-	 * same or don't overlap, and nobody else writes to either: both are read again.
+	 * Encrypts or decrypts the next piece; only the last piece may have a len that isn't a
+	 * multiple of 16. in and out are equal or don't overlap, and nobody else may write to them
+	 * meanwhile: both are read twice.
 	 */
 	void (*crypt)(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
 		      const uint8_t *in, uint8_t *out, size_t len);
-	/* Copies from and to any addresses, as fast as aligned ones. */
+	/* Copies between any addresses, as fast as between aligned ones. */
 	void (*copy)(uint8_t *out, const uint8_t *in, size_t len);
 	void (*tag)(struct gcm_message *message, const struct gcm_key *key,
 		    uint8_t tag[GCM_TAG_BYTES]);
 };
 
 /*
- * Portable C, by tables: its timing tells of the key to who shares a cache
- * with it. Where the CPU has AES and PMULL, gcm_ce keeps the key to itself.
+ * Portable C with tables: its timing reveals the key to programs that share the CPU's cache. On a
+ * CPU with AES and PMULL, gcm_ce avoids this.
  */
 extern const struct gcm_class gcm_c;
-/* Its functions; the key may have 16, 24 or 32 bytes here. */
+/* Functions of gcm_c; this set_key also takes keys of 16 and 24 bytes. */
 void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len);
 void gcm_c_crypt(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
 		 const uint8_t *in, uint8_t *out, size_t len);
 void gcm_c_tag(struct gcm_message *message, const struct gcm_key *key, uint8_t tag[GCM_TAG_BYTES]);
 
-/* The class that uses ARMv8's AES and PMULL instructions; NULL where there can be none. */
+/* The class with ARMv8's AES and PMULL; NULL if the compiler may not use these. */
 extern const struct gcm_class *const gcm_ce;

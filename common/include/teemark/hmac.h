@@ -2,7 +2,7 @@
 /*
  * HMAC (FIPS 198-1, RFC 2104) over the digests of digest.h.
  *
- * The caller owns the context. One that has a key serves any number of messages.
+ * The caller owns the context. A context with a key serves any number of messages.
  */
 #pragma once
 
@@ -13,15 +13,15 @@
 struct hmac {
 	const struct digest_class *class;
 	size_t digest_bytes;
-	union digest_ctx inner, outer; /* after the block made of the key */
+	union digest_ctx inner, outer; /* states after the block derived from the key */
 };
 
 /*
- * Sets a key of any length; alg_id is that of a row of class ALG_MAC. Returns false, and does
- * nothing, if this code has no such algorithm.
+ * Sets a key of any length; alg_id is from a row of class ALG_MAC. Returns false, and does nothing,
+ * if this code lacks the algorithm.
  */
 bool hmac_set_key(struct hmac *hmac, enum digest_code code, uint16_t alg_id, const uint8_t *key,
 		  size_t key_len);
-/* Writes the MAC of a whole message: as many bytes as out_bytes of the algorithm's row says. */
+/* Writes the MAC of a whole message, out_bytes of the algorithm's row long. */
 void hmac_message(const struct hmac *hmac, const void *data, size_t len, uint8_t *out);
 void hmac_wipe(struct hmac *hmac);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract of the broker TA (ta/broker): messages, commands, parameters.
- * docs/broker.md says what the protocol is for and what it doesn't do.
+ * The interface of the broker TA (ta/broker): messages, commands, parameters. docs/broker.md says
+ * what the protocol guarantees and what it doesn't.
  *
- * The TA is one instance with any number of sessions, because what it has seen
- * of each sender is one thing. It stays for as long as a session is open.
+ * The TA is one instance with any number of sessions, because all sessions must share the replay
+ * windows of the senders. The instance lives as long as a session is open.
  *
- * A message is a head, the ciphertext, and a tag of 16 bytes:
+ * A message is a head, the ciphertext, and a tag of 16 bytes. The head, by offset:
  *
  *	 0  "TZ"
  *	 2  TZ_VERSION
  *	 3  enum tz_direction
  *	 4  the sender's epoch, 4 bytes, big-endian: larger after each start
- *	 8  the sender's counter in it, 4 bytes: from 1 on
+ *	 8  the sender's counter in the epoch, 4 bytes: from 1 on
  *	12  the nonce of AES-256-GCM, 12 bytes
  *	24  length of the sender's id: 1 … TZ_ID_MAX
  *	25  the sender's id
  *
- * Authenticated besides: the head, the length of the topic in 2 bytes, the
- * topic, and in messages to a receiver the receiver's id. The highest bit of
- * the nonce is 1 in messages that the TA seals and 0 in all others, so that
- * the two ends of a key never take the same.
+ * Also authenticated are the head, the length of the topic in 2 bytes, the topic and, in messages
+ * to a receiver, the receiver's id. The highest bit of the nonce is 1 in messages that the TA seals
+ * and 0 in all others, so that the two users of a key never use the same nonce.
  */
 #pragma once
 
@@ -35,7 +34,7 @@
 #define TA_BROKER_ABI 2
 
 #define TZ_VERSION     1
-#define TZ_FIXED       25u /* bytes of a head before the id */
+#define TZ_FIXED       25u /* bytes of the head before the sender's id */
 #define TZ_EPOCH       4u
 #define TZ_COUNTER     8u
 #define TZ_NONCE       12u
@@ -48,11 +47,11 @@
 #define TZ_RULES_MAX   188u
 #define TZ_MESSAGE_MAX (TZ_HEAD_MAX + (256u << 10) + TZ_TAG_BYTES)
 
-/* Clients that a TA knows; receivers of one call. */
+/* Bounds of the clients that a TA knows, and of the receivers in one call. */
 #define TZ_CLIENTS_MAX   1024u
 #define TZ_RECEIVERS_MAX 32u
 
-/* Counters of one epoch that a window of replayed messages holds. */
+/* The replay window: how many last counters of an epoch are remembered. */
 #define TZ_WINDOW 64u
 
 enum tz_direction {
@@ -62,108 +61,104 @@ enum tz_direction {
 };
 
 /*
- * The TA and whoever enrols have a key pair on X25519 each, and agree on 32
- * bytes: HKDF-SHA-256 (RFC 5869) of what X25519 gives, without a salt; tz_info()
- * is its info. TZ_AGREE: these are the client's key. TZ_ENROL: they wrap it, by
- * AES-256-GCM with a nonce of zeros and the client's id authenticated. Wrapped it
- * is the public half of a key pair that was made for this alone, the ciphertext
- * and a tag.
+ * The TA, and whoever enrols a client, have a key pair on X25519 each. From the X25519 secret,
+ * HKDF-SHA-256 (RFC 5869, no salt; tz_info() gives its info) derives 32 bytes. For TZ_AGREE these
+ * are the client's key. For TZ_ENROL they wrap the client's key by AES-256-GCM, with a nonce of
+ * zeros and the client's id authenticated. A wrapped key is the public half of a key pair made only
+ * for this, the ciphertext and the tag.
  */
 #define TZ_PUBLIC_BYTES  32u
 #define TZ_WRAPPED_BYTES (TZ_PUBLIC_BYTES + TZ_KEY_BYTES + TZ_TAG_BYTES)
 #define TZ_INFO_LABEL    "teemark MQTT-TZ enrolment 2"
 
 /*
- * An order's plaintext: its letter, the length of a client's id, the id, for
- * TZ_ENROL the wrapped key, for TZ_AGREE the client's public half, and for all
- * but TZ_REVOKE the rules to the end. A rule is "r FILTER\n" (may read) or
- * "w FILTER\n" (may publish), with MQTT's wildcards. Its topic is empty.
+ * An order's plaintext: its letter; the length of a client's id; the id; for TZ_ENROL the wrapped
+ * key, for TZ_AGREE the client's public half; and, except for TZ_REVOKE, the rules up to the end. A
+ * rule is "r FILTER\n" (may read) or "w FILTER\n" (may publish), with MQTT's wildcards. An
+ * order's topic is empty.
  */
 enum tz_order {
-	TZ_ENROL = 'E',  /* a client, or a new key for one */
-	TZ_AGREE = 'A',  /* the same, by a key agreement */
-	TZ_POLICY = 'P', /* new rules for one that is enrolled */
+	TZ_ENROL = 'E',  /* adds a client, or gives one a new key */
+	TZ_AGREE = 'A',  /* the same, with a key from a key agreement */
+	TZ_POLICY = 'P', /* gives an enrolled client new rules */
 	TZ_REVOKE = 'R',
 };
 
-/* Why a message was dropped. */
+/* The reasons why the TA drops a message. */
 enum tz_drop {
-	TZ_DROP_FORMAT,   /* TEE_ERROR_BAD_FORMAT: no message, or too long */
-	TZ_DROP_UNKNOWN,  /* TEE_ERROR_ITEM_NOT_FOUND: nobody knows the sender */
-	TZ_DROP_FORGED,   /* TEE_ERROR_MAC_INVALID */
-	TZ_DROP_REPLAYED, /* TEE_ERROR_ACCESS_CONFLICT */
-	TZ_DROP_POLICY,   /* TEE_ERROR_ACCESS_DENIED: mayn't publish there */
+	TZ_DROP_FORMAT,   /* TEE_ERROR_BAD_FORMAT: malformed or too long */
+	TZ_DROP_UNKNOWN,  /* TEE_ERROR_ITEM_NOT_FOUND: the sender isn't enrolled */
+	TZ_DROP_FORGED,   /* TEE_ERROR_MAC_INVALID: the tag is wrong */
+	TZ_DROP_REPLAYED, /* TEE_ERROR_ACCESS_CONFLICT: it came before */
+	TZ_DROP_POLICY,   /* TEE_ERROR_ACCESS_DENIED: the sender mustn't publish there */
 	TZ_DROP_REASONS,
 };
 
-/* Counters of the instance since it began. */
+/* Counters since the instance began. */
 struct tz_statistics {
-	uint64_t messages; /* opened */
-	uint64_t copies;   /* sealed for receivers */
+	uint64_t messages; /* messages opened */
+	uint64_t copies;   /* copies sealed for receivers */
 	uint64_t dropped[TZ_DROP_REASONS];
-	uint64_t refused; /* receivers unknown, or without a rule */
+	uint64_t refused; /* receivers that are unknown or have no rule */
 	uint64_t keys_cached, keys_loaded, keys_evicted;
 	uint64_t table_writes;
 };
 
-/* Flag of TA_BROKER_CMD_FORWARD: the message came just now from its sender. */
+/* Flag of TA_BROKER_CMD_FORWARD: the message has just come from its sender. */
 #define TZ_FRESH 1u
 
 enum ta_broker_cmd {
-	/* Any parameters, nothing is touched. */
+	/* Does nothing, with any parameters. */
 	TA_BROKER_CMD_NOP = 0,
 
-	/* [0] value out: a = TA_BROKER_ABI, b = clients that are enrolled */
+	/* [0] value out: a = TA_BROKER_ABI, b = number of enrolled clients */
 	TA_BROKER_CMD_INFO = 1,
 
-	/* [0] memref out: the enrolment key's public half, made if need be */
+	/* [0] memref out: the enrolment key's public half; the key is made at the first call */
 	TA_BROKER_CMD_IDENTITY = 2,
 
 	/*
-	 * Makes the administrator, once.
+	 * Makes a client the administrator; works once.
 	 * [0] memref in: length of the id, id, wrapped key
-	 * TEE_ERROR_ACCESS_DENIED: there is one
+	 * TEE_ERROR_ACCESS_DENIED: the TA has an administrator already
 	 */
 	TA_BROKER_CMD_CLAIM = 3,
 
 	/*
-	 * [0] memref in: a message in direction TZ_ORDER from the
-	 * administrator. It takes effect once, and is stored when this returns.
+	 * [0] memref in: a message of direction TZ_ORDER from the administrator. An order takes
+	 * effect only once, and is stored before this returns.
 	 */
 	TA_BROKER_CMD_ORDER = 4,
 
 	/*
-	 * Opens a message and seals it for each receiver that may have it.
+	 * Opens a message and seals a copy for each receiver that may read it.
 	 * [0] memref in: the message
 	 * [1] memref in: length of the topic in 2 bytes, big-endian, the topic;
 	 *     for each receiver the length of its id and the id
-	 * [2] memref out: the copy for receiver i at i times the message's
-	 *     length rounded up to 16; each is as long as the message
-	 * [3] value inout: a = flags; comes back a = bit i set: receiver i's
-	 *     copy is there
-	 * TZ_FRESH: a message that came before is dropped, and this one is
-	 * remembered. Without it a message may be opened again, for those who
-	 * get it later.
+	 * [2] memref out: receiver i's copy, as long as the message, at offset i times
+	 *     the message's length rounded up to 16
+	 * [3] value inout: in: a = flags; out: a = bit i set if receiver i's copy
+	 *     was made
+	 * With TZ_FRESH the message is remembered, and dropped if it came before.
+	 * Without TZ_FRESH a message may be opened again, for later receivers.
 	 */
 	TA_BROKER_CMD_FORWARD = 5,
 
-	/* [0] memref out: struct tz_statistics */
+	/* [0] memref out: a struct tz_statistics */
 	TA_BROKER_CMD_STATISTICS = 6,
 
 	/*
-	 * One client after the other.
-	 * [0] value inout: a = where to begin, 0 at first; comes back where to
-	 *     go on
-	 * [1] memref out: length of the id, id, 1 for the administrator or 0,
-	 *     rules
-	 * TEE_ERROR_ITEM_NOT_FOUND: no more
+	 * Lists the clients, one in each call.
+	 * [0] value inout: in: a = position, 0 at first; out: a = the next position
+	 * [1] memref out: length of the id, id, 1 for the administrator or 0, rules
+	 * TEE_ERROR_ITEM_NOT_FOUND: there are no more clients
 	 */
 	TA_BROKER_CMD_LIST = 7,
 
 	/*
-	 * This session's messages go through the CPU's AES and PMULL. A client
-	 * that says so of a CPU without them ends the instance at the next.
-	 * TEE_ERROR_NOT_SUPPORTED: not compiled in
+	 * Uses the CPU's AES and PMULL for this session's messages. If the client enables this on a
+	 * CPU without them, the next message kills the instance. TEE_ERROR_NOT_SUPPORTED: not
+	 * compiled in
 	 */
 	TA_BROKER_CMD_EXTENSIONS = 8,
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clock of a session, which the digest TA and the bench TA have alike: how
- * long the handlers of its commands took, by the counter of the generic timer.
+ * The clock of a session, which the digest TA and the bench TA have: it measures how long the
+ * handlers of the session's commands took, by the counter of the generic timer.
  *
- * A TEE may forbid TAs that counter, and then ends an instance that reads it.
- * Therefore a clock is off when a session opens, and off no instruction reads one;
- * the client finds out in a sacrificed instance (ta_probe.h) before it switches
- * one on. What is counted is the session's own and nothing secret: a client
- * can time its calls as well from outside.
+ * A TEE may forbid TAs to read that counter, and then kills an instance that reads it. Therefore
+ * the clock is off when a session opens, and the TA doesn't read the counter while the clock is
+ * off; the client first tries the counter in an instance of the probe TA (ta_probe.h). The clock
+ * measures only its own session, and reveals nothing: a client can also time its calls from
+ * outside.
  */
 #pragma once
 
@@ -19,17 +19,13 @@ enum ta_clock {
 
 enum ta_clock_cmd {
 	/*
-	 * Returns what the session's clock has counted since this was last
-	 * called; counting begins anew, with the clock that is named. Counted
-	 * are all commands whose handler ran, also those that failed, but for
-	 * this one: from right before the handler to right after it, so
-	 * neither the crossing nor the check of parameter types.
-	 * Another clock than those above: TEE_ERROR_BAD_PARAMETERS, and
-	 * nothing changes.
+	 * Returns the ticks counted since the last call of this command, and restarts the counting
+	 * with the clock given. Counted is the time in the handlers of all other commands, also of
+	 * those that fail; the crossing and the check of parameter types are not included.
+	 * TEE_ERROR_BAD_PARAMETERS if there is no such clock, and nothing changes.
 	 * [0] value in:  a = enum ta_clock, from here on
 	 * [1] value out: a = ticks, low 32 bits, b = high 32 bits
-	 * [2] value out: a = CNTFRQ_EL0 in Hz, as the firmware set it; 0 when
-	 *     the clock was off
+	 * [2] value out: a = CNTFRQ_EL0 in Hz, as the firmware set it; 0 if the clock was off
 	 */
 	TA_CLOCK_CMD = 90,
 };

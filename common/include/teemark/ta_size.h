@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The contract of the size TAs (ta/size): one TA that does nothing, built with
- * several sizes of data, since OP-TEE maps a TA's memory on every call.
+ * The interface of the size TAs (ta/size): a TA that does nothing, built with several sizes of
+ * data, because OP-TEE maps a TA's memory on every call.
  *
- * Single-instance, many sessions: while one session is open, opening another
- * loads nothing.
- *
- * Its one command is 0, without parameters. Wrong parameter types:
- * TEE_ERROR_BAD_PARAMETERS. Another command: TEE_ERROR_NOT_SUPPORTED.
+ * Single-instance, many sessions: while one session is open, opening another loads nothing. The
+ * only command is 0, without parameters. Wrong parameter types: TEE_ERROR_BAD_PARAMETERS. Another
+ * command: TEE_ERROR_NOT_SUPPORTED.
  */
 #pragma once
 
-/* kib: TA_DATA_SIZE in KiB; its decimal digits end the text of the UUID. */
+/* UUID of the TA with TA_DATA_SIZE kib KiB, whose decimal digits end the UUID's text. */
 #define TA_SIZE_UUID(kib)                                                       \
 	{                                                                       \
 		0x6c1f9d34, 0x2b7a, 0x4e58,                                     \
@@ -22,11 +20,11 @@
 	}
 #define TA_SIZE_BCD_(kib, unit) ((((kib) / (unit) / 10) % 10) << 4 | ((kib) / (unit)) % 10)
 
-/* The sizes that are built, for calls; ta/size/Makefile names the same. */
+/* The sizes in KiB built for measuring calls; ta/size/Makefile has the same list. */
 /* clang-format off */
 #define TA_SIZE_ALL { 32, 256, 1024, 4096, 8192 }
 /* clang-format on */
-/* A further size is for sessions alone: nothing else may keep its instance alive. */
+/* The size in KiB for measuring sessions only: no other session may keep its instance alive. */
 #define TA_SIZE_SESSION 64u
 
 enum ta_size_cmd {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A message of MQTT-TZ (ta_broker.h) as its client and the TA both see it. */
+/* Functions on a message of MQTT-TZ (ta_broker.h) that its client and the TA share. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static inline uint32_t tz_get32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Returns the bytes of the head of a message of len bytes; 0 if it is none in that direction. */
+/* Returns the length of a message's head; 0 if the message isn't valid in that direction. */
 static inline size_t tz_head_len(const uint8_t *head, size_t len, enum tz_direction direction)
 {
 	size_t head_len = 0;
@@ -36,8 +36,8 @@ static inline size_t tz_head_len(const uint8_t *head, size_t len, enum tz_direct
 #define TZ_AUTHENTICATED_MAX (TZ_HEAD_MAX + 2 + TZ_TOPIC_MAX + TZ_ID_MAX)
 
 /*
- * Puts together what is authenticated besides the ciphertext; returns its
- * length. The head is complete, topic and receiver's id no longer than allowed.
+ * Writes the data that is authenticated besides the ciphertext, and returns its length in bytes.
+ * The head must be complete, and topic and receiver's id within their bounds.
  */
 static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX], const uint8_t *head,
 				      const void *topic, size_t topic_len, const void *receiver,
@@ -55,7 +55,7 @@ static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX], const u
 
 #define TZ_INFO_MAX (sizeof(TZ_INFO_LABEL) + 2 * TZ_PUBLIC_BYTES + TZ_ID_MAX)
 
-/* Puts HKDF's info together: label, order's letter, public halves, id; returns its length. */
+/* Writes HKDF's info (label, order's letter, public halves, id); returns its length in bytes. */
 static inline size_t tz_info(uint8_t out[TZ_INFO_MAX], enum tz_order order,
 			     const uint8_t client[TZ_PUBLIC_BYTES],
 			     const uint8_t ta[TZ_PUBLIC_BYTES], const void *id, size_t id_len)
@@ -70,14 +70,14 @@ static inline size_t tz_info(uint8_t out[TZ_INFO_MAX], enum tz_order order,
 	return len + 2 * TZ_PUBLIC_BYTES + id_len;
 }
 
-/* A sender's last message; all zeros: there was none. */
+/* Epoch and counter of a sender's last message; zeros: there was none. */
 struct tz_last {
 	uint32_t epoch, counter;
 };
 
 /*
- * Returns true if the message `now` came before, or is too old to tell. Bit i of the window says
- * that the message i counts before the last one came.
+ * Returns true if the message `now` came before, or is too old to tell. Bit i of `window` is set if
+ * the message with counter last->counter - i came.
  */
 static inline bool tz_came_before(const struct tz_last *last, uint64_t window,
 				  const struct tz_last *now)

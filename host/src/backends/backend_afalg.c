@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The backend `afalg` asks the kernel's crypto over AF_ALG sockets. */
+/* The backend `afalg` computes with the kernel's crypto API, over AF_ALG sockets. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 
 enum {
 	/*
-	 * A request holds at least this with the default socket buffers (208 KiB); a message of XTS
-	 * or of an AEAD has to be one request.
+	 * Longest message in bytes of XTS and AEADs, which must go in one request. A request can be
+	 * at least this long with the default socket buffers (208 KiB).
 	 */
 	REQUEST_MAX = 128 << 10,
-	RANDOM_MAX = 128, /* the kernel gives no more at a time */
+	RANDOM_MAX = 128, /* most random bytes that one read() gives */
 };
 
 struct session {
 	struct afalg socket;
-	const struct algorithm *alg; /* of the socket; NULL: none */
-	bool sent;                   /* and some of it was sent */
-	const char *driver;          /* to bind to; NULL: the kernel's choice */
+	const struct algorithm *alg; /* algorithm that the socket is bound to; NULL: none */
+	bool sent;                   /* part of a message has been sent */
+	const char *driver;          /* driver to bind to; NULL: the kernel chooses */
 };
 
 static void drop_algorithm(struct session *s)
@@ -36,7 +36,7 @@ static void drop_algorithm(struct session *s)
 	s->sent = false;
 }
 
-/* Finds the kernel's names for an algorithm; NULL is random bytes. */
+/* Finds the kernel's type and name for an algorithm; NULL stands for random bytes. */
 static int kernel_names(const struct algorithm *alg, const char **type, const char **name,
 			struct error *err)
 {
@@ -97,8 +97,8 @@ static int drivers_of(const struct algorithm *alg, struct kernel_drivers *found,
 }
 
 /*
- * Binds the socket to an algorithm (NULL: random bytes). A driver's name binds that one; it may
- * compute another algorithm, though, so the kernel's list is asked what it is.
+ * Binds the socket to an algorithm (NULL: random bytes), or to s->driver. A driver of that name may
+ * compute another algorithm, so the kernel's list of drivers is checked.
  */
 static int bind_algorithm(struct session *s, const struct algorithm *alg, struct error *err)
 {
@@ -124,7 +124,7 @@ static int bind_algorithm(struct session *s, const struct algorithm *alg, struct
 	return ret;
 }
 
-/* Gets a socket for alg with no message under way: the one at hand, or another. */
+/* Gets a socket for alg without a message under way: rebinds or reopens it if needed. */
 static int use_digest(struct session *s, const struct algorithm *alg, struct error *err)
 {
 	int ret = 0;
@@ -133,7 +133,7 @@ static int use_digest(struct session *s, const struct algorithm *alg, struct err
 		return 0;
 	if (s->alg != alg)
 		ret = bind_algorithm(s, alg, err);
-	if (!ret) /* instead of one whose message was abandoned */
+	if (!ret) /* also replaces the operation of an abandoned message */
 		ret = afalg_accept(&s->socket, err);
 	if (ret)
 		drop_algorithm(s);
@@ -148,7 +148,7 @@ static int digest(struct session *s, const struct algorithm *alg, const struct b
 
 	if (ret)
 		return ret;
-	s->sent = true; /* until the digest was fetched */
+	s->sent = true; /* until the digest has been read */
 	for (uint32_t i = 0; !ret && i < repeat; i++) {
 		ret = afalg_send(&s->socket, in->data, len, false, err);
 		if (!ret)
@@ -198,7 +198,7 @@ static int set_up(struct session *s, const struct keyed_job *job, struct error *
 	return ret ? ret : set_key(s, job, err);
 }
 
-/* Adds a control message of the kernel's, with a number before its other bytes. */
+/* Adds a control message: `number`, then len further bytes. */
 static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last, int type,
 				   uint32_t number, const void *more, size_t len)
 {
@@ -215,7 +215,7 @@ static struct cmsghdr *add_control(struct msghdr *msg, struct cmsghdr *last, int
 	return c;
 }
 
-/* Sends the first piece of a cipher's message, with all that goes with it. */
+/* Sends the first piece of a cipher's message, with direction, IV and AEAD parameters. */
 static int send_first(struct session *s, const struct keyed_job *job, size_t len, bool more,
 		      struct error *err)
 {
@@ -285,7 +285,7 @@ static int message(struct session *s, const struct keyed_job *job, uint32_t repe
 
 	for (uint32_t i = 0; !ret && i < repeat; i++)
 		ret = job->alg->class == ALG_MAC ? mac(s, job, err) : cipher(s, job, err);
-	/* Nothing that is left in the operation may get into the next message. */
+	/* Drops the data left in the operation, so that none gets into the next message. */
 	if (ret)
 		afalg_accept(&s->socket, NULL);
 	return ret;
@@ -307,7 +307,7 @@ static int step(struct session *s, const struct keyed_job *job, enum keyed_step 
 
 static int start_random(struct session *s, struct error *err)
 {
-	uint8_t seed[48]; /* what the largest DRBG takes */
+	uint8_t seed[48]; /* the longest seed that a DRBG takes */
 	int ret = bind_algorithm(s, NULL, err);
 
 	if (!ret && getrandom(seed, sizeof(seed), 0) != sizeof(seed))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The backends `c` and `ce` are the sources that the TA compiles (common/src), in the normal world.
+ * The backends `c` and `ce` run the sources that the TA also compiles (common/src), in the normal
+ * world.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 
 struct session {
 	enum digest_code code;
-	const struct digest_class *stream; /* a message under way */
+	const struct digest_class *stream; /* digest of the message under way */
 	union digest_ctx ctx;
-	/* These are of `c`, for jobs with a key. */
+	/* For jobs with a key, which only `c` has. */
 	struct hmac hmac;
 	union cipher_ctx cipher;
 };
@@ -141,7 +142,7 @@ static int c_set_up(struct session *s, const struct keyed_job *job, struct error
 	return done ? 0 : backend_lacks(&backend_c, alg, err);
 }
 
-/* Compares all bytes, whichever differ, so that the time doesn't tell. */
+/* Compares in constant time: all bytes, even after a difference. */
 static bool equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	uint8_t differs = 0;

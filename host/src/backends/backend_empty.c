@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The backend `empty` does nothing: a case of it costs what measuring costs. `pkcs11` does nothing
- * here, either: only the workload of that name computes by it, and loads it.
+ * The backend `empty` does nothing, so its cases show the overhead of measuring. `pkcs11` does
+ * nothing here, either: the workload of that name loads the PKCS #11 library and computes with it.
  */
 
 #include "backend.h"
 
-/* Repeats nothing, in the loop that other backends have around their work. */
+/* Makes `calls` empty rounds of the loop in which other backends do their work. */
 static int empty_nop(struct session *session, uint32_t calls, struct error *err)
 {
 	(void)session;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The backend `keyctl` asks the kernel's asymmetric ciphers (`akcipher`, `sig`) by keyctl(2), Linux
- * 4.20 or later (Documentation/security/keys/core.rst). A key lies in the process's keyring: a
- * private one comes as PKCS #8 (RFC 5208), a public one in an X.509 certificate (RFC 5280) whose
- * signature nobody looks at. The kernel sets its cipher up anew in each operation.
+ * The backend `keyctl` uses the kernel's asymmetric ciphers (`akcipher`, `sig`) by keyctl(2), Linux
+ * 4.20 or later (Documentation/security/keys/core.rst). Keys are in the process's keyring. A
+ * private key is passed as PKCS #8 (RFC 5208), a public key in an X.509 certificate (RFC 5280)
+ * whose signature is not checked. The kernel sets up its cipher anew in each operation.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,20 +14,20 @@
 
 #include "backend.h"
 
-/* AlgorithmIdentifiers (RFC 8017, RFC 5480); SIGNER is RSA with SHA-256 */
+/* AlgorithmIdentifiers in DER (RFC 8017, RFC 5480); SIGNER is RSA with SHA-256. */
 #define RSA    "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00"
 #define SIGNER "\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b\x05\x00"
 #define EC     "\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06"
-/* A certificate before its key: serial number 1, of "y" by "x", valid on 1 January 1970. */
+/* A certificate's part before the key: serial number 1, subject "y", issuer "x", of 1970. */
 #define NAME        "\x30\x0c\x31\x0a\x30\x08\x06\x03\x55\x04\x03\x0c\x01"
 #define DATE        "\x17\015700101000000Z"
 #define CERTIFICATE "\x02\x01\x01" SIGNER NAME "x\x30\x1e" DATE DATE NAME "y"
-/* And behind it: a signature of one byte. */
+/* The part of a certificate behind its key: a signature of one byte. */
 #define SIGNED SIGNER "\x03\x02\x00\x00"
 
 static const struct kind {
-	const char *name;               /* of a group, or of RSA's padding */
-	const char *identifier, *words; /* the kernel's words for an operation */
+	const char *name;               /* name of the curve or of RSA's padding */
+	const char *identifier, *words; /* AlgorithmIdentifier; keyctl()'s info string */
 } kinds[] = {
 	{ "pkcs1", RSA, "enc=pkcs1 hash=sha256" },
 	{ "P-256", "\x30\x13" EC "\x08\x2a\x86\x48\xce\x3d\x03\x01\x07", "enc=x962 hash=sha256" },
@@ -37,9 +37,9 @@ static const struct kind {
 };
 
 struct session {
-	long key; /* its serial number */
+	long key; /* serial number in the keyring */
 	const struct kind *kind;
-	uint8_t room[4096], *at; /* what was put last begins there, and ends with the room */
+	uint8_t room[4096], *at; /* DER data, written backwards: from `at` to the end */
 };
 
 static void close_session(struct session *s)
@@ -47,14 +47,14 @@ static void close_session(struct session *s)
 	syscall(SYS_keyctl, KEYCTL_UNLINK, s->key, KEY_SPEC_PROCESS_KEYRING);
 }
 
-/* Puts bytes before those that were put last. */
+/* Prepends bytes to the DER data. */
 static void put(struct session *s, const void *bytes, size_t len)
 {
 	s->at -= len;
 	memcpy(s->at, bytes, len);
 }
 
-/* Makes all that lies before `end` a value of ASN.1, in DER (ITU-T X.690). */
+/* Prepends tag and length to the bytes from s->at to `end`, as a DER value (ITU-T X.690). */
 static void wrap(struct session *s, uint8_t tag, const uint8_t *end)
 {
 	size_t len = (size_t)(end - s->at);
@@ -67,7 +67,7 @@ static void wrap(struct session *s, uint8_t tag, const uint8_t *end)
 	put(s, &tag, 1);
 }
 
-/* Puts numbers of these sizes, of which the last ends at `number`, as a sequence. */
+/* Prepends a SEQUENCE of INTEGERs; `sizes` are in bytes, `number` is the end of the last. */
 static void put_numbers(struct session *s, const uint8_t *number, const size_t *sizes, size_t count)
 {
 	const uint8_t *all = s->at;
@@ -76,7 +76,7 @@ static void put_numbers(struct session *s, const uint8_t *number, const size_t *
 		const uint8_t *end = s->at;
 
 		put(s, number -= sizes[count], sizes[count]);
-		put(s, "", 1); /* no sign */
+		put(s, "", 1); /* a zero byte, so that the number isn't negative */
 		while (end - s->at > 1 && !s->at[0] && s->at[1] < 0x80)
 			s->at++;
 		wrap(s, 0x02, end);
@@ -88,7 +88,7 @@ static void write_key(struct session *s, const struct asym_job *job)
 {
 	bool private = asym_is_private(job->use), ec = job->alg->kind == ASYM_EC;
 	size_t n = job->alg->value_bytes, half = n / 2;
-	/* RFC 8017's RSAPrivateKey; its version is 0. */
+	/* The fields of RFC 8017's RSAPrivateKey; the version is 0. */
 	const size_t sizes[] = { 0, n, ASYM_EXPONENT_BYTES, n, half, half, half, half, half };
 	const uint8_t *key = asym_key_in(job) + job->key_len, *end;
 
@@ -100,7 +100,7 @@ static void write_key(struct session *s, const struct asym_job *job)
 		put(s, key - 2 * n, 2 * n);
 	else
 		put_numbers(s, key, private ? sizes : sizes + 1, private ? 9 : 2);
-	/* Before a public key no bits left over, and a point that isn't compressed (SEC 1, 2.3.3) */
+	/* Before a public key: no unused bits; for EC, an uncompressed point (SEC 1, 2.3.3). */
 	put(s, "\0\4", private ? 0 : ec ? 2 : 1);
 	wrap(s, private ? 0x04 : 0x03, end);
 	put(s, s->kind->identifier, 2u + (uint8_t)s->kind->identifier[1]);
@@ -120,7 +120,7 @@ static int lacks(const struct asym_job *job, struct error *err)
 			  job->alg->kind == ASYM_RSA ? " by this padding, or without primes" : "");
 }
 
-/* Gives the kernel the key, in place of the last one. */
+/* Gives the kernel the key, which replaces the key that the session gave before. */
 static int import(struct session *s, const struct asym_job *job, struct error *err)
 {
 	const struct asym_algorithm *alg = job->alg;
@@ -172,7 +172,7 @@ static int operate(struct session *s, struct asym_job *job, struct error *err)
 	if (ret >= 0 && job->out_len == job->alg->out_bytes)
 		return 0;
 	if (ret < 0 && errno == ENOENT)
-		return lacks(job, err); /* no driver */
+		return lacks(job, err); /* no driver for it */
 	/* EINVAL: wrong padding, since Linux 6.13 */
 	if (!sign && (ret >= 0 || errno == EKEYREJECTED || errno == EBADMSG || errno == EINVAL))
 		return error_set(err, -EBADMSG, "the kernel refuses a signature of %s",

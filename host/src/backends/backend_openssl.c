@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The backend `openssl` uses libcrypto's EVP and HMAC interfaces, 3.x and 1.1, opened at run time.
- * Their few prototypes stand here (manual pages EVP_DigestInit(3), EVP_EncryptInit(3), HMAC(3),
- * RAND_bytes(3)), so that no headers are needed to build.
+ * The prototypes it needs are declared here (manual pages EVP_DigestInit(3), EVP_EncryptInit(3),
+ * HMAC(3), RAND_bytes(3)), so no OpenSSL headers are needed to build.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct evp_cipher_st EVP_CIPHER;
 typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
 typedef struct hmac_ctx_st HMAC_CTX;
 
-/* EVP_CTRL_AEAD_* of evp.h */
+/* values of EVP_CTRL_AEAD_* in evp.h */
 enum { CTRL_SET_IVLEN = 0x9, CTRL_GET_TAG = 0x10, CTRL_SET_TAG = 0x11 };
 
 enum { REQUIRED, OPTIONAL };
@@ -47,17 +47,17 @@ const char *libcrypto_version(struct error *err)
 	return shared_library_load(&libcrypto, err) ? NULL : evp.version(0);
 }
 
-enum { IDS = 64 }; /* of algorithms */
+enum { IDS = 64 }; /* larger than any algorithm's id */
 
 struct session {
-	struct openssl_asym asym; /* first: openssl_asym.c finds it there */
+	struct openssl_asym asym; /* first, because openssl_asym.c casts the session to it */
 	EVP_MD_CTX *md_ctx;
 	EVP_CIPHER_CTX *ctx;
-	HMAC_CTX *hmac; /* made when there is a use for it */
-	/* Fetched once each, for a fetch costs more than a short message. */
+	HMAC_CTX *hmac; /* made on first use */
+	/* Each is fetched only once: a fetch takes longer than hashing a short message. */
 	const EVP_MD *mds[IDS];
 	const EVP_CIPHER *ciphers[IDS];
-	const struct algorithm *stream; /* of the digest under way */
+	const struct algorithm *stream; /* algorithm of the digest under way */
 };
 
 extern const struct backend backend_openssl;
@@ -165,7 +165,7 @@ static int set_up_mac(struct session *s, const struct keyed_job *job, struct err
 {
 	const EVP_MD *md = find_md(s, job->alg);
 
-	/* They came together, and would go together. */
+	/* The HMAC functions are in libcrypto together, or all missing. */
 	if (!evp.hmac_new || !md)
 		return backend_lacks(&backend_openssl, job->alg, err);
 	if (!s->hmac)
@@ -275,7 +275,7 @@ static size_t openssl_len_max(const struct session *s, const struct keyed_job *j
 {
 	(void)s;
 	(void)job;
-	return 1u << 30; /* lengths are int */
+	return 1u << 30; /* lengths in the EVP interface are ints */
 }
 
 static int openssl_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
@@ -299,7 +299,8 @@ static int openssl_random(struct session *s, const struct buffer *out, size_t le
 }
 
 /*
- * The mask leaves only NEON in OPENSSL_armcap; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ and SHA-NI
+ * Returns the environment variable, and its value, that keep OpenSSL from using the CPU's crypto
+ * instructions. OPENSSL_armcap keeps only NEON; OPENSSL_ia32cap loses AES-NI, PCLMULQDQ and SHA-NI
  * (manual page OPENSSL_ia32cap(3); crypto/arm_arch.h).
  */
 static const char *openssl_mask(const char **value)

@@ -13,12 +13,12 @@
 #include "backend.h"
 #include "clock.h"
 
-#define FIRST_MS 5000 /* a source that is silent so long is none */
+#define FIRST_MS 5000 /* ms to wait for 16 bytes; a slower source counts as absent */
 
 enum { GETRANDOM, URANDOM, HWRNG };
 
 struct session {
-	int fd; /* -1: none is needed */
+	int fd; /* -1: the source needs none */
 	const char *path;
 };
 
@@ -28,7 +28,7 @@ static void close_source(struct session *s)
 		close(s->fd);
 }
 
-/* Waits for the first bytes. 0, or an errno. */
+/* Waits for the first 16 bytes. Returns 0 or an errno. */
 static int hear(int fd)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)FIRST_MS * 1000000u;
@@ -50,12 +50,12 @@ static int hear(int fd)
 	return 0;
 }
 
-/* Checks a device that may have nothing behind it: one that is silent is left out. */
+/* Returns 0, or an error with err->skip if /dev/hwrng exists but gives no bytes. */
 static int check_hwrng(int fd, struct error *err)
 {
 	int code = hear(fd);
 
-	if (!code && fcntl(fd, F_SETFL, 0)) /* from here on it blocks */
+	if (!code && fcntl(fd, F_SETFL, 0)) /* from here on, reads block */
 		code = errno;
 	if (!code)
 		return 0;
@@ -101,7 +101,7 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 			ssize_t n = s->fd < 0 ? getrandom(to, len - at, 0) :
 						read(s->fd, to, len - at);
 
-			/* EINTR: the run is to end */
+			/* also for EINTR: a signal ends the run */
 			if (n < 0)
 				return error_errno(err, "cannot read %s", s->path);
 			if (!n)

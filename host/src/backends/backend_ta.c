@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Digests by the digest TA (ta/digest): `tee`, `ta-c` and `ta-ce` are one TA,
- * asked for different implementations. Ciphers, MACs, random bytes and
- * asymmetric keys of `tee` by the bench TA (ta/bench).
+ * The backends `tee`, `ta-c` and `ta-ce` compute digests by three implementations of one TA, the
+ * digest TA (ta/digest). `tee` also computes ciphers, MACs, random bytes and asymmetric operations
+ * by the bench TA (ta/bench).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,24 +14,24 @@
 #include "backend.h"
 #include "ta_session.h"
 
-/* Key and IV lie there in the small shared buffer. */
+/* Offsets of key and IV in the small shared buffer, and its size in bytes. */
 enum { AT_KEY = 0, AT_IV = ALG_KEY_MAX_BYTES, SMALL_BYTES = 256 };
 
 struct session {
 	struct tee_session *tee;
 	/*
-	 * The TA puts the digest here, or takes key and IV from here: a temporary reference costs
-	 * more.
+	 * Shared buffer in which the TA writes the digest, or reads key and IV: a temporary
+	 * reference would cost more.
 	 */
 	TEEC_SharedMemory *small;
 
-	/* of the digest TA */
+	/* implementation in the digest TA */
 	enum ta_digest_impl impl;
-	const struct algorithm *alg; /* of the message under way */
+	const struct algorithm *alg; /* algorithm of the message under way */
 
-	/* of the bench TA */
+	/* limit in the bench TA, in bytes */
 	size_t aead_decrypt_max;
-	TEEC_Operation step; /* as arranged */
+	TEEC_Operation step; /* parameters that arrange() has set */
 };
 
 static const char *const impl_titles[] = {
@@ -52,7 +52,8 @@ static int ta_open(struct session *s, const struct backend *self, enum backend_u
 		   struct error *err)
 {
 	bool digests = use == USE_DIGESTS;
-	uint32_t more = 0; /* bits of implementations, or the longest AEAD message to decrypt */
+	uint32_t more =
+		0; /* digests: mask of implementations; else: longest AEAD message to decrypt */
 	int ret = ta_session_open(digests ? &ta_digest_name : &ta_bench_name, &s->tee, &more, err);
 
 	if (!ret)
@@ -86,7 +87,7 @@ static void ta_buffer_free(struct session *s, struct buffer *buffer)
 	tee_shm_free(s->tee, buffer->priv);
 }
 
-/* Sets a reference to a part of a buffer: shared or, without priv, ordinary memory. */
+/* Sets parameter i to a part of a buffer: shared memory or, if priv is NULL, ordinary memory. */
 static void set_input(TEEC_Operation *op, unsigned i, const struct buffer *in, size_t offset,
 		      size_t len)
 {
@@ -115,7 +116,7 @@ static int take_out(struct session *s, const TEEC_Parameter *param, const struct
 	return 0;
 }
 
-/* Says about the algorithm what the TEE said. */
+/* Reports that the TEE refused the algorithm. */
 static int unsupported(const struct algorithm *alg, enum ta_digest_impl impl, struct error *err)
 {
 	return error_skip(err, -EOPNOTSUPP, "unsupported-algorithm",
@@ -218,7 +219,7 @@ static struct tee_session *ta_tee(struct session *s)
 	return s->tee;
 }
 
-/* Puts key or IV where the TA takes it from, as parameter i. */
+/* Copies a key or IV to offset `at` of the small shared buffer, and sets parameter i to it. */
 static void give_small(struct session *s, TEEC_Operation *op, unsigned i, size_t at,
 		       const uint8_t *data, size_t len)
 {
@@ -227,8 +228,8 @@ static void give_small(struct session *s, TEEC_Operation *op, unsigned i, size_t
 }
 
 /*
- * Sets three parameters: the message, the room for its result, the repetitions. Inline, for all but
- * the sizes is known to the compiler, and it is measured.
+ * Sets three parameters: the message, the room for its result, the repetitions. Inline, because it
+ * runs in the measured time, and most arguments are constants to the compiler.
  */
 static inline void set_message(TEEC_Operation *op, unsigned first, const struct keyed_job *job,
 			       size_t out_len, uint32_t repeat)
@@ -240,7 +241,7 @@ static inline void set_message(TEEC_Operation *op, unsigned first, const struct 
 
 static const struct {
 	uint32_t command;
-	const char *doing; /* for messages */
+	const char *doing; /* for error messages */
 } keyed_steps[] = {
 	[KEYED_PREPARE] = { TA_BENCH_CMD_CIPHER_PREPARE, "prepare a cipher in the bench TA" },
 	[KEYED_SET_KEY] = { TA_BENCH_CMD_CIPHER_SET_KEY, "set a key in the bench TA" },
@@ -348,7 +349,7 @@ static int tee_random(struct session *s, const struct buffer *out, size_t len, u
 
 static const struct {
 	uint32_t command;
-	const char *doing, *refuses; /* for messages */
+	const char *doing, *refuses; /* for error messages */
 } asym_steps[ASYM_STEPS] = {
 	[ASYM_ALLOCATE] = { TA_BENCH_CMD_ASYM_ALLOCATE,
 			    "allocate an asymmetric operation in the bench TA", "allocate it" },

@@ -7,7 +7,7 @@
 
 #include "backend.h"
 
-/* The NAMEs of all `const struct backend backend_NAME`, in the order of reports. */
+/* Each NAME of a `const struct backend backend_NAME`, in the order of reports. */
 /* clang-format off */
 #define BACKENDS(X) \
 	X(tee) X(ta_c) X(ta_ce) \
@@ -22,7 +22,7 @@ BACKENDS(DECLARE)
 
 const struct backend *const backends[] = { BACKENDS(LIST) NULL };
 
-/* A backend with a driver. They are few, and live as long as the program. */
+/* A backend with a driver, made on request. There are few of them, so they are never freed. */
 struct made {
 	struct backend backend;
 	struct made *next;
@@ -144,7 +144,7 @@ int buffer_alloc(const struct backend *backend, struct session *session, size_t 
 
 	if (backend && backend->buffer_alloc)
 		return backend->buffer_alloc(session, size, buffer, err);
-	/* Aligned as shared memory is, so that backends compare. */
+	/* Page-aligned like shared memory, so that backends can be compared. */
 	if (posix_memalign(&data, page > 0 ? (size_t)page : 4096, size ? size : 1))
 		return error_set(err, -ENOMEM, "cannot allocate a buffer of %zu bytes", size);
 	*buffer = (struct buffer){ .data = data, .size = size };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libcrypto's EVP_PKEY interface, 3.0 and later, opened at run time. Its few
- * prototypes stand here (manual pages EVP_PKEY_fromdata(3), EVP_PKEY_sign(3),
- * EVP_PKEY_derive(3), EVP_DigestSignInit(3), OSSL_PARAM(3), EVP_PKEY-RSA(7),
- * EVP_PKEY-EC(7), EVP_PKEY-X25519(7), EVP_PKEY_encapsulate(3),
- * EVP_PKEY-ML-KEM(7), EVP_PKEY-ML-DSA(7)); the last two need libcrypto 3.5.
+ * libcrypto's EVP_PKEY interface, 3.0 and later, opened at run time. The prototypes it needs are
+ * declared here (manual pages EVP_PKEY_fromdata(3), EVP_PKEY_sign(3), EVP_PKEY_derive(3),
+ * EVP_DigestSignInit(3), OSSL_PARAM(3), EVP_PKEY-RSA(7), EVP_PKEY-EC(7), EVP_PKEY-X25519(7),
+ * EVP_PKEY_encapsulate(3), EVP_PKEY-ML-KEM(7), EVP_PKEY-ML-DSA(7)); ML-KEM and ML-DSA need
+ * libcrypto 3.5.
  *
- * OpenSSL writes ECDSA's signatures as ASN.1 and a TEE as two numbers: here
- * they are two numbers, turned by a few hundred instructions in ASYM_OPERATE.
- * The other's public key in DERIVE is imported in ASYM_PREPARE: 100,000
- * instructions for P-256.
+ * OpenSSL encodes ECDSA signatures in ASN.1, a TEE as two numbers. This file uses two numbers and
+ * converts them in ASYM_OPERATE, by a few hundred instructions. ASYM_PREPARE of a key agreement
+ * imports the other side's public key, by 100,000 instructions for P-256.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,9 +29,9 @@ struct param {
 	size_t len, returned;
 };
 
-enum { UNSIGNED = 2, TEXT = 4, BYTES = 5 };     /* types of core.h */
-enum { PUBLIC_KEY = 0x86, KEY_PAIR = 0x87 };    /* EVP_PKEY_* of evp.h */
-enum { POINT_UNCOMPRESSED = 4, PARTS_MAX = 9 }; /* SEC 1, 2.3.3 */
+enum { UNSIGNED = 2, TEXT = 4, BYTES = 5 };     /* values of OSSL_PARAM_* in core.h */
+enum { PUBLIC_KEY = 0x86, KEY_PAIR = 0x87 };    /* values of EVP_PKEY_* in evp.h */
+enum { POINT_UNCOMPRESSED = 4, PARTS_MAX = 9 }; /* prefix in SEC 1, 2.3.3; most parts of a key */
 
 typedef int init_function(EVP_PKEY_CTX *ctx, const struct param *params);
 typedef int operate_function(EVP_PKEY_CTX *ctx, unsigned char *out, size_t *len,
@@ -95,7 +94,7 @@ static int failed(struct error *err, const struct asym_job *job, const char *wha
 	return error_set(err, -EIO, "libcrypto fails to %s for %s", what, job->alg->title);
 }
 
-/* Returns whether the message itself is signed, as by EdDSA. */
+/* Returns true if the message itself is signed, not its digest, as in EdDSA. */
 static bool signs_message(const struct asym_job *job)
 {
 	return (job->use == ASYM_SIGN || job->use == ASYM_VERIFY) && !job->alg->digest_bytes;
@@ -111,7 +110,7 @@ static void add_text(struct param **next, const char *key, const char *text)
 	add(next, key, TEXT, text, strlen(text));
 }
 
-/* Adds a number as asym.h has it, most significant byte first, turned about. */
+/* Adds a big-endian number as a parameter in the host's byte order, stored at *room. */
 static void add_number(struct param **next, const char *key, const uint8_t *data, size_t len,
 		       uint8_t **room)
 {
@@ -127,7 +126,7 @@ static void add_number(struct param **next, const char *key, const uint8_t *data
 	add(next, key, UNSIGNED, turned, len);
 }
 
-/* Lists the key's parts; `numbers` and `point` take what is turned about. */
+/* Lists the parts of a key in `next`; `numbers` and `point` hold the converted values. */
 static void list_parts(const struct asym_algorithm *alg, const uint8_t *data, size_t len,
 		       struct param *next, uint8_t *numbers, uint8_t *point)
 {
@@ -203,7 +202,7 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job, struct er
 
 	drop_ctx(a);
 	if (signs_message(job)) {
-		/* A context that was used keeps its key, whatever is given. */
+		/* A context that was used keeps its old key, even if it is given another. */
 		evp.md_free(a->md_ctx);
 		a->md_ctx = evp.md_new();
 		return a->md_ctx ? 0 : failed(err, job, "prepare");
@@ -222,7 +221,7 @@ static int prepare(struct openssl_asym *a, const struct asym_job *job, struct er
 		       0;
 }
 
-/* Writes ASN.1's INTEGER of len bytes: no leading zeros, and no sign. */
+/* Writes a number as an ASN.1 INTEGER without leading zeros; returns the end of it. */
 static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
 {
 	while (len > 1 && !*number) {
@@ -237,7 +236,7 @@ static uint8_t *put_integer(uint8_t *at, const uint8_t *number, size_t len)
 	return at + len;
 }
 
-/* Writes two numbers of n bytes each as ASN.1; returns the length. */
+/* Writes an ECDSA signature, two numbers of n bytes each, in ASN.1; returns the length in bytes. */
 static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
 {
 	uint8_t body[ASYM_IN_MAX_BYTES];
@@ -252,7 +251,7 @@ static size_t to_asn1(uint8_t *out, const uint8_t *numbers, size_t n)
 	return head + len;
 }
 
-/* Does the reverse; returns false if it is no such thing. */
+/* Converts an ASN.1 signature to two numbers of n bytes; returns false if it isn't well-formed. */
 static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 {
 	size_t at = len > 1 && in[1] == 0x81 ? 3 : 2;
@@ -277,7 +276,7 @@ static bool from_asn1(uint8_t *numbers, size_t n, const uint8_t *in, size_t len)
 	return at == len;
 }
 
-/* Begins with a message of *len bytes, which lies behind its context; NULL: libcrypto can't. */
+/* Begins signing or verifying. Returns the message (*len bytes); NULL: libcrypto fails. */
 static const uint8_t *begin(struct openssl_asym *a, const struct asym_job *job, size_t *len)
 {
 	size_t at = job->alg->kind == ASYM_SEED ? ASYM_CONTEXT_BYTES : 0;

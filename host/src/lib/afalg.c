@@ -29,7 +29,7 @@ static int afalg_socket(struct error *err)
 	return error_errno(err, "cannot make an AF_ALG socket");
 }
 
-/* Says why bind() failed, by errno. */
+/* Fills in the error of a failed bind(), according to errno. */
 static int bind_failed(const char *type, const char *name, struct error *err)
 {
 	if (errno == ENOENT)
@@ -66,7 +66,7 @@ int afalg_bind(struct afalg *s, const char *type, const char *name, const char *
 	*s = (struct afalg){
 		.bound = -1,
 		.op = -1,
-		/* ALG_MAX_PAGES of the kernel; our buffers begin at a page. */
+		/* the kernel's ALG_MAX_PAGES; our buffers are page-aligned */
 		.piece = 16 * (page > 0 ? (size_t)page : 4096),
 		.title = title,
 	};
@@ -95,7 +95,7 @@ static void drop_operation(struct afalg *s)
 
 int afalg_set_key(struct afalg *s, const void *key, size_t len, struct error *err)
 {
-	/* The kernel takes no key while there is an operation. */
+	/* The kernel refuses a key while an operation is open. */
 	drop_operation(s);
 	if (!setsockopt(s->bound, SOL_ALG, ALG_SET_KEY, key, (socklen_t)len))
 		return 0;
@@ -138,7 +138,7 @@ int afalg_send(const struct afalg *s, const uint8_t *data, size_t len, bool more
 
 		if (sent < 0 && errno == EINTR)
 			continue;
-		/* A part of the last piece would have ended the message. */
+		/* If only a part of the last piece was taken, the message has already ended. */
 		if (sent < 0 || ((size_t)sent != n && !flags))
 			return afalg_not_taken(s, sent, n, err);
 		data += sent;

@@ -31,8 +31,8 @@ void clock_measure(struct clock_facts *facts)
 	}
 	facts->cost_ns = (now - begin) / READINGS;
 	/*
-	 * A fine counter steps at every reading: then the smallest step is
-	 * the cost of a reading, an upper bound of the resolution.
+	 * A fine clock advances with every reading. Then the smallest step is the duration of a
+	 * reading, an upper bound of the resolution.
 	 */
 	facts->resolution_ns = smallest == UINT64_MAX ? facts->nominal_ns : smallest;
 	if (!facts->resolution_ns)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bits: Linux, arch/arm64/include/uapi/asm/hwcap.h (AT_HWCAP) and
+ * Sources of the bits: Linux, arch/arm64/include/uapi/asm/hwcap.h (AT_HWCAP) and
  * arch/arm/include/uapi/asm/hwcap.h (NEON in AT_HWCAP, crypto in AT_HWCAP2).
  */
 #include <sys/auxv.h>
 
 #include "cpu.h"
 
-/* HWCAP() says where the kernel tells of a feature; 0: there are no such instructions. */
+/* HWCAP(): a feature's word of getauxval() and its bit; word 0: the CPU can't have the feature. */
 #if defined(__aarch64__)
 #define BUILT_FOR               "aarch64"
 #define HWCAP(arm64, auxv, arm) AT_HWCAP, arm64

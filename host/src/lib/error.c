@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TEE results: GlobalPlatform TEE Client API 1.0 table 4-2, TEE Internal Core
- * API 1.3 table 3-1. Origins: TEE Client API 1.0 table 4-3.
+ * Sources of the TEE results: GlobalPlatform TEE Client API 1.0 table 4-2, TEE Internal Core API
+ * 1.3 table 3-1. Origins: TEE Client API 1.0 table 4-3.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ const char *tee_origin_name(uint32_t origin)
 	return names[origin < sizeof(names) / sizeof(*names) ? origin : 0];
 }
 
-/* Copies a text as one line: a newline in a name must not break the output. */
+/* Copies a text as one line: control characters, such as a newline in a name, become '?'. */
 static void put_line(char *line, size_t room, const char *text)
 {
 	snprintf(line, room, "%.*s", (int)room - 1, text);
@@ -96,7 +96,7 @@ static void put_line(char *line, size_t room, const char *text)
 			*line = '?';
 }
 
-/* Fills in an error and returns the code. err may be NULL, and so may word. */
+/* Fills in an error and returns `code`. err and word may be NULL. */
 __attribute__((format(printf, 4, 0))) static int fill(struct error *err, int code, const char *word,
 						      const char *fmt, va_list ap)
 {
@@ -153,7 +153,7 @@ int error_errno(struct error *err, const char *fmt, ...)
 int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 {
 	const struct tee_result *row = tee_result_find(result);
-	/* A success may be reported as an error. */
+	/* TEE_SUCCESS has code 0, but the caller reports an error. */
 	int code = row && row->code ? row->code : -EIO;
 	const char *hint = row ? row->hint : NULL;
 	va_list ap;
@@ -167,7 +167,7 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *f
 	err->tee_origin = origin;
 	add_to_what(err, ": %s (0x%08x, from: %s)", row ? row->name : "an unnamed TEE result",
 		    (unsigned)result, tee_origin_name(origin));
-	/* The result means another thing if it comes from this side of the TEE. */
+	/* From this side of the TEE the result means that the normal world lacked memory. */
 	if (result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
 		hint = "the client library or the kernel's driver had no memory to share with the "
 		       "TEE: use a smaller buffer or fewer sessions at once";

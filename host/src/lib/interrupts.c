@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The format: Linux, kernel/irq/proc.c; a column for each CPU. */
+/* Source of the format: Linux, kernel/irq/proc.c; one column a CPU. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct interrupt_line *add(struct interrupts *all)
 	return &all->list[all->count++];
 }
 
-/* Parses a line, which it cuts to words: its name, the counts, and what raises it. */
+/* Parses a line, and cuts it into words: its name, its counts, its description. */
 static void parse_line(char *text, size_t cpus, struct interrupt_line *line)
 {
 	static const char blank[] = " \t\n";
@@ -27,12 +27,12 @@ static void parse_line(char *text, size_t cpus, struct interrupt_line *line)
 	text += strspn(text, blank);
 	snprintf(line->line, sizeof(line->line), "%.*s", (int)strcspn(text, ":"), text);
 	word = strtok_r(strchr(text, ':') + 1, blank, &save);
-	/* Some lines have one count for the machine. */
+	/* Some lines have one count for all CPUs. */
 	for (; word && cpus && isdigit((unsigned char)*word); cpus--) {
 		line->count += strtoull(word, NULL, 10);
 		word = strtok_r(NULL, blank, &save);
 	}
-	/* Blanks that only align go. */
+	/* Joins the description's words by single spaces. */
 	for (; word; word = strtok_r(NULL, blank, &save)) {
 		size_t len = strlen(line->name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Grammar and escapes: RFC 8259. */
+/* Source of grammar and escapes: RFC 8259. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static void put_quoted(struct json *j, const void *value, size_t len)
 	put_text(j, "\"");
 }
 
-/* Writes what stands before every value: a comma where needed, and its key. */
+/* Writes what precedes a value: a comma if needed, and the value's key. */
 static void begin_value(struct json *j, const char *key)
 {
 	if (j->comma)
@@ -90,7 +90,7 @@ static void begin_value(struct json *j, const char *key)
 	j->comma = true;
 }
 
-/* Writes a value that needs no quotes, or a bracket. */
+/* Writes a bracket, or a value without quotes. */
 __attribute__((format(printf, 3, 4))) static void put_value(struct json *j, const char *key,
 							    const char *fmt, ...)
 {

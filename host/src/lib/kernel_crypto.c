@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/crypto: Linux, crypto/proc.c. */
+/* Source of the format of /proc/crypto: Linux, crypto/proc.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int kernel_drivers_read(struct kernel_drivers *drivers, struct error *err)
 		return error_errno(err, "cannot read /proc/crypto");
 	while (!ret && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%31s : %127[^\n]", key, value) != 2) {
-			d = NULL; /* an empty line ends one */
+			d = NULL; /* an empty line ends a driver */
 			continue;
 		}
 		if (!d)
@@ -89,7 +89,7 @@ const struct kernel_driver *kernel_driver_find(const struct kernel_drivers *driv
 	return NULL;
 }
 
-/* Returns whether a socket of that type takes drivers of this type. */
+/* Returns true if an AF_ALG socket of type `socket` can be bound to drivers of type `type`. */
 static bool of_type(const char *type, const char *socket)
 {
 	static const char *const types[][2] = {
@@ -111,7 +111,7 @@ static void try_bind(const char *type, const char *name)
 		afalg_close(&s);
 }
 
-/* Asks for "cbc(aes-generic)", … of "cbc(aes)". */
+/* Has the kernel instantiate a template: "cbc(aes-generic)" and so on for "cbc(aes)". */
 static int make_instances(const char *type, const char *name, struct error *err)
 {
 	const char *open = strchr(name, '('), *close = strrchr(name, ')');
@@ -122,7 +122,7 @@ static int make_instances(const char *type, const char *name, struct error *err)
 	if (!open || !close || close[1])
 		return 0;
 	snprintf(inner, sizeof(inner), "%.*s", (int)(close - open - 1), open + 1);
-	try_bind(type, inner); /* loads its modules, if nothing else */
+	try_bind(type, inner); /* to load the inner algorithm's modules */
 	ret = kernel_drivers_read(&all, err);
 	if (ret)
 		return ret;
@@ -132,7 +132,7 @@ static int make_instances(const char *type, const char *name, struct error *err)
 		if (strcmp(d->name, inner) || d->internal)
 			continue;
 		snprintf(made, sizeof(made), "%.*s(%s)", (int)(open - name), name, d->driver);
-		/* A socket's address has room for no more. */
+		/* salg_name has 64 bytes. */
 		if (strlen(made) < 64)
 			try_bind(type, made);
 	}
@@ -167,7 +167,7 @@ int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct kernel_driver *d = &found->list[i];
 
-		/* A slash would end the backend's part of a case's key. */
+		/* Slashes separate the parts of a case's key, so a driver's name must have none. */
 		if (!strcmp(d->name, name) && of_type(d->type, type) && !d->internal &&
 		    !strchr(d->driver, '/') && strlen(d->driver) < 64)
 			found->list[n++] = *d;

@@ -16,7 +16,7 @@ uint64_t prng_next(struct prng *prng)
 
 uint32_t prng_below(struct prng *prng, uint32_t n)
 {
-	/* Draw again what would favour the small numbers. */
+	/* Draws again if the number would make small results more likely. */
 	uint32_t unfair = (uint32_t)-n % n;
 	uint32_t x;
 
@@ -33,7 +33,7 @@ void prng_fill(struct prng *prng, void *data, size_t len)
 	while (len) {
 		uint64_t x = prng_next(prng);
 
-		/* Byte by byte: the same on any byte order. */
+		/* Takes x byte by byte, so that all byte orders give the same. */
 		for (int i = 0; i < 8 && len; i++, len--, x >>= 8)
 			*p++ = (uint8_t)x;
 	}

@@ -7,7 +7,7 @@
 
 #include "shared_library.h"
 
-/* Finds the path of the library that a symbol is in, without links. */
+/* Finds the path, without symbolic links, of the library that contains a symbol. */
 static void find_file(struct shared_library *library, void *symbol)
 {
 	Dl_info info;
@@ -25,7 +25,7 @@ static void load(struct shared_library *library)
 	const char *const *name = library->names;
 	void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
 
-	/* The first name is the one to install: its error is the reason. */
+	/* The first name is the one to install, so its error becomes the reason. */
 	if (!handle)
 		snprintf(library->why, sizeof(library->why), "%s", dlerror());
 	while (!handle && *++name)
@@ -43,7 +43,7 @@ static void load(struct shared_library *library)
 		}
 		if (!library->file[0])
 			find_file(library, symbol);
-		/* POSIX lets a function's address pass through a void *. */
+		/* POSIX allows a function's address in a void *. */
 		memcpy(s->function, &symbol, sizeof(symbol));
 	}
 	library->name = *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The format: include/uapi/linux/perf_event.h. */
+/* Source of the format: include/uapi/linux/perf_event.h. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@
 #include "switches.h"
 
 #define RING_BYTES (64u << 10)
-#define RECORD_MIN 32u /* a header and a trailer */
+#define RECORD_MIN 32u /* bytes: header and trailer */
 #define RECORD_MAX 128u
-/* A ring with less room than this may have left out an event. */
+/* A ring with fewer free bytes may have lost an event. */
 #define ROOM_MIN (2 * RECORD_MAX)
 
-/* Linux 4.17; headers may be older. */
+/* Since Linux 4.17; the build's kernel headers may be older. */
 #define SWITCH_OUT_PREEMPT (1u << 14)
 
-/* Every record ends with this, as sample_type asks for it. */
+/* The end of every record, as sample_type orders it. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct perf_event_header) + sizeof(struct trailer) == RECO
 
 struct ring {
 	int fd;
-	struct perf_event_mmap_page *page; /* and the ring behind it */
+	struct perf_event_mmap_page *page; /* the control page; the ring follows it */
 };
 
 struct switches {
@@ -45,7 +45,7 @@ struct switches {
 	uint64_t begin_ns;
 };
 
-/* Says why perf_event_open() refused. */
+/* Returns the error of perf_event_open() that failed with `code`, with the reason. */
 static int refused(int code, struct error *err)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
@@ -81,7 +81,7 @@ static int open_event(struct ring *ring, int cpu)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-		.inherit = 1, /* by threads that are yet to be */
+		.inherit = 1, /* threads begun later are recorded, too */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.task = 1,
@@ -143,7 +143,7 @@ int switches_begin(struct switches **switches, struct error *err)
 		struct ring *ring = &s->rings[s->count];
 		int failed = open_event(ring, cpu);
 
-		if (failed == -ENODEV) /* this CPU is off */
+		if (failed == -ENODEV) /* the CPU is offline */
 			continue;
 		s->count++;
 		ret = failed ? refused(failed, err) : map_ring(ring, s->page_bytes, err);
@@ -160,8 +160,8 @@ int switches_begin(struct switches **switches, struct error *err)
 }
 
 /*
- * Appends the events of a ring to the list; head is how many bytes the kernel ever wrote. Returns
- * -EPROTO for what is no ring of events.
+ * Appends the events of a ring to the list; `head` is how many bytes the kernel has written to the
+ * ring. Returns -EPROTO if the bytes can't be parsed.
  */
 static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 {
@@ -170,7 +170,7 @@ static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 	const char *kind;
 	uint64_t at = 0;
 
-	/* A ring is read once, so that nothing in it goes round its end. */
+	/* The ring is read only once, so it must not have wrapped around. */
 	if (head > RING_BYTES)
 		return -EPROTO;
 	while (at < head) {
@@ -184,7 +184,7 @@ static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 		if (header.type == PERF_RECORD_EXIT)
 			kind = "exit";
 		else if (header.type != PERF_RECORD_SWITCH)
-			continue; /* FORK, LOST, THROTTLE */
+			continue; /* FORK, LOST or THROTTLE */
 		else if (!(header.misc & PERF_RECORD_MISC_SWITCH_OUT))
 			kind = "in";
 		else
@@ -198,7 +198,7 @@ static int parse(const uint8_t *data, uint64_t head, struct switch_list *list)
 	return 0;
 }
 
-/* Compares by time. A ring is in order: of equal times, the event that came first is first. */
+/* Compares events by time. Events of equal time keep the order of their ring. */
 static int by_time(const void *a, const void *b)
 {
 	const struct switch_event *x = a, *y = b;
@@ -209,8 +209,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Puts the events of all rings in order, and keeps those from begin_ns until something is missing,
- * or end_ns.
+ * Sorts the events of all rings, and keeps those from begin_ns to end_ns, or to the time of the
+ * first event that may be missing.
  */
 static void settle(struct switch_list *list, uint64_t begin_ns, uint64_t end_ns)
 {

@@ -25,13 +25,13 @@ const char *ta_counter_name(enum ta_clock clock)
 
 uint64_t ta_counter_ns(const struct ta_counter *counter, uint64_t ticks)
 {
-	/* The seconds apart: a product of 64 bits holds the rest. */
+	/* Whole seconds are converted separately, so that the products fit in 64 bits. */
 	return ticks / counter->hz * 1000000000u + ticks % counter->hz * 1000000000u / counter->hz;
 }
 
 enum {
-	BETWEEN_NS = 10000000, /* two readings that are compared */
-	STEP_PERCENT = 5,      /* what they may be apart */
+	BETWEEN_NS = 10000000, /* time between the two readings compared */
+	STEP_PERCENT = 5,      /* most percent by which they may differ */
 };
 
 static const TEEC_UUID probe_uuid = TA_PROBE_UUID;
@@ -63,8 +63,8 @@ static int read_in_ta(struct tee_session *tee, struct ta_counter *counter, struc
 }
 
 /*
- * Returns an error unless the counter and the client's clock agree on the time between two
- * readings.
+ * Returns an error unless the counter and the client's clock agree on the time between the two
+ * readings r[0] and r[1].
  */
 static int compare(const struct ta_counter *counter, const struct reading *r, struct error *err)
 {
@@ -87,7 +87,7 @@ static int compare(const struct ta_counter *counter, const struct reading *r, st
 			 ta_counter_name(counter->clock), counter->hz, ns, least, most);
 }
 
-/* Tries the counter in an instance of its own, which may die. */
+/* Reads the counter twice in an instance of the probe TA, which the TEE may kill. */
 static int try_counter(struct ta_counter *counter, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = BETWEEN_NS };
@@ -99,7 +99,7 @@ static int try_counter(struct ta_counter *counter, struct error *err)
 		return ret;
 	ret = read_in_ta(tee, counter, &r[0], err);
 	if (!ret) {
-		nanosleep(&pause, NULL); /* a signal may shorten it */
+		nanosleep(&pause, NULL); /* a signal may shorten the pause */
 		ret = read_in_ta(tee, counter, &r[1], err);
 	}
 	tee_session_close(tee);
@@ -107,8 +107,8 @@ static int try_counter(struct ta_counter *counter, struct error *err)
 }
 
 /*
- * Returns an error if nobody loads TAs: this one is of use, but isn't worth waiting for. Callers
- * who need a TA wait for theirs, and say what to do.
+ * Returns an error if no tee-supplicant is running to load the probe TA. The counter is useful but
+ * not worth waiting for; callers that need a TA wait for their own TA.
  */
 static int anybody_to_load_it(struct error *err)
 {
@@ -143,11 +143,11 @@ void ta_counter_find(struct ta_counter *counter)
 		dead = err.tee_result == TEEC_ERROR_TARGET_DEAD;
 		if (dead)
 			why = "this TEE ends a TA that reads CNTVCT_EL0 or CNTPCT_EL0";
-		/* Why the virtual one cannot be used is what matters. */
+		/* If both fail, the reason is the virtual counter's. */
 		if (!i)
 			snprintf(counter->reason, sizeof(counter->reason), "%s", why);
 		if (ret || err.skip || (err.tee_result && !dead))
-			return; /* no TA can be asked */
+			return; /* the probe TA can't be used at all */
 	}
 }
 

@@ -37,7 +37,7 @@ static struct shared_library libteec = {
 	.symbols = symbols,
 };
 
-/* A session could be opened: somebody loads TAs, so no watch is needed. */
+/* true: tee-supplicant answered before, so openings need no timeout. */
 static atomic_bool answered;
 
 const char *tee_library_file(struct error *err)
@@ -56,16 +56,16 @@ int tee_probe(struct error *err)
 	return shared_library_load(&libteec, err);
 }
 
-/* A session; its opening possibly in a thread that may have to be left. */
+/* A session being opened, possibly by a thread that is abandoned if it hangs. */
 struct opening {
-	struct tee_session s; /* first: what the caller gets */
+	struct tee_session s; /* first: the caller gets its address */
 	TEEC_UUID uuid;
 	TEEC_Result result;
 	uint32_t origin;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool done;
-	bool abandoned; /* nobody waits any more: the thread cleans up */
+	bool abandoned; /* the caller gave up, so the thread frees this struct */
 };
 
 static void free_opening(struct opening *o)
@@ -111,9 +111,9 @@ static unsigned timeout_seconds(enum supplicant supplicant)
 }
 
 /*
- * Looks on for two seconds, without idling: the clock of an emulator that counts instructions jumps
- * ahead while the machine idles, to the end of our time in a moment that the disk needs. The lock
- * is held before and after.
+ * Waits up to two more seconds without idling. The clock of an emulator that counts instructions
+ * jumps ahead while the machine idles, so a short disk access can use up the whole timeout. The
+ * lock is held before and after.
  */
 static void look_on(struct opening *o)
 {
@@ -127,8 +127,8 @@ static void look_on(struct opening *o)
 }
 
 /*
- * Returns 0 once the call came back (with whatever result), and -ETIMEDOUT if it didn't; o then
- * belongs to the thread that hangs.
+ * Opens the session in a thread. Returns 0 if the call returned in time, with any result, else
+ * -ETIMEDOUT; then the hanging thread owns `o`.
  */
 static int open_session_watched(struct opening *o, unsigned seconds, enum supplicant supplicant)
 {
@@ -137,7 +137,7 @@ static int open_session_watched(struct opening *o, unsigned seconds, enum suppli
 	int err = 0;
 
 	if (pthread_create(&thread, NULL, open_session, o)) {
-		open_session(o); /* without a watch, then */
+		open_session(o); /* no thread: opens without a timeout */
 		return 0;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -150,7 +150,7 @@ static int open_session_watched(struct opening *o, unsigned seconds, enum suppli
 	err = o->done ? 0 : -ETIMEDOUT;
 	o->abandoned = !o->done;
 	pthread_mutex_unlock(&o->lock);
-	if (err) /* o is the thread's from here on */
+	if (err) /* the thread owns o from now on */
 		pthread_detach(thread);
 	else
 		pthread_join(thread, NULL);

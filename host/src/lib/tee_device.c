@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds out whether there is a TEE, whether we may use it, and whether somebody serves it. */
+/* Finds out whether there is a TEE, if this user may open it, and if tee-supplicant runs. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include "tee_device.h"
 
-enum { DEVICES = 32 }; /* the kernel's TEE_NUM_DEVICES */
+enum { DEVICES = 32 }; /* most devices /dev/teeN: the kernel's TEE_NUM_DEVICES */
 
 static int no_permission(struct error *err, const char *path)
 {
@@ -70,8 +70,8 @@ int tee_device_open(char *path, size_t path_size, struct error *err)
 }
 
 /*
- * Returns the S of "PID (comm) S …", or '\0' if the process is no tee-supplicant. comm holds at
- * most 15 characters.
+ * Returns the process's state, the S in "PID (comm) S …", or '\0' if the process isn't
+ * tee-supplicant. comm holds at most 15 characters.
  */
 static char state_of(const char *pid)
 {
@@ -88,7 +88,7 @@ static char state_of(const char *pid)
 	return state;
 }
 
-/* Writes the PID of the supplicant that was found, or "". */
+/* Returns tee-supplicant's state, and writes its PID, or "" if there is none. */
 static enum supplicant find_supplicant(char *pid, size_t size)
 {
 	DIR *proc = opendir("/proc");
@@ -120,7 +120,7 @@ enum supplicant tee_supplicant_state(void)
 	return find_supplicant(pid, sizeof(pid));
 }
 
-/* Returns the value if the argument `at` is an option: --LONG V, --LONG=V, -S V or -SV; else NULL. */
+/* Returns the value of option `at`: --LONG V, --LONG=V, -S V or -SV; NULL: another option. */
 static const char *value_of(const char *at, const char *end, const char *names[2])
 {
 	const char *next = at + strlen(at) + 1;

@@ -22,14 +22,14 @@
 #define RPC_INTERRUPT 4u
 #define RPC_COMMAND   5u
 
-#define BUFFER_KB "4096" /* a CPU */
+#define BUFFER_KB "4096" /* KiB for each CPU */
 
-#define NAME "teemark-" /* and the process's number */
+#define NAME "teemark-" /* the PID follows */
 
 #define ENABLE(way) "events/optee/optee_invoke_fn_" way "/enable"
 
 struct trace {
-	char dir[96]; /* an instance of our own */
+	char dir[96]; /* path of our own trace instance */
 };
 
 static const char *const roots[] = {
@@ -58,7 +58,7 @@ static int write_to(const struct trace *trace, const char *name, const char *tex
 	return n < 0 ? -1 : 0;
 }
 
-/* Returns where tracefs is, or NULL with the reason. */
+/* Returns the path of tracefs, or NULL with the reason. */
 static const char *find_root(struct error *err)
 {
 	char path[128];
@@ -82,7 +82,7 @@ static const char *find_root(struct error *err)
 }
 
 /*
- * Removes the instances of programs that were killed, and one that had our number: an instance
+ * Removes the trace instances of programs that were killed, and one with our own PID: an instance
  * keeps its buffers until it is removed.
  */
 static void remove_stale(const char *root)
@@ -128,7 +128,7 @@ int trace_begin(struct trace **result, struct error *err)
 		free(trace);
 		return ret;
 	}
-	/* event-fork: threads begun later are counted too. */
+	/* event-fork: threads begun later are counted, too. */
 	if (!write_to(trace, "buffer_size_kb", BUFFER_KB) &&
 	    !write_to(trace, "set_event_pid", pid) && !write_to(trace, "options/event-fork", "1") &&
 	    !write_to(trace, ENABLE("end"), "1")) {
@@ -149,15 +149,14 @@ void trace_legs_close(struct trace *trace)
 }
 
 struct event {
-	bool begin; /* a way into the secure world; else back */
+	bool begin; /* entry to the secure world; false: return */
 	uint64_t ns;
-	uint32_t ret; /* a0, of the way back */
+	uint32_t ret; /* a0 of a return */
 };
 
 /*
- * "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …": a name
- * may hold anything, so that the line is read from its end. Returns false if it
- * is no such event.
+ * Parses "  NAME-PID [CPU] FLAGS SECONDS.MICROS: EVENT: param=… ret (a0, …". NAME may contain
+ * anything, so the line is parsed from its end. Returns false if it isn't one of our events.
  */
 static bool parse_event(char *line, struct event *e)
 {
@@ -196,15 +195,18 @@ static bool next_event(FILE *f, struct event *e)
 	return false;
 }
 
-/* Opens a file of the instance to read; NULL with errno. */
+/* Opens a file of the instance for reading; returns NULL with errno. */
 static FILE *open_to_read(const struct trace *trace, const char *name)
 {
 	int fd = open_file(trace, name, O_RDONLY);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
-	return fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
 }
 
-/* Sums the "overrun: N" of all CPUs' buffers. */
+/* Returns the number of lost events: the sum of "overrun: N" over all CPUs. */
 static uint64_t count_lost(const struct trace *trace)
 {
 	uint64_t lost = 0;
@@ -226,7 +228,7 @@ static uint64_t count_lost(const struct trace *trace)
 	return lost;
 }
 
-/* Gives all events to `take`. Where some are lost, the rest may make no sense. */
+/* Passes all events to `take`. Lost events are reported first: they may cause its error. */
 static int read_events(const struct trace *trace, int (*take)(FILE *, void *, struct error *),
 		       void *to, struct error *err)
 {
@@ -271,7 +273,7 @@ static int take_counts(FILE *f, void *to, struct error *err)
 	while (next_event(f, &e))
 		if (!e.begin)
 			count_return(counts, e.ret);
-	/* A call that ended is there, or the format is another. */
+	/* The trace has at least one completed call, or its format isn't understood. */
 	if (ferror(f) || !counts->complete)
 		return error_set(err, -EPROTO, "the trace could not be understood");
 	return 0;
@@ -289,7 +291,7 @@ int trace_end(struct trace *trace, struct trace_counts *counts, struct error *er
 	return ret;
 }
 
-/* Mounts tracefs so that only this process sees it, and it goes with the process. */
+/* Mounts tracefs for this process alone; the mount ends with the process. */
 static void mount_for_us(void)
 {
 	const char *root = roots[0];
@@ -310,7 +312,7 @@ int trace_legs_open(struct trace **trace, struct error *err)
 	ret = trace_begin(trace, err);
 	if (ret)
 		return ret;
-	/* Off between calls. An older kernel keeps its clock. */
+	/* Recording is off between calls. If the kernel lacks mono_raw, its default clock stays. */
 	write_to(*trace, "trace_clock", "mono_raw");
 	if (!write_to(*trace, "tracing_on", "0") && !write_to(*trace, ENABLE("begin"), "1"))
 		return 0;
@@ -322,7 +324,7 @@ int trace_legs_open(struct trace **trace, struct error *err)
 
 int trace_legs_start(struct trace *trace, struct error *err)
 {
-	/* Truncating empties the buffers. */
+	/* Truncating the file empties the buffers. */
 	int fd = open_file(trace, "trace", O_WRONLY | O_TRUNC);
 
 	if (fd >= 0)

@@ -18,7 +18,7 @@ void usage_close(struct usage_meter *meter)
 	meter->schedstat_fd = -1;
 }
 
-/* Returns the second number of "run-ns wait-ns slices"; -1 if it isn't known. */
+/* Parses "run-ns wait-ns slices", and returns wait-ns; -1 if it isn't known. */
 static int64_t read_runq(int fd)
 {
 	char text[96], *end;

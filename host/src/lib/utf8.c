@@ -24,7 +24,7 @@ size_t utf8_length(const void *text, size_t len)
 	for (size_t i = 1; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	/* overlong forms, surrogates, beyond U+10FFFF */
+	/* overlong forms, surrogates, code points beyond U+10FFFF */
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
 	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
 		return 0;

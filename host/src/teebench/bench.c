@@ -13,15 +13,14 @@
 #include "ta_counter.h"
 
 /*
- * A case whose call takes longer than this needs no warming before a sample:
- * what a cold path costs is lost in it. A call into the TEE takes 14 us more
- * when another case called last.
+ * Longest call, in nanoseconds, that is warmed up before a sample. After another case's call, a
+ * call into the TEE takes 14 us more, which is negligible in a longer call.
  */
 enum { WARM_BELOW_NS = 20000000 };
 
-struct turn {       /* one sample to be taken */
-	uint32_t c; /* which case */
-	uint16_t r; /* which of its repeats */
+struct turn {       /* one sample that is still to be taken */
+	uint32_t c; /* index of its case */
+	uint16_t r; /* index into the case's list of repeats */
 };
 
 struct run {
@@ -31,7 +30,7 @@ struct run {
 	struct records records;
 	struct usage_meter meter;
 	struct measure measure;
-	uint64_t shortest_ns; /* no sample may be shorter */
+	uint64_t shortest_ns; /* no sample may be shorter: 1000 times the clock's resolution */
 	struct ta_counter counter;
 	struct watched_idle idle;
 	struct case_plan *plans;
@@ -40,7 +39,7 @@ struct run {
 	struct end_facts *end;
 };
 
-/* The clock of a case's TA, that runs along. */
+/* The counter that a case's TA reads during a sample: the state of struct measure_along. */
 struct ta_clock_of {
 	const struct ta_counter *counter;
 	struct tee_session *ta;
@@ -60,7 +59,7 @@ static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
 	return ta_counter_stop(clock->counter, clock->ta, ns, err);
 }
 
-/* Looks for a counter only where it is of use: that costs the loading of a TA. */
+/* Looks for a counter that TAs may read, if a case computes in a TA: the search loads a TA. */
 static void find_counter(struct run *run)
 {
 	bool any = false;
@@ -78,7 +77,7 @@ static void find_counter(struct run *run)
 			       "not looked for: no case computes in a TA");
 }
 
-/* Finds out whether the TA of this case has a clock: an older one has none. */
+/* Sets .in_ta of case i's plan, and .ta if the TA can read the counter, which an older TA can't. */
 static void find_ta(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
@@ -94,7 +93,7 @@ static void find_ta(struct run *run, size_t i)
 		plan->ta = ta;
 }
 
-/* Sleeps, unless a signal says to end. */
+/* Sleeps for `ns` nanoseconds, or until a signal ends the run. */
 static void settle(uint64_t ns)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
@@ -104,7 +103,7 @@ static void settle(uint64_t ns)
 		;
 }
 
-/* Records what opening the sessions took, once each. */
+/* Records how long the opening of each backend's session took, once per session. */
 static int report_openings(struct run *run, struct error *err)
 {
 	int ret = 0;
@@ -130,8 +129,8 @@ static int drop(struct run *run, size_t i, const struct error *why, struct error
 }
 
 /*
- * Makes a skip of lacking memory: a case for which the TEE, or what is shared with it, has no room
- * before the first call has come back can't run on this board.
+ * Turns a memory error into the skip `no-memory`, and returns `code`. If the TEE or its shared
+ * memory has no room before the first call has returned, the case can't run on this board.
  */
 static int no_room(int code, struct error *why)
 {
@@ -141,8 +140,8 @@ static int no_room(int code, struct error *why)
 }
 
 /*
- * Returns whether no other case has a longer message of its algorithm and backend: there the way in
- * hides the rest least.
+ * Returns whether the case has the longest message of its workload, algorithm and backend, in which
+ * the call's overhead hides the computation least.
  */
 static bool is_longest(const struct cases *cases, const struct bench_case *c)
 {
@@ -168,8 +167,8 @@ static void compare_masks(struct run *run, size_t i)
 }
 
 /*
- * Counts how often the TEE calls back, apart from measuring: the kernel's tracepoints cost time, and
- * are for root alone.
+ * Counts how often the TEE calls back to the normal world, in calls that aren't timed: the kernel's
+ * tracepoints slow calls down, and only root may use them.
  */
 static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error *err)
 {
@@ -189,8 +188,8 @@ static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error
 }
 
 /*
- * Makes the first call, verifies, and finds the loops. Returns 0, or -errno with why the case is
- * out.
+ * Makes the first call, verifies its result, and calibrates the loops of a sample. Returns 0, or
+ * -errno and in *why the reason why the case is left out.
  */
 static int get_ready(struct run *run, size_t i, struct measured *first, struct error *why)
 {
@@ -221,7 +220,7 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 	find_ta(run, i);
 	plan->min_ns = o->min_ns > run->shortest_ns ? o->min_ns : run->shortest_ns;
 	for (unsigned r = 0; r < o->n_repeats; r++) {
-		/* A sample that has one call leaves nothing to find out. */
+		/* A sample of one call needs no calibration. */
 		if (measure_loops_max(&target) == 1) {
 			plan->loops[r] = 1;
 			plan->call_ns = first->ns;
@@ -260,7 +259,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	ret = report_openings(run, err);
 	if (ret)
 		return ret;
-	/* Neither ready nor failed: the signal may have cut into it. */
+	/* A signal may have interrupted the case: it counts neither as ready nor as failed. */
 	if (stop_asked()) {
 		run->plans[i].live = false;
 		return 0;
@@ -274,7 +273,7 @@ static int prepare_case(struct run *run, size_t i, struct error *err)
 	return ret;
 }
 
-/* Puts all samples of all cases in a random order that the seed decides. */
+/* Shuffles the samples of all cases into run->turns; the seed decides their order. */
 static int deal_turns(struct run *run, struct error *err)
 {
 	struct prng prng;
@@ -304,7 +303,7 @@ static int deal_turns(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Takes a sample that is long enough; -ECANCELED if a signal came. */
+/* Takes a sample, doubling the loops while it is too short. Returns -ECANCELED if a signal came. */
 static int take_sample(struct run *run, const struct turn *turn, struct measured *sample,
 		       struct error *why)
 {
@@ -375,9 +374,9 @@ static int take_all(struct run *run, struct error *err)
 			continue;
 		code = take_sample(run, turn, &sample, &why);
 		if (stop_asked())
-			break; /* the signal may have cut into it */
+			break; /* the signal may have interrupted the sample */
 		if (code) {
-			why.skip = NULL; /* it had worked before */
+			why.skip = NULL; /* the case worked before: this is a failure, not a skip */
 			ret = drop(run, turn->c, &why, err);
 			continue;
 		}
@@ -386,9 +385,9 @@ static int take_all(struct run *run, struct error *err)
 	return ret;
 }
 
-/* Events cost time: these calls come after all samples, and are none. */
+/* Most and fewest traced calls of a case. They come after all samples, as tracing costs time. */
 enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
-#define TRACED_NS 500000000u /* what they take of a case, about */
+#define TRACED_NS 500000000u /* time after which no more calls of a case are traced */
 
 static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struct trace *trace,
 		      struct trace_legs *legs, uint64_t *ns, struct error *why)
@@ -398,9 +397,9 @@ static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struc
 	struct measured call = { 0 };
 	int ret;
 
-	/* Its ready() is here already: what that calls is no part of the call. */
+	/* ready() is called here, before tracing begins, so that its own calls aren't traced. */
 	plain.meter = NULL;
-	/* Stamps are whole microseconds: not all calls in step with them. */
+	/* Time stamps are whole microseconds: varied pauses keep calls from falling in step. */
 	plain.pause = 6 * (uint32_t)seq;
 	ret = case_ready(c, 1, why);
 	target.ready = NULL;
@@ -440,11 +439,11 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 		int code = trace_call(run, c, calls.seq, trace, legs, &ns, &why);
 
 		if (stop_asked())
-			break; /* the signal may have cut into it */
+			break; /* the signal may have interrupted the call */
 		spent += ns;
 		if (code)
 			return untraced(run, c, &why, err);
-		/* The first comes after other cases: it is another call. */
+		/* The first call follows other cases' calls, on a cold path, and isn't recorded. */
 		if (warm) {
 			ret = record_legs(&run->records, &calls, ns, legs, NULL, err);
 			calls.seq++;
@@ -454,7 +453,7 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 	return ret;
 }
 
-/* Traces all cases; one that can't be traced says why, and is no failure. */
+/* Traces some calls of each case. A case that can't be traced gets a record with the reason. */
 static int trace_all(struct run *run, struct error *err)
 {
 	struct trace_legs legs = {

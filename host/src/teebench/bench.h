@@ -6,8 +6,8 @@
 #include "records.h"
 
 /*
- * Parses no more: cases are checked already. 0 also when cases failed or were
- * skipped (*end tells), or a signal came; -errno when the run could not be written.
+ * Runs the cases, which must have been parsed. Returns 0 also if cases failed or were skipped (*end
+ * has their numbers) or a signal ended the run; -errno if the records could not be written.
  */
 int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
 	      struct sink *sink, struct end_facts *end, struct error *err);

@@ -7,16 +7,16 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-/* A part of the description, which is read from its beginning. After an error nothing more is. */
+/* One item of the description, read word by word. After an error no more words are read. */
 struct text {
-	char *rest; /* NULL: no more */
+	char *rest; /* the words that are left; NULL: none */
 	int ret;
 	struct error *err;
 };
 
 #define wrong(text, ...) ((text)->ret = case_wrong((text)->err, __VA_ARGS__))
 
-/* Reads a word, which is `what`. */
+/* Returns the next word, up to a colon; "" after an error. Messages call the word `what`. */
 static char *next(struct text *t, const char *what)
 {
 	static char nothing[1];
@@ -41,7 +41,7 @@ static uint32_t u32(struct text *t, const char *what)
 	return (uint32_t)number(t, what, UINT32_MAX);
 }
 
-/* Reads a number, or `any`. */
+/* Reads an expected number, or the word `any`. */
 static struct call_number wanted(struct text *t, const char *what)
 {
 	bool any = t->rest && (!strcmp(t->rest, "any") || !strncmp(t->rest, "any:", 4));
@@ -61,7 +61,7 @@ static uint32_t result(struct text *t)
 	return (uint32_t)strtoul(word, NULL, 16);
 }
 
-/* Ends a part: nothing may be left of it. */
+/* Returns the error so far, or -EINVAL if words of the item (`part` in messages) are left. */
 static int end(struct text *t, const char *part)
 {
 	if (!t->ret && t->rest)
@@ -69,7 +69,10 @@ static int end(struct text *t, const char *part)
 	return t->ret;
 }
 
-/* Takes the text as hex digits; there must be so many (0: any even number). */
+/*
+ * Sets *bytes to the hex digits in `text`. Returns false unless there are `digits` of them; 0: any
+ * even number.
+ */
 static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 {
 	size_t len = strlen(text);
@@ -79,7 +82,7 @@ static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
 	return len % 2 == 0 && strspn(text, hex_digits) == len && (!digits || len == digits);
 }
 
-/* Takes the text as the number of a parameter. */
+/* Sets bytes->of to the number of a parameter; returns false if the text isn't one (0 to 3). */
 static bool take_parameter(const char *text, struct call_bytes *bytes)
 {
 	bytes->of = (unsigned)(text[0] - '0');
@@ -87,8 +90,8 @@ static bool take_parameter(const char *text, struct call_bytes *bytes)
 }
 
 /*
- * Reads the word for what memory holds before the call, or, if `wanted`, for
- * what it is expected to hold afterwards.
+ * Parses the word for the bytes that memory holds before the call or, if `wanted`, must hold
+ * afterwards. Returns false if the word is unknown.
  */
 static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
 {
@@ -214,7 +217,7 @@ static int parameter(struct call_step *step, char *item, struct error *err)
 	return end(&t, "a parameter");
 }
 
-/* Returns when the step runs that the item begins; -1 if it begins none. */
+/* Returns when the step that the item begins runs (CALL_SETUP, …); -1 if it begins no step. */
 static int step_word(const char *item)
 {
 	static const char *const whens[] = { "setup:", "before:", "run:" };
@@ -240,7 +243,10 @@ static int add_step(struct call *call, unsigned when, char *item, struct error *
 	return end(&t, "a command");
 }
 
-/* Settles how many bytes are wanted of parameter i, where it is known which. */
+/*
+ * Sets how many bytes parameter i must hold after the call. Returns -EINVAL if the description
+ * contradicts itself.
+ */
 static int settle_size(struct call_step *step, unsigned i, struct error *err)
 {
 	struct call_param *p = &step->params[i];

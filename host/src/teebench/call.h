@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The description of a call to any Trusted Application: which TA, what runs
- * before, which command with which parameters, and what must come back. It is
- * one word of a case line:
+ * The description of a call to any Trusted Application: which TA, which commands run before the
+ * call, which command is called with which parameters, and which results are expected. The
+ * description is one word of a case line:
  *
  *   call=UUID;STEP;PARAMETER;…;STEP;PARAMETER;…
  *
- * STEP: WHEN:COMMAND:RESULT. WHEN is `setup` (once, in a new session),
- * `before` (before every call that is timed) or `run` (the call itself: one,
- * the last); RESULT the return code that is expected, 0x and 8 hex digits.
+ * STEP is WHEN:COMMAND:RESULT. WHEN is `setup` (once, in a new session), `before` (before every
+ * call that is timed) or `run` (the timed call itself: one step, the last). RESULT is the expected
+ * return code: 0x and 8 hex digits.
  *
- * PARAMETER, up to four after their step:
+ * PARAMETER (up to four follow their step) is one of these:
  *
  *   none
  *   value-in:A:B  value-out:WANT_A:WANT_B  value-inout:A:B:WANT_A:WANT_B
@@ -18,11 +18,10 @@
  *   memory-out:KIND:SIZE:WANT:WANT_SIZE
  *   memory-inout:KIND:SIZE:CONTENT:WANT:WANT_SIZE
  *
- * KIND is temporary, registered or allocated. CONTENT is `message`
- * (pool_message()), `fill-XX` or `hex-XX…`. WANT is that, or `same-N` (what
- * went into parameter N), `ALGORITHM-of-N` (its digest), `digest-XX…` (the
- * SHA-256 of what comes back) or `any`; WANT_A, WANT_B and WANT_SIZE may be
- * `any` too.
+ * KIND is temporary, registered or allocated. CONTENT is `message` (pool_message()), `fill-XX` or
+ * `hex-XX…`. WANT is any CONTENT, or `same-N` (the bytes that went into parameter N),
+ * `ALGORITHM-of-N` (their digest), `digest-XX…` (the SHA-256 of the bytes that come back) or
+ * `any`. WANT_A, WANT_B and WANT_SIZE are a number or `any`.
  */
 #pragma once
 
@@ -36,19 +35,19 @@ enum {
 	CALL_SHA256_BYTES = 32,
 };
 
-/* The bytes that go in, or that are wanted back. */
+/* The bytes that memory holds before a call, or must hold afterwards. */
 struct call_bytes {
 	enum {
-		CALL_ANY, /* wanted: whatever comes */
+		CALL_ANY, /* expected: any bytes */
 		CALL_MESSAGE,
 		CALL_FILL,
 		CALL_HEX,
-		CALL_SAME,   /* wanted: what went into parameter `of` */
-		CALL_DIGEST, /* wanted: the digest of that */
-		CALL_SHA256, /* wanted: bytes that have this SHA-256 */
+		CALL_SAME,   /* expected: the bytes that went into parameter `of` */
+		CALL_DIGEST, /* expected: the digest of parameter `of`'s bytes */
+		CALL_SHA256, /* expected: bytes whose SHA-256 is `hex` */
 	} kind;
 	uint8_t fill;
-	const char *hex; /* two digits a byte, of `bytes` */
+	const char *hex; /* two digits for each of `bytes` bytes */
 	size_t bytes;
 	unsigned of;
 	const struct algorithm *algorithm;
@@ -64,12 +63,12 @@ struct call_param {
 	bool in, out;
 	uint32_t a, b;
 	struct call_number want_a, want_b;
-	struct tee_memory memory; /* of .size bytes */
+	struct tee_memory memory; /* for CALL_MEMORY; its .size is in bytes */
 	struct call_bytes content, want;
 	struct call_number want_size;
 
-	/* Not the description's: the memory's bytes before a call, and what it must hold afterwards. */
-	uint8_t *before, *after; /* NULL: whatever comes */
+	/* Set by workload call: memory's bytes before a call, and those it must hold afterwards. */
+	uint8_t *before, *after; /* after: NULL if any bytes will do */
 	size_t after_bytes;
 };
 
@@ -79,23 +78,23 @@ struct call_step {
 	unsigned n_params;
 	struct call_param params[CALL_PARAMS];
 
-	/* Not the description's. */
-	char name[40];       /* "set-up command 3" */
-	TEEC_Operation op;   /* before a call */
-	TEEC_Operation done; /* after it */
+	/* Set by workload call, not by call_parse(). */
+	char name[40];       /* in messages: "set-up command 3" */
+	TEEC_Operation op;   /* the parameters before a call */
+	TEEC_Operation done; /* the parameters after the call */
 };
 
 struct call {
 	char uuid_text[40];
 	TEEC_UUID uuid;
-	struct call_step steps[CALL_STEPS_MAX]; /* the last is CALL_RUN */
+	struct call_step steps[CALL_STEPS_MAX]; /* the last step is the CALL_RUN */
 	unsigned n_steps;
-	char *text; /* that hex points into */
+	char *text; /* copy of the description, into which each .hex points */
 };
 
 /*
- * Parses a description; returns -EINVAL with what is wrong. call_free() is due after a failure,
- * too.
+ * Parses a description. Returns 0, or -EINVAL with a message that names the mistake. The caller
+ * must call call_free() after a failure, too.
  */
 int call_parse(struct call *call, const char *text, struct error *err);
 void call_free(struct call *call);

@@ -9,7 +9,7 @@
 #include "pool.h"
 #include "workloads.h"
 
-enum { OPTIONS_MAX = 5 }; /* parse_option()'s, and one of the workload's own */
+enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
 
 int parse_repeats(const char *text, struct case_options *options, struct error *err)
 {
@@ -265,7 +265,7 @@ static int add_driven(struct cases *to, const struct cases *from, const struct b
 	return ret;
 }
 
-/* Finds the drivers of a case, by its own parse(); there are none where it has no such thing. */
+/* Finds the kernel's drivers for a case's algorithm; none if its backend offers no choice. */
 static void find_drivers(const struct bench_case *c, struct kernel_drivers *found)
 {
 	struct bench_case copy = *c;
@@ -301,7 +301,7 @@ int cases_expand(struct cases *cases, struct error *err)
 		if (!ret && !found.count) {
 			ret = append(&all, c, err);
 			if (!ret)
-				c->parts = c->own = NULL; /* they moved */
+				c->parts = c->own = NULL; /* the copy in `all` owns them now */
 		}
 		kernel_drivers_free(&found);
 	}

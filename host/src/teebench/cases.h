@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Case lines: "KEY [option=value]…", '#' to the end of a line is a comment. */
+/* A case line is "KEY [option=value]…"; a comment begins with # and ends with the line. */
 #pragma once
 
 #include <stdio.h>
@@ -9,24 +9,24 @@
 struct cases {
 	struct bench_case *list;
 	size_t count, room;
-	const char *name; /* of the stream that its lines are from */
+	const char *name; /* name of the stream that the cases were read from */
 };
 
-/* Adds the case of a line (or argument: line 0); an empty line adds nothing. */
+/* Adds the case that `text` describes, if any. `line` is its number; 0: a command-line argument. */
 int cases_add_line(struct cases *cases, const char *text, unsigned line,
 		   const struct case_options *defaults, struct error *err);
-/* Adds the cases of all lines of a stream; err names the line. */
+/* Adds the cases of all lines of a stream; an error's message names the line. */
 int cases_read(struct cases *cases, FILE *stream, const char *name,
 	       const struct case_options *defaults, struct error *err);
 /*
- * Makes of a case of "afalg:*" one of each driver that the kernel has for its algorithm; where
- * there is none it stays, to be skipped with the reason. Is called before case_parse().
+ * Replaces each case of backend "afalg:*" by one case for each of the kernel's drivers for its
+ * algorithm. Without drivers the case stays, to be skipped later. Must precede case_parse().
  */
 int cases_expand(struct cases *cases, struct error *err);
 void cases_free(struct cases *cases);
 
-/* Reads a list such as "1,2,4,8": ascending, distinct, not 0. */
+/* Parses the operations per call, a list such as "1,2,4,8": ascending, distinct, at least 1. */
 int parse_repeats(const char *text, struct case_options *options, struct error *err);
-/* Reads an option of a case line ("samples=30"), also for the command line. */
+/* Parses an option of a case line ("samples=30"), or the same option of the command line. */
 int parse_option(const char *name, const char *value, struct case_options *options,
 		 struct error *err);

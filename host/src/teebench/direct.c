@@ -14,14 +14,14 @@
 #include "tee_device.h"
 
 enum {
-	PARAMS = 4, /* that libteec always passes */
+	PARAMS = 4, /* the number of parameters that libteec always passes */
 	TOO_MANY = PARAMS + 1,
 };
 
 struct direct {
 	int fd;
 	uint32_t session;
-	/* Zeros but for the header: a parameter of no type is all zeros. */
+	/* Only the header is filled in: a parameter of type none is all zeros. */
 	union {
 		struct tee_ioctl_invoke_arg arg;
 		uint8_t bytes[sizeof(struct tee_ioctl_invoke_arg) +
@@ -39,7 +39,7 @@ static int ask(int fd, unsigned long request, void *arg, size_t size)
 	return ioctl(fd, request, &data) ? -errno : 0;
 }
 
-/* Writes a UUID as the TEE reads it: its numbers have the high byte first. */
+/* Writes a UUID in the byte order that the TEE expects: its integers in big-endian. */
 static void octets(uint8_t out[TEE_IOCTL_UUID_LEN], const TEEC_UUID *uuid)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -114,7 +114,7 @@ static int not_refused(struct error *err, const char *why)
 			  TOO_MANY, why);
 }
 
-/* Says why the answer isn't the one that was due. `ret` is the driver's. */
+/* Returns an error that says how the answer differs from the expected one. `ret` is the ioctl's. */
 static int wrong(const struct tee_ioctl_invoke_arg *arg, enum direct_kind kind, int ret,
 		 struct error *err)
 {
@@ -136,7 +136,7 @@ static int wrong(const struct tee_ioctl_invoke_arg *arg, enum direct_kind kind, 
 
 int direct_call(struct direct *d, enum direct_kind kind, uint32_t times, struct error *err)
 {
-	/* Each kind has parameters, the result that must come back, and its origin: a pseudo TA's is a TA's. */
+	/* Each kind's number of parameters, expected result, and expected origin of the result. */
 	static const struct {
 		uint32_t params, result, origin;
 	} kinds[] = {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An empty call to the digest TA by the kernel's own interface, without
- * libteec, and the same call with one parameter more than a call may have:
- * the TEE's core refuses that before it looks for a TA. What the one takes
- * more than the other is the TA's. A TEE that takes nobody's TAs has a session
- * with its own pseudo TA instead, which lists devices, and which every OP-TEE
- * since 3.6 has: it refuses a command that it doesn't know.
+ * Calls through the kernel's own interface, without libteec: an empty call to the digest TA, and
+ * the same call with one parameter too many, which the TEE's core refuses before it looks for a TA.
+ * The difference between their times is the TA's share. Where the TEE doesn't accept teemark's TAs,
+ * the session is with a pseudo TA of the TEE instead: the one that lists devices, which every
+ * OP-TEE since 3.6 has. The pseudo TA refuses a command that it doesn't know.
  */
 #pragma once
 
@@ -18,20 +17,20 @@
 
 struct direct;
 
-/* device.pta of OP-TEE (pta_device.h there); no command of it has this number. */
+/* UUID of OP-TEE's device.pta (pta_device.h there), and a number that none of its commands has. */
 extern const TEEC_UUID pseudo_ta;
 enum { PSEUDO_NO_COMMAND = 0x7ea };
 #define PSEUDO_ANSWER \
 	0xFFFF0009 /* TEE_ERROR_NOT_IMPLEMENTED; libteec's headers have no name for it */
 
 enum direct_kind {
-	DIRECT_EMPTY,   /* to the digest TA */
-	DIRECT_REFUSED, /* by the TEE's core; a session with either of them will do */
-	DIRECT_PSEUDO,  /* to the pseudo TA */
+	DIRECT_EMPTY,   /* an empty call to the digest TA */
+	DIRECT_REFUSED, /* a call that the TEE's core refuses, in a session with any TA */
+	DIRECT_PSEUDO,  /* a call to the pseudo TA, which refuses it */
 };
 
 /*
- * Opens a session of its own, with the pseudo TA or the digest TA. err->skip is one of
+ * Opens a session with the pseudo TA if `pseudo`, otherwise with the digest TA. err->skip is one of
  * tee_device_open()'s, or `no-pseudo-ta`.
  */
 int direct_open(struct direct **direct, bool pseudo, struct error *err);
@@ -39,7 +38,7 @@ int direct_open(struct direct **direct, bool pseudo, struct error *err);
 void direct_close(struct direct *direct);
 
 /*
- * Makes `times` calls. If a call that is to be refused succeeds, or isn't refused by the TEE's core
- * for its parameters, the case is a skip `not-refused`: this TEE or its driver is another.
+ * Makes `times` calls. If a DIRECT_REFUSED call succeeds, or anything but the TEE's core refuses
+ * it, the case is skipped as `not-refused`: this TEE or its driver handles the call differently.
  */
 int direct_call(struct direct *direct, enum direct_kind kind, uint32_t times, struct error *err);

@@ -82,7 +82,7 @@ char *read_whole(const char *path, size_t max)
 		len += (size_t)n;
 	}
 	close(fd);
-	/* The device tree's strings end in a NUL, its lists have them inside. */
+	/* A string of the device tree ends in a NUL; a list of strings has NULs between them. */
 	while (len && (!text[len - 1] || strchr(" \t\r\n", text[len - 1])))
 		len--;
 	for (size_t i = 0; i < len; i++)
@@ -135,7 +135,7 @@ void lines_add(struct lines *lines, const char *fmt, ...)
 	n = strlen(line);
 	bigger = realloc(lines->text, lines->len + n + 2);
 	if (!bigger)
-		return; /* a fact less */
+		return; /* without memory, the line is left out */
 	lines->text = bigger;
 	if (lines->len)
 		lines->text[lines->len++] = '\n';

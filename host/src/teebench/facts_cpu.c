@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MIDR's fields: Arm Architecture Reference Manual, MIDR_EL1. Part numbers:
- * each core's Technical Reference Manual.
+ * The fields of the register MIDR_EL1 are from the Arm Architecture Reference Manual, the part
+ * numbers from each core's Technical Reference Manual.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void name_of_midr(unsigned midr, char *name, size_t size)
 		 revision);
 }
 
-/* Reads a value of /proc/cpuinfo as a number. */
+/* Sets *number to the value of a line of /proc/cpuinfo; returns false if there is no such line. */
 static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *number)
 {
 	char text[16];
@@ -56,7 +56,7 @@ static bool cpuinfo_number(const char *cpuinfo, const char *name, unsigned *numb
 	return found;
 }
 
-/* Builds MIDR from its fields: 32-bit kernels have no midr_el1 in /sys, but say those. */
+/* Builds MIDR from its fields in /proc/cpuinfo: 32-bit kernels have no midr_el1 in /sys. */
 static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 {
 	unsigned implementer, variant, part, revision;
@@ -70,7 +70,7 @@ static bool midr_of_cpuinfo(const char *cpuinfo, unsigned *midr)
 	return true;
 }
 
-/* Adds the distinct cores: a big.LITTLE chip has more than one. */
+/* Adds the names of the distinct kinds of cores, of which a big.LITTLE chip has more than one. */
 static void add_models(struct facts *f, const char *cpuinfo)
 {
 	struct lines models = { 0 };
@@ -104,7 +104,7 @@ static void add_models(struct facts *f, const char *cpuinfo)
 
 static void add_features(struct facts *f, const char *cpuinfo)
 {
-	/* These matter for crypto on a development machine. */
+	/* The features that speed crypto up on a development machine. */
 	static const char *const x86[] = { "aes", "avx2", "avx512f", "pclmulqdq", "sha_ni", "vaes" };
 	struct lines have = { 0 };
 	char flags[4096], *word, *save = NULL;
@@ -121,7 +121,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 	fact_lines(f, "features", &have, NULL);
 }
 
-/* Adds "VALUE" if all CPUs say the same, else "cpu0 VALUE", "cpu1 VALUE", … */
+/* Adds "VALUE" if the file says the same for all CPUs, else "cpu0 VALUE", "cpu1 VALUE", … */
 static void add_per_cpu(struct facts *f, const char *name, const char *file, const char *why_not)
 {
 	struct lines each = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The TEE, and who computes in the kernel and in libraries. */
+/* Facts of the TEE, and of crypto in the kernel and in libraries. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static char *read_kernel_log(void)
 static const char log_unreadable[] =
 	"the kernel's log, where it stands, cannot be read by this user (kernel.dmesg_restrict)";
 
-/* Takes the revision from sysfs (newer kernels), else from the kernel's log. */
+/* Adds OP-TEE's revision, from sysfs (newer kernels) or else from the kernel's log. */
 static void add_revision(struct facts *f, const char *device)
 {
 	static const char mark[] = "optee: revision ";
@@ -69,7 +69,7 @@ static void add_revision(struct facts *f, const char *device)
 		if (!text)
 			why = log_unreadable;
 		for (char *at = text; at && (at = strstr(at, mark));)
-			line = at += strlen(mark); /* the last one */
+			line = at += strlen(mark); /* the last such line counts */
 		if (line)
 			line[strcspn(line, "\n")] = '\0';
 	}
@@ -86,7 +86,7 @@ static void add_capabilities(struct facts *f, uint32_t all)
 		{ TEE_GEN_CAP_GP, "GlobalPlatform" },
 		{ TEE_GEN_CAP_PRIVILEGED, "privileged" },
 		{ TEE_GEN_CAP_REG_MEM, "registered memory" },
-		/* TEE_GEN_CAP_MEMREF_NULL, of newer headers */
+		/* TEE_GEN_CAP_MEMREF_NULL, which only newer headers define */
 		{ 1 << 3, "null memory references" },
 	};
 	struct lines caps = { 0 };
@@ -145,7 +145,7 @@ void facts_of_ta_counter(struct facts *f)
 	json_double(f->json, "resolution_ns", 1e9 / counter->hz);
 }
 
-/* Returns whether the kernel's name is that of an algorithm that is measured. */
+/* Returns whether `name` is the kernel's name of an algorithm that teebench measures. */
 static bool is_relevant(const char *name)
 {
 	for (size_t i = 0; i < algorithms_count; i++)
@@ -192,7 +192,7 @@ static bool names_driver(const char *line)
 	return !has_word(line, of_a_trace) && has_word(line, words);
 }
 
-/* Adds the first lines that the kernel has logged of crypto drivers. */
+/* Adds the first 20 lines of the kernel's log that name a crypto driver. */
 static void add_driver_log(struct facts *f)
 {
 	enum { LINES_MAX = 20 };
@@ -202,7 +202,7 @@ static void add_driver_log(struct facts *f)
 
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line && count < LINES_MAX;
 	     line = strtok_r(NULL, "\n", &save)) {
-		const char *said = strchr(line, ']'); /* after the time */
+		const char *said = strchr(line, ']'); /* the end of the time stamp */
 
 		if (!said || !names_driver(said))
 			continue;
@@ -214,7 +214,7 @@ static void add_driver_log(struct facts *f)
 	free(text);
 }
 
-/* Asks what libkcapi asks first; CONFIG_CRYPTO_USER provides it. */
+/* Adds the errno of opening a NETLINK_CRYPTO socket (CONFIG_CRYPTO_USER), libkcapi's first step. */
 static void add_netlink(struct facts *f)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_CRYPTO);

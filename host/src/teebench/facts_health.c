@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * These facts can keep a measurement from working, or from meaning something: each step of an
- * AF_ALG socket, the devices' permissions, modules, tracing, disk.
+ * Facts that can prevent a measurement or make it meaningless: the steps of using AF_ALG sockets,
+ * the devices' permissions, kernel modules, tracing, disk space.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,16 +32,16 @@
 #include "place.h"
 
 /*
- * A process of its own tells this of its socket. A driver that never answers holds that process for
- * good, and not even SIGKILL ends it.
+ * The progress of an AF_ALG socket, which a child process writes to shared memory. A driver that
+ * never answers blocks the child for good: not even SIGKILL ends it.
  */
 struct attempt {
-	char step[32];    /* under way; "": none is */
-	char driver[128]; /* that is bound; "": not known */
+	char step[32];    /* the step under way; "": none */
+	char driver[128]; /* the driver behind the socket; "": not known */
 	char lines[512];
 };
 
-enum { PATIENCE_SECONDS = 10 }; /* for a step, which may load modules */
+enum { PATIENCE_SECONDS = 10 }; /* longest wait for a step, which may load modules */
 
 /* Adds a line such as "hash accept: 2 No such file or directory" or "hash accept: ok". */
 static void put_step(char *lines, size_t room, const char *what, bool ok)
@@ -108,7 +108,7 @@ static void try_socket(struct attempt *a, const char *type, const char *name)
 		try_hash(a, name, fd);
 }
 
-/* Closes the files: nobody who waits for the end of this program's output waits for a child. */
+/* Closes a child's files, so that a blocked child doesn't keep this program's output open. */
 static void let_go_of_files(void)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -119,8 +119,8 @@ static void let_go_of_files(void)
 }
 
 /*
- * Waits for the child; *found is what it told. Returns false if it is at one step for too long: it
- * is killed then, and left alone if not even that ends it.
+ * Waits for the child, and copies its report to *found. Returns false if the child spent more than
+ * PATIENCE_SECONDS in one step; it is then killed, and left alone if SIGKILL doesn't end it.
  */
 static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 {
@@ -147,7 +147,7 @@ static bool ends(pid_t child, const struct attempt *a, struct attempt *found)
 	return true;
 }
 
-/* Tries each step of a type of socket, up to the first that fails. */
+/* Adds the result of each step of an AF_ALG socket of this type, up to the first that fails. */
 static void add_attempt(struct lines *lines, const char *type, const char *name)
 {
 	struct attempt *a =
@@ -195,7 +195,7 @@ static void add_afalg_steps(struct facts *f)
 	fact_lines(f, "afalg_steps", &lines, "nothing was tried");
 }
 
-/* Lists the kernel's asymmetric drivers, and what the ways to them for user space answer. */
+/* Adds the kernel's asymmetric drivers, and whether AF_ALG or keyctl let user space use them. */
 static void add_asymmetric(struct facts *f)
 {
 	struct sockaddr_alg address = { AF_ALG, "akcipher", 0, 0, "rsa" };
@@ -207,7 +207,7 @@ static void add_asymmetric(struct facts *f)
 	put_step(answers, sizeof(answers), "an AF_ALG socket",
 		 fd >= 0 && !bind(fd, (struct sockaddr *)&address, sizeof(address)));
 	close(fd);
-	/* No key has this number. */
+	/* No key has the number INT32_MAX. */
 	put_step(answers, sizeof(answers), "keyctl (126: it takes keys of a keyring)",
 		 !syscall(SYS_keyctl, KEYCTL_PKEY_QUERY, INT32_MAX, 0, "", none));
 	kernel_drivers_read(&drivers, NULL);
@@ -262,8 +262,8 @@ static const char *const of_interest[] = {
 };
 
 /*
- * Lists the modules of interest in a file: a line of /proc/modules begins with the name, one of
- * modules.dep with the path ("kernel/crypto/af_alg.ko.xz: …").
+ * Adds the names of the relevant modules in a file. A line of /proc/modules begins with a module's
+ * name, a line of modules.dep with its path ("kernel/crypto/af_alg.ko.xz: …").
  */
 static void add_modules_of(struct facts *f, const char *name, const char *path, const char *why_not)
 {
@@ -315,7 +315,7 @@ static void add_tracing(struct facts *f)
 		  why);
 }
 
-/* Adds the free space of the folder that cases write to. */
+/* Adds the free bytes of the folder in which cases store their files. */
 static void add_disk(struct facts *f)
 {
 	struct statvfs fs;
@@ -327,7 +327,7 @@ static void add_disk(struct facts *f)
 	json_i64(f->json, "disk_free_bytes", (int64_t)fs.f_bavail * (int64_t)fs.f_frsize);
 }
 
-/* Adds the masks that OpenSSL reads in the environment. */
+/* Adds the environment variables that mask CPU features for OpenSSL, or configure it otherwise. */
 static void add_masks(struct facts *f)
 {
 	static const char *const names[] = { "OPENSSL_armcap", "OPENSSL_ia32cap", "OPENSSL_CONF",
@@ -356,7 +356,7 @@ void facts_of_health(struct facts *f)
 	add_devices(f);
 	add_modules(f);
 	add_tracing(f);
-	/* Raspberry Pi's firmware says whether it slows the CPU down. */
+	/* The Raspberry Pi's firmware tells whether it throttles the CPU. */
 	fact_file(f, "throttled", "/sys/devices/platform/soc/soc:firmware/get_throttled",
 		  "no firmware here that tells");
 	add_disk(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Board, memory, clock and kernel. */
+/* Facts of the board, memory, clock and kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define DEVICE_TREE "/proc/device-tree"
 
-/* Adds a line of /proc/meminfo, in bytes. */
+/* Adds the value of a line of /proc/meminfo, converted from KiB to bytes. */
 static void add_meminfo(struct facts *f, const char *name, const char *text, const char *of_line)
 {
 	char kib[32];
@@ -47,9 +47,8 @@ void facts_of_clock(struct facts *f)
 }
 
 /*
- * Finds out whether the CPU is emulated. A guest can't see whether its instructions are translated,
- * but KVM gives a guest no secure world: if there is OP-TEE behind an SMC on QEMU's board, the CPU
- * is emulated.
+ * Adds whether the CPU is emulated. A guest can't see this directly, but KVM gives a guest no
+ * secure world: if QEMU's board has a TEE device, the CPU is emulated.
  */
 static void add_virtual(struct facts *f, const char *compatible)
 {
@@ -89,7 +88,7 @@ void facts_of_board(struct facts *f)
 	free(compatible);
 }
 
-/* Returns the kernel's configuration as text, and where it was found. */
+/* Returns the kernel's configuration, which the caller frees, and its path in `found`; or NULL. */
 static char *read_config(const char *release, char *found, size_t size)
 {
 	static const char *const places[] = { "/boot/config-%s", "/lib/modules/%s/config",
@@ -115,7 +114,7 @@ static char *read_config(const char *release, char *found, size_t size)
 		}
 	}
 	for (size_t i = 0; !text && i < sizeof(places) / sizeof(*places); i++) {
-		/* The formats stand right above. */
+		/* The formats are the constants above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(found, size, places[i], release);
@@ -144,7 +143,7 @@ static void add_options(struct facts *f, const char *release)
 	for (char *name = config ? strtok_r(names, " ", &save) : NULL; name;
 	     name = strtok_r(NULL, " ", &save)) {
 		snprintf(option, sizeof(option), "CONFIG_%s", name);
-		/* An option that isn't set is in a comment. */
+		/* An option that isn't set occurs only in a comment. */
 		if (!line_value(config, option, value, sizeof(value)))
 			strcpy(value, "n");
 		lines_add(&lines, "%s=%s", option, value);

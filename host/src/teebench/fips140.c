@@ -18,7 +18,7 @@ static bool monobit(const uint8_t *block)
 	return ones > 9725 && ones < 10275;
 }
 
-/* Computes X = 16/5000 * (sum of squares) - 5000 of the 5,000 half bytes. */
+/* Returns whether X is in bounds; X = 16/5000 * (sum of the squared half-byte counts) - 5000. */
 static bool poker(const uint8_t *block)
 {
 	unsigned count[16] = { 0 }, squares = 0;
@@ -34,7 +34,7 @@ static bool poker(const uint8_t *block)
 	return x > 2.16 && x < 46.17;
 }
 
-/* Runs of zeros and of ones, by length; one of 26 or more is too long. */
+/* Returns whether the runs of each length are in bounds, and no run has 26 bits or more. */
 static bool runs(const uint8_t *block)
 {
 	static const struct {
@@ -72,11 +72,11 @@ unsigned fips140_bound(unsigned blocks)
 	double term = 1, sum;
 	unsigned k = 0;
 
-	/* pow() would ask for glibc 2.29. */
+	/* pow() would need glibc 2.29 or newer. */
 	for (unsigned i = 0; i < blocks; i++)
 		term *= 1 - p;
 	sum = term;
-	/* The term of k + 1 from that of k. */
+	/* Computes the binomial term of k + 1 from the term of k. */
 	while (1 - sum > 1e-6 && k < blocks) {
 		term *= (double)(blocks - k) / (k + 1) * p / (1 - p);
 		sum += term;

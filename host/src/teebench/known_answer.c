@@ -4,10 +4,10 @@
 #include "known_answer.h"
 #include "stop.h"
 
-/* Between two looks at whether to stop so many bytes are hashed. */
+/* Bytes that are hashed between two checks for a signal. */
 enum { STEP = 4 << 20 };
 
-/* Computes a short message on the desk, into out. */
+/* Computes the result of a short message on the desk, and copies it to `out`. */
 static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
 		   uint8_t *out, struct error *err)
 {
@@ -28,7 +28,7 @@ static int compute(struct desk *desk, const struct keyed_job *job, const uint8_t
 	return ret;
 }
 
-/* Checks that no bit of the message or of its tag can be changed unseen. */
+/* Checks that decrypting refuses a message with a flipped bit, in the ciphertext or in the tag. */
 static int tampered(struct desk *desk, const struct keyed_job *job, const uint8_t *message,
 		    struct error *err)
 {
@@ -122,14 +122,14 @@ const struct backend *known_answer_referee(const struct backend *backend, enum d
 
 		if (b == backend || b->local != local || (use == DESK_DIGEST && !b->digest) ||
 		    (use == DESK_KEYED && !b->message) || (use == DESK_ASYM && !b->generate))
-			continue; /* who makes no keys has but few of the uses */
+			continue; /* a backend that can't make keys supports few uses */
 		++*next;
 		return b;
 	}
 	return NULL;
 }
 
-/* Hashes in pieces by the backend of a desk. */
+/* Hashes `len` bytes by a desk's backend, in pieces between which a signal can end it. */
 static int digest_of(struct desk *desk, const struct algorithm *alg, const uint8_t *data,
 		     size_t len, uint8_t *out, struct error *err)
 {

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Results that are known from elsewhere: published vectors, and another backend
- * that computes the same.
- */
+/* Checks of results against independent ones: published vectors, or another backend's results. */
 #pragma once
 
 #include "vectors.h"
 #include "workload.h"
 
-/* The buffers of a desk must hold so many bytes to check vectors there. */
+/* Smallest size, in bytes, of a desk's buffers on which vectors can be checked. */
 enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
 
 /*
- * Checks the backend of a desk against all published vectors of alg, at least one. An AEAD that
- * decrypts must also refuse an altered message. Afterwards a DESK_KEYED has none of the caller's
- * keys and messages any more; a DESK_DIGEST still has its message.
+ * Checks a desk's backend against all published vectors of `alg`; -ENOENT if there is none. An AEAD
+ * that decrypts must also refuse an altered message. A DESK_KEYED loses its owner's key and message
+ * by this; a DESK_DIGEST keeps its message.
  */
 int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decrypt,
 		       struct error *err);
 
 /*
- * Returns the next backend that may be asked for another opinion, and NULL after the last: not
- * `backend`; first those that compute in this process, from the end of the list, where the
- * libraries of others are. *next begins with 0.
+ * Returns the next backend that can check the results of `backend`, NULL after the last. Backends
+ * that compute in this process come first. The list is read from its end, where the libraries are.
+ * *next must be 0 at the first call.
  */
 const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
 					   size_t *next);
 
 /*
- * Computes the digest of len bytes of ordinary memory by another backend than `not_by` (or any,
- * NULL), which is held against the published vectors first. *by is its name. -ENOENT: no other
+ * Computes the digest of `len` bytes by a backend other than `not_by` (NULL: by any), which is
+ * first checked against the published vectors. *by is set to the backend's name. -ENOENT: no other
  * backend has the algorithm.
  */
 int known_answer_digest(struct pool *pool, const struct backend *not_by,

@@ -12,15 +12,15 @@
 
 struct row {
 	const char *workload, *subject, *backend;
-	bool there;       /* the backend is, or its list says what it lacks */
-	struct error why; /* .code 0: this machine can run it */
+	bool there;       /* the backend is available here, or the case names none */
+	struct error why; /* .code 0: this machine can run the case */
 };
 
 struct listing {
 	struct pool pool;
 	struct row *rows;
 	size_t count;
-	bool failed; /* out of memory */
+	bool failed; /* memory ran out */
 };
 
 static bool is(const struct row *row, const char *word)
@@ -39,7 +39,7 @@ static void add(struct listing *listing, const struct row *row)
 	rows[listing->count++] = *row;
 }
 
-/* Returns 0 if this machine can run the backend, by opening what it is listed for. */
+/* Returns 0 if this machine can run the backend; to find out, it opens a session. */
 static int available(struct pool *pool, const struct backend *backend, struct error *why)
 {
 	enum desk_use use = backend->uses & 1u << USE_DIGESTS ? DESK_DIGEST :
@@ -51,8 +51,9 @@ static int available(struct pool *pool, const struct backend *backend, struct er
 }
 
 /*
- * Splits a part of the parameters, such as "in|out", in place into the words that may stand there.
- * A name in capitals stands for words of the workload, or for a number of bytes. Returns how many.
+ * Splits a part of the parameters' syntax ("in|out") in place into the words that a key may have
+ * there, and returns their number. The workload's words, or a number of bytes, replace a name in
+ * capitals.
  */
 static unsigned alternatives(const struct workload *w, char *part, const char *words[16])
 {
@@ -80,7 +81,7 @@ static unsigned alternatives(const struct workload *w, char *part, const char *w
 	return n;
 }
 
-/* Writes the n-th key that a workload may have for a subject; returns false after the last. */
+/* Writes the n-th possible key of a workload for the row; returns false if there are no more. */
 static bool write_key(char key[CASE_KEY_MAX], const struct row *row, const struct workload *w,
 		      unsigned n)
 {
@@ -98,7 +99,7 @@ static bool write_key(char key[CASE_KEY_MAX], const struct row *row, const struc
 	return !n;
 }
 
-/* Returns whether the backend has anything of the case's kind. */
+/* Returns whether the backend has functions of the kind that the case needs, such as digests. */
 static bool serves(const struct bench_case *c)
 {
 	const struct backend *b = c->backend;
@@ -110,7 +111,7 @@ static bool serves(const struct bench_case *c)
 	return !c->workload->draws || b->random;
 }
 
-/* Says whether this machine can run a case. Returns -EINVAL if there is none with that key. */
+/* Sets in *row whether this machine can run the case. Returns -EINVAL if no case has that key. */
 static int try_key(struct pool *pool, const char *key, struct row *row)
 {
 	static const struct case_options options = { .repeats = { 1 }, .n_repeats = 1 };
@@ -134,7 +135,7 @@ static int try_key(struct pool *pool, const char *key, struct row *row)
 	return ret;
 }
 
-/* Adds a row if there is a case of the workload, subject and backend. */
+/* Adds a row if the workload has a case with this subject and backend. */
 static void try(struct listing *listing, const struct workload *w, const char *subject,
 		const char *backend)
 {
@@ -142,10 +143,10 @@ static void try(struct listing *listing, const struct workload *w, const char *s
 	char key[CASE_KEY_MAX];
 	int ret = -EINVAL;
 
-	/* Where there is no such step, there may be another. */
+	/* A backend that lacks one step may have another. */
 	for (unsigned n = 0; (ret || is(&row, "no-step")) && write_key(key, &row, w, n); n++)
 		ret = try_key(&listing->pool, key, &row);
-	/* Who isn't called across a border has no empty call. */
+	/* A backend that isn't called across a border has no empty call. */
 	if (!ret && !is(&row, "no-call"))
 		add(listing, &row);
 }
@@ -170,7 +171,7 @@ static void try_subjects(struct listing *listing, const struct workload *w)
 		try_backends(listing, w, asym_algorithms[i].name);
 }
 
-/* Prints a line for each subject of a workload, with the backends that have it. */
+/* Prints for each subject of a workload a line with the backends that this machine can run. */
 static void print_rows(const struct listing *listing, const char *workload)
 {
 	const char *subject = "";

@@ -6,7 +6,7 @@
 #include "error.h"
 
 /*
- * Prints what this machine can run, and why not the rest (--list). Stores nothing anywhere.
- * allow_rpmb: as in struct pool.
+ * Prints which cases this machine can run, and why it can't run the others (--list). Stores nothing
+ * anywhere. allow_rpmb is as in struct pool.
  */
 int list_print(bool allow_rpmb, struct error *err);

@@ -20,7 +20,7 @@ static const struct {
 	{ "memory", facts_of_memory },         { "clock", facts_of_clock },
 	{ "kernel", facts_of_kernel },         { "tee", facts_of_tee },
 	{ "ta_counter", facts_of_ta_counter }, { "crypto", facts_of_crypto },
-	{ "health", facts_of_health }, /* the last: only doctors ask it */
+	{ "health", facts_of_health }, /* must be last: runs leave it out */
 };
 
 static void put_backend(struct json *j, const char *name, const char *title, bool secure,
@@ -34,7 +34,7 @@ static void put_backend(struct json *j, const char *name, const char *title, boo
 	json_object_end(j);
 }
 
-/* Writes what the names in case keys stand for, in the order of reports. */
+/* Writes the backends and algorithms that case keys name, with titles, in the order of reports. */
 static void put_names(struct json *j)
 {
 	const struct backend *made;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The facts of this machine. What cannot be had is null, and "reasons" says
- * why.
- */
+/* The facts of this machine. A fact that can't be found out is null, and "reasons" says why. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,16 +9,16 @@
 #include "ta_counter.h"
 
 /*
- * Adds the facts to an object that is open. counter: as it was found. health:
- * those besides that only doctors ask, for asking loads modules of the kernel.
+ * Adds the facts to an open JSON object. `counter` is ta_counter_find()'s result. `health` adds the
+ * facts of facts_health.c, which runs leave out, since collecting them loads kernel modules.
  */
 void machine_put(struct json *j, const struct ta_counter *counter, bool health);
 
 /*
- * Adds "after": those that a run itself may have changed. Null is for the
- * reason that the machine record gave.
+ * Adds "after": the facts that a run itself may have changed. If one is null, the machine record
+ * has the reason.
  */
 void machine_put_after(struct json *j);
 
-/* Prints the record (--machine). */
+/* Prints the machine record, one JSON object (--machine). */
 int machine_print(struct error *err);

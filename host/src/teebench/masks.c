@@ -21,7 +21,7 @@ static _Noreturn void become(const char *key, uint32_t calls, int out, const cha
 {
 	char number[16];
 
-	/* A terminal's signals reach teebench alone, which ends this process. */
+	/* A group of its own keeps the terminal's signals from this process; teebench ends it. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGTERM, SIG_DFL);
@@ -32,7 +32,7 @@ static _Noreturn void become(const char *key, uint32_t calls, int out, const cha
 	_exit(127);
 }
 
-/* Reads the stretches of a process; returns false if it gave none, or not all. */
+/* Times stretches of calls in a separate process, into ns[]; returns false if one is missing. */
 static bool stretches_of(const char *key, uint32_t calls, const char *variable, const char *value,
 			 uint64_t *ns)
 {
@@ -59,7 +59,9 @@ static bool stretches_of(const char *key, uint32_t calls, const char *variable, 
 	}
 	if (pid < 0)
 		return false;
-	/* A signal ended the reading: the process cleans up and ends, too. */
+	/*
+	 * If stretches are missing, as after a signal, SIGTERM lets the process clean up and end.
+	 */
 	if (n < MASKS_STRETCHES)
 		kill(pid, SIGTERM);
 	while (waitpid(pid, &status, 0) < 0) {

@@ -7,8 +7,8 @@
 
 enum {
 	ALIGN_TRIES = 50,
-	WAKE_EARLY_NS = 300000, /* most sleeps end sooner than that too late */
-	AFTER_TICK_NS = 100000, /* what the tick itself has the kernel do */
+	WAKE_EARLY_NS = 300000, /* a sleep rarely ends later than intended by more than this */
+	AFTER_TICK_NS = 100000, /* longer than the kernel's own work at a tick */
 	LATE_NS = 2000,
 };
 
@@ -21,9 +21,9 @@ static uint64_t monotonic_ns(void)
 }
 
 /*
- * Waits for the next tick. Sleeping alone would begin samples at any place between two ticks, since
- * an emulated machine may wake late: sleep most of the time, then look at the clock. If it was too
- * late even so, take the next tick.
+ * Waits until just after the next tick, a multiple of align_ns. An emulated machine may wake up
+ * late, so the sleep ends early and the clock is read until the tick. If the tick was missed even
+ * so, the next one is taken.
  */
 static void align(uint64_t align_ns)
 {
@@ -86,7 +86,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	}
 	measured->ns = end - begin;
 	measured->along_ns = 0;
-	/* The other clock is stopped after a failure, too, whose reason then stays. */
+	/* The second clock is stopped after a failure, too, whose error is then kept. */
 	if (along) {
 		int stopped = along->stop(along->state, &measured->along_ns, ret ? NULL : err);
 
@@ -95,7 +95,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	return ret;
 }
 
-/* Returns the smallest power of two that isn't below x. */
+/* Returns the smallest power of two that is at least x. */
 static uint64_t power_of_two(uint64_t x)
 {
 	uint64_t p = 1;
@@ -126,8 +126,8 @@ int measure_calibrate(const struct measure *m, const struct measure_target *targ
 		if (warm.ns >= goal || n == max)
 			break;
 		/*
-		 * The calls are too few to tell. Their number grows by 16 times at most, for a
-		 * short measurement foretells badly.
+		 * Too few calls for a sample. Their number grows at most 16-fold, since a short
+		 * measurement predicts badly.
 		 */
 		more = warm.ns ? power_of_two(goal * n / warm.ns + 1) : 16 * n;
 		if (more < 2 * n)

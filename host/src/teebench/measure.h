@@ -13,8 +13,8 @@
 enum { MEASURE_LOOPS_MAX = 1 << 24 };
 
 /*
- * Another clock, which runs along in a stretch: it is started before the first reading of the first
- * clock, and stopped after its last, both untimed.
+ * A second clock, which runs during the calls of a sample. It is started before the first clock's
+ * first reading and stopped after its last reading, so neither is timed.
  */
 struct measure_along {
 	int (*start)(void *state, struct error *err);
@@ -22,48 +22,46 @@ struct measure_along {
 	void *state;
 };
 
-struct bench_case; /* whoever gives a target defines it */
+struct bench_case; /* defined by whoever makes a target */
 
 struct measure_target {
 	/* Makes `loops` calls of `repeat` operations each; returns 0 or -errno. */
 	int (*run)(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err);
 	struct bench_case *c;
-	/* Runs untimed before every run(); or NULL. */
+	/* Prepares every run(), untimed; may be NULL. */
 	int (*ready)(struct bench_case *c, uint32_t loops, struct error *err);
-	uint32_t loops_max;                /* 0: MEASURE_LOOPS_MAX */
-	const struct measure_along *along; /* NULL: no other clock */
+	uint32_t loops_max;                /* most calls in a sample; 0: MEASURE_LOOPS_MAX */
+	const struct measure_along *along; /* a second clock; NULL: none */
 };
 
 uint32_t measure_loops_max(const struct measure_target *target);
 
 struct measure {
 	uint64_t (*now_ns)(void);
-	const struct usage_meter *meter; /* NULL: usage is not read */
+	const struct usage_meter *meter; /* NULL: CPU usage is not read */
 	/*
-	 * Samples begin just after a whole multiple of this on
-	 * CLOCK_MONOTONIC, so that timer ticks fall on the same place in each.
-	 * 0: at once.
+	 * Samples begin just after a multiple of this many nanoseconds on CLOCK_MONOTONIC, so that
+	 * timer ticks fall on the same place in each sample. 0: samples begin at once.
 	 */
 	uint64_t align_ns;
-	uint32_t pause; /* rounds of an empty loop before it begins */
-	/* Returns not 0 if all is to end; it is asked before anything is run. NULL: never. */
+	uint32_t pause; /* rounds of an empty loop before a sample begins */
+	/* Called before every run(); a nonzero result ends measuring. NULL: nothing ends it. */
 	int (*stopped)(struct error *err);
 };
 
 struct measured {
 	uint64_t ns;
-	uint64_t along_ns; /* by the other clock; 0 without one */
+	uint64_t along_ns; /* time by the second clock; 0 without one */
 	struct usage usage;
 };
 
-/* Times a stretch between two readings of the clock. */
+/* Times one run() of `loops` calls of `repeat` operations each. Returns 0 or -errno. */
 int measure_once(const struct measure *m, const struct measure_target *target, uint32_t loops,
 		 uint32_t repeat, struct measured *measured, struct error *err);
 
 /*
- * Finds how many loops make a sample of at least min_ns, with a quarter to spare: a power of two,
- * so that small differences in speed don't change it. Warms the path up on the way. *call_ns is
- * what a call took.
+ * Finds how many loops make a sample of at least 1.25 * min_ns: a power of two, so that small
+ * differences in speed don't change it. Warms the path up. *call_ns is set to the time of one call.
  */
 int measure_calibrate(const struct measure *m, const struct measure_target *target, uint64_t min_ns,
 		      uint32_t repeat, uint32_t *loops, uint64_t *call_ns, struct error *err);

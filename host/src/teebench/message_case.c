@@ -62,12 +62,14 @@ int message_case_referee(struct bench_case *c, struct keyed_job *job, struct des
 		c->checked_by = (*desk)->backend->name;
 		return 0;
 	}
-	/* Then the backend's own, and vectors must do. */
+	/* Otherwise the case's own desk computes, and published vectors are the only check. */
 	*desk = c->desk;
 	return set_up(*desk, job, err);
 }
 
-/* Computes what another backend makes of `len` bytes, or this one if there is no other. */
+/*
+ * Encrypts or authenticates `len` bytes by another backend or, if there is none, by the case's own.
+ */
 static int compute_otherwise(struct bench_case *c, const uint8_t *in, size_t len, uint8_t *out,
 			     size_t out_len, struct error *err)
 {
@@ -86,7 +88,7 @@ static int compute_otherwise(struct bench_case *c, const uint8_t *in, size_t len
 	return ret;
 }
 
-/* Sets what the result must be. */
+/* Sets c->want to the expected result of the message `in`. */
 static int find_want(struct bench_case *c, const uint8_t *in, struct error *err)
 {
 	struct message_case *m = c->state;
@@ -101,7 +103,7 @@ static int find_want(struct bench_case *c, const uint8_t *in, struct error *err)
 		return compute_otherwise(c, in, m->job.len, m->want, c->want_bytes, err);
 	ret = known_answer_digest(c->pool, c->backend, c->algorithm, in, (size_t)c->bytes, m->want,
 				  &c->checked_by, &why);
-	/* If no other backend has the algorithm, the vectors must do, and the first result. */
+	/* Without another backend for the algorithm, the first result counts; vectors check it. */
 	if (ret == -ENOENT) {
 		memcpy(m->want, m->digest, c->want_bytes);
 		return 0;
@@ -128,7 +130,7 @@ int message_case_verify(struct bench_case *c, struct error *err)
 	return message_case_verify_data(c, m->in ? m->in : c->desk->in.data, err);
 }
 
-/* Makes the message: random bytes, or what another backend encrypts them to. */
+/* Makes the message: pseudorandom bytes or, for decrypting, their ciphertext by another backend. */
 static int fill(struct bench_case *c, size_t bytes, struct error *err)
 {
 	struct message_case *m = c->state;
@@ -172,7 +174,7 @@ int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, siz
 	ret = pool_desk(c->pool, backend, use, room(bytes), &c->desk, err);
 	if (ret)
 		return ret;
-	prng.state = 0x6b657973; /* "keys" */
+	prng.state = 0x6b657973; /* "keys" in ASCII */
 	prng_fill(&prng, m->key, sizeof(m->key));
 	prng_fill(&prng, m->iv, sizeof(m->iv));
 	m->job = (struct keyed_job){

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds out whether the TEE takes these Trusted Applications (--open-tas). */
+/* Finds out which Trusted Applications the TEE accepts (--open-tas). */
 #pragma once
 
 #include "error.h"
 
 /*
- * Opens and closes a session with each TA of the list, which ends with NULL,
- * and writes one JSON object a line to stdout: what came back. Returns 0 when
- * every session could be opened and -EIO when one couldn't, err untouched;
- * -EINVAL, before anything is opened, for what is no UUID; -ENOMEM.
+ * Opens and closes a session with each TA of `uuids`, a list that ends with NULL, and prints each
+ * result as one JSON object a line. Returns 0 if every session could be opened; -EIO, with *err
+ * untouched, if one couldn't; -EINVAL, before any session is opened, if a text isn't a UUID; or
+ * -ENOMEM.
  */
 int open_tas(char **uuids, struct error *err);

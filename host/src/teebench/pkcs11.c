@@ -17,7 +17,7 @@ struct token_info {
 };
 
 static const char our_label[LABEL_BYTES + 1] = "teemark                         ";
-/* They guard keys that are published or thrown away. */
+/* The token's PINs. They need not be secret: its keys are published, or thrown away. */
 static const char so_pin[] = "teemark-so", user_pin[] = "teemark-user";
 
 struct pkcs11 p11;
@@ -57,7 +57,10 @@ int pkcs11_failed(struct error *err, const char *what, ck result)
 	return error_set(err, -EIO, "the PKCS #11 module fails to %s: CKR 0x%lx", what, result);
 }
 
-/* Finds the slot of our token, which has our label, or else one whose token nobody initialised. */
+/*
+ * Sets token.slot to the slot of teemark's token (*ours: true), or else of an uninitialised token.
+ * Returns -ENODEV if there is neither.
+ */
 static int find_slot(bool *ours, struct error *err)
 {
 	ck list[SLOTS_MAX], count = SLOTS_MAX;
@@ -88,7 +91,7 @@ static int find_slot(bool *ours, struct error *err)
 			  count);
 }
 
-/* Empties the token and sets our PINs. No session may be open. */
+/* Initialises the token, which empties it and sets its SO PIN and label. No session may be open. */
 static ck clear_token(void)
 {
 	return p11.init_token(token.slot, so_pin, strlen(so_pin), our_label);

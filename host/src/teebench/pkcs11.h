@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PKCS #11 module and a token of ours in it. The few prototypes stand here
- * (OASIS PKCS #11 2.40, its base specification and mechanisms), so that no
- * header is needed to build.
+ * A PKCS #11 module, and a token of teemark's in it. The few prototypes are declared here (OASIS
+ * PKCS #11 2.40, its base specification and mechanisms), so that no header is needed to build.
  *
- * The token is found by its label, or made of one that nobody has initialised.
- * Tokens of others are never touched. Its PINs are fixed and guard nothing:
- * what is in the token is made here and destroyed here.
+ * The token is found by its label. If there is none, an uninitialised token is initialised for it;
+ * tokens of others are never touched. The token's PINs are constants and protect nothing, since its
+ * objects are made and destroyed here.
  */
 #pragma once
 
@@ -56,7 +55,7 @@ enum {
 };
 
 /* clang-format off */
-/* Member, name in the module, parameters. */
+/* Each function: member of struct pkcs11, name in the module without C_, parameters. */
 #define PKCS11_FUNCTIONS(F) \
 	F(initialize, Initialize, (void *args)) \
 	F(finalize, Finalize, (void *reserved)) \
@@ -97,37 +96,37 @@ struct pkcs11 {
 };
 extern struct pkcs11 p11;
 
-/* Sets the module to load, before the first pkcs11_open(); NULL: libckteec. */
+/* Sets the file of a module to load instead of libckteec, before the first pkcs11_open(). */
 void pkcs11_module(const char *file);
 /* The module's file; empty before it is loaded. */
 extern const char *const pkcs11_file;
-/* Set: the token and its last key pair stay, for other programs. */
+/* true: the token and its last key pair are kept for other programs (--pkcs11-keep). */
 extern bool pkcs11_kept;
-/* Returns 0 if there is a module; err->skip is "no-pkcs11" otherwise. Makes nothing. */
+/* Loads the module, and does nothing else. Returns 0; err->skip is "no-pkcs11" if there is none. */
 int pkcs11_probe(struct error *err);
 /*
- * Opens a read-write session with our token, its user logged in. An operation that was begun in it
- * disturbs no other session. err->skip is pkcs11_probe()'s, or "no-token".
+ * Opens a read-write session with teemark's token, whose user is logged in. An operation begun in
+ * one session disturbs no other session. err->skip is pkcs11_probe()'s, or "no-token".
  */
 int pkcs11_open(ck *session, struct error *err);
-/* Opens one more session with the token of pkcs11_open(). */
+/* Opens another session with pkcs11_open()'s token; returns the module's code, 0 for success. */
 ck pkcs11_another(ck *session);
 /*
- * The first pkcs11_open() took so long to begin. No case can repeat it: to begin anew, or to log
- * out, takes the objects of all other cases away.
+ * The times of C_Initialize and C_Login in the first pkcs11_open(). No case can repeat these calls,
+ * since initialising anew or logging out destroys the objects of all other cases.
  */
 struct pkcs11_begun {
 	uint64_t initialize_ns, login_ns;
 };
 extern struct pkcs11_begun pkcs11_begun;
-/* Closes; the last one destroys what the token holds, unless it is kept. */
+/* Ends a use by pkcs11_open(). The last call empties the token, unless pkcs11_kept is set. */
 void pkcs11_close(void);
-/* Returns -EIO: the module fails to WHAT with CKR 0x…. */
+/* Returns -EIO, with the message "the PKCS #11 module fails to WHAT: CKR 0x…". */
 int pkcs11_failed(struct error *err, const char *what, ck result);
 
 /*
- * The module spends so much in libteec: that library's functions, exported by this program, come
- * before its own when the module is bound.
+ * Time and number of the module's calls into libteec: to invoke commands, and to share memory. This
+ * program exports functions with libteec's names, to which the loader binds the module.
  */
 struct pkcs11_layers {
 	uint64_t invoke_ns, memory_ns;

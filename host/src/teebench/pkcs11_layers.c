@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libteec's functions, exported by teebench: a PKCS #11 module that is loaded
- * is bound to these. teebench itself asks the library for its functions by
- * dlsym() and never comes here.
+ * Functions that teebench exports under libteec's names: the dynamic loader binds a PKCS #11 module
+ * to them. teebench itself finds libteec's own functions by dlsym(), and never calls these.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 struct pkcs11_layers pkcs11_layers;
 
-/* Finds the library's own function, into *function. */
+/* Sets *function to the address of libteec's own function `name`. */
 static void find(void *function, const char *name)
 {
 	void *symbol = dlsym(dlopen("libteec.so.2", RTLD_NOW), name);
@@ -23,7 +22,7 @@ static void find(void *function, const char *name)
 }
 
 struct stretch {
-	uint64_t begin, *sum; /* nanoseconds */
+	uint64_t begin, *sum; /* in nanoseconds */
 };
 
 static void end(const struct stretch *stretch)
@@ -31,7 +30,7 @@ static void end(const struct stretch *stretch)
 	*stretch->sum += clock_now_ns() - stretch->begin;
 }
 
-/* Calls the library's function of that name; the time that it takes is added to SUM. */
+/* Defines function NAME: calls libteec's NAME, adds its nanoseconds to SUM, and executes COUNT. */
 #define LAYER(RESULT, NAME, PARAMETERS, ARGUMENTS, SUM, COUNT)                            \
 	RESULT NAME PARAMETERS;                                                           \
 	RESULT NAME PARAMETERS                                                            \

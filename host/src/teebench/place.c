@@ -8,7 +8,7 @@
 #include "place.h"
 #include "stop.h"
 
-enum { PIECE = 4 << 20 }; /* between two looks at whether to stop */
+enum { PIECE = 4 << 20 }; /* bytes transferred between two checks for a signal */
 
 const char *place_directory(void)
 {
@@ -42,7 +42,10 @@ int place_failed(struct error *err, const char *what)
 	return error_errno(err, "cannot %s a file in %s", what, place_directory());
 }
 
-/* Reads or writes in pieces; returns how many bytes, which are fewer only at a file's end. */
+/*
+ * Reads or writes `len` bytes in pieces. Returns the number of bytes: `len`, or fewer at a file's
+ * end.
+ */
 static ssize_t transfer(int fd, uint8_t *data, size_t len, off_t at, bool writes, struct error *err)
 {
 	size_t done = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Workloads put their files into the folder TEEMARK_DIR (environment), else into the current one.
- * Errors name it.
+ * Access to the folder of the workloads' files: the environment variable TEEMARK_DIR names it, or
+ * else it is the current one. Errors name the folder.
  */
 #pragma once
 
@@ -12,17 +12,17 @@
 #include "error.h"
 
 const char *place_directory(void);
-/* Returns 0 if files may be made there; err->skip is "no-directory" otherwise. */
+/* Returns 0 if files can be created in the folder; err->skip is "no-directory" otherwise. */
 int place_probe(struct error *err);
-/* place_probe(), and the folder's descriptor. */
+/* Returns a descriptor of the folder, or an error as place_probe() does. */
 int place_open(struct error *err);
 
-/* Returns -errno with "cannot WHAT a file". */
+/* Returns -errno, with the message "cannot WHAT a file in FOLDER". */
 int place_failed(struct error *err, const char *what);
 /*
- * Reads up to len bytes of a file from `at` on, in pieces between which a signal can end it
- * (-ECANCELED). Returns the number of bytes.
+ * Reads up to `len` bytes of a file from offset `at`, in pieces of 4 MiB. Returns the number of
+ * bytes; -ECANCELED if a signal came between two pieces.
  */
 ssize_t place_read(int fd, uint8_t *data, size_t len, off_t at, struct error *err);
-/* Writes all len bytes likewise; returns 0. */
+/* Writes all `len` bytes to offset `at` in the same way; returns 0, or an error as place_read(). */
 int place_write(int fd, const uint8_t *data, size_t len, off_t at, struct error *err);

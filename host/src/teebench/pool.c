@@ -6,13 +6,13 @@
 #include "prng.h"
 #include "stop.h"
 
-/* Between two looks at whether to stop so many bytes are made; a multiple of 8. */
+/* Bytes of the message that are made between two checks for a signal; a multiple of 8. */
 enum { MESSAGE_STEP = 1 << 20 };
 
 static const struct {
 	enum backend_use by;
 	bool in, out, message;
-	size_t room; /* more than was reserved */
+	size_t room; /* bytes beyond the size that was reserved */
 } uses[DESK_USES] = {
 	[DESK_DIGEST] = { USE_DIGESTS, true, false, true, 0 },
 	[DESK_PIECES] = { USE_DIGESTS, true, false, false, 0 },
@@ -26,7 +26,7 @@ static const struct {
 
 void pool_message(uint8_t *data, size_t len)
 {
-	struct prng prng = { 0x7465656d61726bu }; /* "teemark" */
+	struct prng prng = { 0x7465656d61726bu }; /* "teemark" in ASCII */
 
 	while (len && !stop_asked()) {
 		size_t n = len < MESSAGE_STEP ? len : MESSAGE_STEP;
@@ -80,7 +80,7 @@ static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buf
 	return wanted ? buffer_alloc(desk->backend, desk->session, size, buffer, err) : 0;
 }
 
-/* Replaces the desk's buffers by new ones of `size` bytes; after an error it keeps the old ones. */
+/* Replaces the desk's buffers by new ones of `size` bytes; after an error the old ones stay. */
 static int take_buffers(struct desk *desk, size_t size, struct error *err)
 {
 	struct buffer in = { 0 }, out = { 0 };
@@ -94,7 +94,7 @@ static int take_buffers(struct desk *desk, size_t size, struct error *err)
 		drop(desk, &in);
 		return ret;
 	}
-	/* Written to once: what is measured later finds its pages there. */
+	/* Writing maps all pages now, so that no page fault falls into a measurement. */
 	if (out.data)
 		memset(out.data, 0, size);
 	if (in.data && uses[desk->use].message)
@@ -130,7 +130,7 @@ int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use us
 		if (!backend_open(backend, uses[use].by, &desk->session, &desk->error))
 			take_buffers(desk, desk->reserved, &desk->memory_error);
 	}
-	/* If all that was reserved was too much, as much as this case needs may do. */
+	/* If there was no memory for the reserved size, the size that this case needs may do. */
 	if (desk->session && !has_room(desk, need))
 		take_buffers(desk, need, &desk->memory_error);
 	if (!desk->session || !has_room(desk, need)) {

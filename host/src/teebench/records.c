@@ -42,7 +42,7 @@ int record_machine(struct records *r, const struct bench_settings *settings,
 	struct json *j = &r->json;
 
 	begin(r, "machine");
-	/* Schema 3 has legs. */
+	/* Schema 3 adds records of legs. */
 	json_u64(j, "schema", settings->trace_events ? 3 : RECORDS_SCHEMA);
 	machine_put(j, counter, false);
 	json_object(j, "settings");
@@ -96,7 +96,7 @@ int record_first_call(struct records *r, const struct bench_case *c, const struc
 	return end(r, err);
 }
 
-/* Writes the kernel's driver that computes it, where one does. */
+/* Writes which of the kernel's drivers computes the case, if its backend can tell. */
 static void put_driver(struct json *j, const struct bench_case *c)
 {
 	struct kernel_driver driver;
@@ -150,7 +150,7 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 	json_bool(j, "verified", true);
 	json_u64(j, "samples", c->options.samples);
 	put_u32s(j, "repeat", c->options.repeats, c->options.n_repeats);
-	/* These are the loops of each repeat, at the beginning. */
+	/* The loops of each repeat as calibrated; they may grow during the run. */
 	put_u32s(j, "loops", plan->loops, c->options.n_repeats);
 	json_u64(j, "min_ns", plan->min_ns);
 	json_u64(j, "call_ns", plan->call_ns);

@@ -29,7 +29,7 @@ int sink_open(struct sink *sink, const char *path, struct error *err)
 	memset(sink, 0, sizeof(*sink));
 	sink->fd = STDOUT_FILENO;
 	if (path) {
-		/* A device or a pipe is written to as it is. */
+		/* A device or a pipe is written to directly, without FILE.partial. */
 		bool special = !stat(path, &st) && !S_ISREG(st.st_mode);
 
 		sink->fd = -1;
@@ -60,7 +60,7 @@ static int write_all(struct sink *sink, const char *text, size_t len, struct err
 		if (n < 0 && code == EINTR)
 			continue;
 		if (n < 0) {
-			/* A part of a line must not look like a whole one. */
+			/* An incomplete line is cut off: it could be taken for a whole one. */
 			if (sink->regular && ftruncate(sink->fd, sink->good))
 				code = errno;
 			return fail(sink, code, "write to", err);
@@ -80,7 +80,7 @@ int sink_record(struct sink *sink, struct json *record, struct error *err)
 				 strerror(-sink->code));
 	if (record->failed || !record->text)
 		return fail(sink, ENOMEM, "make a record for", err);
-	/* The terminating NUL's place holds the newline meanwhile. */
+	/* The newline replaces the terminating NUL until the record is reset below. */
 	record->text[record->len++] = '\n';
 	sink->held.comma = false;
 	if (sink->hold)

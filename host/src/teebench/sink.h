@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records go to stdout, or to a file that is called FILE.partial until it is whole. A line is
- * written in one piece or not at all.
+ * Records go to stdout or to a file, which is called FILE.partial until all records are in it. A
+ * line is written whole or not at all.
  */
 #pragma once
 
-#define RECORDS_SCHEMA 1 /* of the records, docs/run-format.md */
+#define RECORDS_SCHEMA 1 /* version of the format, docs/run-format.md */
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,19 +15,19 @@
 
 struct sink {
 	int fd;
-	char *path, *partial; /* NULL: stdout */
-	off_t good;           /* bytes of whole lines, of a file */
-	bool regular;         /* to be renamed when whole */
-	bool hold;            /* keep lines in memory */
-	struct json held;     /* (used as a text buffer) */
-	int code;             /* the first error, for ever */
+	char *path, *partial; /* final and temporary name; NULL: stdout */
+	off_t good;           /* bytes of whole lines in the file */
+	bool regular;         /* a regular file, to be renamed at the end */
+	bool hold;            /* keep lines in memory until sink_release() */
+	struct json held;     /* the lines that are kept, as text */
+	int code;             /* the first error, as -errno, which stays */
 };
 
-/* Opens a file; path NULL: stdout. */
+/* Opens the file `path` for writing, or stdout if `path` is NULL. Returns 0 or -errno. */
 int sink_open(struct sink *sink, const char *path, struct error *err);
-/* A record and its newline. The writer is reset. */
+/* Writes a record and a newline, and resets `record`. Returns 0 or -errno. */
 int sink_record(struct sink *sink, struct json *record, struct error *err);
-/* Writes what was held back, and holds no more. */
+/* Writes the lines that were kept in memory; later lines are written at once. */
 int sink_release(struct sink *sink, struct error *err);
-/* The file gets its name, when nothing failed. */
+/* Closes the file and, if nothing failed, gives it its final name. */
 int sink_close(struct sink *sink, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bench TA, files, or arrays beside it store objects. What every operation needs before a call
- * and is checked for after it is the same for all (workload_storage.c); a store brings the steps.
+ * Stores for objects: the bench TA, files, and arrays in memory. workload_storage.c orders the
+ * steps around an operation, for all stores alike; each store implements the steps.
  */
 #pragma once
 
@@ -15,71 +15,71 @@ enum storage_op {
 	STORAGE_READ,
 	STORAGE_WRITE,
 	STORAGE_RENAME,
-	STORAGE_TRUNCATE, /* to half */
+	STORAGE_TRUNCATE, /* to half its size */
 	STORAGE_DELETE,
 	STORAGE_OPEN_READ_CLOSE,
 	STORAGE_OPS,
 };
 
-/* Most objects that a store makes beforehand, for as many calls. */
+/* Largest number of objects that a store makes before a sample, one for each call. */
 enum { OBJECTS_MAX = 64 };
 
-/* The state of a case. */
+/* The state (c->state) of a case of workload storage. */
 struct object {
 	const struct store *store;
 	enum storage_op op;
 	size_t bytes;
-	char name[32]; /* that no other case has */
-	uint8_t *data; /* what it should hold */
-	uint8_t *back; /* where it is read to; the TEE reads to the desk */
-	uint32_t made; /* objects that may be there */
-	/* The store's own. */
+	char name[32]; /* a name that no other case uses */
+	uint8_t *data; /* the bytes that the object should hold */
+	uint8_t *back; /* buffer for reading; in the TEE's call it is the desk's */
+	uint32_t made; /* number of objects that may exist */
+	/* State of the case's store, which no other code uses. */
 	union {
 		uint8_t *arrays[OBJECTS_MAX]; /* NULL: deleted, or never created */
 		struct {
 			int dir;
-			int fds[OBJECTS_MAX]; /* -1: not open */
+			int fds[OBJECTS_MAX]; /* -1: the file isn't open */
 			bool renamed;
 		} files;
 		struct {
 			uint32_t storage;
-			char names[2][64]; /* one of them is in the shared memory at a time */
-			unsigned name;     /* which of them it has */
-			bool open;         /* when it is ours */
-			uint32_t size;     /* as OPEN told */
+			char names[2][64]; /* name before and after renaming; one is shared */
+			unsigned name;     /* index of the object's present name */
+			bool open;         /* the object is open, if the case owns the desk */
+			uint32_t size;     /* in bytes, as the last OPEN returned it */
 			TEEC_Operation op;
 		} tee;
 	};
 };
 
-/* A store. The c->state of its functions is a struct object. */
+/* A store for objects. In its functions, c->state is a struct object. */
 struct store {
-	const char *name;  /* as the backend in case keys */
-	const char *title; /* as reports call it */
-	bool secure;       /* the secure world stores it */
-	/* It can make so many objects beforehand, for as many calls. */
+	const char *name;  /* name in case keys, in the backend's place */
+	const char *title; /* name in reports */
+	bool secure;       /* the secure world stores the objects */
+	/* Largest number of objects that it can make before a sample, one for each call. */
 	uint32_t made_max;
-	/* Reserves memory for parse(); or NULL. */
+	/* Reserves buffers for objects of `bytes` bytes, in parse(); NULL: none are needed. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* probe() of struct workload; NULL: open() stores nothing that stays. */
+	/* Like probe() of struct workload. NULL: open() is called, as it leaves nothing behind. */
 	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
-	 * open() makes object 0, which stays open, and removes what a run that was killed may have
-	 * left. close() is called when no object is left; NULL: there is nothing to do.
+	 * open() removes objects that a killed run may have left, and makes object 0, which stays
+	 * open. close() is called when no object is left; NULL: there is nothing to do.
 	 */
 	int (*open)(struct bench_case *c, struct error *err);
 	void (*close)(struct bench_case *c);
 
-	/* The operation on object i. */
+	/* Does the operation of the case on object i; this call is timed. */
 	int (*once)(struct bench_case *c, uint32_t i, struct error *err);
 
 	/*
-	 * Untimed steps. create() makes object i in place of one that may be there, open where the
-	 * operation wants that; forget() deletes it, whether there is one or not. shut() closes the
-	 * object, hold() opens it, and arrange() sets the parameters of the operation. read_back()
-	 * opens object i anew, and puts all of it to ->back and its length to *len; -ENOENT: there
-	 * is none. checked() gets the result of a check, `ret`, and returns what is to be reported.
+	 * Untimed steps. create() makes object i, replaces an existing one, and leaves it open if
+	 * the operation needs that. forget() deletes object i if it exists. shut() closes the
+	 * object, hold() opens it, and arrange() sets the operation's parameters. read_back() opens
+	 * object i anew, and copies its bytes to ->back and its length to *len; -ENOENT if there is
+	 * none. checked() gets the result `ret` of a check, and returns the result to report.
 	 * shut(), hold(), arrange() and checked() may be NULL: there is nothing to do.
 	 */
 	int (*create)(struct bench_case *c, uint32_t i, struct error *err);
@@ -93,5 +93,5 @@ struct store {
 
 extern const struct store storage_ree_fs, storage_rpmb, storage_memory, storage_file,
 	storage_file_fsync;
-/* All of these; NULL ends them. */
+/* All stores; NULL ends the list. */
 extern const struct store *const stores[];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file, file-fsync: plain files, in the folder TEEMARK_DIR or else the current
- * one; with fsync what changes is on the disk before the operation ends, as
- * the TEE's storage has it.
+ * Stores file and file-fsync: plain files in the folder TEEMARK_DIR, or else in the current one.
+ * With fsync a change is on the disk before the operation ends, as in the TEE's storage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +15,20 @@
 
 enum { PATH_BYTES = 64 };
 
-/* Returns the path of file i; or of the only one, under its other name. */
+/* Writes to `path` and returns the name of file i, with `renamed` its name after renaming. */
 static const char *path_of(const struct object *o, uint32_t i, bool renamed, char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "%s-%u%s", o->name, i, renamed ? "-renamed" : "");
 	return path;
 }
 
-/* Ends an operation whose change is to be on the disk. */
+/* Ends a change of a file or folder: the store file-fsync writes the change to the disk. */
 static int sync_it(const struct object *o, int fd, struct error *err)
 {
 	return o->store == &storage_file_fsync && fsync(fd) ? place_failed(err, "sync") : 0;
 }
 
-/* Creates file i, and closes it unless it is to stay open. */
+/* Creates file i with the object's data, and closes the file unless keep_open is set. */
 static int create_file(struct object *o, uint32_t i, bool keep_open, struct error *err)
 {
 	char path[PATH_BYTES];
@@ -80,7 +79,7 @@ static int forget(struct bench_case *c, uint32_t i, struct error *err)
 	return 0;
 }
 
-/* Reads the whole file of that name, to ->back. */
+/* Reads the whole file to ->back, and sets *len to its size unless `len` is NULL. */
 static int fetch(const struct object *o, const char *path, size_t *len, struct error *err)
 {
 	int fd = openat(o->files.dir, path, O_RDONLY | O_CLOEXEC);

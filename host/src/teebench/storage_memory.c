@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory: an object is a char array on the heap. Creating allocates and fills
- * it, reading copies it, deleting frees it; it has no name, and nothing of it
- * outlives the program. What the other storages are compared with.
+ * Store memory, the baseline for the other stores: an object is a char array on the heap. Creating
+ * allocates and fills it, reading copies it, deleting frees it. The array has no name, and doesn't
+ * outlive the program.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error
 	return 0;
 }
 
-/* Copies; the compiler must not leave out a copy that nobody seems to read. */
+/* Copies bytes; the asm keeps the compiler from removing a copy that nothing reads. */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);

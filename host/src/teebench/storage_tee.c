@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tee-ree-fs, tee-rpmb: persistent objects of the bench TA. Its session has
- * one object open at a time, and cases share it.
+ * Stores tee-ree-fs and tee-rpmb: persistent objects of the bench TA. All cases share a session, in
+ * which one object is open at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@ enum {
 
 #define RESULT_CORRUPT_OBJECT 0xF0100001u /* TEE_ERROR_CORRUPT_OBJECT */
 
-/* Returns the backend that has sessions with the bench TA, which stores. */
+/* Returns the backend whose sessions are with the bench TA, which stores the objects. */
 static const struct backend *ta_backend(void)
 {
 	return backend_by_name("tee");
 }
 
-/* Returns where the name is in `in`: on a page of its own, behind the data. */
+/* Returns the offset of the object's name in buffer `in`: the first page after the data. */
 static size_t name_at(size_t bytes)
 {
 	return (bytes + PAGE - 1) / PAGE * PAGE;
@@ -39,7 +39,7 @@ static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 	return pool_reserve(pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES, err);
 }
 
-/* Returns whether the TEE can store, as far as can be told without opening anything. */
+/* Returns 0 if the TEE can store, as far as can be told without a session; a skip otherwise. */
 static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 {
 	int ret = tee_probe(err);
@@ -61,7 +61,7 @@ static bool is_rpmb(const struct bench_case *c)
 	return !strcmp(c->backend_name, storage_rpmb.name);
 }
 
-/* Opens the desk, whose TA is to store `bytes`. */
+/* Opens the case's desk, with buffers for an object of `bytes` bytes and its name. */
 static int open_desk(struct bench_case *c, size_t bytes, struct error *err)
 {
 	int ret = can_store(is_rpmb(c), c->pool, err);
@@ -93,7 +93,7 @@ static void set_data(const struct bench_case *c, TEEC_Operation *op, unsigned i)
 	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, o->bytes);
 }
 
-/* Sets the parameters of an operation. */
+/* Sets the parameters of the call that does operation `what`. */
 static void arrange_for(const struct bench_case *c, enum storage_op what, TEEC_Operation *op)
 {
 	const struct object *o = c->state;
@@ -148,7 +148,7 @@ static void set_state(struct bench_case *c, bool open)
 	o->tee.open = open;
 }
 
-/* Makes the call, and notes what then is open. */
+/* Makes the call that does operation `what`, and notes which object is open afterwards. */
 static int call(struct bench_case *c, enum storage_op what, TEEC_Operation *op, struct error *err)
 {
 	static const struct {
@@ -189,7 +189,7 @@ static int call(struct bench_case *c, enum storage_op what, TEEC_Operation *op, 
 	return 0;
 }
 
-/* Arranges the parameters, and makes the call. */
+/* Sets the parameters of the call that does operation `what`, and makes the call. */
 static int take(struct bench_case *c, enum storage_op what, struct error *err)
 {
 	TEEC_Operation op;
@@ -259,9 +259,9 @@ static int once(struct bench_case *c, uint32_t i, struct error *err)
 }
 
 /*
- * Looks at what a check came to. Seen with OP-TEE 4.5: if an object of a few blocks was made
- * shorter, the hashes no longer fit; the TEE finds it corrupt when it is opened next, and removes
- * it.
+ * Returns the result to report for a check's result `ret`. Seen with OP-TEE 4.5: truncating an
+ * object of a few blocks breaks its hashes; when the object is opened next, the TEE finds it
+ * corrupt and removes it. The case is skipped then.
  */
 static int checked(struct bench_case *c, int ret, struct error *err)
 {
@@ -276,8 +276,8 @@ static int checked(struct bench_case *c, int ret, struct error *err)
 				 o->bytes);
 	}
 	/*
-	 * The hash tree of a large object takes most of OP-TEE's heap while it
-	 * is open; other cases need some.
+	 * While a large object is open, its hash tree takes most of OP-TEE's heap, of which other
+	 * cases need some.
 	 */
 	return !ret && o->bytes > LARGE ? shut(c, err) : ret;
 }
@@ -293,7 +293,7 @@ static int tee_open(struct bench_case *c, struct error *err)
 	o->tee.storage = rpmb ? TA_BENCH_STORAGE_RPMB : TA_BENCH_STORAGE_REE_FS;
 	snprintf(o->tee.names[0], NAME_BYTES, "%s", o->name);
 	snprintf(o->tee.names[1], NAME_BYTES, "%s-renamed", o->name);
-	/* A run that was killed may have left it under its other name. */
+	/* A killed run may have left the object under its new name. */
 	if (o->op == STORAGE_RENAME) {
 		o->tee.name = 1;
 		ret = forget(c, 0, err);

@@ -92,14 +92,14 @@ enum kind { TEXT, FLAG, NO_FLAG, NUMBER, CASE_OPTION, MODULE, HELP, VERSION };
 
 static const struct choice {
 	const char *name;
-	char letter; /* 0: none */
+	char letter; /* short option; 0: none */
 	enum kind kind;
-	size_t at; /* in struct arguments: what it sets */
+	size_t at; /* offset of the member of struct arguments that it sets */
 	uint64_t most, scale;
 } choices[] = {
 	{ "cases", 'c', TEXT, ARGUMENT(cases_path), 0, 0 },
 	{ "output", 'o', TEXT, ARGUMENT(output), 0, 0 },
-	{ "samples", 0, CASE_OPTION, 0, 0, 0 }, /* case lines call them the same */
+	{ "samples", 0, CASE_OPTION, 0, 0, 0 }, /* also an option of case lines */
 	{ "min-us", 0, CASE_OPTION, 0, 0, 0 },
 	{ "repeat", 0, CASE_OPTION, 0, 0, 0 },
 	{ "loops", 0, CASE_OPTION, 0, 0, 0 },
@@ -128,14 +128,14 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { ENDING = sizeof(ending) / sizeof(*ending) };
 static bool caught[ENDING];
 
-/* Ends the program where it is; nothing of it stays in the kernel. */
+/* Ends the program at once, by the signal itself. Nothing of it stays in the kernel. */
 static void leave_at_once(int sig)
 {
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
-/* Handles the first signal; the next one, whichever, ends the program where it is. */
+/* Handles the first signal, which ends the run; the next one ends the program at once. */
 static void on_signal(int sig)
 {
 	static const struct sigaction leave = { .sa_handler = leave_at_once };
@@ -148,18 +148,18 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
-	/* SA_RESTART isn't set: sleeping must end. */
+	/* SA_RESTART isn't set, so that a signal ends a sleep. */
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
 	for (size_t i = 0; i < ENDING; i++) {
 		sigaddset(&sa.sa_mask, ending[i]);
-		/* A signal that nohup or a shell had ignored stays ignored. */
+		/* A signal that nohup or a shell set to be ignored stays ignored. */
 		caught[i] = !sigaction(ending[i], NULL, &old) && old.sa_handler != SIG_IGN;
 	}
 	for (size_t i = 0; i < ENDING; i++)
 		if (caught[i])
 			sigaction(ending[i], &sa, NULL);
-	/* A reader that went away is an error of write(). */
+	/* If a pipe's reader has gone away, write() fails; SIGPIPE would end the program. */
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &sa, NULL);
 }
@@ -213,7 +213,7 @@ static int take(const struct choice *c, struct arguments *a, struct error *err)
 	return 0;
 }
 
-/* Returns -1 to go on, otherwise the status to exit with. */
+/* Parses the options into *a. Returns -1 to go on, otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	struct option options[CHOICES + 1] = { 0 };
@@ -281,7 +281,7 @@ static int collect_cases(const struct arguments *a, char **keys, struct cases *c
 	return ret;
 }
 
-/* Runs the workloads' own checks: everything wrong is found before measuring. */
+/* Parses all cases, so that a mistake in a case is found before any case is measured. */
 static int check_cases(struct cases *cases, struct pool *pool, struct error *err)
 {
 	for (size_t i = 0; i < cases->count; i++) {
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 	if (status < 0)
 		status = do_what_is_asked(&a, argv + optind);
 
-	/* Text went through stdio; records did not. */
+	/* Text is buffered by stdio; records aren't. */
 	if (fflush(stdout) || ferror(stdout)) {
 		error_errno(&err, "cannot write to standard output");
 		return complain(&err, EXIT_FAIL);

@@ -9,7 +9,7 @@ const struct vector vectors[] = {
 	{ 0 },
 };
 
-/* Keys and answers that others published: asym_keys.inc says who. */
+/* Published keys and answers; asym_keys.inc names their sources. */
 const struct asym_key asym_keys[] = {
 #include "asym_keys.inc"
 	{ 0 },

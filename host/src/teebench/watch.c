@@ -17,7 +17,7 @@ enum {
 	CALLS_MAX = 4096,
 };
 
-/* Leaves in `now` what rose since `before`, instead of the counts. */
+/* Replaces each count in `now` by its rise since `before`, and drops lines that didn't rise. */
 static void rose(const struct interrupts *before, struct interrupts *now)
 {
 	size_t n = 0;
@@ -54,7 +54,7 @@ void watch_idle(struct watched_idle *idle)
 		snprintf(idle->reason, sizeof(idle->reason), "%.159s", err.what);
 }
 
-/* Returns whether a line rises with the calls that doesn't rise in an idle machine. */
+/* Returns whether an interrupt line rises with the calls, beyond its rate on the idle machine. */
 static bool shows_something(const struct watched *w, const struct watched_idle *idle)
 {
 	for (size_t i = 0; i < w->raised.count; i++) {
@@ -90,11 +90,11 @@ int64_t watch_others_ns(const char *folder)
 	}
 	if (proc)
 		closedir(proc);
-	/* A kernel that doesn't count may show 0 for each. */
+	/* A kernel that doesn't count CPU time may show 0 for each process. */
 	return sum > 0 ? sum : -1;
 }
 
-/* Watches one stretch of calls; with_others: also the CPU time of all other processes. */
+/* Watches a stretch of w->calls calls; with_others: also the CPU time of all other processes. */
 static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
 		bool with_others, struct watched *w, struct error *err)
 {
@@ -115,7 +115,7 @@ static int look(const struct measure *m, const struct measure_target *target, ui
 		w->known = true;
 	}
 	interrupts_free(&before);
-	/* A process that ended meanwhile took its time along. */
+	/* A process that ended meanwhile is missing from the second sum, which may be smaller. */
 	if (others >= 0)
 		w->others_ns = watch_others_ns("/proc") - others;
 	if (w->others_ns < 0)
@@ -152,7 +152,7 @@ int watch_calls(const struct measure *m, const struct measure_target *target, ui
 		return 0;
 	ret = look(m, target, repeat, false, w, err);
 	/*
-	 * Under load a call may have taken far longer when it was timed: then there are more calls.
+	 * If the load was high when call_ns was measured, calls may be faster now: more are made.
 	 */
 	while (!ret && w->measured.ns < STRETCH_NS / 4 && w->calls <= max / 8 &&
 	       w->calls <= CALLS_MAX / 8) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Watches what the machine does while a case runs: the interrupts that are raised, and the CPU time
- * of everybody. It does so in a stretch of calls of its own, for looking costs more than many a
- * sample.
+ * Watches what the machine does while a case runs: interrupts, and the CPU time of all processes. A
+ * separate stretch of calls is watched, since watching takes longer than many samples.
  */
 #pragma once
 
@@ -11,12 +10,12 @@
 
 struct json;
 
-/* The machine with nothing to do, to compare with. */
+/* The interrupts of the idle machine, to compare with. */
 struct watched_idle {
 	bool looked;
 	uint64_t ns;
-	struct interrupts raised; /* in that time */
-	char reason[160];         /* why they are not known; "": they are */
+	struct interrupts raised; /* interrupts in that time */
+	char reason[160];         /* why the interrupts aren't known; "": they are */
 };
 
 struct watched {
@@ -25,25 +24,25 @@ struct watched {
 	struct measured measured;
 	struct interrupts raised;
 	/*
-	 * CPU time of the first threads of all other processes, and of kernel
-	 * threads, meanwhile; -1: nobody looked, as no line had shown anything,
-	 * or the kernel does not say.
+	 * CPU time, in nanoseconds, that kernel threads and the first threads of all other
+	 * processes used meanwhile. -1: it wasn't measured, since no interrupt line had risen with
+	 * the calls, or the kernel doesn't tell.
 	 */
 	int64_t others_ns;
 };
 
-/* Sleeps for a moment, at the first call. */
+/* At the first call, sleeps for 20 ms and records the interrupts of this time. */
 void watch_idle(struct watched_idle *idle);
-/* call_ns: what a call takes, about. 0, or what the case's run() returned. */
+/* Watches a stretch of calls of about call_ns nanoseconds each. Returns 0, or run()'s error. */
 int watch_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
 		uint64_t call_ns, const struct watched_idle *idle, struct watched *watched,
 		struct error *err);
-/* Adds "watched" to a case's record. */
+/* Adds the object "watched" to a case's record. */
 void watch_put(struct json *j, const struct watched *watched, const struct watched_idle *idle);
 void watch_free(struct watched *watched);
 
 /*
- * Returns the CPU time so far of kernel threads and of the first thread of each process but this
- * one; -1 if the kernel doesn't tell. `folder` is /proc, or stands for it.
+ * Returns the CPU time so far, in nanoseconds, of kernel threads and of the first thread of each
+ * process but this one; -1 if the kernel doesn't tell. `folder` is /proc, or a test's copy.
  */
 int64_t watch_others_ns(const char *folder);

@@ -99,7 +99,7 @@ static int parse_number(struct bench_case *c, const char *what, const char *text
 	return ret;
 }
 
-/* Parses a part by its alternatives; cuts both texts to pieces. */
+/* Parses one part of the parameters by its alternatives in `syntax`, which is cut to pieces. */
 static int parse_part(struct bench_case *c, char *syntax, const char *text, struct case_part *part,
 		      struct error *err)
 {
@@ -150,7 +150,7 @@ static int parse_parameters(struct bench_case *c, struct error *err)
 			  c->algorithm->title, c->algorithm->unit_bytes, (long long)c->bytes);
 }
 
-/* Returns -EINVAL if a TA computes the case and one call may not do so much. */
+/* Returns -EINVAL if a TA computes the case and one call would do more work than is allowed. */
 static int check_work(const struct bench_case *c, struct error *err)
 {
 	uint32_t most = c->options.repeats[c->options.n_repeats - 1];
@@ -229,7 +229,7 @@ struct measure_target case_target(struct bench_case *c)
 {
 	const struct workload *w = c->workload;
 
-	/* A run() of the workload's own is measured without a call around it. */
+	/* A workload's own run() is called directly, without case_run() around it. */
 	return (struct measure_target){
 		.run = w->run ? w->run : case_run,
 		.c = c,
@@ -247,7 +247,7 @@ int case_compare(const char *what, const void *result, const void *want, size_t 
 
 	if (!memcmp(result, want, bytes))
 		return 0;
-	while (is[at] == must[at])
+	while (at + 1 < bytes && is[at] == must[at]) /* shared memory may change meanwhile */
 		at++;
 	for (size_t i = 0; i < 8 && at + i < bytes; i++) {
 		sprintf(texts[0] + 2 * i, "%02x", is[at + i]);
@@ -317,7 +317,7 @@ void case_teardown(struct bench_case *c)
 {
 	if (c->state && c->workload->teardown)
 		c->workload->teardown(c);
-	/* Its address may be another case's soon. */
+	/* Another case may get the address of `c` later, and would be taken for the owner. */
 	if (c->desk && c->desk->owner == c)
 		c->desk->owner = NULL;
 	free(c->state);

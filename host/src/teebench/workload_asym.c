@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sign/ALGORITHM/BACKEND/KEY, verify, derive, encrypt, decrypt, encapsulate, decapsulate: one
- * operation with a published key, imported before. KEY: `crt` or `plain` for what takes an RSA
- * private key, with or without what the CRT needs; else `none`.
+ * operation with a published key, which is imported untimed. KEY is `crt` or `plain` for operations
+ * with an RSA private key, with or without the CRT's values; `none` for all others.
  *
  * keygen/ALGORITHM/BACKEND/none: a new key pair.
  *
- * key-steps/ALGORITHM/BACKEND/USE/STEP: one step of an operation by itself:
- * allocate, import, prepare, operate; whole: all four, as with a key that is
- * imported each time. USE: one of these; RSA keys with what the CRT needs.
+ * key-steps/ALGORITHM/BACKEND/USE/STEP: one step of an operation USE, such as sign. STEP is
+ * allocate, import, prepare or operate; or whole: all four, as with a key that is imported each
+ * time. RSA keys include the CRT's values.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,16 +37,16 @@ static const char *const step_words[] = {
 struct asym_case {
 	const struct asym_vector *vector;
 	struct asym_job job;
-	bool plain;    /* an RSA key without what the CRT needs */
-	bool generate; /* keygen, in place of ASYM_IMPORT */
+	bool plain;    /* an RSA key without the CRT's values */
+	bool generate; /* keygen: a new key, instead of ASYM_IMPORT */
 	/* The step that is measured; ASYM_STEPS: all. */
 	enum asym_step step;
 	uint8_t in[ASYM_MAX_BYTES], want[ASYM_MAX_BYTES];
 	size_t want_len;
-	/* The public key that was generated last. */
+	/* The public key of the last generated key pair. */
 	uint8_t public[ASYM_MAX_BYTES];
-	bool works; /* it came back once: what ends the TA later is a failure */
-	bool says;  /* what the TEE says of the algorithm */
+	bool works; /* a step succeeded before: if the TA ends later, it is a failure */
+	bool says;  /* the TEE says that it has the algorithm */
 };
 
 static const char *const step_names[ASYM_STEPS] = {
@@ -58,18 +58,24 @@ static const char *const step_names[ASYM_STEPS] = {
 
 extern const struct workload workload_keygen, workload_key_steps;
 
-/* Returns what a case does with its key: keygen's is for the first use that takes the private key. */
+/* Returns an algorithm's first use of a private key. */
+static enum asym_use private_use(const struct asym_algorithm *alg)
+{
+	int use = ASYM_SIGN;
+
+	while (!asym_is_private((enum asym_use)use) || !(alg->uses & 1u << use))
+		use++;
+	return (enum asym_use)use;
+}
+
+/* Returns a case's use of its key; keygen's is a use of the private one. */
 static enum asym_use use_of(const struct bench_case *c)
 {
-	int use = case_choice(c->workload_name, use_names, "", NULL);
-
-	if (c->workload == &workload_key_steps)
-		use = c->part[0].word;
 	if (c->workload == &workload_keygen)
-		for (use = ASYM_SIGN;
-		     !asym_is_private((enum asym_use)use) || !(c->asym->uses & 1u << use);)
-			use++;
-	return (enum asym_use)use;
+		return private_use(c->asym);
+	if (c->workload == &workload_key_steps)
+		return (enum asym_use)c->part[0].word;
+	return (enum asym_use)case_choice(c->workload_name, use_names, "", NULL);
 }
 
 static int asym_parse(struct bench_case *c, struct error *err)
@@ -93,15 +99,15 @@ static int asym_parse(struct bench_case *c, struct error *err)
 		if (backends[i]->asym_step)
 			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
 	/*
-	 * A sample is one call where each counts: a new key pair is one of a distribution, and an
-	 * operation takes seconds in some TEEs. The steps that lead to it are short.
+	 * A sample is one call for new key pairs, whose times vary, and for operations in a TEE,
+	 * which may take seconds. The steps before an operation are short, and are repeated.
 	 */
 	if (keygen || (case_in_ta(c) && !(steps && c->part[1].word < ASYM_OPERATE)))
 		c->loops_max = 1;
 	return ret;
 }
 
-/* Writes the published key to `at`, for a private use both halves of it; returns its length. */
+/* Writes the published key to `at`, for a private use with its private half. Returns its length. */
 static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 {
 	const struct asym_key *key = asym_key_of(k->vector);
@@ -115,8 +121,8 @@ static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 }
 
 /*
- * Takes a step on a desk. A TA that dies of it gets a new session, so that the other cases go on;
- * the case that was on the desk begins anew.
+ * Takes a step on a desk. If the TA dies of it, a new session is opened so that other cases can go
+ * on, and the desk's owner is cleared.
  */
 static int take(const struct asym_case *k, struct desk *desk, struct asym_job *job,
 		enum asym_step step, struct error *err)
@@ -197,7 +203,7 @@ static int asym_prepare(struct bench_case *c, struct error *err)
 	return c->backend->asym_says(c->desk->session, c->asym, &k->says, err);
 }
 
-/* Puts the case's things on its desk, and takes the steps before the one that is measured. */
+/* Sets the case's data and key on its desk, and takes the steps before the measured one. */
 static int asym_ready(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -233,7 +239,7 @@ static int asym_once(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Returns another backend's desk, one that computes in this process if there is any; or NULL. */
+/* Returns another backend's desk, preferably one in this process; NULL if there is none. */
 static struct desk *other_desk(const struct bench_case *c)
 {
 	const struct backend *other;
@@ -241,7 +247,7 @@ static struct desk *other_desk(const struct bench_case *c)
 	size_t next = 0;
 
 	if (!c->asym->tee)
-		return NULL; /* libcrypto alone has it */
+		return NULL; /* libcrypto is the only backend that has it */
 	while ((other = known_answer_referee(c->backend, DESK_ASYM, &next)))
 		if (!pool_desk(c->pool, other, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
 			return desk;
@@ -249,8 +255,8 @@ static struct desk *other_desk(const struct bench_case *c)
 }
 
 /*
- * Asks for an operation with the published key on a desk, whichever it is. `public` is that key
- * instead, or NULL. `out` is the result, or the signature to verify.
+ * Does the operation `use` on any desk, with the key `public` or, if that is NULL, with the
+ * published key. `out` is the result; for ASYM_VERIFY it is the signature to verify.
  */
 static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const uint8_t *public,
 	       const uint8_t *in, size_t in_len, uint8_t *out, size_t *out_len, struct error *err)
@@ -281,7 +287,7 @@ static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const 
 }
 
 /*
- * Returns whether a key and a message have one result, as a signature of PKCS #1 v1.5 or EdDSA is.
+ * Returns whether key and message determine the result, as in signatures of PKCS #1 v1.5 or EdDSA.
  */
 static bool is_deterministic(const struct asym_case *k)
 {
@@ -299,7 +305,7 @@ static int wrong(const struct bench_case *c, const char *what, struct error *err
 				 c->backend->name);
 }
 
-/* Compares with the published answer, and wipes it. */
+/* Compares the result with the published answer, and overwrites the result. */
 static int compare(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -310,7 +316,7 @@ static int compare(struct bench_case *c, struct error *err)
 	return differs ? wrong(c, "wrong result", err) : 0;
 }
 
-/* Checks that a desk finds the signature right, and wrong with a bit flipped. */
+/* Checks that a desk accepts the signature and, if and_flipped, refuses it with a bit flipped. */
 static int check_signature(struct bench_case *c, struct desk *desk, const uint8_t *public,
 			   uint8_t *signature, size_t len, bool and_flipped, struct error *err)
 {
@@ -337,7 +343,7 @@ static int check_signature(struct bench_case *c, struct desk *desk, const uint8_
 	return ret;
 }
 
-/* Checks that decrypting an encrypted message gives the message. */
+/* Checks that a desk decrypts `sealed` to the message that was encrypted. */
 static int check_encrypted(struct bench_case *c, struct desk *desk, uint8_t *sealed, size_t len,
 			   struct error *err)
 {
@@ -352,9 +358,9 @@ static int check_encrypted(struct bench_case *c, struct desk *desk, uint8_t *sea
 }
 
 /*
- * Asks who can say whether a result that chance is part of is right. Another
- * backend if there is one, but no TEE for what takes its private key or comes
- * after every sample: seconds each. `first`: it is the case's first result.
+ * Checks a randomised result by another backend or, if there is none, by the case's own. A TEE
+ * isn't asked for private-key operations or after every sample, since it takes seconds. `first`: it
+ * is the case's first result.
  */
 static int check_by_other(struct bench_case *c, bool first, struct error *err)
 {
@@ -402,7 +408,7 @@ static int refuses_flips(struct bench_case *c, struct error *err)
 	return 0;
 }
 
-/* Takes the key that was generated through its use. */
+/* Takes the steps of an operation with the key that was generated. */
 static int use_key(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -411,8 +417,8 @@ static int use_key(struct bench_case *c, struct error *err)
 }
 
 /*
- * Checks that a ciphertext is opened to the secret it was made with, and with a bit flipped to
- * another one, as FIPS 203 wants it. `kept`: the key on the desk opens it, not the published one.
+ * Checks that decapsulating a ciphertext gives its secret and, with a bit flipped, another secret,
+ * as FIPS 203 requires. `kept`: with the key on the desk instead of the published one.
  */
 static int check_capsule(struct bench_case *c, bool kept, struct error *err)
 {
@@ -452,7 +458,7 @@ static int check_result(struct bench_case *c, bool first, struct error *err)
 	return is_deterministic(k) ? compare(c, err) : check_by_other(c, first, err);
 }
 
-/* Checks that two sides agree: the key that was generated, and the published one. */
+/* Checks that the generated key and the published one derive the same secret from both sides. */
 static int check_agreement(struct bench_case *c, struct desk *other, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -472,7 +478,7 @@ static int check_agreement(struct bench_case *c, struct desk *other, struct erro
 	return ret;
 }
 
-/* Makes use of the key pair on the desk, and another backend of its public key. */
+/* Checks the generated key pair: this backend uses it, and another uses its public key. */
 static int use_generated(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -495,7 +501,10 @@ static int use_generated(struct bench_case *c, struct error *err)
 	if (k->job.use == ASYM_DERIVE) {
 		ret = check_agreement(c, other, err);
 		if (ret && err->tee_result == TEEC_ERROR_TARGET_DEAD && other != c->desk) {
-			/* A TA that ends says nothing of the key, as OP-TEE 4.5's does by X448. */
+			/*
+			 * If the other TA dies, as OP-TEE 4.5's does of X448, that says nothing of
+			 * the key.
+			 */
 			c->checked_by = NULL;
 			ret = check_agreement(c, c->desk, err);
 		}
@@ -509,7 +518,7 @@ static int use_generated(struct bench_case *c, struct error *err)
 	return check_signature(c, other, k->public, signature, k->job.out_len, true, err);
 }
 
-/* Checks that the key is another than the last, and that another backend takes it for one. */
+/* Checks that the public key differs from the last one, and that another backend accepts it. */
 static int check_generated(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
@@ -547,8 +556,9 @@ static int asym_check(struct bench_case *c, struct error *err)
 }
 
 /*
- * Compares the result with the published one, or asks another backend, which must also refuse it
- * with a bit flipped. A verification must refuse a flipped bit itself.
+ * Compares the first result with the published one. A randomised result must be accepted by another
+ * backend instead, if there is one, and refused with a bit flipped. A verification must itself
+ * refuse a flipped bit.
  */
 static int asym_verify(struct bench_case *c, struct error *err)
 {
@@ -562,12 +572,12 @@ static int asym_verify(struct bench_case *c, struct error *err)
 		c->desk->owner = NULL;
 		return ret;
 	}
-	/* The steps that are left to the end follow. */
+	/* Takes the remaining steps of the operation, which the check needs. */
 	ret = lead_to(k, c->desk, &k->job, k->step + 1, ASYM_STEPS, err);
 	return ret ? ret : check_result(c, true, err);
 }
 
-/* Writes "tee_says" for a TEE. */
+/* Writes "tee_says": whether the TEE says that it has the algorithm. */
 static void asym_facts(const struct bench_case *c, struct json *json)
 {
 	const struct asym_case *k = c->state;
@@ -577,16 +587,18 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 }
 
 /*
- * Tries whether the backend takes a published key: for the use of the case, or, if it has steps of
- * several uses, the private one.
+ * Tries whether the backend accepts the published key: for the case's use, or for a private one if
+ * the case is one of steps.
  */
 static int asym_probe(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 	int ret;
 
-	if (!c->backend->generate)
-		c->part[1].word = ASYM_STEPS; /* it has no single steps, either */
+	if (c->workload == &workload_key_steps)
+		c->part[0].word = private_use(c->asym);
+	if (!c->backend->generate) /* it has no single steps, either */
+		c->part[1].word = ASYM_STEPS;
 	ret = asym_prepare(c, err);
 	k->step = ASYM_OPERATE;
 	return ret ? ret : asym_ready(c, err);

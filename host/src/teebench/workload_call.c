@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call/NAME/tee/none|BYTES call=DESCRIPTION: any command of any Trusted
- * Application, with the parameters and the result that the description tells
- * (call.h). NAME and BYTES are for the report.
+ * call/NAME/tee/none|BYTES call=DESCRIPTION: any command of any Trusted Application, with the
+ * parameters and the expected result of the description (call.h). NAME and BYTES are for reports.
  *
- * The result is compared before anything is recorded, and after every sample;
- * the return code, of every call.
+ * The return code of every call is checked. The other results are compared before anything is
+ * recorded, and after every sample.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +17,7 @@
 enum { SEATS_MAX = 64, OTHER = 0xa5 };
 
 /*
- * A session with a TA. Cases share one; a case with set-up commands has its
- * own.
+ * A session with a TA, shared by the TA's cases; one with set-up commands has a session of its own.
  */
 struct seat {
 	TEEC_UUID uuid;
@@ -32,7 +30,7 @@ static struct seat seats[SEATS_MAX];
 
 struct call_case {
 	struct call call;
-	char name[48]; /* "TA UUID" */
+	char name[48]; /* "TA UUID", for messages */
 	struct pool *pool;
 	struct seat *seat;
 };
@@ -60,7 +58,7 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 				  "what to call isn't said: call=UUID;run:COMMAND:0x00000000;...\n"
 				  "`teemark plan show FILE` writes it from a bench.toml");
 	ret = call_parse(&call, c->own, err);
-	/* A call that something must be made ready for is a sample by itself. */
+	/* A sample has one call if other commands must precede each call. */
 	if (!ret && has_steps(&call, CALL_BEFORE))
 		c->loops_max = 1;
 	for (unsigned i = 0; !ret && i < CALL_PARAMS; i++) {
@@ -73,7 +71,7 @@ static int call_case_parse(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Sessions */
+/* Sets s->seat to a shared session with the TA, or to a new one. */
 
 static int sit(struct call_case *s, struct error *err)
 {
@@ -107,7 +105,7 @@ static int sit(struct call_case *s, struct error *err)
 	return 0;
 }
 
-/* Begins anew if another case's call has killed the TA. */
+/* Opens the session anew if a call, maybe another case's, has killed the TA. */
 static int revive(struct call_case *s, struct error *err)
 {
 	int ret;
@@ -119,7 +117,7 @@ static int revive(struct call_case *s, struct error *err)
 	return ret;
 }
 
-/* Memory */
+/* Writes `size` bytes to `data`, as the description says. */
 
 static void fill(const struct call_bytes *bytes, uint8_t *data, size_t size)
 {
@@ -146,7 +144,7 @@ static int copy_of(const struct call_bytes *bytes, size_t size, uint8_t **copy, 
 	return ret;
 }
 
-/* Makes what parameter i of a step is to hold after the call. */
+/* Makes p->after, the bytes that parameter i of a step must hold after the call. */
 static int make_wanted(struct call_case *s, struct call_step *step, unsigned i, struct error *err)
 {
 	struct call_param *p = &step->params[i];
@@ -209,7 +207,7 @@ static int make_step(struct call_case *s, struct call_step *step, struct error *
 	return ret;
 }
 
-/* Fills the memory so that what comes back can't be what was there before. */
+/* Resets memory before a call: its input, or bytes that differ from the expected output. */
 static void refresh(struct call_step *step)
 {
 	for (unsigned i = 0; i < CALL_PARAMS; i++) {
@@ -228,7 +226,7 @@ static void refresh(struct call_step *step)
 	}
 }
 
-/* Calls and their results */
+/* Returns an error that says how the result of a call differs from the expected one. */
 
 static int refused(struct call_case *s, const struct call_step *step, TEEC_Result res,
 		   uint32_t origin, struct error *err)
@@ -279,7 +277,8 @@ static int check_number(const char *name, unsigned i, const char *what,
 }
 
 /*
- * Compares the digest; bytes that had the right one once are compared byte for byte from then on.
+ * Compares a parameter's SHA-256 with the expected one. Bytes that match are kept, and compared
+ * byte for byte from then on.
  */
 static int check_sha256(struct pool *pool, const char *name, unsigned i, struct call_param *p,
 			size_t bytes, struct error *err)
@@ -373,7 +372,7 @@ static int run_steps(struct call_case *s, unsigned when, struct error *err)
 	return ret;
 }
 
-/* The workload */
+/* Opens a session, makes the parameters of all steps, and runs the set-up commands. */
 
 static int call_prepare(struct bench_case *c, struct error *err)
 {
@@ -417,7 +416,7 @@ static int call_check(struct bench_case *c, struct error *err)
 	return check_step(c->state, timed(c->state), err);
 }
 
-/* Records what the results were not compared with. */
+/* Writes the TA, its command, and which outputs are not compared ("unchecked"). */
 static void call_facts(const struct bench_case *c, struct json *json)
 {
 	const struct call_case *s = c->state;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cipher-steps/ALGORITHM/BACKEND/enc|dec/BYTES/STEP/all|inv: one step of a
- * cipher, as a client takes them one by one: prepare, set-key, set-iv,
- * cipher-buffer (which goes on with the message). inv: the call alone; all:
- * with what leads to it, its parameters put where the backend takes them.
- * STEP whole (all only): the four of them, one after the other.
+ * cipher-steps/ALGORITHM/BACKEND/enc|dec/BYTES/STEP/all|inv: one step of a cipher, as a client
+ * takes them one by one: prepare, set-key, set-iv, cipher-buffer (which continues the message).
+ * `inv` times the call alone, `all` also times how the call's parameters are set. STEP whole (only
+ * with `all`): the four steps, one after the other.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "message_case.h"
 
-#define WHOLE KEYED_STEPS /* all of them */
+#define WHOLE KEYED_STEPS /* all steps, one after the other */
 
 static const char *const steps[] = {
 	[KEYED_PREPARE] = "prepare", [KEYED_SET_KEY] = "set-key",
@@ -49,7 +48,7 @@ static void arrange(const struct bench_case *c, enum keyed_step step)
 		c->backend->arrange(c->desk->session, &m->job, step);
 }
 
-/* Takes a step; one that the backend doesn't have at all is left out. */
+/* Takes a step; does nothing if the backend doesn't have it. */
 static int take(const struct bench_case *c, enum keyed_step step, struct error *err)
 {
 	const struct message_case *m = c->state;
@@ -60,7 +59,7 @@ static int take(const struct bench_case *c, enum keyed_step step, struct error *
 	return c->backend->step(c->desk->session, &m->job, step, err);
 }
 
-/* Takes the steps from one on, before another. */
+/* Takes the steps from `from` up to `end`, which is left out. */
 static int lead(const struct bench_case *c, enum keyed_step from, enum keyed_step end,
 		struct error *err)
 {
@@ -78,14 +77,14 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 	const char *none;
 
 	if (step < KEYED_CIPHER_BUFFER)
-		c->bytes = -1; /* the message is for the steps that follow */
+		c->bytes = -1; /* these steps process no message */
 	if (ret || step == WHOLE)
 		return ret;
 	none = c->backend->no_step[step];
 	return none ? error_skip(err, -EOPNOTSUPP, "no-step", "%s", none) : 0;
 }
 
-/* Does all that comes before the step, and for `inv` what leads to its call. */
+/* Takes the steps before the timed one, and sets the parameters of its call. */
 static int steps_ready(struct bench_case *c, struct error *err)
 {
 	enum keyed_step step = step_of(c);
@@ -110,12 +109,12 @@ static int steps_once(struct bench_case *c, struct error *err)
 
 	if (step == WHOLE)
 		return lead(c, KEYED_PREPARE, WHOLE, err);
-	if (!c->part[3].word) /* all: with what leads to the call */
+	if (!c->part[3].word) /* all: setting the parameters is timed, too */
 		arrange(c, step);
 	return c->backend->step(c->desk->session, &m->job, step, err);
 }
 
-/* Takes the steps that are left to the end of a message. */
+/* Takes the steps that remain to the end of a message. */
 static int steps_check(struct bench_case *c, struct error *err)
 {
 	enum keyed_step step = step_of(c);

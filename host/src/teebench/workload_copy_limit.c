@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * copy-limit/memcpy/c/BYTES: the C library's memcpy(): how fast data move at
- * all, the line that plots draw as a limit.
+ * copy-limit/memcpy/c/BYTES: the C library's memcpy(), which shows how fast data can be moved at
+ * all; plots draw it as a limit.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int copy_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	for (uint32_t i = 0; i < loops; i++) {
 		for (uint32_t k = 0; k < repeat; k++) {
 			memcpy(s->to.data, s->from.data, s->from.size);
-			/* The next copy must not make this one needless. */
+			/* Keeps the compiler from removing a copy that the next one repeats. */
 			__asm__ volatile("" : : : "memory");
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * digest-parts/ALGORITHM/tee/PART: what a digest of the TEE's costs besides
- * its bytes: to allocate an operation and free it, to reset it, to finish.
+ * digest-parts/ALGORITHM/tee/PART: the cost of a digest in the TEE besides its bytes: to allocate
+ * an operation and free it, to reset it, to finish it.
  */
 #include <errno.h>
 
@@ -47,7 +47,7 @@ static int part_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 const struct workload workload_digest_parts = {
 	.name = "digest-parts",
 	.summary = "what a digest costs besides its bytes",
-	.parameters = "allocate|reset|finish", /* by TA_BENCH_DIGEST_… */
+	.parameters = "allocate|reset|finish", /* in the order of TA_BENCH_DIGEST_… */
 	.classes = 1u << ALG_DIGEST,
 	.backend = "tee",
 	.desk = DESK_RANDOM,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file/OP/BACKEND/BYTES: a file is read and hashed (sha1, sha256), or read and
- * encrypted or decrypted into another (aes-128-cbc-enc, aes-128-cbc-dec), in
- * pieces of 1 MiB, opening and closing included. The files lie in the kernel's
- * page cache; teehash is for cold ones and for reading while hashing.
+ * file/OP/BACKEND/BYTES: a file is read and hashed (sha1, sha256), or read and encrypted or
+ * decrypted into another (aes-128-cbc-enc, aes-128-cbc-dec), in pieces of 1 MiB; opening and
+ * closing are timed, too. The files are in the kernel's page cache. teehash measures cold files,
+ * and reading while hashing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 enum { PIECE = 1 << 20, NAME_BYTES = 64 };
 
-/* The word after the last hyphen is the direction of what has one. */
+/* Names of the operations; a cipher's name ends in its direction. */
 static const char *const names[] = {
 	"sha1", "sha256", "aes-128-cbc-enc", "aes-128-cbc-dec", NULL,
 };
@@ -25,10 +25,10 @@ static const char *const names[] = {
 struct file_case {
 	struct message_case m;
 	size_t bytes;
-	int dir; /* that the files lie in, once it is open */
+	int dir; /* descriptor of the files' folder, if `open` */
 	bool open;
 	char from[NAME_BYTES], to[NAME_BYTES];
-	uint8_t *want; /* what is to be written, or was hashed */
+	uint8_t *want; /* bytes that must be written, or were hashed */
 };
 
 static enum desk_use desk_of(const struct bench_case *c)
@@ -47,7 +47,7 @@ static int file_parse(struct bench_case *c, struct error *err)
 	return message_case_reserve(c, desk_of(c), PIECE, err);
 }
 
-/* Reads the bytes of a piece. */
+/* Reads a piece of `len` bytes at offset `at`; -EIO if the file ends before. */
 static int read_piece(int fd, uint8_t *data, size_t len, size_t at, struct error *err)
 {
 	ssize_t n = place_read(fd, data, len, (off_t)at, err);
@@ -87,7 +87,7 @@ static int make_file(const struct file_case *f, const char *name, struct error *
 	return ret;
 }
 
-/* Reads all bytes of a file, no more and no fewer; the caller frees them. */
+/* Reads a file, which must have f->bytes bytes, into memory that the caller frees. */
 static int read_file(const struct file_case *f, const char *name, uint8_t **data, struct error *err)
 {
 	int fd = open_from(f, name, err);
@@ -105,7 +105,7 @@ static int read_file(const struct file_case *f, const char *name, uint8_t **data
 	return ret;
 }
 
-/* Opens the folder of the files, and gives them names, which no other process has. */
+/* Opens the folder of the files, and sets their names, which no other process uses. */
 static int open_files(struct file_case *f, const struct bench_case *c, struct error *err)
 {
 	f->bytes = (size_t)c->bytes;
@@ -145,8 +145,8 @@ static int hash_pieces(struct file_case *f, const struct desk *desk, int from, s
 }
 
 /*
- * CBC's own chain goes on from piece to piece: the next IV is the last block
- * of ciphertext. The desk is set up for the job.
+ * Encrypts or decrypts a file in pieces. CBC's chain continues from piece to piece: the next IV is
+ * the last block of ciphertext. The desk must be set up for the job.
  */
 static int crypt_pieces(const struct file_case *f, const struct desk *desk,
 			const struct keyed_job *job, int from, int to, struct error *err)
@@ -196,7 +196,7 @@ static int take_file(struct file_case *f, const struct desk *desk, const struct 
 	return ret;
 }
 
-/* Encrypts a file by another backend, or by this one if there is no other. */
+/* Encrypts a file by another backend or, if there is none, by the case's own. */
 static int seal(struct bench_case *c, const char *from, const char *to, struct error *err)
 {
 	struct file_case *f = c->state;
@@ -219,7 +219,7 @@ static int file_prepare(struct bench_case *c, struct error *err)
 	if (!ret)
 		ret = message_case_open(c, desk_of(c), decrypt, f->bytes < PIECE ? f->bytes : PIECE,
 					err);
-	c->want_bytes = 0; /* its file is compared, not the last piece */
+	c->want_bytes = 0; /* the written file is compared, not the last piece */
 	if (!ret)
 		ret = make_file(f, decrypt ? f->to : f->from, err);
 	return ret || !decrypt ? ret : seal(c, f->to, f->from, err);
@@ -232,7 +232,7 @@ static int file_probe(struct bench_case *c, struct error *err)
 	return ret ? ret : message_case_open(c, desk_of(c), false, PIECE, err);
 }
 
-/* Sets the key anew: messages of others were in the desk's buffers since. */
+/* Sets the key anew, since other cases may have used the desk. */
 static int file_ready(struct bench_case *c, struct error *err)
 {
 	const struct file_case *f = c->state;
@@ -250,7 +250,7 @@ static int file_once(struct bench_case *c, struct error *err)
 	return take_file(f, c->desk, &f->m.job, f->from, f->to, err);
 }
 
-/* Checks the file that was written. */
+/* Compares the written file with the expected bytes, and deletes it. */
 static int file_check(struct bench_case *c, struct error *err)
 {
 	struct file_case *f = c->state;
@@ -267,10 +267,7 @@ static int file_check(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/*
- * Finds what must come of the file: its digest, the message, or what another backend encrypts it
- * to.
- */
+/* Checks the result: the file's digest, the decrypted message, or another backend's ciphertext. */
 static int file_verify(struct bench_case *c, struct error *err)
 {
 	struct file_case *f = c->state;
@@ -279,7 +276,11 @@ static int file_verify(struct bench_case *c, struct error *err)
 
 	if (desk_of(c) != DESK_KEYED) {
 		ret = read_file(f, f->from, &f->want, err);
-		return ret ? ret : message_case_verify_data(c, f->want, err);
+		if (!ret)
+			ret = message_case_verify_data(c, f->want, err);
+		free(f->want); /* the digest is kept; the bytes would stay until all cases end */
+		f->want = NULL;
+		return ret;
 	}
 	if (f->m.job.decrypt) {
 		f->want = malloc(f->bytes);

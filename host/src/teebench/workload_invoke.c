@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * invoke/KIND/BACKEND/none: an empty call, by the kind of its parameter.
- * With backend `empty` it is the cost of measuring itself. KIND increment: the
- * bench TA adds 1 to a value, as the example hello_world does; direct, refused
- * and pseudo: direct.h. The last two need no TA of ours.
+ * invoke/KIND/BACKEND/none: an empty call, by the kind of its parameter. With backend `empty`, it
+ * is the overhead of measuring. KIND increment: the bench TA adds 1 to a value, as the example
+ * hello_world does. KINDs direct, refused and pseudo: see direct.h; the last two need no TA of
+ * teemark's.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,11 +17,11 @@
 enum { MEMREF_BYTES = 64 };
 
 struct invoke {
-	struct tee_call call;  /* kinds with a parameter; else tee is NULL */
-	struct direct *direct; /* kinds "direct", "refused" and "pseudo" */
+	struct tee_call call;  /* for kinds with a parameter; its .tee is NULL otherwise */
+	struct direct *direct; /* for kinds "direct", "refused" and "pseudo" */
 	enum direct_kind kind;
 	TEEC_SharedMemory *shm;
-	uint32_t value; /* that the last call should have left */
+	uint32_t value; /* expected after the last call */
 };
 
 enum { NONE, VALUES, MEMREF_IN, MEMREF_OUT, MEMREF_INOUT, INCREMENT, DIRECT, REFUSED, PSEUDO };
@@ -39,7 +39,7 @@ static const char *const kinds[] = {
 	NULL,
 };
 
-/* Returns the desk of the TA that is called: the digest TA, or the bench TA. */
+/* Returns the use of the desk: bench TA for increment, digest TA for the other kinds. */
 static enum desk_use desk_of(const struct bench_case *c)
 {
 	return c->name == INCREMENT ? DESK_STORAGE : DESK_DIGEST;
@@ -57,7 +57,7 @@ static int no_call(const struct bench_case *c, struct error *err)
 			  c->backend->name, c->name == NONE ? "" : " with parameters");
 }
 
-/* Sets the parameter that a kind is about. */
+/* Sets the call's parameter, of the kind that the case is about. */
 static int set_parameter(struct invoke *in, int kind, struct error *err)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 		in->kind = DIRECT_PSEUDO;
 		return direct_open(&in->direct, true, err);
 	}
-	/* Opens a session with the TA, and says why where none can be had. */
+	/* Opens a session with the TA; an error says why there is none. */
 	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &c->desk, err);
 	if (ret && c->name == REFUSED && err->skip &&
 	    (!strcmp(err->skip, "ta-rejected") || !strcmp(err->skip, "no-ta"))) {
@@ -139,7 +139,7 @@ static int invoke_run(struct bench_case *c, uint32_t loops, uint32_t repeat, str
 	return tee_call_run(c, loops, repeat, err);
 }
 
-/* Checks that the parameters are as before the calls; that they succeed is checked by run(). */
+/* Checks that the calls left the parameters as expected; run() checks that they succeed. */
 static int invoke_verify(struct bench_case *c, struct error *err)
 {
 	const struct invoke *in = c->state;

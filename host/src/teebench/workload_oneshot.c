@@ -2,14 +2,13 @@
 /*
  * Whole messages:
  *
- * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC in one call. A MAC's
- * key is set before.
+ * oneshot/ALGORITHM/BACKEND/BYTES: the digest or the MAC in one call. A MAC's key is set before.
  *
- * stream/ALGORITHM/BACKEND/BYTES/CHUNK: the digest of a message that comes in
- * pieces: begin, a call for every CHUNK bytes, the last of them ending it.
+ * stream/ALGORITHM/BACKEND/BYTES/CHUNK: the digest of a message in pieces: a call to begin it, and
+ * one for every CHUNK bytes, of which the last also ends the digest.
  *
- * cipher/ALGORITHM/BACKEND/enc|dec/BYTES: a message whose key was set before:
- * the IV, the bytes, and an AEAD's tag. In the TEE one call.
+ * cipher/ALGORITHM/BACKEND/enc|dec/BYTES: a message with a key that was set before: setting the IV,
+ * the bytes, and an AEAD's tag. In the TEE this is one call.
  */
 #include "message_case.h"
 
@@ -24,7 +23,7 @@ static int cipher_run(struct bench_case *c, uint32_t loops, uint32_t repeat, str
 	return ret;
 }
 
-/* A MAC of oneshot becomes one of these, once it is parsed. */
+/* oneshot_parse() makes a MAC's case a case of this workload. */
 const struct workload workload_cipher = {
 	.name = "cipher",
 	.summary = "a message encrypted or decrypted",
@@ -58,7 +57,7 @@ static int oneshot_run(struct bench_case *c, uint32_t loops, uint32_t repeat, st
 	struct message_case *m = c->state;
 	int ret = 0;
 
-	/* The backend's own loop leaves less of the time to ours. */
+	/* The backend's own loop costs less than the loop here. */
 	if (!c->backend->crosses && loops <= UINT32_MAX / repeat) {
 		repeat *= loops;
 		loops = 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkcs11/CALL/pkcs11/none: what a program does with a PKCS #11 module, mostly
- * an Init and the call itself. By libckteec, OP-TEE's, or the module that
- * --pkcs11-module names.
+ * pkcs11/CALL/pkcs11/none: calls of a program to a PKCS #11 module, mostly an Init and the call
+ * itself. The module is OP-TEE's libckteec, or the one that --pkcs11-module names.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "vectors.h"
 #include "workload.h"
 
-/* Calls whose layers are told apart, before the samples. */
+/* LAYER_CALLS: calls before the samples, in which the time spent in libteec is measured. */
 enum { LAYER_CALLS = 4, FIND_MAX = 1000, SIGNATURE_BYTES = 64 };
 
 static const char *const names[] = {
@@ -23,13 +22,13 @@ static const char *const names[] = {
 };
 
 /*
- * The calls, in the order of names. Their vectors: FIPS 180-4, "abc"; RFC 4231, 4.5, its key filled
- * up with zeros, which HMAC does anyway, to the length that some modules want; SP 800-38A, F.2.1.
+ * The calls, in the order of `names`. Their vectors: FIPS 180-4, "abc"; RFC 4231, 4.5, with its key
+ * padded with zeros to the length that some modules want (HMAC pads it anyway); SP 800-38A, F.2.1.
  */
 static const struct action {
 	enum { OPEN, INFO, RANDOM, DIGEST, HMAC, AES, SIGN_INIT, SIGN, VERIFY, PAIR, FIND } what;
-	unsigned objects; /* to be found, among so many */
-	bool in_token;    /* the key pair */
+	unsigned objects; /* number of objects in the token, all to be found */
+	bool in_token;    /* the key pair is stored in the token */
 	const char *message, *answer, *secret;
 } actions[] = {
 	{ .what = OPEN },
@@ -57,7 +56,7 @@ static const struct action {
 struct p11_case {
 	const struct action *is;
 	bool opened, pair, begun;
-	bool signed_once; /* out is a signature to verify */
+	bool signed_once; /* `out` holds a signature to verify */
 	ck session, public_key, private_key, secret;
 	uint8_t in[64], out[256];
 	size_t in_len;
@@ -67,14 +66,14 @@ struct p11_case {
 };
 
 static unsigned char yes = 1, no;
-/* The object identifier of P-256. */
+/* The DER encoding of P-256's object identifier. */
 static uint8_t p256[] = { 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7 };
 
 static int p11_parse(struct bench_case *c, struct error *err)
 {
 	(void)err;
 	if (actions[c->name].what == PAIR)
-		c->loops_max = 1; /* each sample is one of a distribution */
+		c->loops_max = 1; /* times vary: each sample is one key pair */
 	return 0;
 }
 
@@ -116,8 +115,8 @@ static ck make_secret(struct p11_case *k, ck type, uint8_t *value, size_t len)
 }
 
 /*
- * Makes as many objects as the case is to find, no more; out_len is how many can be had. The cases
- * that find take turns, and see each other's objects: so they share them, and a session.
+ * Makes or destroys objects until there are as many as the case finds; if memory runs out, out_len
+ * is the number made. The cases of FIND take turns, and share their objects and a session.
  */
 static ck make_objects(struct p11_case *k)
 {
@@ -259,8 +258,8 @@ static ck call_once(struct p11_case *k)
 }
 
 /*
- * Prepares a run: makes the objects that its calls use up and the signature that they verify, and
- * ends an operation that was begun.
+ * Prepares a run(): makes the objects to find or the signature to verify, destroys the last key
+ * pair, and ends an operation that was begun.
  */
 static int p11_ready(struct bench_case *c, struct error *err)
 {
@@ -291,7 +290,7 @@ static int p11_once(struct bench_case *c, struct error *err)
 	return res ? pkcs11_failed(err, names[k->is - actions], res) : 0;
 }
 
-/* Checks a signature over `in`: libcrypto must take it, and refuse it altered. */
+/* Checks the signature of `in` by libcrypto, if that is there. */
 static int check_signature(struct bench_case *c, struct error *err)
 {
 	struct p11_case *k = c->state;
@@ -345,13 +344,13 @@ static int p11_check(struct bench_case *c, struct error *err)
 		return pkcs11_failed(err, "sign", res);
 	if (k->is->what == SIGN_INIT || k->is->what == SIGN)
 		return check_signature(c, err);
-	/* The key of aes-128-cbc is found, too. */
+	/* The key of aes-128-cbc may be found, too. */
 	return k->is->what != FIND || k->out_len - k->is->objects <= 1 ?
 		       0 :
 		       case_wrong_result(err, "%lu objects found", k->out_len);
 }
 
-/* Tells where a few calls spend their time. */
+/* Measures how much time a few calls spend in libteec (k->layers), and in all. */
 static int take_layers(struct bench_case *c, struct error *err)
 {
 	struct p11_case *k = c->state;

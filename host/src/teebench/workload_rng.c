@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rng/random/BACKEND/BYTES: random bytes from the TEE, the kernel's generator
- * (getrandom, urandom), a hardware source (hwrng), the kernel's crypto
- * (afalg), OpenSSL. What is drawn first goes through the tests of FIPS 140-2.
+ * rng/random/BACKEND/BYTES: random bytes from the TEE, the kernel's generator (getrandom, urandom),
+ * a hardware source (hwrng), the kernel's crypto (afalg), OpenSSL. The first bytes of each source
+ * must pass the tests of FIPS 140-2.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +14,17 @@
 #include "stop.h"
 #include "workload.h"
 
-enum { BLOCKS_MAX = 100 }; /* of the tests; fewer from a slow source */
+enum { BLOCKS_MAX = 100 }; /* blocks that are tested; fewer from a slow source */
 
 static const char *const names[] = { "random", NULL };
 
-#define TEST_NS 1000000000u  /* no block is drawn after so long */
-#define CASE_NS 60000000000u /* a case that would take longer is left out */
-#define RATE_NS 50000000u    /* a draw so long tells how fast a source is */
-#define SLOW_NS 1000000000u  /* so long, whoever had the CPU meanwhile */
+#define TEST_NS 1000000000u  /* time after which no further block is drawn */
+#define CASE_NS 60000000000u /* a case that would take longer is skipped */
+#define RATE_NS 50000000u    /* shortest draw, in ns, that tells a source's rate */
+#define SLOW_NS 1000000000u  /* a draw that takes this many ns is not repeated */
 
 struct rng {
-	uint8_t *before; /* what the last draw gave */
+	uint8_t *before; /* the bytes of the previous draw */
 	unsigned blocks, failed;
 };
 
@@ -33,7 +33,7 @@ static int draw(struct bench_case *c, size_t len, struct error *err)
 	return c->backend->random(c->desk->session, &c->desk->out, len, 1, err);
 }
 
-/* Tests blocks for a bounded time: a hardware source may give 10 kB/s. */
+/* Tests blocks for about a second at most, since a hardware source may give only 10 kB/s. */
 static int test_blocks(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
@@ -57,7 +57,7 @@ static int test_blocks(struct bench_case *c, struct error *err)
 			 r->failed, r->blocks, c->backend->name, bound);
 }
 
-/* Times a draw; one that takes long is repeated, for others may have had the CPU meanwhile. */
+/* Sets *best to a draw's time in ns: the shortest of three if other load may have slowed it. */
 static int time_draw(struct bench_case *c, size_t len, uint64_t *best, struct error *err)
 {
 	enum { DRAWS = 3 };
@@ -78,9 +78,9 @@ static int time_draw(struct bench_case *c, size_t len, uint64_t *best, struct er
 }
 
 /*
- * Skips a source that is too slow for the samples that are asked for. The first draw is not judged,
- * since it may seed the source. A short draw would tell the cost of a call instead of the rate, so
- * draws grow until one takes long or is as long as a sample.
+ * Skips a source that is too slow for the requested samples. The first draw is not timed, since it
+ * may seed the source. A short draw would tell the cost of a call instead of the rate, so draws
+ * grow until one takes RATE_NS or has as many bytes as the case.
  */
 static int check_rate(struct bench_case *c, struct error *err)
 {
@@ -134,7 +134,7 @@ static int rng_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct
 	return ret;
 }
 
-/* Checks that not all bytes are equal, and that they aren't those of the draw before. */
+/* Checks that the bytes are not all equal, and differ from those of the previous draw. */
 static int rng_check(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
@@ -180,7 +180,7 @@ const struct workload workload_rng = {
 	.parameters = "BYTES",
 	.names = names,
 	.what = "what workload rng draws",
-	.least = 16, /* two draws of fewer may well be equal */
+	.least = 16, /* shorter draws may be equal by chance */
 	.most = 1 << 24,
 	.desk = DESK_RANDOM,
 	.desk_room = FIPS140_BYTES,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * same-code/KERNEL/BACKEND/BYTES: one portable source (common/src), compiled
- * for both worlds: sha256, memcpy, memtouch, intloop; in the normal world (c)
- * and in the TA (ta-c). What differs is the world and not the code.
+ * same-code/KERNEL/BACKEND/BYTES: one portable source (common/src), compiled for the normal world
+ * (backend c) and for the TA (ta-c), so that times differ by the world and not by the code. KERNEL:
+ * sha256, memcpy, memtouch or intloop.
  */
 #include <string.h>
 
@@ -22,12 +22,12 @@ static const char *const kernels[] = {
 };
 
 struct same_code {
-	struct buffer in, copy; /* of the normal world */
+	struct buffer in, copy; /* for backend c */
 	const struct digest_class *sha256;
 	uint64_t result, want;
 };
 
-/* Returns the backend that has sessions with the bench TA, which runs the code. */
+/* Returns the backend whose sessions are with the bench TA, which runs the code. */
 static const struct backend *ta_backend(void)
 {
 	return backend_by_name("tee");
@@ -115,7 +115,7 @@ static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	struct same_code *s = c->state;
 	int ret = 0;
 
-	if (c->desk) { /* the TA's */
+	if (c->desk) { /* backend ta-c */
 		struct tee_session *tee = desk_ta(c->desk);
 
 		for (uint32_t i = 0; !ret && i < loops; i++)
@@ -128,7 +128,7 @@ static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	return ret;
 }
 
-/* Computes byte by byte, in code that is written otherwise. */
+/* Returns the expected result, computed byte by byte by different code (except SHA-256). */
 static uint64_t expected(const struct bench_case *c)
 {
 	const struct same_code *s = c->state;

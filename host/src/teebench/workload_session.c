@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session/STEP/tee/none: what opening and closing a session takes, with a TA
- * of which there is one instance however many sessions (ta/size).
+ * session/STEP/tee/none: the time to open or close a session with a TA that has a single instance
+ * for all its sessions (ta/size).
  *
  *   first-open  no session is open: the TA is loaded and its signature checked
  *   open        another session keeps the instance alive: nothing is loaded
- *   close       a session of an instance that stays
+ *   close       another session keeps the instance alive: nothing is unloaded
  *
- * session/STEP/tee/digest: the same with the TA of the digests, which has an
- * instance for each session: it is loaded at every open, and goes at close.
+ * session/STEP/tee/digest: the same with the digest TA, which has an instance for each session: it
+ * is loaded at every open, and unloaded at every close.
  *
- * session/STEP/tee/pseudo: the same with a pseudo TA of the TEE's core: nothing
- * is ever loaded, and no TA of ours is needed.
+ * session/STEP/tee/pseudo: the same with a pseudo TA of the TEE's core: nothing is ever loaded, and
+ * no TA of teemark's is needed.
  */
 #include <errno.h>
 
@@ -26,22 +26,19 @@
 enum { FIRST_OPEN, OPEN, CLOSE };
 static const char *const steps[] = { "first-open", "open", "close", NULL };
 
-/* A session that may be open or not, in a context that stays. */
+/* A session, open or not, in a context that stays open. */
 struct seat {
 	TEEC_Session session;
 	bool open;
 };
 
-/*
- * A TA, with the sessions that its cases share, so that none keeps an instance
- * alive unseen.
- */
+/* A TA, with the sessions that its cases share: no case keeps an instance alive unnoticed. */
 struct ta {
 	TEEC_UUID uuid;
-	uint32_t nop;       /* its command that does nothing */
-	TEEC_Result answer; /* to that */
-	struct seat keeper; /* keeps the instance alive */
-	struct seat timed;  /* is opened and closed */
+	uint32_t nop;       /* number of its command that does nothing */
+	TEEC_Result answer; /* expected result of that command */
+	struct seat keeper; /* the session that keeps the instance alive */
+	struct seat timed;  /* the session that is opened and closed */
 };
 
 /* The TAs in the order of .parameters. */
@@ -54,7 +51,7 @@ enum { PSEUDO = 2 };
 
 struct steps {
 	struct ta *ta;
-	struct tee_session *lender; /* of the context; the pseudo TA's is the case's own */
+	struct tee_session *lender; /* lends its context; for the pseudo TA, the case's own */
 };
 
 static int sit(const struct steps *s, struct seat *seat, struct error *err)
@@ -85,8 +82,8 @@ static int session_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * Opens the session that keeps the TA loaded. The pool opens another one first and watches it, for
- * a process's first session hangs where nobody loads TAs; the case's sessions use its context.
+ * Opens the session that keeps the TA loaded. The pool first opens and watches another session,
+ * since a process's first session hangs where nobody loads TAs; the case uses that one's context.
  */
 static int session_prepare(struct bench_case *c, struct error *err)
 {
@@ -149,9 +146,7 @@ static int nop(const struct steps *s, struct seat *seat, struct error *err)
 		       error_tee(err, res, origin, "cannot call through a session that was opened");
 }
 
-/*
- * Checks that an open session can be called, and that one that was closed left the instance alive.
- */
+/* Calls the session that was opened or, after a close, the one that keeps the instance alive. */
 static int session_check(struct bench_case *c, struct error *err)
 {
 	struct steps *s = c->state;
@@ -160,7 +155,7 @@ static int session_check(struct bench_case *c, struct error *err)
 	if (c->name == CLOSE)
 		return nop(s, &s->ta->keeper, err);
 	ret = nop(s, &s->ta->timed, err);
-	/* Closed at once, so that the next case finds none but the holder's. */
+	/* Closed at once: the next case must find no session open but the keeper's. */
 	stand_up(s, &s->ta->timed);
 	return ret;
 }

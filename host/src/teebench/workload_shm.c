@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shm/KIND/tee/DIRECTION/BYTES: an empty call that carries a buffer, which the
- * TA does not touch: what the crossing itself costs, by how the client made
- * the buffer.
+ * shm/KIND/tee/DIRECTION/BYTES: an empty call that carries a buffer, which the TA does not touch:
+ * the cost of passing a buffer, by how the client made it.
  *
  *   temporary      ordinary memory, registered and released by every call
  *   registered     ordinary memory, registered once
  *   allocated      memory that libteec allocated, shared from the beginning
- *   registered-ro  memory that may be read only, as a constant: it cannot be
- *                  registered, so libteec copies it at every call
+ *   registered-ro  memory that the client may only read, as a constant: it cannot be registered, so
+ *                  libteec copies it at every call
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static const char *const kinds[] = {
 	NULL,
 };
 
-enum { IN, OUT, INOUT }; /* in the order of .parameters */
+enum { IN, OUT, INOUT }; /* directions, in the order of .parameters */
 
 static int shm_parse(struct bench_case *c, struct error *err)
 {
@@ -37,13 +36,13 @@ static int shm_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * A case has a buffer only while it owns the desk: the TEE keeps a list of the pages of all memory
- * that is shared, and its heap is small.
+ * The state of a case, which has a buffer only while it owns the desk: the TEE keeps a list of the
+ * pages of all shared memory in its small heap.
  */
 struct shm {
 	struct tee_call call;
 	struct tee_memory memory;
-	bool crossed; /* once at least */
+	bool crossed; /* the first call succeeded */
 };
 
 static void drop_buffer(struct bench_case *c)
@@ -87,14 +86,14 @@ static int shm_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct
 	const struct shm *s = c->state;
 	int ret = tee_call_run(c, loops, repeat, err);
 
-	if (ret && !s->crossed) /* temporary: now it is registered */
+	if (ret && !s->crossed) /* a temporary buffer is registered only now */
 		tee_memory_blame_size(&s->memory, err);
 	return ret;
 }
 
 /*
- * Checks that the TA sees the buffer's bytes (it computes their digest), or, with `out`, that bytes
- * that it writes into the buffer come back (it writes the digest of other bytes there).
+ * Checks that the TA sees the buffer's bytes, whose digest it computes. With `out`, checks that
+ * bytes from the TA come back in the buffer: it writes the digest of other bytes there.
  */
 static int cross(struct bench_case *c, bool out, struct error *err)
 {

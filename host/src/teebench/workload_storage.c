@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * storage/OP/BACKEND/BYTES: an operation on a stored object of that size:
- * create, open, read, write, rename, truncate (to half), delete. Each is the
- * operation alone; what it needs or leaves is made and removed untimed.
- * open-read-close is the three as one, in the TEE one call.
+ * storage/OP/BACKEND/BYTES: an operation on a stored object of BYTES bytes: create, open, read,
+ * write, rename, truncate (to half), delete. Only the operation is timed; objects that it needs or
+ * leaves are made and removed untimed. open-read-close is three operations as one, in the TEE one
+ * call.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,11 +51,11 @@ static int storage_prepare(struct bench_case *c, struct error *err)
 {
 	const struct store *store = store_of(c);
 	struct object *o = c->state;
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a's first value */
 
 	o->op = (enum storage_op)c->name;
 	o->bytes = (size_t)c->bytes;
-	/* The name is made of the key: what a killed run leaves the next one removes. */
+	/* The name is a hash of the key: the next run removes what a killed run left. */
 	for (const char *p = c->key; *p; p++)
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3u;
 	snprintf(o->name, sizeof(o->name), "teemark-%016llx", (unsigned long long)hash);
@@ -80,7 +80,7 @@ static int storage_probe(struct bench_case *c, struct error *err)
 	return store->probe ? store->probe(c, err) : storage_prepare(c, err);
 }
 
-/* Deletes all objects. */
+/* Deletes all objects that the case has made. */
 static int forget(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
@@ -91,7 +91,7 @@ static int forget(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Makes an object for each call. */
+/* Makes an object for each call of the next run(). */
 static int make(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
@@ -131,7 +131,7 @@ static int storage_ready(struct bench_case *c, struct error *err)
 		ret = store->hold ? store->hold(c, err) : 0;
 		break;
 	}
-	/* Others than before, so that not writing is seen. */
+	/* Other bytes than before, so that a write that does nothing is noticed. */
 	for (size_t i = 0; o->op == STORAGE_WRITE && i < o->bytes; i++)
 		o->data[i] ^= 0xff;
 	if (store->arrange)
@@ -151,14 +151,14 @@ static int storage_run(struct bench_case *c, uint32_t loops, uint32_t repeat, st
 	return ret;
 }
 
-/* Returns -EBADMSG: the sentence says what is wrong with what the operation stored. */
+/* Returns -EBADMSG; `what` tells what is wrong with the object after the operation. */
 static int wrong(struct error *err, const struct object *o, const char *what)
 {
 	return error_set(err, -EBADMSG, "%s an object of %zu bytes: %s", operations[o->op],
 			 o->bytes, what);
 }
 
-/* Checks that object i holds what was stored and no more; that there is none if it was deleted. */
+/* Checks that object i holds exactly the stored bytes or, after a delete, no longer exists. */
 static int check_object(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct object *o = c->state;
@@ -184,7 +184,7 @@ static int storage_check(struct bench_case *c, struct error *err)
 	bool many = o->op == STORAGE_CREATE || o->op == STORAGE_TRUNCATE || o->op == STORAGE_DELETE;
 	int ret = 0;
 
-	/* The timed call has read what case_check() compares. */
+	/* If c->want is set, case_check() compares the bytes that the timed call read. */
 	for (uint32_t i = 0; !ret && !c->want && i < (many ? c->loops : 1); i++)
 		ret = check_object(c, i, err);
 	return o->store->checked ? o->store->checked(c, ret, err) : ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ta-size/KIB/tee/none: an empty call to a TA with that much data: OP-TEE maps
- * a TA's memory on every call.
+ * ta-size/KIB/tee/none: an empty call to a TA with KIB KiB of data, all of which OP-TEE maps on
+ * every call.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static int size_prepare(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-/* Checks that the size TA answers. It has no result but its success; another command must fail. */
+/* Checks that the size TA accepts its empty command, which has no output, and refuses another. */
 static int size_verify(struct bench_case *c, struct error *err)
 {
 	struct tee_call *s = c->state;

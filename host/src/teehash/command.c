@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "stop.h"
 
-/* Prints what ends the work, unless a signal does. Returns the error's code. */
+/* Prints the error that ends the work, unless a signal ends it. Returns the error's code. */
 static int explain(const struct error *err)
 {
 	if (err->code != -EINTR && !stop_by_signal())
@@ -33,7 +33,7 @@ int command_work(struct command *command, const struct work *work)
 	struct error err = { 0 };
 	int ret = run_work(&command->run, work, &err);
 
-	/* next() and done() have explained what they return. */
+	/* next() and done() have already printed their own errors. */
 	return err.code ? explain(&err) : ret;
 }
 
@@ -77,7 +77,7 @@ int command_line(const struct command *command, const struct message *m, const c
 		return 0;
 	ret = verdict ? result_print(stdout, m->name, verdict) :
 			line_print(stdout, &opt->style, m->name, m->alg, m->digest);
-	/* A signal in the midst of a write is no failure of it. */
+	/* If a signal interrupted a write, the write hasn't failed. */
 	if (ret && stop_by_signal())
 		return -EINTR;
 	if (ret)
@@ -87,7 +87,7 @@ int command_line(const struct command *command, const struct message *m, const c
 
 struct hash {
 	struct command command;
-	size_t next; /* place in the names */
+	size_t next; /* index of the next name */
 };
 
 static int next_name(void *ctx, struct message *m)
@@ -112,7 +112,7 @@ static int done(void *ctx, struct message *m)
 	if (!m->ret)
 		return command_line(command, m, NULL);
 	command_complain(command, m);
-	/* Every file meets the same limit of this machine. */
+	/* The error holds for every file (the machine lacks something), so it ends the command. */
 	return m->err.skip ? m->ret : 0;
 }
 

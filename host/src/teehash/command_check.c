@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks the digests of the lists of the command line (-c), one list after the other. */
+/* Checks the digests in the lists on the command line (-c), one list after the other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* A list whose files are checked. */
 struct checked {
-	const char *name; /* for messages */
+	const char *name; /* name in messages */
 	struct list list;
 	uint64_t proper;
 	uint64_t improper;
@@ -23,7 +23,7 @@ struct checked {
 struct check {
 	struct command command;
 	struct checked checked;
-	uint64_t lacking; /* algorithms that the backend lacks: said already */
+	uint64_t lacking; /* bit i: the backend lacks algorithm i, and that was printed */
 };
 
 /* Returns 0 or -errno. */
@@ -45,7 +45,7 @@ static void close_list(struct list *list)
 		fclose(list->in);
 }
 
-/* Counts an improper line. Without --algorithm a line may name any. */
+/* Counts an improperly formatted line, and with --warn prints a message about it. */
 static void note_improper(const struct options *opt, struct checked *checked)
 {
 	checked->improper++;
@@ -93,7 +93,7 @@ static int judge(struct check *check, const struct message *m)
 	if (m->ret) {
 		checked->unreadable++;
 		verdict = "FAILED open or read";
-		/* The backend's lack is said once, not for each file. */
+		/* That the backend lacks the algorithm is printed once, not for each file. */
 		if (!m->err.skip || !(check->lacking & bit))
 			command_complain(command, m);
 		if (m->err.skip)
@@ -118,7 +118,7 @@ static int done(void *ctx, struct message *m)
 	return ret;
 }
 
-/* Says what a list as a whole came to. Returns false if it failed. */
+/* Prints a list's totals. Returns false if the list failed. */
 static bool summarize(const struct options *opt, const struct checked *checked)
 {
 	const struct {
@@ -151,7 +151,7 @@ static bool summarize(const struct options *opt, const struct checked *checked)
 	       !(opt->strict && checked->improper);
 }
 
-/* Checks a list; returns 0, or -errno that ends all. */
+/* Checks a list. Returns 0, or -errno if the whole command must end. */
 static int check_list(struct check *check, const char *name)
 {
 	const struct work work = { next_entry, done, check };
@@ -171,7 +171,7 @@ static int check_list(struct check *check, const char *name)
 	return ret;
 }
 
-/* Returns true if the list comes from a pipe, or a line of it names one. */
+/* Returns true if the list is read from a pipe, or names one. */
 static bool list_has_pipes(struct checked *checked, const struct options *opt, const char *name)
 {
 	struct list_entry entry;

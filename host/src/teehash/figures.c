@@ -72,10 +72,10 @@ void print_value(FILE *out, const char *unit, double value)
 				rows[i].shown);
 			return;
 		}
-	fprintf(out, "%.0f", value); /* a count */
+	fprintf(out, "%.0f", value); /* the unit is a count */
 }
 
-/* Writes a figure, or `why` there is none. One that isn't finite divides by nothing. */
+/* Writes a figure or, if there is none, the reason `why`; an infinite value has a reason, too. */
 __attribute__((format(printf, 8, 9))) static void
 figure(struct sheet *s, const char *key, const char *title, const char *unit, double value,
        const char *why, const char *resolution, const char *source, ...)
@@ -112,7 +112,7 @@ figure(struct sheet *s, const char *key, const char *title, const char *unit, do
 	json_object_end(s->json);
 }
 
-/* Writes a count, which is exact. */
+/* Writes a count, whose resolution is 1. */
 static void count(struct sheet *s, const char *key, const char *title, uint64_t value,
 		  const char *source)
 {
@@ -133,13 +133,13 @@ static void group_end(struct sheet *s)
 		json_object_end(s->json);
 }
 
-/* Returns true if the TA counted the time inside, in all sessions. */
+/* Returns true if the TA's counter measured the time inside, in all sessions. */
 static bool counted(const struct findings *f)
 {
 	return f->counter.clock != TA_CLOCK_OFF && !f->run->stats.sessions.uncounted;
 }
 
-/* Returns how much of the time in calls was computing, NAN if nobody counted. */
+/* Returns how many ns of the time in calls were spent computing; NAN if that wasn't counted. */
 static double compute_ns(const struct findings *f)
 {
 	if (!f->has_tee)
@@ -147,7 +147,7 @@ static double compute_ns(const struct findings *f)
 	return counted(f) ? (double)f->run->stats.sessions.inside_ns : NAN;
 }
 
-/* Returns why there is no such figure. */
+/* Returns why the time inside the TA is missing; NULL if it isn't. */
 static const char *not_counted(const struct findings *f)
 {
 	if (!f->has_tee || counted(f))
@@ -369,7 +369,7 @@ static void write_part(struct sheet *s, const char *key, const char *title, int6
 	json_object_end(s->json);
 }
 
-/* Writes the parts of the total; the last is what none of the others explains. */
+/* Writes the parts of the workers' total time, and last the rest that no part explains. */
 static void write_parts(struct sheet *s, const struct findings *f)
 {
 	const struct file_stats *all = &f->totals.all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The figures of a report: the meaning of each is defined here and nowhere else. */
+/* The figures of a report. Each figure is defined here and nowhere else. */
 #pragma once
 
 #include "clock.h"
@@ -8,31 +8,31 @@
 #include "trace.h"
 #include "usage.h"
 
-/* Empty calls that are timed. */
+/* Number of empty calls that are timed. */
 enum { NOPS = 31 };
 
 struct findings {
-	bool has_tee; /* calls go into another world */
+	bool has_tee; /* calls enter the TEE */
 	struct {
 		uint64_t files, failed, oneshots, streams;
-		uint64_t asked; /* for their pages, with an answer */
+		uint64_t asked; /* files whose cached pages are known */
 		struct file_stats all;
-		uint64_t good_bytes, good_hash_ns; /* of those that got a digest */
+		uint64_t good_bytes, good_hash_ns; /* sums over files with a digest */
 	} totals;
 	const struct run *run;
-	uint64_t total_ns, startup_ns; /* the latter before the first message */
+	uint64_t total_ns, startup_ns; /* whole command; part before the first message */
 	struct usage usage;
 	int64_t peak_bytes;         /* -1: not known */
-	uint64_t nop_ns;            /* an empty call after the work, median; 0: none */
-	const char *why;            /* no session was asked for it, and the facts */
-	struct session_facts facts; /* without `why` */
+	uint64_t nop_ns;            /* median of the empty calls after the work; 0: none */
+	const char *why;            /* why `facts` and nop_ns are missing; NULL: they aren't */
+	struct session_facts facts; /* valid if `why` is NULL */
 	struct trace_counts switches;
-	struct error untraced; /* why the switches are not known */
+	struct error untraced; /* why `switches` is missing */
 	struct clock_facts clock;
-	struct ta_counter counter; /* of a TA; with its reason if none */
+	struct ta_counter counter; /* of the TA, or the reason why there is none */
 };
 
-/* Figures go to one of the two; the other is NULL. */
+/* Where figures are written: to `text` or to `json`; the other is NULL. */
 struct sheet {
 	FILE *text;
 	struct json *json;
@@ -40,7 +40,7 @@ struct sheet {
 };
 
 void figures_add_file(struct findings *f, const struct message *m);
-/* Groups of figures, then the parts that add up to the workers' time. */
+/* Writes the figures in groups, and the parts that add up to the workers' time. */
 void figures_write(struct sheet *sheet, const struct findings *f);
-/* Prints a value for people: "1.234 ms", "12.3 MiB", … */
+/* Prints a value with its unit, scaled for people: "1.234 ms", "12.3 MiB", … */
 void print_value(FILE *out, const char *unit, double value);

@@ -6,7 +6,7 @@
 
 static const char digits[] = "0123456789abcdefABCDEF";
 
-/* Unescapes in place. Returns false if an escape is none of ours. */
+/* Unescapes a name in place. Returns false if it has an escape that lists don't use. */
 static bool unescape(char *name)
 {
 	static const char from[] = "nr\\", to[] = "\n\r\\";
@@ -23,7 +23,7 @@ static bool unescape(char *name)
 	return true;
 }
 
-/* Reads the digest of exactly len digits at hex. */
+/* Reads a digest from exactly len hexadecimal digits. */
 static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 {
 	size_t bytes = entry->alg->out_bytes;
@@ -35,7 +35,7 @@ static bool parse_digest(struct list_entry *entry, const char *hex, size_t len)
 	return true;
 }
 
-/* Parses what follows "TITLE": " (name) = hex", also "(name)= hex" as openssl writes it. */
+/* Parses a line's rest after "TITLE": " (name) = hex", or openssl's "(name)= hex". */
 static bool parse_tagged(char *rest, const char *end, bool escaped, struct list_entry *entry)
 {
 	char *close = memrchr(rest, ')', (size_t)(end - rest));
@@ -67,8 +67,8 @@ static bool parse_untagged(struct list *list, char *line, const char *end, bool 
 		return false;
 	rest++;
 	/*
-	 * A marker, ' ' or '*', follows in the standard format. The two formats don't mix, so that
-	 * a name that begins with a space can't be passed off as another.
+	 * In the standard format a marker follows, ' ' or '*'. A list must not mix the two formats,
+	 * so that a name that begins with a space can't be passed off as another name.
 	 */
 	if (list->seen != LIST_REVERSED && (*rest == ' ' || *rest == '*') && rest + 1 < end) {
 		list->seen = LIST_STANDARD;
@@ -103,7 +103,7 @@ static bool parse(struct list *list, struct list_entry *entry)
 
 		if (alg->class != ALG_DIGEST || strncmp(line, alg->tag, len))
 			continue;
-		/* No tag ends where another goes on. */
+		/* The longest matching tag counts, and a tag ends at ' ' or '('. */
 		if ((line[len] == ' ' || line[len] == '(') && len > longest) {
 			entry->alg = alg;
 			longest = len;
@@ -116,7 +116,7 @@ static bool parse(struct list *list, struct list_entry *entry)
 	return parse_tagged(line + longest, end, escaped, entry);
 }
 
-/* Reads a line; returns false at the end. *whole: it is no longer than a line may be. */
+/* Reads a line; returns false at the end of the list. *whole is false if the line is too long. */
 static bool read_line(struct list *list, bool *whole)
 {
 	size_t n = 0;
@@ -151,7 +151,7 @@ enum list_line list_next(struct list *list, struct list_entry *entry)
 			return LIST_END;
 		}
 	} while (whole && (!list->len || list->line[0] == '#'));
-	/* A list from standard input can't be hashed while it is read. */
+	/* Standard input can't be hashed while the list itself is read from it. */
 	return whole && parse(list, entry) && !(list->in == stdin && !strcmp(entry->name, "-")) ?
 		       LIST_PROPER :
 		       LIST_IMPROPER;

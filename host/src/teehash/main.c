@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* teehash: message digests of files, computed in the TEE. */
+/* teehash computes message digests of files in the TEE. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include "stop.h"
 
 /*
- * Opens the standard descriptors that are closed: the next file that is opened would get theirs,
- * and lines would go there, to the TEE's device, say. They get a file that refuses instead.
+ * Opens standard descriptors that are closed, so that reads and writes on them fail. Otherwise the
+ * next file opened, such as the TEE's device, would get such a descriptor and receive our output.
  */
 static int fill_descriptors(void)
 {
@@ -23,15 +23,15 @@ static int fill_descriptors(void)
 	return 0;
 }
 
-/* A call that takes longer may never return: loading a TA without supplicant. */
+/* Seconds for the work to end after a signal: a call that loads a TA may never return. */
 #define PATIENCE_SECONDS 3
 
-static volatile sig_atomic_t first_signal; /* its number; 0: none came */
+static volatile sig_atomic_t first_signal; /* signal's number; 0: none came */
 /* The line that the program writes to stderr if it dies of a signal; NULL if there is none. */
 static const char *volatile last_words;
 
 /*
- * Dies of the first signal as if it had never been caught: a shell sees what ended us.
+ * Dies of the first signal as if it had not been caught, so that a shell sees the signal.
  * Async-signal-safe.
  */
 static __attribute__((noreturn)) void die_of_signal(void)
@@ -40,7 +40,7 @@ static __attribute__((noreturn)) void die_of_signal(void)
 	const char *words = last_words;
 	sigset_t set;
 
-	/* A terminal that is stopped must not keep the program. */
+	/* Don't wait for a terminal that is stopped. */
 	if (words && poll(&room, 1, 0) == 1 && write(STDERR_FILENO, words, strlen(words)) < 0)
 		errno = 0;
 	signal(first_signal, SIG_DFL);
@@ -56,7 +56,7 @@ static void on_signal(int number)
 	int before = errno;
 
 	if (number == SIGPIPE) {
-		/* The reader of the output has gone: no more is said. */
+		/* On SIGPIPE nobody reads the output any more, so nothing is printed. */
 		first_signal = number;
 		last_words = NULL;
 	}
@@ -69,9 +69,9 @@ static void on_signal(int number)
 }
 
 /*
- * Has SIGINT, SIGTERM, SIGHUP and SIGPIPE set the flag of stop.h from now on, and work ends by
- * itself. What doesn't end within three seconds, or at a second signal, is left as it is: the program
- * dies right then.
+ * Catches SIGINT, SIGTERM, SIGHUP and SIGPIPE: the first signal sets the flag of stop.h, and work
+ * ends in order. If it hasn't ended after PATIENCE_SECONDS, or a second signal comes, the program
+ * dies at once.
  */
 static void catch_signals(void)
 {
@@ -79,14 +79,14 @@ static void catch_signals(void)
 	struct sigaction action = { .sa_handler = on_signal }, before;
 
 	/*
-	 * SA_RESTART isn't set: a read that waits must end. One handler runs at a time, so that one
-	 * alone leaves.
+	 * SA_RESTART isn't set: a blocked read must return. All four signals are masked in the
+	 * handler, so that only one handler runs at a time.
 	 */
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(&action.sa_mask, numbers[i]);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		/* A signal that nohup or a shell had us ignore stays ignored. */
+		/* A signal that nohup or a shell made us ignore stays ignored. */
 		if (!sigaction(numbers[i], NULL, &before) &&
 		    (before.sa_handler != SIG_IGN || numbers[i] == SIGALRM))
 			sigaction(numbers[i], &action, NULL);
@@ -143,7 +143,7 @@ static enum status run_command(const struct options *opt)
 	return STATUS_FAILED;
 }
 
-/* Closes stdout. Nothing may be lost unseen: a full disk shows at the last write. */
+/* Closes stdout and reports a failed write: a full disk may show only here. */
 static enum status close_stdout(enum status status)
 {
 	bool said = ferror(stdout);
@@ -164,8 +164,9 @@ int main(int argc, char **argv)
 	if (fill_descriptors())
 		return STATUS_FAILED;
 	catch_signals();
-	/* A line at a time, as sha256sum: what several programs write to one
-	 * file does not mix.
+	/*
+	 * stdout is line-buffered, as in sha256sum: lines of several programs in one file don't
+	 * mix.
 	 */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (options_parse(&opt, argc, argv, &err)) {

@@ -61,11 +61,11 @@ const char options_help[] =
 
 enum kind {
 	COMMAND,   /* sets opt->command to .min */
-	FLAG,      /* a bool; with `check` it is for --check alone */
-	MARK,      /* --binary, --text or --tag: opt->mark */
-	VERBOSITY, /* of --quiet, --status and --warn the last counts */
-	WORD,      /* one of words, as an int */
-	SIZE,      /* a size_t from min to max */
+	FLAG,      /* sets a bool; with `check` it is allowed with --check only */
+	MARK,      /* --binary, --text or --tag: sets opt->mark */
+	VERBOSITY, /* --quiet, --status or --warn: the last one counts */
+	WORD,      /* one of several words, stored as an int */
+	SIZE,      /* stores a size_t in .min … .max */
 	NUMBER,
 	ALGORITHM,
 	BACKEND,
@@ -74,7 +74,7 @@ enum kind {
 struct row {
 	const char *name;
 	enum kind kind;
-	char letter; /* 0: none */
+	char letter; /* short option; 0: none */
 	size_t at;   /* offset in struct options */
 	const char *const *words;
 	uint64_t min, max;
@@ -114,13 +114,13 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]), FIRST = 256 };
 
 static const char units[] = "KMG";
 
-/* Reads "4096", "64K", "1M" or "2GiB" (powers of 1024); returns 0 or -EINVAL. */
+/* Parses "4096", "64K", "1M" or "2GiB" (powers of 1024) into bytes. Returns 0 or -EINVAL. */
 static int parse_size(const char *text, uint64_t *value)
 {
 	const char *unit;
 	char *end;
 
-	/* strtoull() takes signs and white space; a size has neither. */
+	/* strtoull() accepts signs and white space, which a size must not have. */
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
 	errno = 0;
@@ -135,7 +135,7 @@ static int parse_size(const char *text, uint64_t *value)
 	return errno || *end ? -EINVAL : 0;
 }
 
-/* Writes a size in the largest unit that it is a multiple of, as parse_size() reads it. */
+/* Writes a size in the largest unit that divides it, in the format that parse_size() reads. */
 static void size_text(char text[24], uint64_t size)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static int parse_bounded(const struct row *row, const char *text, size_t *value,
 			 size ? ", in bytes or with K, M or G (times 1024)" : "", text);
 }
 
-/* Adds a name to the list at the end of a sentence. */
+/* Appends a name to the list of names that ends the error's sentence. */
 static void add_name(struct error *err, const char *name)
 {
 	size_t len = strlen(err->what);
@@ -206,7 +206,7 @@ static int parse_backend(struct options *opt, const char *text, struct error *er
 	return -EINVAL;
 }
 
-/* Takes an option with its value `text`, NULL for none. Returns 0, or -EINVAL with the reason. */
+/* Stores an option with its value `text` (NULL: none). Returns 0, or -EINVAL with the reason. */
 static int take(struct options *opt, const struct row *row, const char *text, struct error *err)
 {
 	void *at = (char *)opt + row->at;
@@ -219,7 +219,7 @@ static int take(struct options *opt, const struct row *row, const char *text, st
 		return 0;
 	case MARK:
 		opt->style.tag |= row->min == MARK_TAG;
-		/* --tag takes back a --text, not a --binary. */
+		/* --tag overrides an earlier --text, but not an earlier --binary. */
 		if (row->min != MARK_TAG || opt->mark == MARK_TEXT)
 			opt->mark = (enum mark)row->min;
 		return 0;
@@ -243,7 +243,7 @@ static int take(struct options *opt, const struct row *row, const char *text, st
 	return -EINVAL;
 }
 
-/* Refuses the combinations of options that sha256sum refuses, too. */
+/* Refuses the same combinations of options as sha256sum. */
 static int check_combinations(const struct options *opt, struct error *err)
 {
 	bool check = opt->command == COMMAND_CHECK;
@@ -277,7 +277,7 @@ static int check_combinations(const struct options *opt, struct error *err)
 	return 0;
 }
 
-/* Makes of the rows what getopt_long() takes. */
+/* Converts the rows to the arguments of getopt_long(). */
 static void make_getopt(struct option *longs, char *letters)
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -317,7 +317,7 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 		while (i < ROWS && longs[i].val != c)
 			i++;
 		if (i == ROWS)
-			return -EINVAL; /* getopt has said why */
+			return -EINVAL; /* getopt_long() has printed the reason */
 		if (take(opt, &rows[i], optarg, err))
 			return -EINVAL;
 		if (opt->command > COMMAND_CHECK)

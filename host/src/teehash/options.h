@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line of teehash, as one value. Who owns a setting declares it. */
+/* The command line of teehash, parsed into one struct. */
 #pragma once
 
 #include "output.h"
@@ -21,32 +21,32 @@ enum mark {
 	MARK_TAG,
 };
 
-/* The parser sets enumerations by their offset, as an int. */
+/* The parser stores enumerations by offset, as an int. */
 struct options {
 	enum command_kind command;
 	enum mark mark;         /* the last of --binary, --text and --tag */
-	const char *check_only; /* an option that only --check takes */
+	const char *check_only; /* name of an option given that needs --check; or NULL */
 	const struct algorithm *alg;
 	bool alg_given;
 	struct line_style style;
-	/* of COMMAND_CHECK, as sha256sum's */
+	/* for COMMAND_CHECK, as in sha256sum */
 	bool ignore_missing;
 	bool quiet;
 	bool status;
 	bool strict;
 	bool warn;
-	/* our own */
+	/* options that sha256sum lacks */
 	struct run_settings run;
 	struct report_settings report;
 
-	char **names; /* of argv; "-" if none were given */
+	char **names; /* points into argv; "-" if no file was given */
 	size_t names_count;
 };
 
 extern const char options_help[];
 
 /*
- * Returns 0, or -EINVAL with the reason, which is empty if getopt has printed it. The values point
- * into argv.
+ * Returns 0, or -EINVAL with the reason; the reason is empty if getopt_long() printed it. Strings
+ * in *opt point into argv.
  */
 int options_parse(struct options *opt, int argc, char **argv, struct error *err);

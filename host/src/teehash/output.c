@@ -15,7 +15,7 @@ void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 
 static const char escaped[] = "\n\r\\", letters[] = "nr\\";
 
-/* Prints a name as a list has it, so that no name looks like another. */
+/* Prints a name as lists have it: newline, carriage return and backslash escaped. */
 static void print_escaped(FILE *out, const char *name)
 {
 	for (; *name; name++) {
@@ -32,7 +32,7 @@ static bool must_escape(const char *name)
 	return strpbrk(name, escaped);
 }
 
-/* Returns 0 if the stream was written, or -errno; to be called right after a write that set it. */
+/* Returns 0, or -errno of a failed write; to be called at once, while errno is set. */
 static int written(FILE *out)
 {
 	return ferror(out) ? -(errno ? errno : EIO) : 0;
@@ -72,13 +72,13 @@ int result_print(FILE *out, const char *name, const char *verdict)
 	return written(out);
 }
 
-/* Returns the length of what can stand in a message as it is; 0: it can't. */
+/* Returns the length of the character at s if a message may contain it unchanged, else 0. */
 static size_t printable(const char *s)
 {
 	size_t len = utf8_length(s, strnlen(s, 4));
 	unsigned char c = (unsigned char)s[0];
 
-	/* C0, DEL, and C1 as encoded in UTF-8. */
+	/* C0 controls, DEL, and C1 controls encoded in UTF-8 */
 	if (c < 0x20 || c == 0x7f || (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0))
 		return 0;
 	return len;

@@ -25,12 +25,12 @@ struct report {
 	struct timeline timeline;
 	struct findings found;
 	struct json json;
-	FILE *out; /* of the text */
+	FILE *out; /* of a text report */
 	char *text;
 	size_t len;
 };
 
-/* Returns this program's peak of memory; getrusage() would show a higher one of its starter. */
+/* Returns the peak memory in bytes; getrusage()'s would include the starter's. */
 static int64_t peak_bytes(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -79,7 +79,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 		run->session.timeline = &r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
-	/* The time that the report itself takes to begin isn't the work's. */
+	/* The timeline begins here, so that it excludes the report's own start. */
 	if (settings->timeline)
 		timeline_begin(&r->timeline);
 	usage_read(&r->meter, &r->before);
@@ -111,7 +111,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	fprintf(out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
 }
 
-/* Writes a name, which is bytes, while JSON is UTF-8: what would be lost is also given in hex. */
+/* Writes a name to JSON, and also its bytes in hex if it isn't valid UTF-8. */
 static void json_name(struct json *j, const char *name)
 {
 	size_t len = strlen(name), at = 0;
@@ -185,7 +185,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Asks the session after the work; the facts first, of the work. */
+/* Asks the TA for its facts, then times empty calls, after the work. */
 static void ask_session(struct findings *f, struct hash_session *s)
 {
 	const struct backend *b;
@@ -239,7 +239,7 @@ static void json_end(struct json *j, const struct findings *f, const struct time
 	};
 
 	json_array_end(j);
-	/* Only a report of work that came to its end is ever written. */
+	/* Always true: a report is only written if the work is complete. */
 	json_bool(j, "complete", true);
 	json_string(j, "backend", settings->session.backend->name);
 	json_string(j, "mode", hash_modes[settings->stream.mode]);

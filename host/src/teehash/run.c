@@ -18,7 +18,7 @@ const char *const reader_kinds[] = {
 	NULL,
 };
 
-/* Returns true if a reader thread is wanted, and each worker has a CPU for it. */
+/* Returns true if sessions shall have a reader thread; the default is two CPUs a worker. */
 static bool wants_reader(const struct run_settings *settings)
 {
 	cpu_set_t cpus;
@@ -49,14 +49,14 @@ struct worker {
 };
 
 /*
- * A ring of messages between the calling thread and the workers: head is the
- * oldest, from taken on none has a worker yet, tail is the next to be filled.
+ * A ring of messages between the calling thread and the workers: `head` is the oldest message,
+ * `taken` the first that no worker has taken, `tail` the next to be filled.
  */
 struct pool {
 	struct run *run;
 	pthread_mutex_t lock;
-	pthread_cond_t ready;  /* for the workers: a message, or over */
-	pthread_cond_t hashed; /* for the calling thread */
+	pthread_cond_t ready;  /* tells workers: a message came, or `over` is set */
+	pthread_cond_t hashed; /* tells the calling thread: a message was hashed */
 	bool over;
 	size_t head, taken, tail;
 	struct message ring[4 * RUN_JOBS_MAX];
@@ -105,7 +105,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Starts a worker for each session, or for as many as there can be threads. */
+/* Starts one worker a session; fewer if no more threads can be started. */
 static int start_pool(struct run *r, struct error *err)
 {
 	struct pool *p = calloc(1, sizeof(*p));
@@ -178,7 +178,7 @@ static int work_together(struct pool *p, const struct work *work, const struct m
 		ret = work->done(work->ctx, oldest);
 		if (ret && !failed) {
 			failed = ret;
-			stop_for(STOP_FAILURE); /* for what is under way */
+			stop_for(STOP_FAILURE); /* stops the messages under way */
 		}
 	}
 	return failed ? failed : more;
@@ -208,8 +208,8 @@ static void stop_pool(struct pool *p, struct run_stats *stats)
 }
 
 /*
- * Opens one more session. A TEE may open more than it has memory to work in: such a one is closed
- * again, unless it is the only one.
+ * Opens one more session. A TEE may open a session without having memory for its work: such a
+ * session is closed again, unless it is the only one.
  */
 static int add_session(struct run *r, const struct algorithm *alg)
 {
@@ -250,7 +250,7 @@ static int open_sessions(struct run *r, const struct algorithm *alg, struct erro
 	return ret;
 }
 
-/* Works without threads: the one worker is the calling thread. */
+/* Works without threads: the calling thread hashes. */
 static int work_alone(struct run *r, const struct work *work, struct message *m)
 {
 	struct run_stats *stats = &r->stats;
@@ -292,7 +292,7 @@ static void add_stats(struct session_stats *sum, const struct session_stats *s)
 {
 	if (!sum->sessions) {
 		sum->slots = s->slots;
-		/* The first ever in this process stands apart. */
+		/* These are the first session's: later openings in a process are faster. */
 		sum->context_ns = s->context_ns;
 		sum->session_ns = s->session_ns;
 		sum->first_call_ns = s->first_call_ns;

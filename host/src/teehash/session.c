@@ -11,13 +11,13 @@
 #define PAGE 4096u
 
 /*
- * Chosen by measurement, see docs/teehash.md: a call costs the same whatever
- * it carries, so large is good; resident memory pays for it.
+ * Chosen by measurement, see docs/teehash.md: a call has the same overhead whatever its size, so
+ * large chunks are faster, but take more memory.
  */
 #define CHUNK_THREADED (1u << 20)
 #define CHUNK_INLINE   (2u << 20)
 #define CHUNK_PLAIN    (1u << 20)
-/* A chunk is halved down to this where memory is short. */
+/* If memory is short, a chunk is halved, but not below this. */
 #define CHUNK_FLOOR (64u << 10)
 
 static size_t default_chunk(const struct session_settings *settings)
@@ -42,7 +42,7 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 }
 
 /*
- * Allocates the slots, smaller ones if need be: some TEEs have a small pool for all shared memory.
+ * Allocates the slots, in smaller sizes if need be: some TEEs have a small pool for shared memory.
  */
 static int get_slots(struct hash_session *s, struct error *err)
 {
@@ -71,7 +71,7 @@ void session_settle(struct hash_session *s)
 	if (!s->counting)
 		return;
 	s->counting = false;
-	/* A TA that died has lost what it had counted. */
+	/* A TA that died has lost its count. */
 	if (s->broken || ta_counter_stop(s->settings->counter, s->tee, &ns, NULL))
 		s->stats.uncounted++;
 	s->stats.inside_ns += ns;
@@ -176,7 +176,7 @@ int session_grow(struct hash_session *s, size_t size, size_t keep, struct error 
 	return ret;
 }
 
-/* Notes a call's time, and whether the session survived it. */
+/* Adds a call's time to the statistics, and marks the session broken if the error broke it. */
 static int account(struct hash_session *s, uint64_t begin, int ret, const struct error *err)
 {
 	uint64_t end = clock_now_ns();

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session of a backend with its fixed set of buffers. No other file of
- * teehash calls a backend to hash.
+ * A session of a backend, with its fixed set of buffers. All hashing calls of teehash to a backend
+ * are in session.c.
  *
- * The buffers are slots of one shared allocation, made once a session. With a
- * reader thread there are two: while the backend hashes one, the other is
- * read. Without (no CPU to spare) there is one, and the kernel is asked to
- * read ahead meanwhile. A message that fits goes in one call out of the same
- * memory.
+ * The buffers are slots of one shared allocation, made once a session. With a reader thread there
+ * are two: the backend hashes one while the thread fills the other. Without a thread (no CPU to
+ * spare) there is one, and the kernel is asked to read ahead meanwhile. A message that fits in the
+ * buffer goes in one call.
  */
 #pragma once
 
@@ -21,89 +20,89 @@
 
 struct session_settings {
 	const struct backend *backend;
-	size_t chunk;  /* asked for; 0: a default, which may shrink */
-	bool plain;    /* ordinary memory, passed as a temporary reference */
+	size_t chunk;  /* bytes asked for; 0: a default, which may shrink */
+	bool plain;    /* passes ordinary memory as a temporary reference */
 	bool threaded; /* with a reader thread */
-	/* Time inside the TA is counted with it; NULL: is not counted. */
+	/* The counter that measures the time inside the TA; NULL: it isn't measured. */
 	const struct ta_counter *counter;
-	/* NULL: none is recorded. */
+	/* NULL: no timeline is recorded. */
 	struct timeline *timeline;
 };
 
 /* Times in ns of the client's clock. */
 struct session_stats {
-	uint64_t open_ns;       /* all of opening it: library … buffers */
+	uint64_t open_ns;       /* opening in all, from the library to the buffers */
 	uint64_t context_ns;    /* TEEC_InitializeContext(); 0: none */
-	uint64_t session_ns;    /* TEEC_OpenSession(), loads the TA */
+	uint64_t session_ns;    /* TEEC_OpenSession(), which loads the TA */
 	uint64_t buffer_ns;     /* allocation of the shared memory */
-	uint64_t first_call_ns; /* the first call into the session */
-	uint64_t call_ns;       /* in calls that hash */
-	uint64_t calls;         /* how many these were */
+	uint64_t first_call_ns; /* duration of the first call in the session */
+	uint64_t call_ns;       /* sum over the calls that hash */
+	uint64_t calls;         /* number of the calls that hash */
 	size_t buffer_bytes;
 	unsigned int slots;
-	unsigned int sessions;   /* opened so far */
-	uint64_t inside_ns;      /* in the TA's commands, by its counter */
-	unsigned int uncounted;  /* sessions that this is not known of */
+	unsigned int sessions;   /* number opened so far */
+	uint64_t inside_ns;      /* in the TA's commands, by the TA's counter */
+	unsigned int uncounted;  /* sessions that are missing in inside_ns */
 	uint64_t reader_runq_ns; /* run-queue wait of the reader threads */
 };
 
-/* All may read it; session.c alone writes it. */
+/* A session; only session.c writes to it, others may read. */
 struct hash_session {
 	const struct session_settings *settings;
-	struct session *open;    /* the backend's; NULL: there is none */
-	struct tee_session *tee; /* with the TA behind it; NULL: there is no TA */
-	bool broken;             /* it is of no use any more */
+	struct session *open;    /* the backend's session; NULL: none */
+	struct tee_session *tee; /* its session with the TA; NULL: no TA */
+	bool broken;             /* a failed call made it unusable */
 	struct buffer buffer;    /* all slots */
 	size_t slot_bytes;
-	size_t most;   /* that a call may carry, as far as is known */
-	bool counting; /* the TA counts the time inside */
+	size_t most;   /* most bytes that a call may carry, as far as known */
+	bool counting; /* the TA's counter is running */
 	struct session_stats stats;
 };
 
-/* Returns how many bytes of a slot a call may carry. */
+/* Returns the most bytes of a slot that one call may carry. */
 static inline size_t session_call_max(const struct hash_session *session)
 {
 	return session->slot_bytes < session->most ? session->slot_bytes : session->most;
 }
 
-/* Returns 0, or -errno with the reason; then there is nothing to close. */
+/* Opens a session. Returns 0, or -errno with the reason and nothing to close. */
 int session_open(struct hash_session **session, const struct session_settings *settings,
 		 struct error *err);
 void session_close(struct hash_session *session);
 
-/* Ends the TA's counting of the time inside: stats is complete then. */
+/* Ends the counting in the TA, which completes `stats`. */
 void session_settle(struct hash_session *session);
 
-/* Opens a new session in place of one that a failure of the backend broke. */
+/* Opens a new session if a failure of the backend broke the old one. */
 int session_ensure(struct hash_session *session, struct error *err);
 
 /*
- * Makes the buffer one of at least size bytes that begins with the first `keep` bytes of the
- * present one. After a failure the slots are back, or the session is broken.
+ * Replaces the buffer by one of at least `size` bytes, and copies the first `keep` bytes. After a
+ * failure the slots are allocated anew, or the session is broken.
  */
 int session_grow(struct hash_session *session, size_t size, size_t keep, struct error *err);
 
 /*
- * Hash a message in one call, out of the buffer's beginning; or in pieces of the buffer. They
- * return 0, or -errno with the reason.
+ * Hash a message: session_digest() in one call, from the buffer's beginning; session_begin() and
+ * session_piece() in pieces of the buffer. Each returns 0, or -errno with the reason.
  */
 int session_digest(struct hash_session *session, const struct algorithm *alg, size_t len,
 		   uint8_t *out, struct error *err);
 int session_begin(struct hash_session *session, const struct algorithm *alg, struct error *err);
-/* `out` takes the digest of the last piece; NULL: others follow. */
+/* `out` takes the digest, and makes this the last piece; NULL: more pieces follow. */
 int session_piece(struct hash_session *session, size_t offset, size_t len, uint8_t *out,
 		  struct error *err);
 
 /*
- * Returns true if len bytes were refused for lack of memory and are worth another try, less at a
- * time. A TEE may have memory for a buffer and none to map it for a call, which it then refuses
- * before the TA sees anything of it. What the user asked for isn't made smaller.
+ * Returns true if a call with len bytes was refused for lack of memory and a smaller call may work;
+ * it lowers the session's limit. A TEE may have memory for a buffer but not to map it for a call;
+ * it then refuses the call before the TA sees it. A size that the user chose isn't reduced.
  */
 bool session_take_less(struct hash_session *session, size_t len, const struct error *err);
 
 /*
- * Returns true if the TEE has no memory for what a first message needs, in one
- * call and as a stream. It is tried: a session that isn't starved keeps it.
+ * Returns true if the TEE lacks memory to hash a first message, in one call or as a stream. It
+ * tries both; a session that isn't starved keeps the memory.
  */
 bool session_is_starved(struct hash_session *session, const struct algorithm *alg,
 			struct error *err);

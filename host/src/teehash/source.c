@@ -11,7 +11,7 @@
 #include "source.h"
 #include "stop.h"
 
-#define LOOK_MS 100 /* how often who waits for a pipe looks at the flag */
+#define LOOK_MS 100 /* interval in ms at which a wait for a pipe checks the flags */
 
 _Static_assert(sizeof(off_t) >= 8, "files may be larger than 2 GiB");
 
@@ -24,7 +24,7 @@ int source_open(struct source *source, const char *name, struct error *err)
 	if (!strcmp(name, "-")) {
 		source->fd = STDIN_FILENO;
 	} else {
-		/* Opening a FIFO waits for its other end. */
+		/* opening a FIFO blocks until its other end is opened */
 		do
 			source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		while (source->fd < 0 && errno == EINTR && !stop_asked());
@@ -35,20 +35,20 @@ int source_open(struct source *source, const char *name, struct error *err)
 		code = -EISDIR;
 	if (code) {
 		source_close(source);
-		/* The sentence is sha256sum's, so that scripts recognise it. */
+		/* strerror() alone, as in sha256sum, so that scripts recognise it. */
 		return error_set(err, code, "%s", strerror(-code));
 	}
 	source->regular = S_ISREG(source->before.st_mode);
 	place = source->regular ? lseek(source->fd, 0, SEEK_CUR) : 0;
 	source->start = place > 0 ? (uint64_t)place : 0;
-	/* Advice only: a pipe refuses it, and that is fine. */
+	/* This is advice only: it fails on pipes, which does no harm. */
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return 0;
 }
 
 void source_close(struct source *source)
 {
-	/* main() has seen to it that no other file has that number. */
+	/* fill_descriptors() in main.c made sure that no other file has number 0. */
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
 	source->fd = -1;
@@ -76,8 +76,8 @@ static bool told_to_stop(const struct source *source)
 }
 
 /*
- * Waits for data where the flags are seen: a read from a pipe may wait for ever, in a thread that
- * gets no signals. Returns false if told to stop.
+ * Waits for data and checks the flags meanwhile: a read from a pipe may block for ever, in a thread
+ * that gets no signals. Returns false if told to stop.
  */
 static bool wait_for_data(const struct source *source)
 {
@@ -86,7 +86,7 @@ static bool wait_for_data(const struct source *source)
 	while (!told_to_stop(source)) {
 		int ready = poll(&fd, 1, LOOK_MS);
 
-		/* read() tells what else is wrong with it. */
+		/* After an error or a hang-up of poll(), read() reports the reason. */
 		if (ready > 0 || (ready < 0 && errno != EINTR))
 			return true;
 	}
@@ -133,7 +133,7 @@ int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, b
 	if (ret)
 		return error_set(err, ret, "read error after %" PRIu64 " bytes: %s", source->bytes,
 				 strerror(-ret));
-	/* A caller who knows that this piece is the last needs no empty one. */
+	/* If the file's size is reached, finds the end now: no empty last piece is needed. */
 	if (!*eof && source->bytes == source_size(source))
 		ret = source_at_end(source, eof, err);
 	return ret;
@@ -171,7 +171,7 @@ void source_drop_cache(const struct source *source)
 {
 	if (!source->regular)
 		return;
-	/* Pages that are not on the disk yet would stay. */
+	/* Dirty pages would stay in the cache, so they are written first. */
 	fdatasync(source->fd);
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -183,10 +183,10 @@ void source_will_need(const struct source *source, size_t len)
 			      POSIX_FADV_WILLNEED);
 }
 
-/* mincore() takes a vector of a byte a page; this much at a time. */
+/* mincore() needs a vector of one byte a page; one call asks for this many pages. */
 enum { WINDOW_PAGES = 16384 };
 
-/* Counts the cached pages of a window. Returns -1 if the kernel won't tell. */
+/* Returns how many pages of a window are cached; -1 if the kernel doesn't tell. */
 static int64_t cached_pages(int fd, uint64_t at, uint64_t len, uint64_t pages, unsigned char *seen)
 {
 	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)at);
@@ -213,7 +213,7 @@ void source_ask_cache(const struct source *source, struct page_cache *cache)
 	if (!source->regular)
 		cache->reason = "not a regular file";
 	else if (user && user != source->before.st_uid)
-		/* The kernel calls all of another user's pages cached, for privacy. */
+		/* For privacy, the kernel says that all pages of another user's file are cached. */
 		cache->reason = "the file belongs to another user";
 	for (uint64_t at = 0; !cache->reason && at < size;) {
 		uint64_t len = WINDOW_PAGES * page;

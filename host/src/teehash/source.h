@@ -10,52 +10,52 @@
 
 #include "error.h"
 
-/* The part of a file that is in the kernel's page cache. */
+/* How much of a file was in the kernel's page cache. */
 struct page_cache {
-	int64_t pages;      /* of the file; -1: not asked or not known */
-	int64_t cached;     /* of these in the cache */
-	const char *reason; /* why it is not known */
+	int64_t pages;      /* pages of the file; -1: not asked or not known */
+	int64_t cached;     /* pages of these in the cache */
+	const char *reason; /* why that is not known */
 };
 
 struct source {
 	int fd;
 	bool regular;
-	struct stat before; /* as it was when it was opened */
+	struct stat before; /* the file's state when it was opened */
 	uint64_t start;     /* offset of the first byte read */
-	uint64_t bytes;     /* filled so far */
+	uint64_t bytes;     /* bytes delivered so far */
 	uint64_t read_ns;   /* time in read() */
 	uint64_t reads;     /* calls of read() */
-	bool has_ahead;     /* source_at_end() found a byte: */
+	bool has_ahead;     /* source_at_end() read this byte ahead: */
 	uint8_t ahead;
-	atomic_bool given_up; /* nobody wants the rest: who waits for it ends */
+	atomic_bool given_up; /* set to end a thread that waits for data */
 };
 
-/* Opens a file; "-" is standard input. 0, or -errno with the reason. */
+/* Opens a file; "-" is standard input. Returns 0, or -errno with the reason. */
 int source_open(struct source *source, const char *name, struct error *err);
 void source_close(struct source *source);
 
 /*
- * Returns true if all who open `name` read from one place together, as with
- * standard input or a pipe. A regular file has a place of its own for each.
+ * Returns true if all readers of `name` share one reading position, as with standard input or a
+ * pipe. Each reader of a regular file has its own position.
  */
 bool source_is_shared(const char *name);
 
-/* Returns how many bytes are left by the file's size; 0: not known. */
+/* Returns how many bytes are left according to the file's size; 0: not known. */
 uint64_t source_size(const struct source *source);
 
 /*
- * Fills buf up to size bytes; *eof says that the end was reached. 0, or -errno with the reason:
- * -EINTR when told to stop.
+ * Reads up to `size` bytes into buf; *len says how many, *eof whether the end was reached. Returns
+ * 0, or -errno with the reason: -EINTR when told to stop.
  */
 int source_fill(struct source *source, uint8_t *buf, size_t size, size_t *len, bool *eof,
 		struct error *err);
 /*
- * Looks whether there is more, by reading one byte: the next source_fill()
- * begins with it.
+ * Finds out whether the source is at its end, by reading one byte ahead; the next source_fill()
+ * delivers this byte.
  */
 int source_at_end(struct source *source, bool *end, struct error *err);
 
-/* Returns -ESTALE if the file isn't what it was when it was opened. */
+/* Returns -ESTALE if the file changed since it was opened. */
 int source_unchanged(const struct source *source, struct error *err);
 
 void source_drop_cache(const struct source *source);

@@ -19,7 +19,7 @@ const char *const hash_modes[] = {
 
 const char way_oneshot[] = "oneshot", way_stream[] = "stream";
 
-/* A message on its way. */
+/* A message while it is hashed. */
 struct stream {
 	struct hash_session *session;
 	const struct stream_settings *settings;
@@ -33,8 +33,8 @@ static int check_stop(struct stream *st)
 }
 
 /*
- * Hashes len bytes of the buffer, in one call or, where the TEE refuses that, in smaller ones;
- * `last` ends the message. A call that was refused has hashed nothing: the same bytes go again.
+ * Hashes len bytes of the buffer, in one call or, if the TEE refuses that, in smaller calls; `last`
+ * ends the message. A refused call has hashed nothing, so its bytes are sent again.
  */
 static int hash_piece(struct stream *st, size_t offset, size_t len, bool last)
 {
@@ -65,7 +65,7 @@ static int hash_last(struct stream *st, size_t offset, size_t len)
 	return ret;
 }
 
-/* Reads into the buffer from `offset` on. */
+/* Reads up to `size` bytes into the buffer at `offset`. */
 static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool *eof)
 {
 	struct timeline *timeline = st->session->settings->timeline;
@@ -80,7 +80,7 @@ static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool
 	return ret;
 }
 
-/* Returns how many blocks were read from a disk for this thread. */
+/* Returns how many disk blocks this thread's reads have caused so far. */
 static long blocks_read(void)
 {
 	struct rusage usage;
@@ -89,8 +89,8 @@ static long blocks_read(void)
 }
 
 /*
- * Where pieces do come from a disk, the kernel is asked to read the next while the backend is busy
- * with this one; where they come from the page cache that would be wasted work.
+ * Asks the kernel to read the next piece while the backend hashes the current piece, but only if
+ * the last read went to the disk: for cached files the request would be wasted work.
  */
 static void read_ahead(struct stream *st, long *blocks)
 {
@@ -113,7 +113,7 @@ static int wait_for_reader(struct stream *st, struct reader *reader, unsigned in
 	return ret;
 }
 
-/* Hashes one slot in turn while the reader fills the other; without a thread it reads in between. */
+/* Hashes one slot while the reader fills the other; without a thread, reads between calls. */
 static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
@@ -147,7 +147,7 @@ static int hash_slots(struct stream *st, size_t len)
 	return ret ? ret : hash_last(st, slot * s->slot_bytes, len);
 }
 
-/* Hashes as a stream. The first len bytes are in the buffer; eof: they are all. */
+/* Hashes the message as a stream. The buffer holds its first len bytes; eof: it holds all. */
 static int hash_stream(struct stream *st, size_t len, bool eof)
 {
 	struct hash_session *s = st->session;
@@ -160,7 +160,7 @@ static int hash_stream(struct stream *st, size_t len, bool eof)
 	if (eof)
 		return hash_last(st, 0, len);
 	if (len > s->slot_bytes) {
-		/* A file for one call that was longer than it said. */
+		/* The file was meant for one call, but is longer than fstat() said. */
 		ret = hash_piece(st, 0, len, false);
 		len = 0;
 		if (ret)
@@ -178,7 +178,7 @@ static int grow(struct stream *st, size_t size, size_t keep)
 	return ret;
 }
 
-/* Reads all that may go in one call, or else a slot. */
+/* Reads the whole message if it may go in one call, otherwise a slot full of it. */
 static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 {
 	struct hash_session *s = st->session;
@@ -198,7 +198,7 @@ static int read_first(struct stream *st, uint64_t limit, size_t *len, bool *eof)
 	}
 	if (!ret)
 		ret = fill(st, 0, size, len, eof);
-	/* A pipe does not say how much is to come. */
+	/* A pipe's length is not known, so the buffer grows to the limit. */
 	if (!ret && !*eof && oneshot && *len < limit) {
 		ret = grow(st, (size_t)limit, *len);
 		if (!ret)

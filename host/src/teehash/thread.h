@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Starts a thread that gets no signal: they are for the one that prints. */
+/* Starts a thread that receives no signals: they go to the thread that prints. */
 static inline int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
 {
 	sigset_t all, old;

@@ -41,7 +41,7 @@ void timeline_free(struct timeline *t)
 	free(t->events.list);
 }
 
-/* Writes times as nanoseconds since the timeline began. */
+/* Writes times in nanoseconds since the timeline began. */
 static void put_times(struct json *json, const struct timeline *t, const uint64_t *ns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

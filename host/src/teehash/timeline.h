@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --timeline: which step the work was at, and when its threads had a CPU. One
- * file, one session. Recording is in all other figures of this report, so that a
- * run with a timeline is one of its own; the questions to the TEE's clocks that
- * follow are in none.
+ * --timeline records which step the work was in, and when its threads had a CPU; for one file and
+ * one session. Recording slows down the work, so the other figures should come from a run without
+ * it. The queries to the TEE's clocks that follow the work count in no figure.
  */
 #pragma once
 
 #include "json.h"
 #include "switches.h"
 
-/* No more stretches than this are kept. */
+/* The most stretches that a timeline holds. */
 #define TIMELINE_STRETCHES 4096
 
-/* One of zeros records nothing, and is accepted by all but timeline_json(). */
+/* A zeroed timeline records nothing; all functions but timeline_json() accept it. */
 struct timeline {
-	struct switches *switches; /* NULL before begin and after end */
+	struct switches *switches; /* NULL before the begin and after the end */
 	struct switch_list events;
-	struct error why; /* nothing was recorded */
-	uint32_t tid;     /* of the thread that hashes */
+	struct error why; /* why no switches were recorded */
+	uint32_t tid;     /* ID of the thread that hashes */
 	uint64_t begin_ns, end_ns;
 	struct stretch {
 		const char *step;
 		uint64_t ns[2]; /* begin and end */
 	} stretches[TIMELINE_STRETCHES];
 	size_t count;
-	uint64_t full_ns; /* the first stretch that had no room began; 0: none */
+	uint64_t full_ns; /* begin of the first stretch that didn't fit; 0: all fitted */
 };
 
 void timeline_begin(struct timeline *timeline);
 /*
- * Adds a stretch that is over. May be given NULL. The steps are "open", the session with its
- * buffers; "read", in read(), by the thread that hashes; "wait", for the reader thread; "hash", in a
- * call of the backend; "report", what the report itself asks, after the work; and "close".
+ * Adds a stretch of time that has ended. `timeline` may be NULL. Steps: "open", opening the session
+ * with its buffers; "read", read() in the thread that hashes; "wait", waiting for the reader
+ * thread; "hash", a call of the backend; "report", the report's measurements after the work;
+ * "close".
  */
 void timeline_add(struct timeline *timeline, const char *step, uint64_t begin_ns, uint64_t end_ns);
 void timeline_end(struct timeline *timeline);

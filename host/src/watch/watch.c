@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded into a program (LD_PRELOAD), it keeps each call of libteec in the
- * file that TEEMARK_WATCH names: watch_record.h. With TEEMARK_WATCH_TRACE each call of
- * a session stands between two marks for QEMU's plugin (marker.h), and of each
- * kind of call the first two, every n-th and the dearest windows are kept.
+ * A library to preload into a program (LD_PRELOAD). It records each call of libteec in the file
+ * that TEEMARK_WATCH names (watch_record.h). With TEEMARK_WATCH_TRACE it also puts two markers for
+ * QEMU's plugin (marker.h) around each call of a session. Of each kind of call (TA, function,
+ * command) it keeps the first two windows, every n-th, and each that is slower than all before.
  *
- * A call takes two readings of the clock more and a record in mapped memory, but
- * no system call; a process's first one also keeps which files it has mapped.
+ * Without tracing, the overhead of a call is two clock readings and a record in mapped memory, and
+ * no system call. A process's first call also saves its memory map.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,28 +31,28 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The functions of libteec that stand here have their prototypes there. */
+/* tee_client_api.h has no prototypes for the libteec functions defined here. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 enum { KINDS = 256 };
 
-static struct watch_head *head; /* NULL: nothing is kept */
+static struct watch_head *head; /* NULL: nothing is recorded */
 static struct watch_call *calls;
 static bool tracing, output_is_file;
 static __thread uint32_t pid, tid;
-static __thread unsigned depth; /* libteec's calls of itself are no calls */
+static __thread unsigned depth; /* > 0: inside libteec, whose own calls aren't recorded */
 
-/* A kind of call, for what is kept of it: by TA, function and command. */
+/* A kind of call: same TA, function and command. It decides which windows are kept. */
 static struct kind {
 	uint64_t key, made, dearest_ns;
 } kinds[KINDS];
 
-/* The TA of a session, by the address of its struct. */
+/* The first half of the TA's UUID, indexed by the hashed address of the session's struct. */
 static uint64_t tas[KINDS];
 
 /*
- * Returns the function of that name in libteec. A program that opens a library with libteec by
- * dlopen() has it where only its own handle finds it.
+ * Returns libteec's function of that name. The library is opened here if RTLD_NEXT doesn't find the
+ * function: a library that the program dlopen()ed may have brought libteec in.
  */
 static void *real(const char *name)
 {
@@ -71,7 +71,7 @@ static void *real(const char *name)
 	return found;
 }
 
-/* Declares `next`, libteec's function. */
+/* Declares `next`, a pointer to libteec's own function. */
 #define NEXT(function)       \
 	static void *found_; \
 	__typeof__(function) *next = found_ ? found_ : (found_ = real(#function))
@@ -89,7 +89,7 @@ static void forget_ids(void)
 	pid = tid = 0;
 }
 
-/* Writes which file lies where in this process, at its first call, to FILE.maps.PID. */
+/* Copies this process's memory map, at its first call, to FILE.maps.PID. */
 static void keep_maps(void)
 {
 	char path[4096], text[4096];
@@ -151,14 +151,14 @@ static void keep_operation(struct watch_call *call, const TEEC_Operation *op)
 	}
 }
 
-/* Takes the window; there is one at a time, for QEMU's plugin sees one CPU, not threads. */
+/* Takes the one window, or returns false: QEMU's plugin sees one CPU, not threads. */
 static bool take_window(void)
 {
 	uint64_t free_ = 0, me = (uint64_t)getpid();
 
 	if (atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner, &free_, me))
 		return true;
-	/* A process that died in its window doesn't keep others from theirs. */
+	/* If the window's owner died in it, the next process takes it over. */
 	return kill((pid_t)free_, 0) && errno == ESRCH &&
 	       atomic_compare_exchange_strong((_Atomic uint64_t *)&head->owner, &free_, me);
 }
@@ -169,7 +169,8 @@ static unsigned slot(uint64_t key)
 }
 
 /*
- * Returns whether to keep a window. Only its holder calls this, so that no two threads do at once.
+ * Returns whether to keep the window of a call that took `ns`. Only the window's owner calls this,
+ * so no two threads do at once.
  */
 static bool worth_keeping(const struct watch_call *call, uint64_t ns)
 {
@@ -194,13 +195,13 @@ static bool worth_keeping(const struct watch_call *call, uint64_t ns)
 	return true;
 }
 
-/* A call that is under way; call: NULL if it isn't kept. */
+/* A call that is under way; call: NULL if it isn't recorded. */
 struct watched {
 	struct watch_call *call;
 	bool window;
 };
 
-/* Begins a call; `handle` is what it is about. Inline: a window doesn't begin with a return. */
+/* Begins a call about `handle`. Inline, so that the window doesn't begin with a return. */
 static inline __attribute__((always_inline)) struct watched
 begin(struct watch_call *call, const void *handle, uint32_t command, const TEEC_Operation *op)
 {
@@ -318,7 +319,7 @@ EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
-/* Measures what watching adds to a call, by calls that call nothing. */
+/* Measures the overhead of watching a call in ns, by calls with nothing inside. */
 static uint64_t measure_own(void)
 {
 	enum { ROUNDS = 64 };
@@ -326,7 +327,7 @@ static uint64_t measure_own(void)
 	uint64_t before = head->calls, begun;
 	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_INPUT };
 
-	new_call(WATCH_INVOKE, NULL); /* the first is dearer */
+	new_call(WATCH_INVOKE, NULL); /* the first takes longer */
 	begun = now_ns();
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct watch_call *call = new_call(WATCH_INVOKE, NULL);
@@ -353,7 +354,7 @@ static __attribute__((constructor)) void watch_begin(void)
 	if (fd >= 0)
 		close(fd);
 	if (map == MAP_FAILED)
-		return; /* watched by nobody, or as another user */
+		return; /* not watched, or the file belongs to another user */
 	head = map;
 	calls = (struct watch_call *)(head + 1);
 	if (memcmp(head->magic, WATCH_MAGIC, sizeof(head->magic))) {
@@ -364,7 +365,7 @@ static __attribute__((constructor)) void watch_begin(void)
 	if (!atomic_fetch_add((_Atomic uint64_t *)&head->processes, 1))
 		head->own_ns = measure_own();
 	tracing = getenv("TEEMARK_WATCH_TRACE");
-	/* The printed lines tell to which subtest of xtest a call belongs. */
+	/* What xtest has printed so far tells which subtest a call belongs to. */
 	output_is_file = tracing && !fstat(1, &st) && S_ISREG(st.st_mode);
 	if (output_is_file)
 		setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An audit of anybody's figures. In layers, each of which knows those before it only:
+"""An audit of anybody's figures, in layers; each layer uses only those before it:
 
 figure, numbers   what a printed number is, and how one is found in a text
 programs, text    readers: they make a Reading of a text
@@ -21,23 +21,23 @@ RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The outcome: how much was read, how much some rule could test, and the findings."""
+    """The outcome of an audit: the figures read, those that a rule could test, and the findings."""
 
     file: str
     figures: int
     lines: int
     tested: int
-    """Figures that a rule could hold against others; nothing can be said of the rest."""
+    """Number of figures that a rule could compare with others; the rest is untested."""
     unknown: tuple[tuple[str, int], ...]
-    """Numbers whose meaning stayed unknown, with their lines."""
+    """Numbers whose meaning wasn't found, each with its line number."""
     findings: tuple[Finding, ...]
 
     @property
     def summary(self) -> str:
-        """Returns one sentence: what was read, tested and not understood."""
+        """Returns a sentence on how much was read, tested and not understood."""
         figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
-        found = fmt.plural(len(self.findings), "finding")
-        text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {found}"
+        findings = fmt.plural(len(self.findings), "finding")
+        text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {findings}"
         if self.unknown:
             shown = ", ".join(f"line {line}: {value}" for value, line in self.unknown[:5])
             more = ", …" if len(self.unknown) > 5 else ""
@@ -46,8 +46,8 @@ class Audited:
 
 
 def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> Audited:
-    """Finds what a reading says against itself. `core` and `clock_hz` (hertz) go before what it
-    says of them."""
+    """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
+    text says of the machine."""
     world.place(reading, reference, core, clock_hz)
     tested: dict[int, Printed] = {}
     findings: dict[tuple[str, int, str], Finding] = {}
@@ -63,13 +63,15 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
                                    claim=result.wrong, place=place)  # fmt: skip
                     findings.setdefault((rule.name, figure.line, figure.text), made)
     lines = len({figure.line for figure in reading.figures})
-    in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
+    in_order = sorted(
+        findings.values(), key=lambda finding: finding.place.line if finding.place else 0
+    )
     return Audited(reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
                    tuple(in_order))  # fmt: skip
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
-    """Finds what a document of reference/, as it was printed, says against itself."""
+    """Returns the contradictions within a document of reference/, by its figures as printed."""
     about = reference.documents[document]
     reading = Reading(about.id, about.title)
     reading.said.append((about.system, 0))

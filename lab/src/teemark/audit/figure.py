@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A printed number with its unit, its place, and the words that say what it is of."""
+"""A printed number with its unit, its place, and the words that tell its meaning."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,16 +8,15 @@ from teemark.reference.span import Span
 from teemark.reference.units import UNITS
 
 Form = Literal["cell", "line"]
-"""A figure stands in a cell of a table, or in a line: a sentence, or "name: value"."""
+"""Where a figure stands: in a cell of a table, or in a line (a sentence, or "name: value")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One printed number. `span` is what it can stand for, in base units.
+    """One printed number. `span` is the range of values that it may stand for, in base units.
 
-    A cell's `row` and `column` are its headings. A line's `row` is its name ("Total time") or the
-    words before the number, its `column` the words behind it.
-    """
+    In a cell, `row` and `column` are the headings. In a line, `row` is the name ("Total time") or
+    the words before the number, `column` the words after it."""
 
     text: str
     span: Span
@@ -28,15 +27,15 @@ class Printed:
     line: int = 0
     form: Form = "cell"
     sentence: int = 0
-    """Number of the sentence that it stands in; for cells, of the row."""
+    """Number of its sentence; for a cell, of its row."""
     block: int = 0
-    """Number of the list that it belongs to; 0: of none."""
+    """Number of its list; 0 if it is in none."""
     named: bool = False
-    """It stands alone behind a name: "Total time: 5 ms"."""
+    """The figure is all that follows a name, as in "Total time: 5 ms"."""
     head: int = 0
-    """Line of the column's heading."""
+    """Line number of the column's heading."""
     start: int = 0
-    """Where in its sentence it begins."""
+    """Where the figure begins: characters in the sentence, or cells in the row."""
     digits: str = ""
 
     @property
@@ -45,33 +44,33 @@ class Printed:
 
     @property
     def name(self) -> str:
-        """Returns the headings or words of a figure, for a message."""
+        """Returns the figure's headings or words, which name it in a message."""
         if self.form == "line":
             return self.row or self.column or self.table
         return ", ".join(dict.fromkeys(filter(None, (self.row, self.column))))
 
     @property
     def words(self) -> str:
-        """Returns all that says what it is, in small letters."""
+        """Returns the figure's headings or words for comparisons, in lower case."""
         return f"{self.row} {self.column}".lower()
 
 
 @dataclass(slots=True)
 class Reading:
-    """A text, read: its figures, its sentences, and the numbers whose meaning stays unknown."""
+    """A text that was read: its figures, its sentences, and the numbers that weren't understood."""
 
     file: str
     title: str = ""
     figures: list[Printed] = field(default_factory=list)
     said: list[tuple[str, int]] = field(default_factory=list)
-    """Everything that the text says, with the number of its line."""
+    """All sentences, lines and rows of the text, each with its line number."""
     unknown: list[tuple[str, int]] = field(default_factory=list)
-    """Numbers without a unit or a name, with their lines."""
+    """Numbers without a unit or a name, each with its line number."""
     emulated: bool = False
     core: str = ""
     clock_hz: float = 0.0
     inferred: dict[str, str] = field(default_factory=dict)
-    """Facts of the machine that the text doesn't say and that were concluded, with the reason."""
+    """Facts of the machine that the text doesn't state but that follow from it, with the reason."""
 
 
 Lines = list[tuple[int, str]]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: RUF001, SIM905 (signs of arithmetic; lists of words)
-"""The numbers of a piece of text, with their units.
+"""Finds the numbers in a text, with their units.
 
-Every pattern here reads a text once: none has a repeated part that may itself repeat, so that no
-text makes the time grow faster than its length.
-"""
+Every pattern reads a text once: no repeated part contains a repetition, so that the time can't grow
+faster than the text's length."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +29,7 @@ _SPELLED = sorted({*UNITS, *SPELLINGS} - {*_ONLY_IN_HEADS}, key=len, reverse=Tru
 _UNIT = re.compile("|".join(map(re.escape, _SPELLED)))
 _PER_SECOND = re.compile(r"([A-Za-z]{1,20})(?:/s| per second| a second)(?![\w/])")
 _SPACES = "\xa0\u202f\u2009"
-"""Spaces that don't break: between thousands, or before a unit."""
+"""Non-breaking spaces: between thousands, or before a unit."""
 _POWER = rf"[ {_SPACES}]?×[ {_SPACES}]?10"
 _SUPER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _FACTORS = {
@@ -50,7 +49,7 @@ _NUMBER = re.compile(
     rf"\b(?:{'|'.join(_FACTORS)})\b|\b(?:{'|'.join(NUMERALS)})(?={_TIMES.pattern})"
 )
 LONGEST = 40
-"""Characters of a number; what is longer counts nothing."""
+"""Most characters of a number; longer ones are ignored."""
 _MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
@@ -59,7 +58,7 @@ _NAMES = _MONTHS | frozenset(
     "section chapter slide page line issue ticket pr revision step appendix ryzen core ghz of-line "
     "tls yocto styhead raspberry pi model".split()
 )
-"""Words after which a number without a unit is part of a name."""
+"""Words that make the number behind them, if it has no unit, part of a name."""
 _ABOUT = {
     "~": ("~", "≈", "about", "approximately", "roughly", "around", "nearly"),
     "<": ("<", "≤", "below", "under", "less than", "up to", "at most"),
@@ -69,8 +68,8 @@ _ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a text: from `start` to `end`, with `noun` as what is counted. `unit` is empty
-    where none is named."""
+    """A number in a text, from `start` to `end`; `noun` is what it counts. `unit` is empty if the
+    text names none."""
 
     start: int
     end: int
@@ -82,7 +81,7 @@ class Number:
     sign: str = ""
 
     def figure(self, unit: str = "count", **place: Any) -> Printed:
-        """Returns the number as a figure at a place; of that unit, if the text names none."""
+        """Returns the number as a figure; `unit` applies if the text names none."""
         unit = self.unit or unit
         number, high = Decimal(self.value), Decimal(self.upper) if self.upper else None
         counted = unit in EXACT and "." not in self.value
@@ -101,17 +100,17 @@ class Number:
 
 
 def plain(text: str) -> str:
-    """Returns the text without signs of emphasis, and with one letter for micro."""
+    """Returns the text without signs of emphasis, and with one spelling of the letter micro."""
     return _NO_BREAK.sub(" ", text.translate(_PLAIN)).strip()
 
 
 _PLAIN = str.maketrans({"*": None, "`": None, "μ": "µ", "−": "-", "–": "-"})
 _NO_BREAK = re.compile(r"(?<!\d)\xa0|\xa0(?!\d{3}(?!\d))")
-"""A space that doesn't break, unless it may stand between thousands."""
+"""A non-breaking space that can't separate thousands."""
 
 
 def unit_named(text: str) -> str:
-    """Returns the unit that a heading is, or has in brackets; "" for none."""
+    """Returns the unit that a heading is, or has in brackets; "" if there is none."""
     for part in (text, *(part.partition(")")[0] for part in text.split("(")[1:])):
         name = SPELLINGS.get(part.strip(), part.strip())
         if name in UNITS and name != "count":
@@ -154,8 +153,8 @@ def _each(text: str) -> Iterator[Number]:
 
 
 def _masked(text: str) -> str:
-    """Returns the text with blanks for words that have digits and are names: files, hashes, dates,
-    times, versions."""
+    """Returns the text with blanks in place of names that have digits: files, hashes, dates, times,
+    versions."""
     return re.sub(r"\S+", lambda word: " " * len(word[0]) if _is_name(word[0]) else word[0], text)
 
 
@@ -176,8 +175,8 @@ _DATED = re.compile(r"v*\d+\.\d+\.\d+(?:\.|$)|(?:\d+-\d+-\d+|\d+:\d+(?::\d+)?)$|
 
 
 def _in_name(text: str, before: str, start: int, end: int) -> bool:
-    """Returns true if a number is glued to letters, as in SHA-256, or is a rest of something
-    else."""
+    """Returns true if a number is no figure: part of a word such as SHA-256, the number of a list
+    item, or a reference such as [1]."""
     previous = before[-1:]
     glued = previous.isalpha() or (bool(previous) and previous in "_.#")
     glued |= bool(previous) and previous in "-/" and before[-2:-1].isalpha()
@@ -186,50 +185,56 @@ def _in_name(text: str, before: str, start: int, end: int) -> bool:
 
 
 def _unit_at(text: str, end: int) -> tuple[str, int, str]:
-    """Returns the unit that follows, where it ends, and what is counted a second."""
+    """Returns the unit after a number, where it ends, and the noun counted per second."""
     fold = text.startswith("-fold", end)
     at = end + (text[end : end + 1] in (" ", *_SPACES) or fold)
-    found = _PER_SECOND.match(text, at)
-    if found and found[1] not in UNITS and found[1] not in SPELLINGS:
-        return "/s", found.end(), found[1]
-    found = _UNIT.match(text, at) or _UNIT.match(text, end)
-    if found is None:
+    match = _PER_SECOND.match(text, at)
+    if match and match[1] not in UNITS and match[1] not in SPELLINGS:
+        return "/s", match.end(), match[1]
+    match = _UNIT.match(text, at) or _UNIT.match(text, end)
+    if match is None:
         return "", end, ""
-    after = text[found.end() : found.end() + 2]
-    unit = SPELLINGS.get(found[0], found[0])
-    repeated = found[0] == "times" and not _TIMES.match(text, at - 1)
+    after = text[match.end() : match.end() + 2]
+    unit = SPELLINGS.get(match[0], match[0])
+    repeated = match[0] == "times" and not _TIMES.match(text, at - 1)
     repeated &= not text[max(0, end - 24) : end].rstrip("0123456789. ").endswith(" by")
     product = unit == "x" and after.strip()[:1].isdigit()
     if after[:1].isalnum() or after[:1] in tuple("_/^") or repeated or product:
         return "", end, ""
-    return unit, found.end(), ""
+    return unit, match.end(), ""
 
 
-def _ranges(text: str, found: Iterable[Number]) -> list[Number]:
-    """Makes one number of neighbours that are the ends of a range."""
+def _ranges(text: str, singles: Iterable[Number]) -> list[Number]:
+    """Merges neighbouring numbers that are the ends of a range."""
     made: list[Number] = []
-    for one in found:
+    for number in singles:
         last = made[-1] if made and "=" not in text else None
         if last is not None and not last.upper:
-            between = text[last.end : one.start].strip(" ~")
-            same = last.unit in ("", one.unit) and one.unit
+            between = text[last.end : number.start].strip(" ~")
+            same = last.unit in ("", number.unit) and number.unit
             source = "from" in text[max(0, last.start - 30) : last.start].split()
-            rises = float(last.value) < float(one.value)
+            rises = float(last.value) < float(number.value)
             if same and rises and between in ("-", "to", "…", "...") and not source:
                 made.pop()
-                one = replace(one, start=last.start, value=last.value, upper=one.value,  # noqa: PLW2901
-                              about=last.about or one.about, sign=one.sign.strip("-"))  # fmt: skip
-        made.append(one)
+                number = replace(  # noqa: PLW2901
+                    number,
+                    start=last.start,
+                    value=last.value,
+                    upper=number.value,
+                    about=last.about or number.about,
+                    sign=number.sign.strip("-"),
+                )
+        made.append(number)
     return made
 
 
-def _inherited(text: str, found: list[Number]) -> list[Number]:
-    """Gives all numbers of a list such as "12.1, 12.3 and 12.0 ms" its last unit."""
-    for index in range(len(found) - 2, -1, -1):
-        one, after = found[index], found[index + 1]
-        between = text[one.end : after.start].strip()
+def _inherited(text: str, all_numbers: list[Number]) -> list[Number]:
+    """Gives every number of a list such as "12.1, 12.3 and 12.0 ms" the unit of the last."""
+    for index in range(len(all_numbers) - 2, -1, -1):
+        number, after = all_numbers[index], all_numbers[index + 1]
+        between = text[number.end : after.start].strip()
         joined = between in (",", "and", "or", "to", ", and", "/", "against", "vs", "vs.")
-        year = len(one.value) == 4 and one.value.startswith(("19", "20"))
-        if not one.unit and after.unit and joined and not year and after.unit != "/s":
-            found[index] = replace(one, unit=after.unit)
-    return found
+        year = len(number.value) == 4 and number.value.startswith(("19", "20"))
+        if not number.unit and after.unit and joined and not year and after.unit != "/s":
+            all_numbers[index] = replace(number, unit=after.unit)
+    return all_numbers

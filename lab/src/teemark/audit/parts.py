@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules on parts and wholes, on statistics of one thing, and on what no figure can be."""
+"""Rules on parts and wholes, on statistics of one quantity, and on impossible figures."""
 
 import math
 import re
@@ -30,7 +30,7 @@ from teemark.reference.span import Span, exact
 from teemark.reference.units import UNITS
 
 MANY_DIGITS = 10
-"""Digits in all that two rows must share: one pair in ten thousand million by chance."""
+"""Digits that two rows must have in common; one pair in ten thousand million does by chance."""
 
 _TOTAL = re.compile(r"(?:grand )?(?:total|sum|in total|altogether)(?: \(.*\))?\Z")
 _WHOLE = re.compile(r"\b(?:total|elapsed|wall)(?: execution| run)?(?: time)?\Z|\A(?:real|wall)\Z")
@@ -68,23 +68,23 @@ _CORES_IN_WORDS = NUMERALS | {"one": 1, "single": 1, "dual": 2, "quad": 4, "octa
 
 
 def _sum(figures: Sequence[Printed]) -> Span:
-    return sum((one.span for one in figures), exact(0))
+    return sum((figure.span for figure in figures), exact(0))
 
 
 # -- sums ------------------------------------------------------------------------------------------
 
 
 def sums(group: Group) -> Iterator[Tested]:
-    """Checks that a row or column "total" is the sum of the others; of 100 % the rule `share` knows
-    more."""
+    """Checks that a "total" in a row or column is the sum of the others. The rule `share` checks a
+    total of 100 %."""
     begin = 0
     for index, total in enumerate(group.figures):
         if not _TOTAL.match(group.label(total).strip()):
             continue
-        parts = [one for one in group.figures[begin:index] if one.dimension == total.dimension]
+        parts = [part for part in group.figures[begin:index] if part.dimension == total.dimension]
         begin = index + 1
-        words = [f"{one.words} {one.table.lower()}" for one in (total, *parts)]
-        if any(map(is_spread, words)) or any(is_factor(one, group.label(one)) for one in parts):
+        words = [f"{figure.words} {figure.table.lower()}" for figure in (total, *parts)]
+        if any(map(is_spread, words)) or any(is_factor(part, group.label(part)) for part in parts):
             continue
         if len(parts) > 1 and total.dimension in _ADDITIVE and total.text != "100 %":
             value = _sum(parts)
@@ -95,48 +95,48 @@ def sums(group: Group) -> Iterator[Tested]:
 
 
 def inside(group: Group) -> Iterator[Tested]:
-    """Checks that no part of a list exceeds its total, nor all its phases together."""
+    """Checks that neither a part of a list nor the sum of its phases exceeds the list's total."""
     wholes = group.having(_WHOLE, "time")
-    if len(wholes) != 1 or any(_OVERLAP.search(one.words) for one in group.figures):
+    if len(wholes) != 1 or any(_OVERLAP.search(figure.words) for figure in group.figures):
         return
     (whole,) = wholes
     of = f"the {whole.text} of “{whole.name}”"
     phases: dict[str, list[Printed]] = {}
-    for one in group.of("time"):
-        if one is whole or _NO_PART.search(group.label(one)) or is_spread(one.words):
+    for part in group.of("time"):
+        if part is whole or _NO_PART.search(group.label(part)) or is_spread(part.words):
             continue
-        small = one.span.low <= whole.span.high * 1.001
-        yield Tested(one, small, f"{one.name}: {one.text} is more than {of}.")
-        phase = next((pattern for pattern in _PHASES if re.search(pattern, group.label(one))), "")
+        small = part.span.low <= whole.span.high * 1.001
+        yield Tested(part, small, f"{part.name}: {part.text} is more than {of}.")
+        phase = next((pattern for pattern in _PHASES if re.search(pattern, group.label(part))), "")
         if small and phase:
-            phases.setdefault(phase, []).append(one)
+            phases.setdefault(phase, []).append(part)
     parts = [named[0] for named in phases.values() if len(named) == 1]
     if len(parts) > 1:
-        shown = " + ".join(f"{one.text} ({one.name})" for one in parts)
+        shown = " + ".join(f"{part.text} ({part.name})" for part in parts)
         yield _within(whole, parts, shown, 1.02 * whole.span.high, of)
 
 
 def of_which(group: Group) -> Iterator[Tested]:
-    """Checks parts that a sentence names: "400 µs, of which 120 µs …", "2.0 ms in total: 1.6 ms …
-    and 0.9 ms", shares of a time."""
+    """Checks that parts named in a sentence don't exceed the whole: "400 µs, of which 120 µs …",
+    "2.0 ms in total: 1.6 ms … and 0.9 ms", shares of a time."""
     ordered = group.figures
     for index, (whole, after) in enumerate(pairwise(ordered)):
         starts = whole.row.lower() in ("of", "out of")
         starts |= "of which" in f"{whole.column} {after.row}"
         if starts or re.match(r"in total|altogether|together", whole.column.lower()):
-            parts = [one for one in ordered[index + 1 :] if one.dimension == whole.dimension]
+            parts = [part for part in ordered[index + 1 :] if part.dimension == whole.dimension]
             if parts and whole.dimension != "count":
                 of = f"the {whole.text} that they are of"
                 yield _within(whole, parts, _texts(parts), whole.span.high, of)
             break
-    shares = [one for one in group.of("share") if not is_factor(one, "")]
-    said = " ".join(one.words for one in ordered)
-    if len(shares) > 2 and _OF_ONE_TIME.search(said) and not re.search(r"\bholds\b", said):
+    shares = [share for share in group.of("share") if not is_factor(share, "")]
+    words = " ".join(figure.words for figure in ordered)
+    if len(shares) > 2 and _OF_ONE_TIME.search(words) and not re.search(r"\bholds\b", words):
         yield _within(shares[-1], shares, _texts(shares), 1.0, "the whole")
 
 
 def _texts(figures: Sequence[Printed]) -> str:
-    return fmt.listed([one.text for one in figures])
+    return fmt.listed([figure.text for figure in figures])
 
 
 def _within(
@@ -148,73 +148,73 @@ def _within(
 
 
 def shares(group: Group) -> Iterator[Tested]:
-    """Checks that a share in a table or a list is its part ÷ the sum of all parts, or their
+    """Checks that a share in a table or list is its part ÷ the sum of all parts, or ÷ their
     total."""
     values: dict[tuple[int, str], list[Printed]] = {}
     pairs: dict[tuple[str, str, str], list[tuple[Printed, Printed]]] = {}
-    for one in group.of("time", "size", "count", "cycles"):
-        values.setdefault((one.sentence, one.table), []).append(one)
-    for share in (one for one in group.of("share") if not is_spread(one.column.lower())):
+    for part in group.of("time", "size", "count", "cycles"):
+        values.setdefault((part.sentence, part.table), []).append(part)
+    for share in (figure for figure in group.of("share") if not is_spread(figure.column.lower())):
         cell = share.form == "cell"
         stands = cell or (not share.row and share.column[:1] in (")", ""))
         if stands and not is_factor(share, share.column.lower()):
-            for one in values.get((share.sentence, share.table), ()):
-                where = (share.column, one.column, "") if cell else ("", "", one.dimension)
-                pairs.setdefault(where, []).append((one, share))
+            for part in values.get((share.sentence, share.table), ()):
+                where = (share.column, part.column, "") if cell else ("", "", part.dimension)
+                pairs.setdefault(where, []).append((part, share))
     for beside in pairs.values():
         parts = [pair for pair in beside if not _is_total(*pair)]
-        wholes = [_sum([one for one, _ in parts])]
-        wholes += [one.span for one, share in beside if _is_total(one, share)]
+        wholes = [_sum([part for part, _ in parts])]
+        wholes += [part.span for part, share in beside if _is_total(part, share)]
         whole = max(wholes, key=partial(_fitting, parts))
         if len(parts) > 2 and _fitting(parts, whole) >= max(2, 0.6 * len(parts)):
-            for one, share in parts:
-                value = one.span / whole
-                of = f"{amount(value, 'share')} of {amount(whole, one.dimension)}"
-                wrong = f"{share.name}: {share.text} is printed, and {one.text} are {of}."
-                # one that is just off may have been rounded from other digits
+            for part, share in parts:
+                value = part.span / whole
+                of = f"{amount(value, 'share')} of {amount(whole, part.dimension)}"
+                wrong = f"{share.name}: {share.text} is printed, and {part.text} are {of}."
+                # a share that is slightly off may have been computed from unrounded parts
                 yield Tested(share, fits(value, share.span, 0.1), wrong)
 
 
 def _fitting(parts: list[tuple[Printed, Printed]], whole: Span) -> int:
-    """Returns how many of the shares are those of that whole."""
+    """Returns the number of shares that agree with this whole."""
     if whole.low <= 0:
         return 0
-    return sum(fits(one.span / whole, share.span, 0.01) for one, share in parts)
+    return sum(fits(part.span / whole, share.span, 0.01) for part, share in parts)
 
 
-def _is_total(one: Printed, share: Printed) -> bool:
-    return bool(_TOTAL.match(one.row.lower())) or share.span.mid == 1.0
+def _is_total(part: Printed, share: Printed) -> bool:
+    return bool(_TOTAL.match(part.row.lower())) or share.span.mid == 1.0
 
 
 def opposites(group: Group) -> Iterator[Tested]:
-    """Checks that voluntary and involuntary switches are all; hits ÷ (hits + misses) is the hit
-    rate."""
+    """Checks that opposites add up to their total (voluntary and involuntary switches), and that
+    the hit rate is hits ÷ (hits + misses)."""
     for pair in _OPPOSITES:
         halves = [group.having(rf"\b{word}\b", "count", "size", "time") for word in pair]
         if not all(halves) or halves[0][0].dimension != halves[1][0].dimension:
             continue
-        one, other = (found[0] for found in halves)
-        rest = group.label(one).replace(pair[0], "").split()
-        both = _sum([one, other])
-        shown = amount(both, one.dimension)
+        first, second = (figures[0] for figures in halves)
+        rest = group.label(first).replace(pair[0], "").split()
+        both = _sum([first, second])
+        shown = amount(both, first.dimension)
         for whole in group.figures:
             words = group.label(whole).split()
             left = [word for word in words if word not in ("total", "all")]
-            if whole.dimension == one.dimension and left == rest and rest:
-                wrong = f"{one.text} ({one.name}) + {other.text} ({other.name}) = {shown}, "
+            if whole.dimension == first.dimension and left == rest and rest:
+                wrong = f"{first.text} ({first.name}) + {second.text} ({second.name}) = {shown}, "
                 wrong += f"and “{whole.name}” is {whole.text}."
-                yield Tested(other, fits(both, whole.span, 0.002), wrong)
+                yield Tested(second, fits(both, whole.span, 0.002), wrong)
             rate = {"rate", "ratio"} & {*words} and pair[0].removesuffix("s") in words
             if whole.dimension == "share" and both.low > 0 and rate:
-                yield from follows(whole, [(one.span / both, f"{one.text} ÷ {shown}")], 0.01)
+                yield from follows(whole, [(first.span / both, f"{first.text} ÷ {shown}")], 0.01)
 
 
 def utilisation(group: Group) -> Iterator[Tested]:
-    """Checks a utilisation, which is CPU time ÷ total time of one CPU or of several."""
+    """Checks that a utilisation is CPU time ÷ total time, on one CPU or on up to eight."""
     busy, wholes = group.having(_CPU_TIME, "time"), group.having(_WHOLE, "time")
     values = [(value / n, text) for value, text in quotients(busy, wholes) for n in range(1, 9)]
     for share in group.of("share"):
-        beside = share.form == "line" and any(one.line == share.line for one in busy)
+        beside = share.form == "line" and any(time.line == share.line for time in busy)
         if beside or _CPU_LOAD.search(group.label(share)):
             yield from follows(share, values)
 
@@ -231,9 +231,9 @@ _RUN = re.compile(
 
 
 def spread(group: Group) -> Iterator[Tested]:
-    """Checks the statistics of one thing, which their labels name besides: they keep their order,
-    the mean is between the ends, a deviation is less than the range, and ÷ mean it is the
-    coefficient of variation."""
+    """Checks the statistics of one quantity (labels are alike otherwise): they are in order, the
+    mean lies between min and max, a standard deviation is less than the range, and the coefficient
+    of variation is deviation ÷ mean."""
     subjects: dict[str, dict[str, list[Printed]]] = {}
     for figure in group.figures:
         label = group.label(figure)
@@ -255,40 +255,40 @@ def spread(group: Group) -> Iterator[Tested]:
             small = sd.span.low <= most.span.high - least.span.low
             yield Tested(sd, small, f"{wrong}{most.text}.")
         if mean is not None and mean.dimension == sd.dimension:
-            for cv in (one for one in named.get("cv", ()) if one.dimension == "share"):
+            for cv in (share for share in named.get("cv", ()) if share.dimension == "share"):
                 yield from follows(cv, quotients([sd], [mean]))
 
 
 def _in_order(low: Printed, high: Printed) -> Tested:
-    """Checks that figures that are rounded alike keep their order."""
-    decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
+    """Checks that two figures are in order, as far as their rounding tells."""
+    decimals = {len(figure.digits.partition(".")[2]) for figure in (low, high)}
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
-    last = max(low, high, key=lambda one: (one.line, one.start))
+    last = max(low, high, key=lambda figure: (figure.line, figure.start))
     return Tested(last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
 
 
 def repeats(group: Group) -> Iterator[Tested]:
-    """Yields the mean and the deviation of values that are listed."""
-    for target in (one for one in group.figures if statistic(group.label(one)) in _COMPUTED):
+    """Checks the mean and the standard deviation of values that are listed."""
+    for target in (f for f in group.figures if statistic(group.label(f)) in _COMPUTED):
         what, kinds = _COMPUTED[statistic(group.label(target))]
         values = [
-            one.span
-            for one in group.of(target.dimension)
+            figure.span
+            for figure in group.of(target.dimension)
             if (
-                one.start < target.start
-                and not statistic(one.row.lower())
-                and re.fullmatch(r"and|[,;.].*", one.column.strip() or ",")
+                figure.start < target.start
+                and not statistic(figure.row.lower())
+                and re.fullmatch(r"and|[,;.].*", figure.column.strip() or ",")
                 if group.kind == "sentence"
-                else _RUN.search(group.label(one))
+                else _RUN.search(group.label(figure))
             )
         ]
         if len(values) > 2:
-            mids = [one.mid for one in values]
-            room = sum(one.high - one.low for one in values) / len(values) / 2
+            mids = [span.mid for span in values]
+            room = sum(span.high - span.low for span in values) / len(values) / 2
             results = [exact(kind(mids)) + Span(-room, 0, room) for kind in kinds]
-            said = f"the {what} of {len(mids)} listed values"
-            yield from follows(target, [(value, said) for value in results])
+            formula = f"the {what} of {len(mids)} listed values"
+            yield from follows(target, [(value, formula) for value in results])
 
 
 # -- bounds, units, copies -------------------------------------------------------------------------
@@ -296,24 +296,31 @@ def repeats(group: Group) -> Iterator[Tested]:
 
 def bounds(group: Group) -> Iterator[Tested]:
     """Finds shares above 100 %, CPU loads above what the named CPUs can carry, negative times."""
-    for one in group.figures:
-        label = f"{one.row} {one.column[:25] if one.form == 'line' else one.column}".lower()
-        measured = "takes" in {other.column for other in group.figures}  # and so is each part of it
-        share = one.dimension == "share" and not measured and not is_factor(one, group.label(one))
+    for figure in group.figures:
+        label = (
+            f"{figure.row} {figure.column[:25] if figure.form == 'line' else figure.column}".lower()
+        )
+        # A row with a column "takes" has measured parts, whose shares may exceed 100 %.
+        measured = "takes" in {f.column for f in group.figures}
+        share = (
+            figure.dimension == "share"
+            and not measured
+            and not is_factor(figure, group.label(figure))
+        )
         if share and _OF_A_WHOLE.search(label):
             cores = _cores(group) if _LOAD.search(label) else 1
             more = f" on {cores} CPUs" if cores > 1 else ""
-            wrong = f"{one.name}: {one.text} is more than the whole{more}."
-            yield Tested(one, one.span.low <= cores * 1.0001, wrong)
-        physical = one.dimension in ("time", "rate", "size") and not _DIFFERENCE.search(label)
-        if physical and one.span.high < 0 and "…" not in one.column:
-            yield Tested(one, False, f"{one.name}: {one.text} is less than nothing.")
+            wrong = f"{figure.name}: {figure.text} is more than the whole{more}."
+            yield Tested(figure, figure.span.low <= cores * 1.0001, wrong)
+        physical = figure.dimension in ("time", "rate", "size") and not _DIFFERENCE.search(label)
+        if physical and figure.span.high < 0 and "…" not in figure.column:
+            yield Tested(figure, False, f"{figure.name}: {figure.text} is less than nothing.")
 
 
 def _cores(group: Group) -> int:
-    """Returns the most CPUs that the text names; 1 where it names none."""
-    said = (match[1].lower() for text, _ in group.reading.said for match in _CORES.finditer(text))
-    return max((_CORES_IN_WORDS.get(word) or int(word) for word in said), default=1)
+    """Returns the largest number of CPUs that the text names; 1 if it names none."""
+    words = (match[1].lower() for text, _ in group.reading.said for match in _CORES.finditer(text))
+    return max((_CORES_IN_WORDS.get(word) or int(word) for word in words), default=1)
 
 
 _ASKED = (
@@ -323,30 +330,30 @@ _ASKED = (
 
 
 def units(group: Group) -> Iterator[Tested]:
-    """Finds units that can't be those of what is named."""
-    labels = [group.label(one) for one in group.figures]
-    for one, label in zip(group.figures, labels, strict=True):
+    """Finds units that can't be those of the quantity that is named."""
+    labels = [group.label(figure) for figure in group.figures]
+    for figure, label in zip(group.figures, labels, strict=True):
         for pattern, wanted, others in _ASKED:
             named = pattern.search(label) and not re.search(r" at | for |per |by ", label)
-            if named and one.dimension in others and labels.count(label) == 1:
-                said = f"{one.text} is a {one.dimension}, and a {wanted} is named."
-                yield Tested(one, False, f"{one.name}: {said}")
+            if named and figure.dimension in others and labels.count(label) == 1:
+                wrong = f"{figure.text} is a {figure.dimension}, and a {wanted} is named."
+                yield Tested(figure, False, f"{figure.name}: {wrong}")
 
 
 def squares(group: Group) -> Iterator[Tested]:
-    """Checks that a deviation has the unit of its mean, not of a variance."""
-    squared = [one for one in group.figures if one.unit.endswith("^2")]
-    squared = [one for one in squared if one.form == "cell" or statistic(one.row.lower()) == "sd"]
+    """Checks that a standard deviation has the unit of its mean, not of a variance."""
+    squared = [f for f in group.figures if f.unit.endswith("^2")]
+    squared = [f for f in squared if f.form == "cell" or statistic(f.row.lower()) == "sd"]
     if squared:
-        one = squared[0]
-        root = amount(math.sqrt(abs(one.span.mid) * 1e3) * 1e-3, "time")
-        wrong = f"{len(squared)} standard deviations are headed “{one.unit}”, the unit of a "
-        wrong += f"variance: as one, {one.text} would be a deviation of {root}. A deviation has "
-        yield Tested(replace(one, line=one.head), False, f"{wrong}the unit of its mean.")
+        figure = squared[0]
+        root = amount(math.sqrt(abs(figure.span.mid) * 1e3) * 1e-3, "time")
+        wrong = f"{len(squared)} standard deviations are headed “{figure.unit}”, the unit of a "
+        wrong += f"variance: as one, {figure.text} would be a deviation of {root}. A deviation has "
+        yield Tested(replace(figure, line=figure.head), False, f"{wrong}the unit of its mean.")
 
 
 def mixed_units(table: Group) -> Iterator[Tested]:
-    """Finds one rate in two units of a row, where 1000 of the one make 1 of the other."""
+    """Checks values that a row gives both in kB and in MB: the factor must be 1000."""
     unlike: dict[str, tuple[Printed, list[str]]] = {}
     rows = table.rows("rate", "size").values()
     for small, large in (pair for row in rows for pair in combinations(row[:9], 2)):
@@ -356,28 +363,28 @@ def mixed_units(table: Group) -> Iterator[Tested]:
             if fits(small.span, large.span, 0.0005):
                 yield Tested(large, True)
             else:
-                said = f"{small.text} are {amount(small.span, small.dimension)}, not {large.text}"
-                unlike.setdefault(large.column, (large, []))[1].append(said)
-    for one, shown in unlike.values():
-        wrong = f"{one.name}: {'; '.join(shown)}; of decimal units, 1000 make the next."
-        yield Tested(one, False, wrong)
+                text = f"{small.text} are {amount(small.span, small.dimension)}, not {large.text}"
+                unlike.setdefault(large.column, (large, []))[1].append(text)
+    for figure, shown in unlike.values():
+        wrong = f"{figure.name}: {'; '.join(shown)}; of decimal units, 1000 make the next."
+        yield Tested(figure, False, wrong)
 
 
 def pasted(table: Group) -> Iterator[Tested]:
-    """Finds rows of one table with the same digits throughout."""
+    """Finds rows of one table whose digits are the same in all columns."""
     shown: list[tuple[str, Printed]] = []
     first: dict[tuple[tuple[str, str], ...], Printed] = {}
     for cells in table.rows("time", "rate", "time per byte").values():
-        digits = tuple((one.column, one.digits) for one in cells)
-        known = sum(len(text.replace(".", "").strip("0")) for _, text in digits)
-        if len(cells) > 1 and known >= MANY_DIGITS:
+        digits = tuple((figure.column, figure.digits) for figure in cells)
+        count = sum(len(text.replace(".", "").strip("0")) for _, text in digits)
+        if len(cells) > 1 and count >= MANY_DIGITS:
             before, cell = first.setdefault(digits, cells[0]), cells[0]
             if cell is not before:
-                names = " = ".join(one.row or f"line {one.line}" for one in (before, cell))
+                names = " = ".join(figure.row or f"line {figure.line}" for figure in (before, cell))
                 shown.append((f"{names} ({cell.text})", cell))
     if shown:
-        said = "Rows were pasted, their digits are the same in all columns: "
-        yield Tested(shown[0][1], False, f"{said}{'; '.join(text for text, _ in shown)}.")
+        wrong = "Rows were pasted, their digits are the same in all columns: "
+        yield Tested(shown[0][1], False, f"{wrong}{'; '.join(text for text, _ in shown)}.")
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes what programs print of their speed as the reader of free text understands it: openssl
-speed of 1.1 to 3.5 (with -mr, too), tcrypt in dmesg, kcapi-speed, xtest's perf tests, cryptsetup
-benchmark, and time.
+"""Rewrites the speeds that programs print, so that the reader of free text understands them:
+openssl speed of 1.1 to 3.5 (also with -mr), tcrypt in dmesg, kcapi-speed, xtest's perf tests,
+cryptsetup benchmark, and time.
 
 To add a program: a row in _LINES, its name in KNOWN (text.py), an example in
 lab/tests/test_audit_formats.py.
@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable
 
 _KCAPI_UNITS = {"B": (0, 0), "kB": (10, 10), "MB": (20, 10_000), "GB": (30, 10_000_000)}
-"""kcapi-speed's units: a power of two, and what a step of the digits after the point is."""
+"""kcapi-speed's units: the power of two of each, and the bytes of a step of its decimals."""
 
 
 def _row(name: str, cells: str, unit: str) -> str:
-    """Returns a row of a table that is set with blanks."""
+    """Returns a table row whose cells are separated by blanks."""
     return name + "".join(f"  {cell} {unit}" for cell in re.findall(r"[\d.]+", cells))
 
 
@@ -26,7 +26,7 @@ def _keys(line: re.Match[str]) -> str:
 
 
 def _kcapi(line: re.Match[str]) -> str:
-    """Reads a line of kcapi-speed, which cuts off what is left of a count or a rate."""
+    """Rewrites a line of kcapi-speed, which truncates counts and rates."""
     name, way, size, whole, part, unit, often = line.groups()
     shift, step = _KCAPI_UNITS[unit]
     rate = (int(whole) << shift) + int(part or 0) * step + step // 2
@@ -36,7 +36,7 @@ def _kcapi(line: re.Match[str]) -> str:
 
 def _cipher(line: re.Match[str]) -> str:
     cipher, mode, bits, *rates = line.groups()
-    bits = int(bits) // (2 if mode == "xts" else 1)  # XTS takes two keys
+    bits = int(bits) // (2 if mode == "xts" else 1)  # XTS splits the key in two
     return "  ".join((f"{cipher}-{bits}-{mode}", *rates))
 
 
@@ -69,7 +69,7 @@ _PATTERNS = [(re.compile(pattern), written) for pattern, written in _LINES]
 
 
 def rewritten(line: str) -> str:
-    """Returns the line as a sentence, a heading or a row, if a program printed it."""
+    """Returns a known program's line as a sentence, a heading or a row; other lines unchanged."""
     for pattern, written in _PATTERNS:
         if pattern.search(line):
             return pattern.sub(written, line, count=1)

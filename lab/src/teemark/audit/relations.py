@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: RUF001, RUF002 (the signs of arithmetic)
-"""Rules on figures that follow from one another: rates, factors, means of calls, equations."""
+"""Rules on figures that follow from each other: rates, factors, times per call, equations."""
 
 import ast
 import re
@@ -57,14 +57,14 @@ _SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration|ratio"
 
 
 def rates(group: Group) -> Iterator[Tested]:
-    """Checks that a rate is size ÷ time, or messages a second × their size."""
+    """Checks that a rate is size ÷ time, or messages per second × their size."""
     times = group.above_zero("time")
-    counts = [(1.0, "")] + [(one.span.mid, f"{one.text} × ") for one in group.of("count")]
-    often = [one for one in group.of("frequency") if one.unit == "/s"]
-    sure = often or any(_of_the_work(group, one) for one in times)
+    counts = [(1.0, "")] + [(count.span.mid, f"{count.text} × ") for count in group.of("count")]
+    often = [frequency for frequency in group.of("frequency") if frequency.unit == "/s"]
+    sure = often or any(_of_the_work(group, time) for time in times)
     for rate in group.of("rate") if sure else ():
         own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
-        if own or is_spread(group.label(rate)):  # of a size that its heading names
+        if own or is_spread(group.label(rate)):  # its heading names its size
             continue
         sizes = _sizes(group, rate)
         values: Values = [
@@ -76,32 +76,33 @@ def rates(group: Group) -> Iterator[Tested]:
 
 
 def _sizes(group: Group, rate: Printed) -> list[tuple[str, Span]]:
-    """Returns the sizes that a rate may be of: no size of memory, or else the one of a heading."""
+    """Returns the sizes that a rate may be of: the group's, if not all of memory, else a
+    heading's."""
     sizes = group.of("size")
     if sizes:
-        memory = all(_MEMORY.search(group.label(one)) for one in sizes)
-        return [] if memory else [(one.text, loose(one)) for one in sizes]
+        memory = all(_MEMORY.search(group.label(size)) for size in sizes)
+        return [] if memory else [(size.text, loose(size)) for size in sizes]
     headings = map(sizes_in, (rate.row, rate.column, rate.table))
     named = next(filter(None, headings), ())
     return [(size.text, loose(size)) for size in named] if len(named) == 1 else []
 
 
-def _of_the_work(group: Group, one: Printed) -> bool:
-    """Returns true if a time is that of the work itself."""
-    label = group.label(one)
+def _of_the_work(group: Group, time: Printed) -> bool:
+    """Returns true if a time is that of the work itself, not of set-up, waiting and the like."""
+    label = group.label(time)
     if group.kind == "sentence":
-        return bool(_TAKEN.search(one.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
+        return bool(_TAKEN.search(time.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
     return not _NOT_THE_WORK.search(label) and not is_spread(label)
 
 
 def per_second(group: Group) -> Iterator[Tested]:
-    """Checks that operations a second are their number ÷ time, or 1 ÷ the time of one."""
+    """Checks that operations per second are count ÷ time, or 1 ÷ the time of one operation."""
     times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
     words = " ".join(map(group.label, group.figures))
-    for one in group.of("frequency"):
-        if one.unit != "/s" or _PARALLEL.search(f"{one.table} {words}"):
+    for frequency in group.of("frequency"):
+        if frequency.unit != "/s" or _PARALLEL.search(f"{frequency.table} {words}"):
             continue
-        noun = _stem(re.split(r" per | a |/", group.label(one))[0] or one.column)
+        noun = _stem(re.split(r" per | a |/", group.label(frequency))[0] or frequency.column)
         named = noun in [_stem(count.column or count.row) for count in counts]
         each: Values = [
             (exact(1) / time.span, f"1 ÷ {time.text}")
@@ -112,42 +113,42 @@ def per_second(group: Group) -> Iterator[Tested]:
         ]
         many = quotients(counts, times)
         if (each and group.kind in ("sentence", "row")) or (many and (sentence or named)):
-            yield from follows(one, each + many, 0.01)
+            yield from follows(frequency, each + many, 0.01)
 
 
 def per_call(group: Group) -> Iterator[Tested]:
-    """Checks that the time of one call is that of all ÷ their number."""
-    counts = [one for one in group.of("count") if one.span.mid > 1]
-    for one in group.of("time") if counts else ():
-        label = group.label(one)
-        found = _PER.match(one.column.lower()) if one.form == "line" else None
-        if not found and not (found := _IN_LABEL.search(label)):
+    """Checks that the time of one call is the total time ÷ the number of calls."""
+    counts = [count for count in group.of("count") if count.span.mid > 1]
+    for time in group.of("time") if counts else ():
+        label = group.label(time)
+        match = _PER.match(time.column.lower()) if time.form == "line" else None
+        if not match and not (match := _IN_LABEL.search(label)):
             continue
-        latency = found.re is _IN_LABEL and not found[1]
-        nouns = {"call"} if latency else {_stem(word) for word in (found[1] or "").split()}
+        latency = match.re is _IN_LABEL and not match[1]
+        nouns = {"call"} if latency else {_stem(word) for word in (match[1] or "").split()}
         fitting = [c for c in counts if {_stem(c.column), _stem(c.row)} & nouns]
         fitting = fitting or (counts if not nouns and len(counts) == 1 else [])
         totals = [
-            other for other in group.of("time")
-            if other is not one and not _IN_LABEL.search(group.label(other))
-            and ("overhead" in group.label(other)) == ("overhead" in label)
+            total for total in group.of("time")
+            if total is not time and not _IN_LABEL.search(group.label(total))
+            and ("overhead" in group.label(total)) == ("overhead" in label)
         ]  # fmt: skip
         if any(_WHOLE.search(group.label(total)) for total in totals):
-            yield from follows(one, quotients(totals, fitting))
+            yield from follows(time, quotients(totals, fitting))
 
 
 def _stem(noun: str) -> str:
-    """Returns the last word of a noun without its plural: "hash operations" is an operation."""
+    """Returns the last word of a noun in the singular, "operation" for "hash operations"."""
     words = noun.lower().split()
     return words[-1].strip(".,;:()").removesuffix("s") if words else ""
 
 
 def cycles(group: Group) -> Iterator[Tested]:
-    """Checks that cycles a byte are clock ÷ rate, and cycles are clock × time. The clock is the
-    group's, else the one that the document names."""
+    """Checks that cycles per byte are clock ÷ rate, and that cycles are clock × time. The clock is
+    the group's, otherwise the one that the document names."""
     hertz = group.reading.clock_hz
-    known = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
-    clocks = [one for one in group.of("frequency") if one.unit != "/s"] or known
+    named = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
+    clocks = [clock for clock in group.of("frequency") if clock.unit != "/s"] or named
     slopes, per_s = group.of("cycles per byte"), group.of("rate")
     by_time = [
         (clock.span * time.span, f"{clock.text} × {time.text}")
@@ -162,47 +163,46 @@ def cycles(group: Group) -> Iterator[Tested]:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-def is_factor(one: Printed, label: str) -> bool:
-    """Returns true if a figure compares two others; `label` is what a cell is called."""
-    words = f"{one.row[-30:]} {one.column[:30]}".lower()
-    if one.form == "cell":
-        if "…" in one.column or one.column == "times":  # an end of an interval; how often
+def is_factor(figure: Printed, label: str) -> bool:
+    """Returns true if a figure compares two others; `label` is the heading of a cell."""
+    words = f"{figure.row[-30:]} {figure.column[:30]}".lower()
+    if figure.form == "cell":
+        if "…" in figure.column or figure.column == "times":  # an interval's end, or a count
             return False
-        words = label.replace("overhead", "")  # in a table it may be a share
-    compares = one.text[0] == "+" or bool(_COMPARES.search(words))
-    return one.dimension == "factor" or (one.dimension == "share" and compares)
+        words = label.replace("overhead", "")  # a table's overhead may be a share
+    compares = figure.text[0] == "+" or bool(_COMPARES.search(words))
+    return figure.dimension == "factor" or (figure.dimension == "share" and compares)
 
 
 Pairs = list[tuple[Printed, Printed]]
 
 
 def factors_in_tables(table: Group) -> Iterator[Tested]:
-    """Checks that a factor or a percentage is that of two figures in its row, or of its row and the
-    row that has the factor 1, or that is no % more."""
+    """Checks that a factor or percentage follows from two figures of its row, or from its row and
+    the base row, whose factor is 1 or whose percentage is 0."""
     groups = [
         Group("row", row, table.reading, table.reference)
         for row in table.rows().values() if len(row) <= MANY
     ]  # fmt: skip
     bases: dict[tuple[str, float], Group] = {}
     for group in groups:
-        for one in group.figures:
-            bases.setdefault((one.column, one.span.mid), group)
+        for figure in group.figures:
+            bases.setdefault((figure.column, figure.span.mid), group)
     for group in groups:
-        for one in group.figures:
-            if is_factor(one, group.label(one)):
-                mine = _comparable(group, one)
-                base = bases.get((one.column, float(one.dimension == "factor")), group)
-                its = _comparable(base, one) if base is not group else []
-                yield from _compared(one, _pairs(mine) + [
+        for factor in group.figures:
+            if is_factor(factor, group.label(factor)):
+                mine = _comparable(group, factor)
+                base = bases.get((factor.column, float(factor.dimension == "factor")), group)
+                its = _comparable(base, factor) if base is not group else []
+                yield from _compared(factor, _pairs(mine) + [
                     (a, b) for a in mine for b in its
                     if (a.column, a.dimension) == (b.column, b.dimension)
                 ])  # fmt: skip
 
 
 def factors_in_text(block: Group) -> Iterator[Tested]:
-    """Checks that a factor or a percentage is that of two figures of its sentence. A line of a list
-    is compared with the list's first line too; a factor that stands alone, with what comes before
-    it."""
+    """Checks that a factor or percentage follows from two figures of its sentence. A list's line is
+    also compared with the first line; a factor that stands alone, with the figures before it."""
     for number, figures in block.rows().items():
         line = Group("sentence", figures, block.reading, block.reference)
         for factor in figures:
@@ -211,9 +211,9 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
             own = _comparable(line, factor)
             pairs = _pairs(own)
             if not pairs and factor.block:
-                before = [one for one in _comparable(block, factor) if one.sentence < number]
+                before = [f for f in _comparable(block, factor) if f.sentence < number]
                 row = factor.row.lower()
-                if own:  # a long sentence compares with what it says itself
+                if own:  # a long sentence is compared with itself only
                     before = before if factor.start <= 80 else []
                     pairs = [(own[0], b) for b in before if b.dimension == own[0].dimension][:1]
                 elif "vs" in factor.row or not row or "ratio" in row:
@@ -222,22 +222,22 @@ def factors_in_text(block: Group) -> Iterator[Tested]:
 
 
 def _comparable(group: Group, factor: Printed) -> list[Printed]:
-    """Returns the figures that a factor may be of: no clocks; sizes where something shrinks."""
+    """Returns the figures that a factor may compare; in text, sizes only if they shrink."""
     chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
     if group.kind == "row":
         counts = group.of("count")
         chosen += group.of("size")
         chosen += counts if len(counts) == 2 and _SCALES.search(group.label(factor)) else []
         if "ratio" in group.label(factor):
-            chosen += [one for one in group.of("factor") if "ratio" not in group.label(one)]
-    chosen = [one for one in chosen if statistic(group.label(one)) != "sd"]
+            chosen += [f for f in group.of("factor") if "ratio" not in group.label(f)]
+    chosen = [f for f in chosen if statistic(group.label(f)) != "sd"]
     if not chosen and _SHRINKS.search(factor.words):
         chosen = group.of("size")
-    return [one for one in chosen if one is not factor and one.span.low > 0]
+    return [f for f in chosen if f is not factor and f.span.low > 0]
 
 
 def _pairs(figures: list[Printed]) -> Pairs:
-    """Returns the pairs of a kind, but for a figure beside the range that it lies in."""
+    """Returns the pairs of one dimension, except a figure and a range that contains it."""
     return [
         (a, b) for a, b in permutations(figures, 2)
         if a.dimension == b.dimension
@@ -246,14 +246,14 @@ def _pairs(figures: list[Printed]) -> Pairs:
 
 
 def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
-    """Checks that one of the pairs gives the factor; without any nothing is tested."""
+    """Checks that one of the pairs gives the factor; without pairs nothing is tested."""
     if pairs:
         ratios = [a.span / b.span for a, b in pairs]
         ways = list(ratios)
         more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
         if factor.dimension == "share" or more:
             ways += [exact(1) - ratio for ratio in ratios]
-            if factor.form == "cell" or not _SAVED.search(factor.words):  # 25 % of it, not 33
+            if factor.form == "cell" or not _SAVED.search(factor.words):  # 75 of 100 saves 25 %
                 ways += [ratio - 1 for ratio in ratios]
         span = factor.span * (-1 if factor.span.mid < 0 else 1)
         a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
@@ -275,27 +275,27 @@ def percent_of(group: Group) -> Iterator[Tested]:
 
 
 def conversions(group: Group) -> Iterator[Tested]:
-    """Checks conversions: "262144 KB (256 MB)": one thing in two units."""
-    for one, other in pairwise(group.figures):
-        same = one.dimension == other.dimension and one.unit != other.unit
-        if same and one.column.strip(" ~") == "(" and not other.row and other.column[:1] == ")":
-            decimal = {one.unit.partition("/")[0], other.unit.partition("/")[0]} & _DECIMAL
+    """Checks a quantity that is given in two units: "262144 KB (256 MB)"."""
+    for outer, inner in pairwise(group.figures):
+        same = outer.dimension == inner.dimension and outer.unit != inner.unit
+        if same and outer.column.strip(" ~") == "(" and not inner.row and inner.column[:1] == ")":
+            decimal = {outer.unit.partition("/")[0], inner.unit.partition("/")[0]} & _DECIMAL
             scales = [1.024**k for k in range(-3, 4)] if decimal else [1.0]
-            good = any(fits(_sharp(one) * scale, _sharp(other), 0.0005) for scale in scales)
+            good = any(fits(_sharp(outer) * scale, _sharp(inner), 0.0005) for scale in scales)
             # "12 % of the 3.5 s (410 ms)" has the part in brackets.
-            good |= any(fits(one.span * of.span, other.span) for of in group.of("share"))
-            wrong = f"{one.text} are {amount(one.span, one.dimension)}, and the "
-            yield Tested(other, good, f"{wrong}brackets behind it say {other.text}.")
+            good |= any(fits(outer.span * of.span, inner.span) for of in group.of("share"))
+            wrong = f"{outer.text} are {amount(outer.span, outer.dimension)}, and the "
+            yield Tested(inner, good, f"{wrong}brackets behind it say {inner.text}.")
 
 
 _DECIMAL = {"kB", "KB", "MB", "GB"}
 
 
-def _sharp(one: Printed) -> Span:
-    """Returns the values that a printed figure may stand for. A size without decimals is exact:
-    512 KiB were never 512.4."""
-    whole = one.dimension == "size" and "." not in one.digits
-    return exact(one.span.mid) if whole else one.span
+def _sharp(figure: Printed) -> Span:
+    """Returns the values that a printed figure may stand for. A size without decimals is exact: 512
+    KiB can't be 512.4."""
+    whole = figure.dimension == "size" and "." not in figure.digits
+    return exact(figure.span.mid) if whole else figure.span
 
 
 _CHAIN = re.compile(r"(\(*n\d+(?:\)*[-+*/]\(*n\d+)+\)*)(?:=(?=n(\d+)))?")
@@ -304,12 +304,12 @@ _SIGNS = str.maketrans("×x÷", "**/")
 
 
 def equations(text: Group) -> Iterator[Tested]:
-    """Checks the sums and quotients that a sentence writes out, with their result behind "=": with
-    all units, or with bare digits, which are in the result's unit."""
-    for said, line in text.reading.said:
-        named = numbers(said) if "=" in said else []
+    """Checks the formulas that a sentence writes out, with the result behind "=". Numbers count
+    with their units, or as bare digits in the result's unit."""
+    for sentence, line in text.reading.said:
+        named = numbers(sentence) if "=" in sentence else []
         ends = [0, *(number.end for number in named)]
-        gaps = [said[end : number.start] for end, number in zip(ends, named, strict=False)]
+        gaps = [sentence[end : number.start] for end, number in zip(ends, named, strict=False)]
         written = "".join(f"{_signs(gap)}n{index}" for index, gap in enumerate(gaps))
         spans = [number.figure().span for number in named], [_bare(number) for number in named]
         for formula, place in (pair for pair in _CHAIN.findall(written) if pair[1]):
@@ -319,22 +319,22 @@ def equations(text: Group) -> Iterator[Tested]:
             except (SyntaxError, ZeroDivisionError, RecursionError):
                 continue
             good = fits(whole, spans[0][int(place)]) or fits(digits, spans[1][int(place)])
-            shown = f"“{said[first.start : result.end]}”"
+            shown = f"“{sentence[first.start : result.end]}”"
             wrong = f"{shown}: it is {amount(digits, '')} {result.unit}".rstrip()
             figure = replace(result.figure(line=line), text=shown)
             yield Tested(figure, good, f"{wrong}.")
 
 
 def _signs(gap: str) -> str:
-    """Returns the signs of a formula between two numbers; none, but a semicolon, where more than
-    three words stand between them."""
+    """Returns the arithmetic signs between two numbers; a semicolon, which ends a formula, if more
+    than three words stand between them."""
     words = re.findall("[A-Za-z]+", gap)
     signs = re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/=]", "", gap).translate(_SIGNS)
     return signs if len(words) <= 3 else ";"
 
 
 def _bare(number: Number) -> Span:
-    """Returns a number without its unit; what is counted is whole all the same."""
+    """Returns the range of a number without its unit; a count is exact."""
     unit = "count" if number.unit in ("", *EXACT) else "ratio"
     return replace(number, unit=unit).figure().span
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A rule puts figures that belong together to a test, and says what doesn't fit."""
+"""A rule tests figures that belong together, and says what contradicts."""
 
 import math
 import re
@@ -16,16 +16,16 @@ from teemark.reference.data import Reference
 from teemark.reference.span import Span, exact
 
 SLACK = 0.005
-"""Share by which a figure may miss what follows from others, beyond the rounding of all of them:
-programs compute with digits that they don't print."""
+"""Share by which a figure may miss the value that follows from others, beyond the rounding of all
+of them: programs compute with digits that they don't print."""
 BINARY = 2**20 / 10**6
-"""A megabyte is printed for a mebibyte everywhere."""
+"""Bytes of a mebibyte per byte of a megabyte: programs often print MB and mean MiB."""
 
 NOMINAL = 0.05
-"""Share by which a message may be larger or smaller than the round size that names it."""
+"""Share by which a message's size may differ from the round size that names it."""
 
 MANY = 80
-"""Figures of a group beyond which none is tried against each other."""
+"""Most figures of a group whose pairs are all tried."""
 
 STATISTIC = re.compile(
     r"(?P<cv>\bcv\b|coefficient of variation|relative (?:standard )?deviation)|"
@@ -34,17 +34,17 @@ STATISTIC = re.compile(
     r"(?P<p99>\bp99)|(?P<max>\bmax(?:imum)?(?![a-z]))|(?P<mean>\b(?:mean|avg|average)\b)|"
     r"(?P<percentile>\bp\d\d)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"  # noqa: RUF001
 )
-"""The words of a statistic, in small letters, as the group that has its name."""
+"""Matches a statistic's words, in lower case; the group that matches has the statistic's name."""
 RANKED = ("min", "p5", "median", "p75", "p90", "p95", "p99", "p999", "max")
-"""Statistics that are never smaller than those before them."""
+"""Statistics in rising order: none is smaller than those before it."""
 
 Kind = Literal["row", "column", "table", "block", "list", "sentence", "document"]
-"""A block is what "name: value" lines give; a list has all figures of neighbouring lines."""
+"""A block has "name: value" lines; a list has all figures of neighbouring lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A figure that a rule could test, and the sentence about it that holds unless it is good."""
+    """The result of a rule for one figure; `wrong` is the sentence to report unless `good`."""
 
     figure: Printed
     good: bool
@@ -61,80 +61,84 @@ class Group:
     reference: Reference
 
     def label(self, figure: Printed) -> str:
-        """Returns the words that tell a figure from the others of the group, in small letters."""
+        """Returns the words that tell a figure from the others of the group, in lower case."""
         if self.kind == "row":
             return figure.column.lower()
         alone = self.kind in ("column", "sentence")
         return (figure.row if alone else figure.row or figure.column).lower()
 
     def of(self, *dimensions: str) -> list[Printed]:
-        return [one for one in self.figures if one.dimension in dimensions]
+        return [figure for figure in self.figures if figure.dimension in dimensions]
 
     def above_zero(self, *dimensions: str) -> list[Printed]:
-        return [one for one in self.of(*dimensions) if one.span.low > 0]
+        return [figure for figure in self.of(*dimensions) if figure.span.low > 0]
 
     def having(self, pattern: str | re.Pattern[str], *dimensions: str) -> list[Printed]:
-        """Returns the figures of the dimensions whose label has the pattern."""
-        return [one for one in self.of(*dimensions) if re.search(pattern, self.label(one))]
+        """Returns the figures of these dimensions whose label matches the pattern."""
+        return [figure for figure in self.of(*dimensions) if re.search(pattern, self.label(figure))]
 
     def rows(self, *dimensions: str) -> dict[int, list[Printed]]:
-        """Returns the figures by their row or sentence; of these dimensions, if any are named."""
-        found: dict[int, list[Printed]] = {}
-        for one in self.of(*dimensions) if dimensions else self.figures:
-            found.setdefault(one.sentence, []).append(one)
-        return found
+        """Returns the figures of these dimensions (of all if none is given), by row or sentence."""
+        rows: dict[int, list[Printed]] = {}
+        for figure in self.of(*dimensions) if dimensions else self.figures:
+            rows.setdefault(figure.sentence, []).append(figure)
+        return rows
 
 
 def groups(reading: Reading, reference: Reference) -> Iterator[Group]:
-    """Yields all groups of a text, the whole text as the last."""
+    """Yields all groups of a text; the whole text is the last."""
     made: dict[tuple[Kind, object], list[Printed]] = {}
-    for one in reading.figures:
+    for figure in reading.figures:
         keys: dict[Kind, object]
-        if one.form == "line":
-            keys = {"sentence": one.sentence, "list": one.block, "block": one.block * one.named}
+        if figure.form == "line":
+            keys = {
+                "sentence": figure.sentence,
+                "list": figure.block,
+                "block": figure.block * figure.named,
+            }
         else:
-            keys = {"table": one.table, "row": (one.table, one.sentence)}
-            keys["column"] = (one.table, one.column)
+            keys = {"table": figure.table, "row": (figure.table, figure.sentence)}
+            keys["column"] = (figure.table, figure.column)
         for kind, name in keys.items():
             if name:
-                made.setdefault((kind, name), []).append(one)
+                made.setdefault((kind, name), []).append(figure)
     yield from (Group(kind, figures, reading, reference) for (kind, _), figures in made.items())
     yield Group("document", reading.figures, reading, reference)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A test that is tried on each group of some kinds."""
+    """A test, and the kinds of groups that it applies to."""
 
     name: str
     look: Callable[[Group], Iterator[Tested]]
     kinds: tuple[Kind, ...]
     severity: Severity = "error"
     linear: bool = False
-    """It tries no pairs of figures, so that a group may have more than MANY."""
+    """The rule tries no pairs of figures, so a group may have more than MANY."""
 
     def takes(self, group: Group) -> bool:
         return group.kind in self.kinds and (self.linear or len(group.figures) <= MANY)
 
 
 Values = list[tuple[Span, str]]
-"""The values that a figure may have, each with the formula that gives it."""
+"""Possible values of a figure, each with the formula that gives it."""
 
 
 def quotients(over: Sequence[Printed], under: Sequence[Printed]) -> Values:
-    """Returns each figure of the one ÷ each of the other that is above zero."""
+    """Returns each figure of `over` ÷ each figure of `under` that is above zero."""
     return [
         (a.span / b.span, f"{a.text} ÷ {b.text}") for a in over for b in under if b.span.low > 0
     ]
 
 
 def follows(figure: Printed, values: Values, slack: float = SLACK) -> Iterator[Tested]:
-    """Checks that one of the values is the figure's; without any nothing is tested."""
+    """Checks that the figure is one of the values; without values nothing is tested."""
     if values:
-        value, formula = min(values, key=lambda one: abs(one[0].mid - figure.span.mid))
+        value, formula = min(values, key=lambda pair: abs(pair[0].mid - figure.span.mid))
         wrong = f"{figure.name}: {figure.text} is printed, but {formula} = "
         wrong += f"{amount(value, figure.dimension)}."
-        yield Tested(figure, any(fits(one, loose(figure), slack) for one, _ in values), wrong)
+        yield Tested(figure, any(fits(span, loose(figure), slack) for span, _ in values), wrong)
 
 
 def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
@@ -143,8 +147,8 @@ def fits(value: Span, printed: Span, slack: float = SLACK) -> bool:
 
 
 def loose(figure: Printed) -> Span:
-    """Returns what a size or a rate may be, with room for a binary megabyte. "1 MB" of a message is
-    no 1.4 MB, though that would round to it."""
+    """Returns the range of a size or a rate, with room for a binary megabyte. A message of "1 MB"
+    isn't 1.4 MB, though that would round to it."""
     span, unit = figure.span, figure.unit.partition("/")[0]
     if unit in ("kB", "KB", "MB", "GB"):
         room = min(span.high - span.mid, NOMINAL * span.mid) if figure.unit == unit else math.inf
@@ -156,19 +160,19 @@ def loose(figure: Printed) -> Span:
 
 @cache
 def sizes_in(text: str) -> tuple[Printed, ...]:
-    """Returns the sizes that a heading names."""
-    sizes = [one for one in numbers(text) if one.unit == "bytes" or one.unit[-1:] == "B"]
+    """Returns the sizes that are named in a heading."""
+    sizes = [size for size in numbers(text) if size.unit == "bytes" or size.unit[-1:] == "B"]
     return tuple(size.figure() for size in sizes)
 
 
 def statistic(label: str) -> str:
-    """Returns the name of the statistic that a label has; "" for none."""
+    """Returns the name of the statistic in a label; "" if there is none."""
     named = STATISTIC.search(label)
     return str(named.lastgroup) if named else ""
 
 
 def is_spread(label: str) -> bool:
-    """Returns true for a statistic that isn't the mean: neither sums nor quotients keep it."""
+    """Returns true for a statistic other than the mean; sums and quotients don't preserve it."""
     return statistic(label) not in ("", "mean")
 
 
@@ -176,8 +180,8 @@ def is_spread(label: str) -> bool:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Writes a number with so many significant digits, those before the point all the same, and no
-    zeros at the end: 85 044 or 0.0759."""
+    """Writes a number with `digits` significant digits and no zeros at the end; digits before the
+    point are never dropped: 85 044 or 0.0759."""
     if abs(value) >= 10 ** (digits - 1):
         return fmt.count(round(value))
     text, power, rest = fmt.digits(value, digits).partition(f"{fmt.THIN}{fmt.TIMES}")
@@ -195,8 +199,8 @@ _NAMES = {
 
 
 def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
-    """Writes an amount in the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
+    """Writes a value, in base units, in the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
     value = value.mid if isinstance(value, Span) else value
     names = _NAMES.get(dimension, ((1.0, ""),))
-    size, name = next((one for one in names if abs(value) >= one[0]), names[-1])
+    size, name = next((unit for unit in names if abs(value) >= unit[0]), names[-1])
     return f"{number(value / size, digits)} {name}".rstrip()

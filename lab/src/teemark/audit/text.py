@@ -18,9 +18,9 @@ KNOWN = (
     "benchmark, tcrypt, Markdown and aligned tables, name: value, and sentences"
 )
 OF_A_PROGRAM = 400
-"""Characters of the longest line that these programs print; no other is tried."""
+"""Characters of the longest line that a known program prints; longer lines aren't matched."""
 LONGEST = 20_000
-"""Characters of a line that are read; a longer one is no text."""
+"""Characters of a line that are read; the rest is cut off."""
 
 _RULE = re.compile(r"[|:\- +=]+")
 _HEADING = re.compile(
@@ -44,11 +44,11 @@ _SIGNS = "~≈<>≤≥+- "
 
 @dataclass(slots=True)
 class _Text:
-    """A text, line by line, and what of the lines before still holds."""
+    """A text being read line by line; fields keep what earlier lines set, such as the heading."""
 
     reading: Reading
     main: str = ""
-    """The heading; `table` is with the label of the list."""
+    """The heading; `table` is the heading with a list's label."""
     table: str = ""
     block: int = 0
     keys: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Text:
         self.keys = {}
 
     def flush(self) -> None:
-        """Splits the paragraph that has ended into sentences, and reads them."""
+        """Splits the finished paragraph into sentences, and reads them."""
         text, starts, lines = "", [], []
         for line, part in self.paragraph:
             starts.append(len(text))
@@ -82,16 +82,16 @@ class _Text:
     def said(
         self, text: str, starts: list[int], lines: list[int], block: int = 0, key: str = ""
     ) -> None:
-        """Takes the figures of one sentence, or of what stands behind a name. Its parts are of
-        several lines, the first of which may begin before it."""
+        """Takes the figures of a sentence, or of the value behind a name. `starts` are the
+        positions in it at which its `lines` begin; negative if a line begins before it."""
         self.sentence += 1
         if text.strip():
             line = lines[max(bisect(starts, 0) - 1, 0)]
             self.reading.said.append((f"{key}: {text}" if key else text, line))
-        found = numbers(text)
-        ends = [0, *(number.end for number in found)]
-        begins = [*(number.start for number in found), len(text)]
-        for before, number, after in zip(ends, found, begins[1:], strict=False):
+        all_numbers = numbers(text)
+        ends = [0, *(number.end for number in all_numbers)]
+        begins = [*(number.start for number in all_numbers), len(text)]
+        for before, number, after in zip(ends, all_numbers, begins[1:], strict=False):
             line = lines[max(bisect(starts, number.start) - 1, 0)]
             ahead, behind = text[before : number.start], text[number.end : after]
             noun = number.noun or _noun(behind)
@@ -108,7 +108,7 @@ class _Text:
             )  # fmt: skip
 
     def named(self, line: int, key: str, value: str) -> None:
-        """Takes a line "Name: value"; a name that comes again with another value begins another
+        """Takes a line "Name: value"; a name that comes again with another value begins a new
         list."""
         if self.keys.get(key, value) != value or not self.block:
             self.new_block()
@@ -116,7 +116,7 @@ class _Text:
         self.said(value, [0], [line], self.block, key)
 
     def line(self, number: int, text: str) -> None:
-        """Takes a line that is of no table."""
+        """Takes a line that isn't in a table."""
         named, pairs = _NAMED.fullmatch(text), _PAIR.findall(text)
         heading, minor = _HEADING.fullmatch(text), _MINOR.fullmatch(text)
         if not text:
@@ -149,12 +149,12 @@ class _Text:
             self.paragraph.append((number, text))
 
     def _continues(self, named: re.Match[str]) -> bool:
-        """Returns true if a colon stands in a sentence."""
-        counted = any(one.unit for one in numbers(named[2]))
+        """Returns true if the colon belongs to a sentence."""
+        counted = any(number.unit for number in numbers(named[2]))
         return counted or (bool(self.paragraph) and len(named[2].split()) > 5)
 
     def table_at(self, lines: Lines, index: int) -> int:
-        """Returns how many lines a table takes that begins here; 0 for none."""
+        """Reads the table that begins at `index`; returns how many lines it has, 0 for no table."""
         number, line = lines[index]
         following = lines[index + 1][1].strip() if index + 1 < len(lines) else ""
         ruled = bool(_RULE.fullmatch(following))
@@ -177,7 +177,7 @@ class _Text:
         return first + len(rows) - index
 
     def _rows(self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]]) -> None:
-        """Takes the figures of a table. A row with a name alone heads those below it."""
+        """Takes the figures of a table. A row with a name only is the heading of the rows below."""
         head_line, names = head
         self.flush()
         self.reading.said.append((" | ".join(names), head_line))
@@ -208,14 +208,14 @@ class _Text:
 
 
 def read(text: str, file: str) -> Reading:
-    """Returns the figures of a text. A DataError names the line where there is nothing to audit."""
+    """Returns a text's figures. Raises DataError, with the first line's number, if it has none."""
     reading = Reading(file)
     lines: Lines = [
         (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
         for number, line in enumerate(text.splitlines(), 1)
     ]
-    first, said = next((line for line in lines if line[1].strip()), (1, ""))
-    reading.title = plain(_STAMP.sub("", said, count=1).lstrip("#= "))[:200]
+    first, opening = next((line for line in lines if line[1].strip()), (1, ""))
+    reading.title = plain(_STAMP.sub("", opening, count=1).lstrip("#= "))[:200]
     lines = [(number, _STAMP.sub("", line, count=1)) for number, line in lines]
     reader, index = _Text(reading), 0
     while index < len(lines):
@@ -225,14 +225,16 @@ def read(text: str, file: str) -> Reading:
         index += used or 1
     reader.flush()
     if not reading.figures:
-        what = f"no figure from here on: {said.strip()[:60]!r}" if said else "the file is empty"
+        what = (
+            f"no figure from here on: {opening.strip()[:60]!r}" if opening else "the file is empty"
+        )
         raise DataError(f"{file}:{first}: {what}", hint=f"the audit reads {KNOWN}")
     return reading
 
 
 def _implied(words: str) -> str:
-    """Returns the unit of a number that has none, by the words before it: `bytes` for a size, `/s`
-    for a rate, `x` for a factor, otherwise `count`."""
+    """Returns the unit of a number that has none, from the words before it: `bytes` for a size,
+    `/s` for a rate, `x` for a factor, otherwise `count`."""
     low = words.lower()
     if low.endswith((" per second", "/s")):
         return "/s"
@@ -242,7 +244,7 @@ def _implied(words: str) -> str:
 
 
 def _noun(behind: str) -> str:
-    """Returns the noun that is counted: a plural within three words."""
+    """Returns the noun that a number counts: a plural within the next three words."""
     clause = re.split(r"[,.;:()=+]", behind, maxsplit=1)[0]
     words = _NOUN.findall(clause[:40])[:3]
     for count, word in enumerate(words, 1):
@@ -253,9 +255,9 @@ def _noun(behind: str) -> str:
 
 
 def _is_value(text: str) -> bool:
-    """Returns true if a cell is a number and no size of a message, which may be a heading."""
-    found = numbers(text)
-    return bool(found) and found[0].start <= 1 and found[0].unit not in _SIZES
+    """Returns true if a cell is a number, but not a message's size, which may be a heading."""
+    all_numbers = numbers(text)
+    return bool(all_numbers) and all_numbers[0].start <= 1 and all_numbers[0].unit not in _SIZES
 
 
 def _cells(line: str) -> list[str]:
@@ -263,7 +265,7 @@ def _cells(line: str) -> list[str]:
 
 
 def read_file(path: Path) -> Reading:
-    """Reads a file that is to be audited."""
+    """Returns the figures of a file. Raises UsageMistake or DataError if it can't be read."""
     try:
         data = path.read_bytes()
     except OSError as error:

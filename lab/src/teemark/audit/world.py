@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules that need to know the world: the core and its clock, and what others published of it.
-Every bound is a row of reference/ with its source."""
+"""Rules that rest on outside knowledge: the core, its clock, and published speeds. Every bound is a
+row of reference/ with its source."""
 
 import re
 from collections import Counter
@@ -14,14 +14,14 @@ from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 
 FASTER = 1.15
-"""A newer implementation may beat the published one by so much."""
+"""Ratio up to which an implementation may be faster than the published one: it may be newer."""
 CLOSE = 0.05
-"""Rates that differ by no more are of the same software."""
+"""Relative difference up to which two rates count as the same software's."""
 CLAIMED_SLOWER, SLOWER = 0.8, 0.5
-"""Shares of the slowest published software: hardware below the one is strange, anything below the
-other."""
+"""Shares of the slowest published software's rate: claimed hardware below CLAIMED_SLOWER is
+strange, and so is any rate below SLOWER."""
 BULK = 1024
-"""Bytes from which a rate is that of the algorithm and not of the call."""
+"""Bytes of a message from which its rate is the algorithm's, not the call's."""
 _BOARDS = (
     (re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
     (re.compile(r"am335x|beaglebone", re.I), "am335x"),
@@ -39,7 +39,7 @@ _INSTRUCTIONS = ("ce", "sha-ni")
 
 
 def place(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> None:
-    """Fills in core and clock; what the caller knows comes first."""
+    """Sets the reading's core and clock: the caller's, else what the text states or implies."""
     texts = [reading.title, *(text for text, _ in reading.said)]
     cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
     clocks = {
@@ -53,11 +53,11 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
     reading.emulated = reading.emulated or any(_QEMU.search(text) for text in texts)
     for pattern, board in _BOARDS:
         named = next((text for text in texts if pattern.search(text)), None)
-        known = reference.constants[f"{board}-core"].text
-        if named is None or reading.core not in ("", known):
+        board_core = reference.constants[f"{board}-core"].text
+        if named is None or reading.core not in ("", board_core):
             continue
         if not reading.core:
-            reading.core = known
+            reading.core = board_core
             why = ", and the board itself is inferred" if "(inferred" in named else ""
             reading.inferred["core"] = reference.constants[f"{board}-core"].source + why
         if not reading.clock_hz:
@@ -65,10 +65,10 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
             reading.inferred["clock"] = reference.constants[f"{board}-clock"].source
 
 
-def _algorithm(reading: Reading, one: Printed) -> str:
-    """Returns the algorithm that a figure is of, by its own words, or the one that the text names
-    twice as often as any other. AES without a mode is CBC where no other is spoken of."""
-    own = (_named(text) for text in (one.row, one.column, one.table))
+def _algorithm(reading: Reading, figure: Printed) -> str:
+    """Returns the algorithm of a figure, by the figure's own words, or else the one that the text
+    names twice as often as any other. AES without a mode is CBC if the text names no other mode."""
+    own = (_named(text) for text in (figure.row, figure.column, figure.table))
     name = next(filter(None, own), "")
     texts = [text for text, _ in reading.said]
     if not name:
@@ -83,69 +83,69 @@ def _algorithm(reading: Reading, one: Printed) -> str:
 
 def _named(text: str) -> str:
     """Returns the first algorithm that a text names, such as sha256 or aes-128-cbc; "" if none."""
-    found = _ALGORITHM.search(text)
-    parts = [part.lower() for part in found.groups() if part] if found else []
+    match = _ALGORITHM.search(text)
+    parts = [part.lower() for part in match.groups() if part] if match else []
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
 
 
-def _size(one: Printed) -> float | None:
-    """Returns the bytes of the message that a figure is of: of messages, 16 KB are 16,384."""
-    found = [size for text in (one.column, one.row) for size in sizes_in(text)]
-    if len(found) != 1 or one.form == "line":
+def _size(figure: Printed) -> float | None:
+    """Returns the message's bytes that a figure is for; None if unknown. 16 KB are 16,384 here."""
+    sizes = [size for text in (figure.column, figure.row) for size in sizes_in(text)]
+    if len(sizes) != 1 or figure.form == "line":
         return None
-    return found[0].span.mid * (1.024 if found[0].unit in ("kB", "KB") else 1.0)
+    return sizes[0].span.mid * (1.024 if sizes[0].unit in ("kB", "KB") else 1.0)
 
 
 def published(text: Group) -> Iterator[Tested]:
-    """Holds the highest rate of each algorithm, as hardware and as software, against what the core
-    is known to do. Rates of files, which are read as well, come after those of messages."""
+    """Compares the highest rate of each algorithm, in hardware and in software, with published
+    speeds of the core. A message's rate goes before a file's, which includes reading the file."""
     reading = text.reading
     if reading.emulated or not reading.core or not reading.clock_hz:
         return
     best: dict[tuple[str, str], Printed] = {}
-    for one in reading.figures:
-        size = _size(one) if one.dimension == "rate" and one.span.low > 0 else 0
+    for figure in reading.figures:
+        size = _size(figure) if figure.dimension == "rate" and figure.span.low > 0 else 0
         if size is None or size >= BULK:
-            words = f"{one.row} {one.column}"
-            claims = _CLAIM.search(f"{reading.title} {one.table} {words}")
+            words = f"{figure.row} {figure.column}"
+            claims = _CLAIM.search(f"{reading.title} {figure.table} {words}")
             kind = "software" if _SOFTWARE.search(words) else "hardware" if claims else ""
-            key = (_algorithm(reading, one), kind)
+            key = (_algorithm(reading, figure), kind)
             best[key] = max(
-                best.get(key, one), one, key=lambda f: (_size(f) is not None, f.span.mid)
+                best.get(key, figure), figure, key=lambda f: (_size(f) is not None, f.span.mid)
             )
-    for (algorithm, kind), one in best.items():
-        known = text.reference.cycles_for(reading.core, algorithm)
-        if known:
-            wrong = _against(reading, one, kind == "hardware", known)
-            yield Tested(one, not wrong, wrong)
+    for (algorithm, kind), rate in best.items():
+        rows = text.reference.cycles_for(reading.core, algorithm)
+        if rows:
+            wrong = _against(reading, rate, kind == "hardware", rows)
+            yield Tested(rate, not wrong, wrong)
 
 
-def _against(reading: Reading, one: Printed, claimed: bool, known: Sequence[CyclesPerByte]) -> str:
-    """Says what is wrong with a rate on a core of which something is known; or nothing."""
-    cycles = exact(reading.clock_hz) / one.span
-    ranked = sorted(known, key=lambda row: row.cycles)
+def _against(reading: Reading, rate: Printed, claimed: bool, rows: Sequence[CyclesPerByte]) -> str:
+    """Returns what is wrong with a rate, by the published cycles of the core; "" if nothing is."""
+    cycles = exact(reading.clock_hz) / rate.span
+    ranked = sorted(rows, key=lambda row: row.cycles)
     software = [row for row in ranked if row.implementation not in _INSTRUCTIONS] or ranked
     close = [row for row in software if 1 / (1 + CLOSE) <= cycles.mid / float(row.cycles) <= FASTER]
     fastest, slowest = ranked[0], software[-1]
     cited = partial(_cited, reading)
     if not claimed and cycles.high * FASTER < float(fastest.cycles):
         ratio = number(float(fastest.cycles) / cycles.mid, 3)
-        said = f", {ratio} times the fastest published, {cited(fastest)}"
+        why = f", {ratio} times the fastest published, {cited(fastest)}"
     elif claimed and close:
         reached = fmt.listed([cited(row) for row in reversed(close)])
-        said = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
+        why = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
     elif claimed and cycles.low * CLAIMED_SLOWER > float(slowest.cycles):
         least, most = (number(cycles.mid / float(row.cycles), 2) for row in (slowest, software[0]))
-        said = f": called hardware, and software reaches {cited(slowest)} to {cited(software[0])}, "
-        said += f"{least} to {most} times as much"
+        why = f": called hardware, and software reaches {cited(slowest)} to {cited(software[0])}, "
+        why += f"{least} to {most} times as much"
     elif cycles.low * SLOWER > float(slowest.cycles):
         clock = number(reading.clock_hz * float(slowest.cycles) / cycles.mid / 1e6, 3)
-        said = f", and the slowest published software has {cited(slowest)}. It would run so at "
-        said += f"{clock} MHz: the clock, the compiler's options or the figure need a look"
+        why = f", and the slowest published software has {cited(slowest)}. It would run so at "
+        why += f"{clock} MHz: the clock, the compiler's options or the figure need a look"
     else:
         return ""
-    where = f"{one.name}: {amount(one.span, 'rate')} on a {_machine(reading)}"
-    return f"{where} is {number(cycles.mid, 3)} cycles a byte{said}."
+    where = f"{rate.name}: {amount(rate.span, 'rate')} on a {_machine(reading)}"
+    return f"{where} is {number(cycles.mid, 3)} cycles a byte{why}."
 
 
 def _machine(reading: Reading) -> str:
@@ -168,15 +168,15 @@ _ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked
 
 
 def cpu_time(text: Group) -> Iterator[Tested]:
-    """Tells rates of openssl speed, which divides by the CPU time of user mode unless -elapsed is
-    given."""
-    for said, line in text.reading.said:
-        if found := _ASKED.fullmatch(said):
-            name, time, asked = found[1], float(found[2]), float(found[3])
-            wrong = f"{name}: {found[3]} s were asked for and the rate is over {found[2]} s: CPU "
+    """Finds rates that openssl speed computed from CPU time in user mode, as it does without
+    -elapsed."""
+    for sentence, line in text.reading.said:
+        if match := _ASKED.fullmatch(sentence):
+            name, time, asked = match[1], float(match[2]), float(match[3])
+            wrong = f"{name}: {match[3]} s were asked for and the rate is over {match[2]} s: CPU "
             wrong += "time, not elapsed time. The process waited meanwhile, for a device or for "
             wrong += "others; by the clock it is slower. Use -elapsed."
-            figure = Printed(said, exact(time), "s", line=line)
+            figure = Printed(sentence, exact(time), "s", line=line)
             yield Tested(figure, not 0 < time < 0.5 * asked, wrong)
 
 

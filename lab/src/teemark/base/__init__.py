@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Leaves that everything else may use."""
+"""Modules that the whole package may use; they use no other part of it."""

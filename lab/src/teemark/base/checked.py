@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checked input: msgspec finds what is wrong, and this says it in the words of the file, as
-`FILE: PLACE: WHY` with what is allowed there as the hint. What types can't say stands in a
-`__post_init__` that raises `Wrong`, or in a class with a `read` method that does."""
+"""Checks input: msgspec finds an error, and this file words it as `FILE: PLACE: WHY`, with the
+allowed values as the hint. Rules that types can't express are in a `__post_init__` or a `read`
+method that raises `Wrong`."""
 
 import difflib
 import re
@@ -18,7 +18,7 @@ from teemark.base.errors import ConfigError, TeemarkError
 
 
 class Wrong(ValueError):
-    """A value that is wrong (under `key`, in a table): why, and what to do about it."""
+    """A wrong value (in a table, under `key`): the message says why, `hint` what to do."""
 
     def __init__(self, why: str, hint: str | None = None, key: str = "") -> None:
         super().__init__(why)
@@ -27,7 +27,7 @@ class Wrong(ValueError):
 
 
 def once(key: str, values: tuple[Hashable, ...]) -> None:
-    """Raises Wrong if a value is there twice."""
+    """Raises Wrong if `values` has duplicates."""
     for value, times in Counter(values).items():
         if times > 1:
             raise Wrong(f"{value} is there twice", key=key)
@@ -43,9 +43,9 @@ def convert(
     texts: bool = False,
     source: str | None = None,
 ) -> Any:
-    """Returns `data` as a `type_`, or raises an `error`, with `hint` where nothing tells a better
-    one. With `texts`, numbers may be written as text. `source` is the TOML that `data` is from, so
-    that the error can name the line."""
+    """Returns `data` as a `type_`, or raises an `error`, with `hint` if the type gives no better
+    one. `texts` allows numbers written as text. `source` is the TOML text of `data`, from which the
+    error names the line."""
     try:
         return msgspec.convert(
             data, type_, strict=not texts, dec_hook=lambda kind, value: kind.read(value)
@@ -58,7 +58,7 @@ def convert(
 
 
 def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
-    """Returns the TOML table as a `type_`, or raises a ConfigError; with `lines` it names the
+    """Returns the TOML text as a `type_`, or raises a ConfigError; with `lines` it names the
     line."""
     try:
         data = tomllib.loads(text)
@@ -69,10 +69,10 @@ def parse_toml(text: str, type_: Any, file: str, *, lines: bool = False) -> Any:
 
 
 def line_of(text: str, place: str) -> int | None:
-    """Returns the line of a place in TOML, such as `call[2].p0`, or of the block around it if its
-    key isn't there; None for the whole file. A value in a list is in the list's line."""
+    """Returns the line of a place in TOML, such as `call[2].p0`; if its key is missing, the line of
+    the block around it; None for the whole file. A list's values have the list's line."""
     lines = text.splitlines()
-    found, first, last = None, 0, len(lines)
+    line, first, last = None, 0, len(lines)
     for key, number in re.findall(r"([\w-]+)(?:\[(\d+)\])?", place):
         within = r"\s*(?:[\w-]+\s*\.\s*)*"
         begins = re.compile(rf"\s*(?:\[+{within}{key}\s*\]|{key}\s*[=.])")
@@ -82,11 +82,11 @@ def line_of(text: str, place: str) -> int | None:
         first = heads[min(int(number or 1), len(heads)) - 1]
         block = re.compile(rf"\s*\[+(?!\[)(?!{within}{key}\s*\.)")
         after = first + 1
-        if lines[first].lstrip().startswith("["):  # else an inline value has all of it
+        if lines[first].lstrip().startswith("["):  # an inline value is on its own line
             after = next((n for n in range(after, last) if block.match(lines[n])), last)
         last = after
-        found = first + 1
-    return found
+        line = first + 1
+    return line
 
 
 def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
@@ -104,9 +104,9 @@ def read_text(path: Path, error: type[TeemarkError] = ConfigError) -> str:
 def in_words(
     problem: msgspec.ValidationError, data: object, type_: object
 ) -> tuple[str, str, str | None]:
-    """Returns the place, what is wrong there, and a hint if the type tells what is allowed."""
+    """Returns an error's place, what is wrong there, and a hint if the type limits the values."""
     text, _, path = str(problem).partition(" - at `$")
-    path = path.partition("[...]")[0]  # how msgspec calls any value of a table
+    path = path.partition("[...]")[0]  # msgspec's name for any value of a table
     value: Any = data
     kind, place, listed = inspect.type_info(type_), "", False
     for key, index in re.findall(r"\.([\w-]+)|\[(\d+)\]", path):
@@ -128,8 +128,8 @@ def in_words(
         return place, f"{_shown(value)} is no number", None
     if text.startswith("Invalid"):
         return place, f"{_shown(value)} isn't known", _known(kind)
-    known = _known(kind) if path else None
-    return place, f"must be {_expected(text, kind)}, not {_shown(value)}", known
+    hint = _known(kind) if path else None
+    return place, f"must be {_expected(text, kind)}, not {_shown(value)}", hint
 
 
 def _shown(value: object) -> str:
@@ -149,7 +149,7 @@ _WORDS = {
 
 
 def _expected(text: str, kind: inspect.Type) -> str:
-    """Returns in plain words what msgspec calls "Expected `int` >= 1" and the like."""
+    """Returns msgspec's "Expected `int` >= 1" and similar texts in plain words."""
     match = re.match(r"Expected `(.+?)`(?: (>=|<=|of length|matching)(?: (\d+))?)?", text)
     if match is None:
         return text
@@ -162,7 +162,7 @@ def _expected(text: str, kind: inspect.Type) -> str:
 
 
 def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]:
-    """Yields what a type may be; of tagged tables, the one whose tag the value has."""
+    """Yields the alternatives of a type; of tagged tables, only the one with the value's tag."""
     if isinstance(kind, inspect.Metadata):
         kind = kind.type
     for member in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
@@ -176,7 +176,7 @@ def _members(kind: inspect.Type, value: object = None) -> Iterator[inspect.Type]
 
 
 def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
-    """Returns the type of what stands under a key, or in a list."""
+    """Returns the type of the value under a key; with an empty key, of a list's items."""
     for member in _members(kind, value):
         if isinstance(member, inspect.StructType):
             for field in member.fields:
@@ -191,16 +191,16 @@ def _below(kind: inspect.Type, value: object, key: str) -> inspect.Type:
 
 
 def _known(kind: inspect.Type, value: object = None, key: str = "") -> str | None:
-    """Returns a hint that lists the keys of a table, or the values of a type that has only a
-    few."""
-    known: list[str] = []
+    """Returns a hint with the nearest known key, or with all keys of a table or values of a type;
+    None if nothing is known."""
+    words: list[str] = []
     for member in _members(kind, value):
         if isinstance(member, inspect.StructType):
-            known += [member.tag_field] if member.tag_field else []
-            known += [field.encode_name for field in member.fields]
+            words += [member.tag_field] if member.tag_field else []
+            words += [field.encode_name for field in member.fields]
         elif isinstance(member, inspect.LiteralType):
-            known += map(str, member.values)
-    close = difflib.get_close_matches(key, known, n=1)
+            words += map(str, member.values)
+    close = difflib.get_close_matches(key, words, n=1)
     if close:
         return f"did you mean `{close[0]}`?"
-    return "known: " + ", ".join(known) if known else None
+    return "known: " + ", ".join(words) if words else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A command shows tables and JSON on stdout; on stderr remarks, and a spinner meanwhile."""
+"""Output of commands: tables and JSON on stdout, remarks and a spinner on stderr."""
 
 import codecs
 import contextlib
@@ -49,16 +49,16 @@ _SPACES = str.maketrans("\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}", "  ")
 
 
 class _Plain(io.TextIOWrapper):
-    """A stream whose numbers can be copied, searched and computed with: no spaces in them, and
-    no other spaces than plain ones. What was aligned to the right stays so."""
+    """A stream whose numbers can be copied and searched: no spaces within numbers, and only plain
+    spaces elsewhere. Right-aligned numbers stay aligned."""
 
     def write(self, text: str) -> int:
         super().write(_GROUPED.sub(_ungrouped, text).translate(_SPACES))
         return len(text)
 
 
-def _ungrouped(found: re.Match[str]) -> str:
-    before, number = found[1] or "", found[2]
+def _ungrouped(match: re.Match[str]) -> str:
+    before, number = match[1] or "", match[2]
     plain = number.replace("\N{NARROW NO-BREAK SPACE}", "")
     return before + " " * (len(number) - len(plain) if before else 0) + plain
 
@@ -70,9 +70,9 @@ def _encodable(error: UnicodeError) -> tuple[str, int]:
 
 
 def plain_streams() -> None:
-    """Makes stdout and stderr whole and plain: all is written or an error comes, also under
-    PYTHONUNBUFFERED, where Python alone loses what a full disk or a pipe doesn't take at once; and
-    no encoding lacks a character."""
+    """Makes stdout and stderr reliable and plain. Either all is written or an error is raised, even
+    under PYTHONUNBUFFERED, where Python drops what a full disk or a pipe doesn't take at once.
+    Characters that the encoding lacks are replaced."""
     codecs.register_error("teemark", _encodable)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -93,7 +93,7 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> "Console":
 
     class Stdout(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # teemark.cli knows what to do
+            raise BrokenPipeError  # teemark.cli handles it
 
     console = Stdout(highlight=False, emoji=False)
     if console.is_terminal and not plain:
@@ -104,8 +104,8 @@ def terminal(width: int = WIDTH, *, plain: bool = False) -> "Console":
 def paragraph(
     console: "Console", text: str, style: str | None = None, *, indent: str = "  "
 ) -> None:
-    """Prints the text as it is, in lines that begin with `indent` after the first. No number is
-    broken at the narrow spaces in it, as rich breaks them."""
+    """Prints the text as it is; continuation lines begin with `indent`. Numbers aren't broken at
+    their narrow spaces, as rich would do."""
     lines = wrapped(text.replace("\n", " "), console.width, indent)
     console.print(lines, markup=False, style=style, soft_wrap=True)
 
@@ -120,8 +120,8 @@ def table_row(console: "Console", text: str, style: str | None = None, *, indent
 
 
 def rows(lines: Sequence[Sequence[str]], *, head: bool = False) -> None:
-    """Prints lines of cells in columns, the first line in bold if it is a `head`; on a terminal the
-    last cell is broken below itself."""
+    """Prints rows of cells in columns, the first row in bold if it is a `head`; on a terminal the
+    last cell is wrapped within its column."""
     console = terminal()
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
     indent = " " * min(sum(widths) + 2 * len(widths), console.width // 2)
@@ -144,7 +144,7 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
             line,
             width,
             subsequent_indent=indent,
-            break_long_words=False,  # such as a path
+            break_long_words=False,  # long words are paths
             break_on_hyphens=False,
         )
         for line in whole.split("\n")
@@ -153,8 +153,8 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
 
 
 def json_text(data: object) -> str:
-    """Returns JSON in ASCII, so that a board's words can't move a cursor; a number that isn't
-    finite is null."""
+    """Returns JSON in ASCII, so that a board's words can't move the cursor; a number that isn't
+    finite becomes null."""
     import json
 
     import msgspec
@@ -177,8 +177,8 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def say(text: str, hint: str | None = None) -> None:
-    """Writes a line on stderr, so that stdout stays for data, and a hint if there is one. On a
-    terminal, lines have its width."""
+    """Writes a line on stderr, which keeps stdout for data, and a hint if there is one. On a
+    terminal the text is wrapped to its width."""
     text = harmless(text)
     if sys.stderr.isatty():
         text = wrapped(text, os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH)
@@ -192,12 +192,12 @@ class _Asked:
 
 
 def say_more() -> None:
-    """Lets `detail` say what it is told from now on."""
+    """Makes `detail` write from now on."""
     _Asked.more = True
 
 
 def detail(text: str) -> None:
-    """Writes lines on stderr for those who asked for more (teemark --verbose)."""
+    """Writes lines on stderr, if more output was asked for (teemark --verbose)."""
     if _Asked.more:
         for line in text.splitlines():
             say(line)

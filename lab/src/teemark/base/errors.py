@@ -48,7 +48,7 @@ class DataError(TeemarkError):
 
 
 class BoardError(TeemarkError):
-    """Something between us and a board."""
+    """Something between this machine and a board failed."""
 
 
 class BootError(BoardError):
@@ -56,15 +56,15 @@ class BootError(BoardError):
 
 
 class ConnectError(BoardError):
-    """There is no connection."""
+    """A connection couldn't be made."""
 
 
 class ConnectionLost(BoardError):
-    """There was a connection, and it went away."""
+    """A connection broke while it was in use."""
 
 
 class CommandFailed(BoardError):
-    """A command of ours ended with a status that it shouldn't have."""
+    """A command ended with an unexpected status."""
 
 
 class TransferError(BoardError):
@@ -72,17 +72,17 @@ class TransferError(BoardError):
 
 
 class NotWritable(TransferError):
-    """Its place may not be written to, or can't be."""
+    """A file can't be written at this place."""
 
 
 class BoardHangs(BoardError):
-    """It doesn't answer, or not in time."""
+    """The board doesn't answer, or not in time."""
 
 
 class TeeHangs(BoardHangs):
-    """The board answers, its TEE doesn't."""
+    """The board answers, but its TEE doesn't."""
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """Returns the question whether the nearest of the known words was meant; "" if none is near."""
-    return "".join(f"did you mean {near}? " for near in difflib.get_close_matches(word, known, n=1))
+def meant(word: str, words: Iterable[str]) -> str:
+    """Returns a question that suggests the nearest known word; "" if no word is near."""
+    return "".join(f"did you mean {near}? " for near in difflib.get_close_matches(word, words, n=1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of which nobody ever sees half, and locks on what one process at a time may write."""
+"""Writes files that nobody sees half-written, and locks what one process at a time may write."""
 
 import contextlib
 import fcntl
@@ -10,9 +10,9 @@ from teemark.base.errors import DataError
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes beside `path`, then renames; makes the folder. Into a device, a pipe or what a link
-    leads to, such as /dev/stdout, it writes straight: those must stay. DataError says why it
-    can't."""
+    """Writes a file beside `path` and renames it; makes the folder. Devices, pipes and links such
+    as /dev/stdout are written to directly, since renaming would replace them. Raises DataError if
+    that fails."""
     data = content.encode() if isinstance(content, str) else content
     fresh = path.with_name(f".{path.name}.new")
     try:
@@ -32,7 +32,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def alone(lock: Path) -> Iterator[None]:
-    """Lets one process at a time into a block with this lock file; the others wait."""
+    """Runs a block under a lock file: one process at a time, while the others wait."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A finding: a named conclusion with what it stands on. Runs, boards, documents and traces yield
-this one type; a page, a terminal and JSON show the same fields."""
+"""A finding is a named conclusion with its evidence. Runs, boards, documents and traces yield this
+one type; a page, a terminal and JSON show the same fields."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,23 +9,23 @@ from teemark.base import fmt
 from teemark.base.interval import Interval
 
 Status = Literal["found", "ruled out", "undecided", "not checked"]
-"""A conclusion of a document is `found` if it holds, and `ruled out` if it doesn't."""
+"""For a conclusion of a document, `found` means that it holds, `ruled out` that it doesn't."""
 
 Severity = Literal["error", "caution", "note"]
 """error: nothing can be concluded, or a figure can't be right. caution: the figures mean less than
-they seem to. note: all others."""
+they seem to. note: anything else."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "caution", "note")  # The worst first
 
 Topic = Literal["answer", "cause", "choice", "trust", "conclusion", "board", "document", "call"]
-"""The one place of a report that says it: the first sentences, the causes, what to choose, how
-well figures are known, a document's conclusions, the doctor, the audit, a call."""
+"""The part of a report that shows the finding: the first sentences, the causes, what to choose, the
+trust in figures, a document's conclusions, the doctor, the audit, a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number that a finding stands on, in its own unit: `instructions`, `ns`, `times` of a
-    ratio, `share` (0.5 is half), or nothing of a count."""
+    """A number that supports a finding, in its own unit: `instructions`, `ns`, `times` (a ratio),
+    `share` (0.5 is half), or an empty unit (a count)."""
 
     what: str
     value: float
@@ -35,11 +35,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of what a call or a byte costs: 0.97 of `a byte of SHA-256`."""
+    """A share of the cost of a call or a byte, such as 0.97 of `a byte of SHA-256`."""
 
     value: float
     of: str
-    at_most: bool = False  # Only an upper bound is known
+    at_most: bool = False  # `value` is only an upper bound
 
     @property
     def words(self) -> str:
@@ -62,32 +62,33 @@ class Finding:
     status: Status = "found"
     severity: Severity = "note"
     claim: str = ""
-    """A sentence. Empty where the name says enough: a cause that is ruled out or wasn't checked."""
-    why: str = ""  # Why it is so, where that is known apart from the claim
+    """A sentence; empty for a cause that is ruled out or not checked, whose name says enough."""
+    why: str = ""  # The explanation, if it is known apart from the claim
     evidence: str = ""
-    remedy: str = ""  # What to change; of an undecided finding, what would decide it
-    lacks: str = ""  # What would have to be measured to check it, and the command that measures it
+    remedy: str = ""  # What to change; if undecided, what would decide
+    lacks: str = ""  # If not checked: what to measure for it, and by which command
     figures: tuple[Figure, ...] = ()
-    costs: Share | None = None  # What it costs, of the call at hand that it costs most
+    costs: Share | None = None  # Its cost, as a share of the measured call that it slows most
     saves: Share | None = None
-    """The saving of the remedy, where a model, a trace or a build tells it."""
-    sure: bool = True  # False if a figure is known badly, or nothing is decided
+    """What the remedy saves, if a model, a trace or a build tells it."""
+    sure: bool = True  # False if a figure is uncertain, or nothing is decided
     place: Place | None = None
 
     @property
     def advice(self) -> str:
-        """Returns what to change, and what that saves."""
+        """Returns the remedy, and what it saves."""
         saves = f"It saves {self.saves.words}." if self.saves is not None else ""
         return " ".join(part for part in (self.remedy, saves) if part)
 
     @property
     def rank(self) -> float:
-        """Returns the place in a list: findings that cost more of a call come first."""
-        known = self.costs or self.saves
-        return known.value if known is not None else 0.0
+        """Returns the share of a call that the finding costs, else saves; lists are sorted by
+        it."""
+        share = self.costs or self.saves
+        return share.value if share is not None else 0.0
 
 
 def ranked(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Returns the findings that there are, the dearest first."""
-    found = [one for one in findings if one.status == "found"]
-    return tuple(sorted(found, key=lambda one: -one.rank))
+    """Returns the findings whose status is `found`, the one that costs most first."""
+    present = [finding for finding in findings if finding.status == "found"]
+    return tuple(sorted(present, key=lambda finding: -finding.rank))

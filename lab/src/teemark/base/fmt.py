@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers as people read them. Three significant digits, and a unit always."""
+"""Formats numbers for people: three significant digits, and always a unit."""
 
 import math
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Returns a number rounded to that many significant digits; a dash if it isn't finite. Below
-    0.001 it has a power of ten, so that nobody counts zeros."""
+    """Returns a number rounded to `significant` digits; a dash if it isn't finite. Below 0.001 it
+    has a power of ten, so that nobody counts zeros."""
     if not math.isfinite(value):
         return NONE
     if value == 0:
@@ -39,7 +39,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def grouped(text: str) -> str:
-    """Returns a number of five digits or more with its digits in groups of three."""
+    """Returns a number's text; from five digits on, the digits are in groups of three."""
     whole, point, rest = text.partition(".")
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", THIN)
@@ -51,13 +51,13 @@ def count(value: int) -> str:
 
 
 def change(value: int) -> str:
-    """Returns a count that became more or less, always with its sign."""
+    """Returns a change of a count, with its sign."""
     return f"+{count(value)}" if value > 0 else count(value)
 
 
 def unit_of(ns: float) -> tuple[float, str]:
-    """Returns the unit in which a time is best read: its nanoseconds and its name."""
-    return next((one for one in reversed(_TIMES) if abs(ns) >= one[0] * 0.9995), _TIMES[0])
+    """Returns the unit in which a time reads best: its length in nanoseconds, and its name."""
+    return next((unit for unit in reversed(_TIMES) if abs(ns) >= unit[0] * 0.9995), _TIMES[0])
 
 
 def duration(ns: float, significant: int = 3) -> str:
@@ -66,7 +66,7 @@ def duration(ns: float, significant: int = 3) -> str:
 
 
 def duration_interval(interval: Interval | None) -> str:
-    """Writes both ends in the unit of the larger."""
+    """Writes both ends of an interval, in the unit that suits the larger end."""
     if interval is None:
         return NONE
     factor, name = unit_of(max(abs(interval.low), abs(interval.high)))
@@ -74,7 +74,7 @@ def duration_interval(interval: Interval | None) -> str:
 
 
 def span(interval: Interval | None, factor: float = 1.0) -> str:
-    """Writes both ends as bare numbers."""
+    """Writes both ends of an interval, multiplied by `factor`, as bare numbers."""
     if interval is None:
         return NONE
     low, high = digits(interval.low * factor), digits(interval.high * factor)
@@ -82,7 +82,7 @@ def span(interval: Interval | None, factor: float = 1.0) -> str:
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """Writes a rate in MiB/s."""
+    """Writes bytes per second as MiB/s, without the unit."""
     return NONE if bytes_per_second is None else digits(bytes_per_second / (1 << 20))
 
 
@@ -91,14 +91,14 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 def size(number: int) -> str:
     factor, name = next(
-        (one for one in _SIZES if number >= one[0] and not number % one[0]), _SIZES[-1]
+        (unit for unit in _SIZES if number >= unit[0] and not number % unit[0]), _SIZES[-1]
     )
     return f"{grouped(str(number // factor))}\N{NO-BREAK SPACE}{name}"
 
 
 def roughly_size(number: float) -> str:
-    """Returns a size that need not be whole."""
-    factor, name = next((one for one in _SIZES if number >= one[0]), _SIZES[-1])
+    """Returns a size of bytes that need not be whole, with two significant digits."""
+    factor, name = next((unit for unit in _SIZES if number >= unit[0]), _SIZES[-1])
     return f"{digits(number / factor, 2)}\N{NO-BREAK SPACE}{name}"
 
 
@@ -110,14 +110,14 @@ def percent(share: float, significant: int = 2) -> str:
 
 
 def share(value: float, significant: int = 2) -> str:
-    """Returns a percentage; one that is next to nothing is only said to be below a bound."""
+    """Returns a percentage; a share below 0.01 % is only said to be below that."""
     if 0 < value < _LEAST_SHARE:
         return f"< {percent(_LEAST_SHARE, 1)}"
     return percent(value, significant)
 
 
 def signed(value: float, significant: int = 2) -> str:
-    """Returns a relative difference, always with its sign."""
+    """Returns a relative difference as a percentage with its sign."""
     text = share(abs(value), significant)
     return text if text.startswith("<") or not value else ("+" if value > 0 else MINUS) + text
 
@@ -127,7 +127,7 @@ def factor(value: float) -> str:
 
 
 def roughly_minutes(seconds: float) -> str:
-    """Returns a time in the rough words of speech: "about 2 minutes"."""
+    """Returns an approximate time in words, such as "about 2 minutes"."""
     if seconds < 15:
         return "a few seconds"
     if seconds < 105:
@@ -137,10 +137,10 @@ def roughly_minutes(seconds: float) -> str:
     return f"about {plural(round(seconds / 3600), 'hour')}"
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    return f"{count(number)} {one if number == 1 else (many or one + 's')}"
+def plural(number: int, singular: str, many: str | None = None) -> str:
+    return f"{count(number)} {singular if number == 1 else (many or singular + 's')}"
 
 
 def listed(items: Sequence[str]) -> str:
-    """Returns "a, b and c"; nothing for no items."""
+    """Returns "a, b and c"; an empty string for no items."""
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How a command ends once a signal tells it to: soon, whatever a board does. After the first
-SIGINT, SIGTERM or SIGHUP a command on a board hears of it and may end by itself; then the stack
-unwinds, and nothing waits longer than `patience` allows. The second signal ends all waiting. A
-timer ends a process that is still there LAST_S after the first."""
+"""Ends a command soon after a signal, whatever a board does. After the first SIGINT, SIGTERM or
+SIGHUP, a command that runs on a board is told and may end by itself; then the stack unwinds, and no
+wait lasts longer than `patience` allows. The second signal ends all waiting. A timer ends the
+process at the latest LAST_S after the first signal."""
 
 import contextlib
 import math
@@ -21,8 +21,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 2.8  # Seconds that a command on the board has to end by itself after the first signal
 PATIENCE_S = 4.2  # Seconds from the first signal to the end of all waiting
 LAST_S = 4.6  # Seconds from the first signal to the end of the process
-AT_ONCE_S = 0.5  # The same from the second signal
-SEALING_S = 1.0  # Seconds that what is undisturbed has beyond that: a disk may be slow
+AT_ONCE_S = 0.5  # Seconds from the second signal to the end of the process
+SEALING_S = 1.0  # Seconds that an `undisturbed` block has beyond that: a disk may be slow
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class _State:
     waits_until: float = math.inf
     ends_at: float = math.inf
     tell: Callable[[int], None] | None = None
-    told: bool = False  # The command on the board heard of it and has its grace
+    told: bool = False  # The board's command was told, and has its grace
     busy: bool = False
     last: list[Callable[[], None]] = field(default_factory=list)
 
@@ -41,7 +41,7 @@ _state = _State()
 
 
 def install() -> None:
-    """Takes the signals from now on; what nohup or a shell had us ignore stays ignored."""
+    """Installs the handlers; a signal that nohup or a shell ignores stays ignored."""
     for signum in SIGNALS:
         if signal.getsignal(signum) != signal.SIG_IGN:
             signal.signal(signum, _hear)
@@ -49,7 +49,7 @@ def install() -> None:
 
 
 def finish(status: int) -> NoReturn:
-    """Ends the process; after a signal not even a thread that waits for a board holds it up."""
+    """Ends the process; after a signal it doesn't wait for threads that wait for a board."""
     if not _state.signum:
         sys.exit(status)
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -60,19 +60,19 @@ def finish(status: int) -> NoReturn:
 
 
 def signalled() -> int:
-    """Returns the signal that told this process to end; 0 without one."""
+    """Returns the number of the signal that told this process to end; 0 if none came."""
     return _state.signum
 
 
 def patience(seconds: float) -> float:
-    """Returns how long to wait for what should take `seconds` at most (0 or more)."""
+    """Returns the seconds to wait for something that should take at most `seconds` (0 or more)."""
     return max(0.0, min(seconds, _state.waits_until - time.monotonic()))
 
 
 @contextlib.contextmanager
 def telling(tell: Callable[[int], None]) -> Iterator[None]:
-    """Passes the block's first signal to `tell`, and the caller goes on for GRACE_S. Only the main
-    thread of Python gets signals; in another this does nothing."""
+    """Passes the first signal during the block to `tell`; the block then has GRACE_S to end. In a
+    thread other than Python's main one, which alone gets signals, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -88,8 +88,7 @@ def telling(tell: Callable[[int], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Only counts signals while the block runs: for what takes a moment and must not be half
-    done."""
+    """Only counts signals while the block runs: for short work that must not be left half done."""
     _state.busy = True
     try:
         yield
@@ -126,12 +125,12 @@ def _hear(signum: int, _frame: FrameType | None) -> None:
     elif _state.count == 2:
         _state.waits_until, _state.ends_at = now, min(_state.ends_at, now + AT_ONCE_S)
     else:
-        return  # the timer ends it any moment
+        return  # the timer ends the process soon
     unwind()
 
 
 def unwind() -> None:
-    """Raises what the first signal means, now that it came."""
+    """Raises the first signal's exception: KeyboardInterrupt for SIGINT, otherwise SystemExit."""
     _state.told = False
     _set_timer()
     if _state.busy:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where things are: one function a place, so that no other file joins these names."""
+"""Where files are: one function per place, so that no other file builds these paths."""
 
 import os
 from functools import cache
@@ -38,8 +38,8 @@ def root() -> Path:
 
 
 _SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
-"""The wheel brings this folder in the place of a checkout (mk/dist fills it): data, sources, and
-the programs and TAs for boards."""
+"""The wheel's replacement for a checkout (mk/dist fills it): data, sources, and the programs and
+TAs for boards."""
 
 
 def in_checkout() -> bool:
@@ -72,12 +72,12 @@ def reference() -> Path:
 
 
 def runs() -> Path:
-    """Returns the folder for runs: in the checkout, or else in the current folder."""
+    """Returns the folder for runs: in the checkout, otherwise in the current folder."""
     return (root() if in_checkout() else Path.cwd()) / "runs"
 
 
 def build() -> Path:
-    """Returns the folder for what is built: in the checkout, or else in the user's cache."""
+    """Returns the folder for what is built: in the checkout, otherwise in the user's cache."""
     if in_checkout():
         return root() / "build"
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -85,22 +85,22 @@ def build() -> Path:
 
 
 def vboard() -> Path:
-    """Returns what vboard/ builds: firmware, kernel, root file system, ssh keys."""
+    """Returns the folder of what vboard/ builds: firmware, kernel, root file system, ssh keys."""
     return build() / "vboard"
 
 
 def optee_builds() -> Path:
-    """Returns the folder of OP-TEE from source, and what is made of builds of the user's own."""
+    """Returns the folder of OP-TEE's builds from source, the user's own builds included."""
     return build() / "optee"
 
 
 def trace_tools() -> Path:
-    """Returns the folder of QEMU's plugin, and the program that makes call trees."""
+    """Returns the folder of QEMU's plugin and of the program that makes call trees."""
     return build() / "trace"
 
 
 def instances() -> Path:
-    """Returns the folder in which each running virtual board has a folder."""
+    """Returns the folder that has a subfolder for each running virtual board."""
     return build() / "run"
 
 
@@ -111,7 +111,7 @@ def built_tas() -> Path:
 
 
 def built_programs(kind: str) -> Path:
-    """Returns the folder of the programs of a kind: aarch64, armhf or native, and with -glibc or
-    -musl behind it those for people's boards (host/Makefile)."""
+    """Returns the folder of the programs of a kind: aarch64, armhf or native; a suffix -glibc or
+    -musl means those for people's boards (host/Makefile)."""
     shipped = prebuilt() / "host" / kind
     return shipped if shipped.is_dir() else build() / "host" / kind

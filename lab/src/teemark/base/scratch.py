@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Temporary folders that a later command sweeps up if ours was killed."""
+"""Temporary folders; those of a killed process are removed by a later command."""
 
 import contextlib
 import os
@@ -13,8 +13,8 @@ _NAME = re.compile(r"teemark-(\d+)\.(\d+)-\w+")
 
 
 def start_time(pid: int) -> int | None:
-    """Returns when a process started (clock ticks since boot), or None if there is no such process.
-    A pid alone may be another process by now."""
+    """Returns when a process started (clock ticks since boot); None if there is no such process. A
+    pid alone may be reused by another process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -24,7 +24,7 @@ def start_time(pid: int) -> int | None:
 
 
 def make(parent: str | None = None) -> Path:
-    """Returns a new folder in `parent` (None: TMPDIR) whose name says which process has it."""
+    """Returns a new folder in `parent` (None: TMPDIR) whose name tells its process."""
     me = os.getpid()
     parent = parent or tempfile.gettempdir()
     _sweep(parent)
@@ -33,7 +33,7 @@ def make(parent: str | None = None) -> Path:
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """Makes a folder as `make` does; it goes with the block."""
+    """Yields a new folder as from `make`, and removes it after the block."""
     made = make()
     try:
         yield made
@@ -42,7 +42,7 @@ def folder() -> Iterator[Path]:
 
 
 def _sweep(parent: str) -> None:
-    """Removes the folders of processes of this user's that are gone."""
+    """Removes the folders of this user's processes that have ended."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             name = _NAME.fullmatch(entry.name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A case's key as a typed `Work`, and one table with a row a workload. `Work.of` alone takes a key
-apart (`oneshot/sha256/tee/4096`), and `WORKLOADS` alone knows what a workload is. One that the
-table lacks (of a newer teebench) is measured and listed all the same; its cost over sizes is a call
-and its bytes."""
+"""A case's key as a typed `Work`, and a table with one row per workload. Only `Work.of` parses a
+key (`oneshot/sha256/tee/4096`), and only `WORKLOADS` defines workloads. A workload that the table
+lacks (of a newer teebench) is measured and listed all the same; its cost over sizes is a cost per
+call and per byte."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,15 +14,15 @@ IN_TA = (TEE, "ta-c", "ta-ce")  # Backends that compute in a TA
 DIGEST_BYTES = 64  # Room for a digest in shared memory
 
 Form = Literal["message", "buffer", "storage", "command"]
-"""The form of a cost over sizes; model/forms.py has the terms of each."""
+"""How a cost depends on the size; model/forms.py has the terms of each form."""
 
 Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console", "other"]
-"""How a call into the TEE is taken apart. `other`: nothing tells its work from its set-up."""
+"""How a call into the TEE is broken down. `other`: its set-up can't be told from its work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to shared memory that a call carries. None: the key says it."""
+    """A shared memory reference that a call carries; a field is None if the case's key tells it."""
 
     memory: str | None = "allocated"
     direction: str | None = "in"
@@ -33,32 +33,31 @@ DATA = Reference()
 SMALL = Reference(direction="out", bytes=DIGEST_BYTES)
 
 Carried = Mapping[str, tuple[Reference, ...]]
-"""The references that a call carries, by algorithm; `*` stands for every algorithm that isn't
-named."""
+"""The references that a call carries, by algorithm; `*` is for every algorithm that isn't
+listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A row of the table."""
+    """A kind of work that teebench can measure."""
 
     name: str
-    subject: str  # What stands second in a key
+    subject: str  # Name of the second part of a key of this workload
     parameters: str
-    """The last part of a key, in teebench's words: capital letters stand for a value, | for a
-    choice."""
-    title: str  # What is measured, as a report says it
+    """Form of the last part of its keys: capital letters stand for a value, | separates choices."""
+    title: str  # What is measured, in a report's words
     form: Form = "message"
-    kind: Kind | None = None  # None: no call into the TEE, or one whose pieces aren't known
+    kind: Kind | None = None  # None: no call into the TEE, or its parts aren't known
     backends: tuple[str, ...] = (TEE,)
-    """Where a call goes into the TEE; `tee-` stands for every backend that begins so."""
+    """Backends whose calls go into the TEE; `tee-` stands for every backend that begins so."""
     carries: Carried = field(default_factory=lambda: {"*": ()})
     mapped: bool = False
     """A call maps the pages of its message: its cost rises by page, not only by block."""
-    served: bool = False  # Other processes, or threads of the kernel, work while a call waits
-    draws: bool = False  # Its bytes are random ones, which a TEE may give slowly
+    served: bool = False  # Other processes or kernel threads work while a call waits
+    draws: bool = False  # It works on random bytes, which a TEE may be slow to give
     least_ms: float = 0.3
-    """A call into the TEE takes about so long at least on a virtual board; guesses use it."""
-    byte_ns: float = 0.0  # Likewise, what a byte takes beyond one of a digest, with its checks
+    """Least time of a call into the TEE on a virtual board, in ms; guesses use it."""
+    byte_ns: float = 0.0  # Likewise, in ns: time per byte beyond a digest's, with checks
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -83,21 +82,21 @@ class Work:
     algorithm: str
     backend: str
     parameters: str
-    size: int | None = None  # Bytes
-    chunk: int | None = None  # Bytes of a piece of a message
+    size: int | None = None  # Bytes of the message or buffer
+    chunk: int | None = None  # Bytes of each piece of a message
     count: int | None = None  # Lines, questions, or KiB of a TA's memory
-    words: tuple[str, ...] = ()  # The parameters that are no numbers: a direction, a step
+    words: tuple[str, ...] = ()  # The parameters that aren't numbers: a direction, a step
 
     @classmethod
     def of(cls, key: str) -> "Work":
-        """Parses a key; ValueError says what isn't right with it."""
+        """Parses a key; raises ValueError if it isn't one."""
         parts = key.split("/", 3)
         if len(parts) != 4 or not all(parts):
             raise ValueError(f"{key!r} is no case: a key is {KEY_FORM}")
         workload, algorithm, backend, parameters = parts
         bare = cls(workload, algorithm, backend, parameters)
         places, values = bare.row.parameters.split("/"), parameters.split("/")
-        if len(values) != len(places):  # of another teebench than the table's
+        if len(values) != len(places):  # a key of another teebench
             return replace(bare, words=tuple(values))
         named = [
             (_NUMBERS.get(place.rpartition("|")[2], ""), value)
@@ -114,13 +113,13 @@ class Work:
 
     @property
     def row(self) -> Workload:
-        """Returns the workload's row; a bare one for a workload that the table lacks."""
+        """Returns the workload's row; a bare row for a workload that the table lacks."""
         row = WORKLOADS.get(self.workload)
         return row or Workload(self.workload, "ALGORITHM", "BYTES", self.workload)
 
     @property
     def way(self) -> str:
-        """Returns the direction of a cipher or a buffer; an empty string for what has none."""
+        """Returns the direction of a cipher or a buffer; an empty string if there is none."""
         return self.words[0] if self.words else ""
 
     @property
@@ -132,13 +131,14 @@ class Work:
 
     @property
     def distribution(self) -> bool:
-        """Tells whether each sample is a draw (ML-DSA begins anew by chance): no run is gated."""
+        """Returns true if samples vary by nature (ML-DSA restarts at random), so no gate judges
+        them."""
         drawn = {PKCS11: "keypair-", SIGN: "ml-dsa-", KEYGEN: ""}.get(self.row)
         return drawn is not None and self.algorithm.startswith(drawn)
 
     @property
     def driver(self) -> str:
-        """Returns the kernel's driver that the backend names; an empty string without one."""
+        """Returns the kernel's driver that the backend names; an empty string if it names none."""
         return self.backend.partition(":")[2]
 
     @property
@@ -148,13 +148,13 @@ class Work:
 
     @property
     def in_tee(self) -> bool:
-        """Returns true if a call goes into the TEE, and its parts are known."""
+        """Returns true if this backend's calls go into the TEE, by the workload's row."""
         names = self.row.backends
         return self.backend in names or ("tee-" in names and self.backend.startswith("tee-"))
 
     def calls(self) -> "Calls | None":
-        """Returns the calls that a case makes; None for what isn't a call into the TEE, or isn't
-        known in its pieces."""
+        """Returns the calls that one operation makes; None if it makes none into the TEE, or if
+        their parts aren't known."""
         row, size = self.row, self.size or 0
         carried = row.carries.get(self.algorithm, row.carries.get("*"))
         if row.kind is None or carried is None or not self.in_tee:
@@ -168,9 +168,9 @@ class Work:
             pieces = (*(self.chunk,) * whole, *((rest,) if rest or not whole else ()))
             count = 1 + len(tuple(pieces))
         references = []
-        for one in carried:
-            memory, way = one.memory or self.algorithm, one.direction or self.way
-            sizes = pieces if one.bytes is None else (one.bytes,)
+        for reference in carried:
+            memory, way = reference.memory or self.algorithm, reference.direction or self.way
+            sizes = pieces if reference.bytes is None else (reference.bytes,)
             references += [(memory, way, length) for length in sizes]
         return Calls(row.kind, count, tuple(references))
 
@@ -181,8 +181,8 @@ _NUMBERS = {"BYTES": "size", "CHUNK": "chunk", "LINES": "count", "TIMES": "count
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How many calls one operation is, and the references that they carry together, each with its
-    kind of memory, its direction and its bytes."""
+    """The calls of one operation: their number, and the references that they carry in total, each
+    with its kind of memory, direction and bytes."""
 
     kind: Kind
     count: int
@@ -258,5 +258,5 @@ WORKLOADS: Mapping[str, Workload] = {
 EMPTY_CALL = INVOKE.key(NONE)
 DIRECT_CALL = INVOKE.key("direct")  # The empty call without the client library
 REFUSED_CALL = INVOKE.key("refused")
-"""The same call with a parameter too many: the TEE's core refuses it before it looks for a TA."""
-HARNESS = INVOKE.key(NONE, "empty")  # Calls nothing: what measuring costs
+"""The empty call with one parameter too many: the TEE's core refuses it before looking for a TA."""
+HARNESS = INVOKE.key(NONE, "empty")  # Calls nothing: the cost of measuring itself

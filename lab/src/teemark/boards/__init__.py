@@ -49,12 +49,12 @@ def make_board(file: BoardFile) -> Board:
 
 def named(words: Sequence[str]) -> list[str]:
     """Returns the boards' names; `labgrid:PATTERN` stands for all places that match the pattern."""
-    found: list[str] = []
+    names: list[str] = []
     for word in words:
         place = word.removeprefix(config.LABGRID)
         like = places(place) if place != word else ()
-        found += [f"{config.LABGRID}{one}" for one in like] or [word]
-    return found
+        names += [f"{config.LABGRID}{name}" for name in like] or [word]
+    return names
 
 
 def open_board(word: str) -> Board:

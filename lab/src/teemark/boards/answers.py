@@ -34,10 +34,10 @@ class Answer:
 
     def one(self, key: str) -> str:
         """Returns the only value of a key; raises BoardError if the key has none or several."""
-        found = self.all(key)
-        if len(found) != 1:
-            raise _not_understood(self.board, self.about, f"{len(found)} times {key!r}")
-        return found[0]
+        values = self.all(key)
+        if len(values) != 1:
+            raise _not_understood(self.board, self.about, f"{len(values)} times {key!r}")
+        return values[0]
 
     def only(self) -> tuple[str, str]:
         """Returns the only key and its value; raises BoardError if there are several or none."""
@@ -58,7 +58,7 @@ def parse(board: str, about: str, text: str, form: Mapping[str, str]) -> Answer:
         if key not in form or re.fullmatch(form[key], value) is None:
             raise _not_understood(board, about, shown(line))
         values.setdefault(key, []).append(value)
-    return Answer(board, about, {key: tuple(found) for key, found in values.items()})
+    return Answer(board, about, {key: tuple(texts) for key, texts in values.items()})
 
 
 def from_json(board: str, about: str, data: bytes) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def from_json(board: str, about: str, data: bytes) -> dict[str, Any]:
         return typed(board, about, harmless_value(msgspec.json.decode(data)), dict[str, Any])
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         why = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        said = shown(data[: 4 * SHOWN].decode(errors="replace"))
-        raise _not_understood(board, about, said, why) from None
+        text = shown(data[: 4 * SHOWN].decode(errors="replace"))
+        raise _not_understood(board, about, text, why) from None
 
 
 def typed(board: str, about: str, data: object, kind: type[T]) -> T:
@@ -92,9 +92,9 @@ def last_line(text: str) -> str:
     return harmless_line(lines[-1])[:400] if lines else "it said nothing"
 
 
-def _not_understood(board: str, about: str, said: str, why: str = "") -> BoardError:
+def _not_understood(board: str, about: str, text: str, why: str = "") -> BoardError:
     because = f" ({harmless_line(why)})" if why else ""
     return BoardError(
-        f"{board}: its answer about {about} can't be understood: {said}{because}",
+        f"{board}: its answer about {about} can't be understood: {text}{because}",
         hint=f"`teemark doctor {board}` looks at it, `teemark shell {board}` shows what it says",
     )

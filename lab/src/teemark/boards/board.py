@@ -82,9 +82,9 @@ class Board(Carrier):
     def explain(self, error: BaseException | None) -> None:
         """Adds the consoles' last lines to the hint of an error that says that the board hangs."""
         if isinstance(error, BoardHangs | ConnectError | ConnectionLost):
-            said = self.consoles_last()
-            if said and "\n-- " not in (error.hint or ""):
-                error.hint = f"{error.hint or 'see its console'}\n{said}"
+            lines = self.consoles_last()
+            if lines and "\n-- " not in (error.hint or ""):
+                error.hint = f"{error.hint or 'see its console'}\n{lines}"
 
     @cached_property
     def ta_directory(self) -> str:
@@ -124,8 +124,8 @@ class Board(Carrier):
 
     def architecture(self) -> str:
         """Returns aarch64, armhf, or native if the board has this machine's architecture."""
-        said = self.ask("its machine", {"machine": r"[\w.-]+"}, 'echo "machine $(uname -m)"')
-        return architecture(said.one("machine"))
+        answer = self.ask("its machine", {"machine": r"[\w.-]+"}, 'echo "machine $(uname -m)"')
+        return architecture(answer.one("machine"))
 
 
 def architecture(machine: str) -> str:

@@ -43,8 +43,8 @@ def step(
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         hints = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
-        said = errors[-1] if errors else failed + ":\n" + "\n".join(lines[-12:])
-        raise BoardError(said, hint=hints[-1] if hints else None)
+        message = errors[-1] if errors else failed + ":\n" + "\n".join(lines[-12:])
+        raise BoardError(message, hint=hints[-1] if hints else None)
 
 
 _PACKAGES = {

@@ -166,11 +166,11 @@ def read(path: Path) -> BoardFile:
 
 def _files() -> dict[str, Path]:
     """Returns the files of all boards, by name; the user's file wins over the checkout's."""
-    found: dict[str, Path] = {}
+    boards: dict[str, Path] = {}
     for directory in (paths.boards(), paths.user_config() / "boards"):
         if directory.is_dir():
-            found |= {path.stem: path for path in sorted(directory.glob("*.toml"))}
-    return dict(sorted(found.items()))
+            boards |= {path.stem: path for path in sorted(directory.glob("*.toml"))}
+    return dict(sorted(boards.items()))
 
 
 def available() -> dict[str, BoardFile | ConfigError]:

@@ -17,9 +17,9 @@ _TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re
 """Matches telnet's commands, and a doubled byte 255, which stands for a single one."""
 
 
-def last_lines(title: str, said: bytes) -> str:
+def last_lines(title: str, output: bytes) -> str:
     """Returns a console's last lines under a title; an empty string if it said nothing."""
-    lines = said.decode(errors="replace").replace("\r", "").splitlines()
+    lines = output.decode(errors="replace").replace("\r", "").splitlines()
     last = "\n".join(line[:_WIDTH] for line in lines[-_LINES:])
     return f"-- {title}:\n{last}" if last else ""
 
@@ -62,7 +62,7 @@ class Console:
 
     def last(self) -> str:
         """Returns the console's last lines, or a line which says that there are none."""
-        said = _TELNET.sub(rb"\1", bytes(self._said))
+        output = _TELNET.sub(rb"\1", bytes(self._said))
         title = f"console {self._place}"
-        shown = last_lines(f"{title}{self._wrong}, last lines", said)
+        shown = last_lines(f"{title}{self._wrong}, last lines", output)
         return shown or f"-- {title}{self._wrong or ' says nothing'}"

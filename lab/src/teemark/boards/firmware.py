@@ -23,11 +23,11 @@ _SETTING = re.compile(r"^(CFG_\w+)=(.*)$", re.M)
 
 def digest(files: Iterable[Path]) -> str:
     """Returns the SHA-256 of the files' contents, in their order, with their lengths."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for file in files:
         data = file.read_bytes()
-        found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
+        sha256.update(len(data).to_bytes(8, "little") + data)
+    return sha256.hexdigest()
 
 
 def core(
@@ -37,8 +37,8 @@ def core(
     `configuration` is the build's conf.mk, which Debian's package lacks. `source` is the source
     tree if the build lies outside of it."""
     images = tuple(images)
-    said = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
-    words = [harmless_line(part.decode("ascii")) for part in said.groups()] if said else []
+    match = next((m for file in images if (m := _OPTEE.search(file.read_bytes()))), None)
+    words = [harmless_line(part.decode("ascii")) for part in match.groups()] if match else []
     settings = {}
     if configuration.is_file():
         settings = dict(_SETTING.findall(harmless(configuration.read_text(errors="replace"))))
@@ -55,11 +55,11 @@ def core(
 
 def tfa(images: Iterable[Path], elf: Path) -> Firmware:
     images = tuple(images)
-    said = next((m for file in images if (m := _TFA.search(file.read_bytes()))), None)
+    match = next((m for file in images if (m := _TFA.search(file.read_bytes()))), None)
     return Firmware(
         name="TF-A",
         sha256=digest(images),
-        version=harmless_line(said[1].decode("ascii")) if said else None,
+        version=harmless_line(match[1].decode("ascii")) if match else None,
         compiler=_told(elf, _comment),
         flags=_told(elf, _flags),
         commit=commit(elf.parent, "bl31"),

@@ -86,8 +86,8 @@ def _kind(machine: str, libc: str) -> str:
     `machine` is what `uname -m` prints, `libc` is the board's C library (see `_LOOK`). A wheel
     brings one kind for any glibc; the programs for the virtual board need a new glibc."""
     which = architecture(machine)
-    ours = paths.in_checkout() or paths.built_programs(which).is_dir()
-    if which == "native" or (libc == "new" and ours):
+    built = paths.in_checkout() or paths.built_programs(which).is_dir()
+    if which == "native" or (libc == "new" and built):
         return which
     return f"{which}-{'musl' if libc == 'musl' else 'glibc'}"
 
@@ -125,10 +125,10 @@ def ensure_installed(
     if result.status != 0:
         raise folder_error(board.name, " or ".join(filter(None, folders)), result.complaint)
     seen = answers.parse(board.name, "what is installed", result.text, _LOOKED)
-    machine, there = seen.one("machine"), digests_in(seen, files)
+    machine, installed = seen.one("machine"), digests_in(seen, files)
     programs = _programs(_kind(machine, seen.one("libc")), tell)
-    ours = [programs / name for name in PROGRAMS if (programs / name).is_file()]
-    wanted = [Item(program, f"{board.config.directory}/{program.name}", 0o755) for program in ours]
+    built = [programs / name for name in PROGRAMS if (programs / name).is_file()]
+    wanted = [Item(program, f"{board.config.directory}/{program.name}", 0o755) for program in built]
     if seen.all("tee"):  # without a TEE the board has no folder for TAs
         wanted += [Item(ta, target, 0o444) for target, ta in tas.items()]
     if require and not wanted:
@@ -137,8 +137,8 @@ def ensure_installed(
             hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
             "float) and this machine's own architecture",
         )
-    missing = [item for item in wanted if digest(item.local) != there.get(item.target)]
-    missing = [replace(item, replaces=item.target in there) for item in missing]
+    missing = [item for item in wanted if digest(item.local) != installed.get(item.target)]
+    missing = [replace(item, replaces=item.target in installed) for item in missing]
     if any(item.target in tas for item in missing):
         _make_writable(board, tell)
     for number, item in enumerate(missing, 1):
@@ -154,9 +154,9 @@ def ensure_installed(
             )
             missing = missing[: number - 1]
             break  # the other TAs go to the same folder
-    if require or any(item.local in ours for item in missing):
+    if require or any(item.local in built for item in missing):
         # Tries to run them: a file system may be mounted noexec, or a loader be missing.
-        for item in wanted[: len(ours)]:
+        for item in wanted[: len(built)]:
             done = board.script(_RUN, BoardPath(item.target), check=False)
             if done.status != 0:
                 raise cannot_run(board.name, item.target, done.status, done.complaint)
@@ -219,13 +219,13 @@ def guest(board: Board, ta: Path | None, *, tell: Callable[[str], None]) -> Iter
         yield
         return
     target = f"{board.ta_directory}/{ta.name}"
-    there = digests(board, [target]).get(target)
-    if there == digest(ta) or board.script("[ -e /dev/tee0 ]", check=False).status != 0:
+    remote = digests(board, [target]).get(target)
+    if remote == digest(ta) or board.script("[ -e /dev/tee0 ]", check=False).status != 0:
         yield
         return
     with scratch.folder() as folder:
         before = folder / ta.name
-        if there is not None:
+        if remote is not None:
             tell(f"keeping the {ta.name} that is on {board.name}")
             board.pull(target, before)
         _make_writable(board, tell)
@@ -252,7 +252,7 @@ def remove(board: Board) -> tuple[list[str], TeemarkError | None]:
     folders = (board.config.directory, board.ta_directory)
     result = board.script(_REMOVE, *map(BoardPath, (*folders, *files)))
     form = {"gone": ".+", "stays": ".+"}
-    found = answers.parse(board.name, "what went", result.text, form)
-    stays = found.all("stays")
+    answer = answers.parse(board.name, "what went", result.text, form)
+    stays = answer.all("stays")
     error = transfer_error(board.name, stays[0], result.complaint) if stays else None
-    return list(found.all("gone")), error
+    return list(answer.all("gone")), error

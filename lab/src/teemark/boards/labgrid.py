@@ -53,8 +53,8 @@ class Place:
             self.owner = facts["acquired"].removesuffix("None")  # HOST/USER; empty if nobody has it
             self.users = (self.owner, *facts.get("allowed", "").split(", "))
             self.since = facts["changed"].partition(".")[0]
-            found = [part.partition("\n")[2].strip() for part in parts]
-            resources = [ast.literal_eval(text) for text in found if text]
+            literals = [part.partition("\n")[2].strip() for part in parts]
+            resources = [ast.literal_eval(text) for text in literals if text]
             services, consoles = (  # the parameters of each
                 [dict(x["params"]) for x in resources if x["cls"] == kind]
                 for kind in ("NetworkService", "NetworkSerialPort")
@@ -86,11 +86,11 @@ class Place:
 
     def console(self) -> Console | None:
         """Returns the place's serial console, read from now on; None unless there is just one."""
-        ready = [one for one in self.consoles if one.get("host") and one.get("port")]
+        ready = [params for params in self.consoles if params.get("host") and params.get("port")]
         if len(ready) != 1:
             return None
-        (one,) = ready
-        return Console(one["host"], one["port"], self._jump(one, one["host"]))
+        (params,) = ready
+        return Console(params["host"], params["port"], self._jump(params, params["host"]))
 
     def _jump(self, resource: dict[str, Any], *words: str) -> str | None:
         """Returns the ssh jump host to a resource, if any. Raises BoardError if the jump host, or
@@ -106,10 +106,10 @@ class Place:
 def places(pattern: str) -> list[str]:
     """Returns the names of the places that match a shell pattern; UnknownBoard if none does."""
     names = _client("complete", "places").split()
-    if found := [name for name in names if fnmatchcase(name, pattern)]:
-        return found
-    there = ", ".join(names) or "none"
-    raise UnknownBoard(f"labgrid has no place {pattern}", hint=f"there are: {there}")
+    if matching := [name for name in names if fnmatchcase(name, pattern)]:
+        return matching
+    existing = ", ".join(names) or "none"
+    raise UnknownBoard(f"labgrid has no place {pattern}", hint=f"there are: {existing}")
 
 
 def _argv(*words: str) -> list[str]:
@@ -129,12 +129,12 @@ def _client(*words: str) -> str:
     return done.stdout
 
 
-def _error(what: str, status: int, said: str) -> BoardError:
-    if status == 124 or "Could not connect to coordinator" in said:
+def _error(what: str, status: int, output: str) -> BoardError:
+    if status == 124 or "Could not connect to coordinator" in output:
         where = os.environ.get("LG_COORDINATOR", "127.0.0.1:20408")
         hint = "name it: LG_COORDINATOR=HOST:PORT; behind an ssh host also LG_PROXY=HOST"
         return ConnectError(f"no labgrid coordinator answers at {where}", hint=hint)
-    why = (said.strip() or "it said nothing").splitlines()[-1].rpartition("Error: ")[2]
+    why = (output.strip() or "it said nothing").splitlines()[-1].rpartition("Error: ")[2]
     mend = "start its labgrid-exporter, or mend the place's matches" if "no matching" in why else ""
     return BoardError(f"`labgrid-client {what}`: {why}", hint=mend or None)
 
@@ -165,9 +165,9 @@ class LabgridBoard(Board):
             argv, stdin=pipe, stdout=pipe, text=True, start_new_session=True
         )
         assert holder.stdout is not None
-        said = ""
+        output = ""
         while (line := holder.stdout.readline()) not in ("held\n", ""):
-            said += line
+            output += line
         if not line:
             self._holder = None
         place = Place(name, _client("-p", name, "show"))
@@ -180,7 +180,7 @@ class LabgridBoard(Board):
                 f"labgrid place {name} is acquired by {place.owner} since {place.since}",
                 hint=f"ask for it; they share it by: labgrid-client -p {name} allow {us}",
             )
-        raise _error(f"-p {name} acquire", holder.wait(), said)
+        raise _error(f"-p {name} acquire", holder.wait(), output)
 
     def consoles_last(self) -> str:
         return self._console.last() if self._console is not None else ""
@@ -193,9 +193,9 @@ class LabgridBoard(Board):
         holder, self._holder = self._holder, None
         if holder is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):  # the holder goes on without us
-                said, _ = holder.communicate(timeout=patience(2 * float(CALL_S)))
+                output, _ = holder.communicate(timeout=patience(2 * float(CALL_S)))
                 if holder.returncode != 0:
-                    error = _error("release", holder.returncode, said)
+                    error = _error("release", holder.returncode, output)
                     say(f"teemark: {self.name} may still be acquired: {error}")
 
     def _connect(self, place: str) -> None:

@@ -232,9 +232,9 @@ def _pack(images: Path, place: Path) -> Path:
     if not flash.is_file():
         _script("flash", str(tf_a), str(images), str(flash))
     flash.touch()
-    for other in place.glob("flash-*.bin"):
-        if time.time() - other.stat().st_mtime > KEEP_FLASH:
-            other.unlink()
+    for image in place.glob("flash-*.bin"):
+        if time.time() - image.stat().st_mtime > KEEP_FLASH:
+            image.unlink()
     return flash
 
 

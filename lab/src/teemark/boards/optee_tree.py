@@ -27,24 +27,24 @@ def files(tree: Path) -> list[Path]:
     add."""
     listed = git(tree, "ls-files", "-coz", "--exclude-standard")
     if listed is not None and (tree / ".git").exists():
-        found = {Path(name) for name in listed.split("\0") if name}
+        paths = {Path(name) for name in listed.split("\0") if name}
     else:
-        found = {
+        paths = {
             path.relative_to(tree)
             for path in tree.rglob("*")
             if not _LEFT_OUT & set(path.relative_to(tree).parts[:1])
         }
-    return sorted(path for path in found if (tree / path).is_file() or (tree / path).is_symlink())
+    return sorted(path for path in paths if (tree / path).is_file() or (tree / path).is_symlink())
 
 
 def digest(tree: Path, patches: Sequence[Path], options: Sequence[str]) -> str:
     """Returns the SHA-256 of all that decides a build: paths, modes and contents of the files, the
     patches in their order, the options as a set."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
 
     def add(*parts: bytes) -> None:
         for part in parts:
-            found.update(len(part).to_bytes(8, "little") + part)
+            sha256.update(len(part).to_bytes(8, "little") + part)
 
     for path in files(tree):
         file = tree / path
@@ -55,7 +55,7 @@ def digest(tree: Path, patches: Sequence[Path], options: Sequence[str]) -> str:
     for patch in patches:
         add(b"patch", _patch(patch))
     add(*(option.encode() for option in sorted(set(options))))
-    return found.hexdigest()
+    return sha256.hexdigest()
 
 
 def _patch(file: Path) -> bytes:
@@ -80,9 +80,9 @@ def copy(tree: Path, patches: Sequence[Path], place: Path) -> None:
             raise BoardError("there is no `patch` here", hint="apt install patch") from None
         if done.returncode != 0:
             shutil.rmtree(place, ignore_errors=True)
-            said = (done.stdout + done.stderr).decode(errors="replace").strip()
+            output = (done.stdout + done.stderr).decode(errors="replace").strip()
             raise BoardError(
-                f"{patch} doesn't fit {tree}:\n{said[-800:]}",
+                f"{patch} doesn't fit {tree}:\n{output[-800:]}",
                 hint="make it with `git diff`, in the tree's top folder",
             )
 

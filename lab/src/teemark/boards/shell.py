@@ -129,11 +129,11 @@ class Process:
                 held = b"" if self.whole else held
                 yield b""
                 continue
-            said, mark, _ = held.partition(end)
+            output, mark, _ = held.partition(end)
             self.whole = bool(mark)
-            keep = 0 if mark else _overlap(said, end)
-            held = said[len(said) - keep :]
-            yield said[: len(said) - keep]
+            keep = 0 if mark else _overlap(output, end)
+            held = output[len(output) - keep :]
+            yield output[: len(output) - keep]
         if held and self._begun and not self.whole:
             yield held
 
@@ -201,9 +201,9 @@ class Process:
             self._log.unlink(missing_ok=True)
         status = status if status >= 0 else 128 - status
         if not self._begun:
-            said = answers.shown(self._greeting.decode(errors="replace"))
+            greeting = answers.shown(self._greeting.decode(errors="replace"))
             raise self.error(
-                f"isn't run by the shell there (status {status}), which says {said}",
+                f"isn't run by the shell there (status {status}), which says {greeting}",
                 hint=f"what does `ssh {self._shell.endpoint} true` say? The account needs a shell",
             )
         return status
@@ -218,8 +218,8 @@ class Process:
         argv = command_lines.script(command_lines.SIGNAL, self._job, name)
         none = subprocess.DEVNULL
         with contextlib.suppress(BoardError, OSError):
-            told = self._shell.start(argv, stdout=none, stderr=none, marked=False)
-            self._signalled.append(told.process)
+            sender = self._shell.start(argv, stdout=none, stderr=none, marked=False)
+            self._signalled.append(sender.process)
 
     def abandon(self) -> None:
         """Ends the command and closes its channel, even if the board no longer answers."""
@@ -271,9 +271,9 @@ def _words(argv: Sequence[str]) -> str:
     return f"`{' '.join(' '.join(argv).split())[:80]}`"
 
 
-def _overlap(said: bytes, end: bytes) -> int:
-    """Returns how many bytes at the end of `said` may be the beginning of `end`."""
-    return next((n for n in range(min(len(end), len(said)), 0, -1) if said.endswith(end[:n])), 0)
+def _overlap(data: bytes, end: bytes) -> int:
+    """Returns how many bytes at the end of `data` may be the beginning of `end`."""
+    return next((n for n in range(min(len(end), len(data)), 0, -1) if data.endswith(end[:n])), 0)
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -388,8 +388,8 @@ class Shell:
         if check and status != 0:
             if error := root_error(self.name, result.complaint):
                 raise error
-            said = f": {answers.last_line(result.complaint)}" if result.complaint else ""
-            raise CommandFailed(f"{self.name}: {_words(argv)} ended with status {status}{said}")
+            last = f": {answers.last_line(result.complaint)}" if result.complaint else ""
+            raise CommandFailed(f"{self.name}: {_words(argv)} ended with status {status}{last}")
         if status == 0 and not process.whole:
             raise process.error("was cut off in its answer")
         return result

@@ -75,10 +75,10 @@ class Ssh:
         while not self._socket().exists():
             if self._master.poll() is not None or time.monotonic() > limit:
                 ended = self._master.poll() is not None
-                said = _text(log)
-                detail(said)
+                text = _text(log)
+                detail(text)
                 self.close()
-                raise connect_error(self.board, self.endpoint, said if ended else "timed out")
+                raise connect_error(self.board, self.endpoint, text if ended else "timed out")
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
         detail(_text(log))
@@ -134,11 +134,11 @@ class Ssh:
     def trouble(self, log: Path) -> TeemarkError | None:
         """Returns the error behind the exit status 255. That status is ssh's own, unless the
         command itself ended with 255: then there is no error, and None is returned."""
-        said = _text(log)
-        refusal = told("channel", self.board, said, to=str(self.endpoint))
+        text = _text(log)
+        refusal = told("channel", self.board, text, to=str(self.endpoint))
         if refusal is not None:
             return refusal
-        if not said and self.answers():
+        if not text and self.answers():
             return None
         # The master may take a moment to notice that its connection broke, and another to end.
         limit = time.monotonic() + patience(1)

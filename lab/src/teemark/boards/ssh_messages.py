@@ -15,17 +15,17 @@ _KEY_TYPES = ("ed25519", "ecdsa", "rsa")  # As ssh-keyscan spells them
 _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes per second: ")
 
 
-def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> dict[str, str]:
-    """Returns the values for the names in braces in a table's row; `found` has its patterns'
-    groups."""
-    file, name = found.get("file", ""), found.get("name", "")
-    who = found.get("who", str(to))
-    machine = f"{found.get('host')}:{found.get('port')}"  # as ssh names it: may be a gateway
+def _names(to: Endpoint, words: str, debug: str, groups: Mapping[str, str]) -> dict[str, str]:
+    """Returns the values for the names in braces in a table's row; `groups` has those of its
+    patterns."""
+    file, name = groups.get("file", ""), groups.get("name", "")
+    who = groups.get("who", str(to))
+    machine = f"{groups.get('host')}:{groups.get('port')}"  # as ssh names it: may be a gateway
     shown = _last(r"Server host key: ((\S+) SHA256:\S+)", debug)
-    known = _last(r"Offending \S+ key in (.+):(\d+)$", words)
+    offending = _last(r"Offending \S+ key in (.+):(\d+)$", words)
     changed = _last(r"^Host key for (\S+) has changed", words)
     plain = to.address if to.port in (None, 22) else f"[{to.address}]:{to.port}"
-    forget = ["ssh-keygen", *(["-f", known[1]] if known else [])]
+    forget = ["ssh-keygen", *(["-f", offending[1]] if offending else [])]
     forget += ["-R", changed[1] if changed else plain]
     copy = ["ssh-copy-id", "-i", f"{file}.pub", *(["-p", str(to.port)] if to.port else [])]
     in_board_file = str(to.identity) == file
@@ -43,12 +43,12 @@ def _names(to: Endpoint, words: str, debug: str, found: Mapping[str, str]) -> di
         if in_board_file
         else "your ssh configuration names it: check IdentityFile there",
         "copy_id": shlex.join([*copy, who.removesuffix(f":{to.port}")]),
-        "kind_of_algorithm": _ALGORITHMS.get(found.get("what", "").lower(), "HostKeyAlgorithms"),
+        "kind_of_algorithm": _ALGORITHMS.get(groups.get("what", "").lower(), "HostKeyAlgorithms"),
         "fingerprint": f": {shown[1]}" if shown else "",
         "key_type": next((kind for kind in _KEY_TYPES if shown and kind in shown[2]), "ed25519"),
-        "known_at": f" ({known[1]}, line {known[2]})" if known else "",
+        "known_at": f" ({offending[1]}, line {offending[2]})" if offending else "",
         "forget": shlex.join(forget),
-        **found,
+        **groups,
     }
 
 
@@ -60,16 +60,16 @@ def _last(pattern: str, text: str) -> re.Match[str] | None:
 def _rows(table: str) -> Iterator[tuple[list[str], type[errors.TeemarkError], str, str]]:
     """Yields each row of a table: its patterns, its error's type and message, and its hint."""
     text = files("teemark.boards").joinpath("ssh_messages.txt").read_text(encoding="utf-8")
-    found = re.sub("^#.*\n", "", text, flags=re.M).partition(f"== {table} ==\n")[2]
-    for block in found.partition("\n== ")[0].strip("\n").split("\n\n"):
+    section = re.sub("^#.*\n", "", text, flags=re.M).partition(f"== {table} ==\n")[2]
+    for block in section.partition("\n== ")[0].strip("\n").split("\n\n"):
         *patterns, error, hint = block.replace("\n  ", " ").split("\n")
         kind, _, what = error.partition(": ")
         yield patterns, getattr(errors, kind), what, hint
 
 
-def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
+def connect_error(board: str, to: Endpoint, log: str) -> errors.TeemarkError:
     """Returns the error of a failed connection, from ssh's output with LogLevel=DEBUG1."""
-    lines = said.replace("\r", "").splitlines()
+    lines = log.replace("\r", "").splitlines()
     words = "\n".join(line for line in lines if not _DEBUG.match(line))
     debug = "\n".join(line for line in lines if _DEBUG.match(line))
     for patterns, kind, what, hint in _rows("connect"):
@@ -84,9 +84,9 @@ def connect_error(board: str, to: Endpoint, said: str) -> errors.TeemarkError:
     raise AssertionError("the last row of the table fits")
 
 
-def cannot_run(board: str, path: str, status: int, said: str) -> errors.TeemarkError:
+def cannot_run(board: str, path: str, status: int, output: str) -> errors.TeemarkError:
     """Returns the error of an installed program of ours that doesn't run on the board."""
-    last = last_line(said) if said.strip() else f"status {status}"
+    last = last_line(output) if output.strip() else f"status {status}"
     error = told("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
     return error
@@ -100,20 +100,20 @@ def told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError
     return None
 
 
-def folder_error(board: str, folders: str, said: str) -> errors.TeemarkError:
+def folder_error(board: str, folders: str, output: str) -> errors.TeemarkError:
     """Returns the error of a folder that could not be made, from mkdir's message."""
-    named = re.search(r"directory [^/]?(/.+?)\W?: ", said)
-    return transfer_error(board, named[1] if named else folders, said)
+    named = re.search(r"directory [^/]?(/.+?)\W?: ", output)
+    return transfer_error(board, named[1] if named else folders, output)
 
 
-def transfer_error(board: str, path: str, said: str) -> errors.TeemarkError:
+def transfer_error(board: str, path: str, output: str) -> errors.TeemarkError:
     """Returns the error of a file that could not be copied, from the board's messages."""
-    gone = re.search("no such file or directory|not found", said.lower())
-    otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(said)}"
-    error = root_error(board, said) or told("transfer", board, said, path=path)
+    gone = re.search("no such file or directory|not found", output.lower())
+    otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(output)}"
+    error = root_error(board, output) or told("transfer", board, output, path=path)
     return error or errors.TransferError(otherwise)
 
 
-def root_error(board: str, said: str) -> errors.TeemarkError | None:
+def root_error(board: str, output: str) -> errors.TeemarkError | None:
     """Returns the error if sudo or su refused, from its message; None if the command ran."""
-    return told("root", board, said, said=last_line(said))
+    return told("root", board, output, said=last_line(output))

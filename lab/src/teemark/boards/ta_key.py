@@ -55,5 +55,5 @@ def signed_with_published_key(ta: Path) -> bool:
 
 def all_signed_with_published_key(tas: Iterable[Path]) -> bool | None:
     """Returns true if OP-TEE's published key signed all TAs; None if there are no TAs."""
-    found = [signed_with_published_key(ta) for ta in tas]
-    return all(found) if found else None
+    signed = [signed_with_published_key(ta) for ta in tas]
+    return all(signed) if signed else None

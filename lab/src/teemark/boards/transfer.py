@@ -66,8 +66,8 @@ def digest(path: Path) -> str:
 
 def digests_in(answer: answers.Answer, files: Sequence[str]) -> dict[str, str]:
     """Returns the digests by file, from the answer of the script DIGESTS for these files."""
-    told = dict(line.split("/", 1) for line in answer.all("digest"))
-    return {file: told[str(n)] for n, file in enumerate(files) if str(n) in told}
+    by_number = dict(line.split("/", 1) for line in answer.all("digest"))
+    return {file: by_number[str(n)] for n, file in enumerate(files) if str(n) in by_number}
 
 
 def digests(board: Shell, files: Sequence[str]) -> dict[str, str]:
@@ -127,9 +127,9 @@ class Carrier(Shell):
                 status = process.copy(out.write, timeout=None, silence=ASK_S)
             if status != 0 or not process.whole:
                 raise transfer_error(self.name, source, process.complaint)
-            there = digests(self, [source]).get(source)
+            remote = digests(self, [source]).get(source)
             # Files that the kernel makes up, as in /proc, may differ each time they are read.
-            if there and not source.startswith(("/proc/", "/sys/")) and there != digest(beside):
+            if remote and not source.startswith(("/proc/", "/sys/")) and remote != digest(beside):
                 raise TransferError(
                     f"{self.name}: {source} changed while it was copied",
                     hint="wait until nothing writes to it any more",

@@ -259,8 +259,8 @@ class VirtualBoard(Board):
         if self.instance is None:
             return ""
         logs = zip(("console", "secure console"), self.consoles(), strict=True)
-        said = (last_lines(f"{title}, last lines of {log}", _bytes(log)) for title, log in logs)
-        return "\n".join(filter(None, said))
+        tails = (last_lines(f"{title}, last lines of {log}", _bytes(log)) for title, log in logs)
+        return "\n".join(filter(None, tails))
 
     def consoles(self) -> tuple[Path, Path]:
         """Returns the log files of the normal world's console and the secure world's console."""

@@ -133,8 +133,8 @@ class Desk:
         """Makes the key `admin` the TA's administrator; BoardError if the TA has another one."""
         self.teemq("key", "admin", "admin", check=False)
         done = self.teemq("claim", "admin", check=False)
-        known = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
-        if done.status and not known:
+        listed = any(line.startswith("admin ") for line in self.teemq("list").text.splitlines())
+        if done.status and not listed:
             raise BoardError(done.complaint.removeprefix("teemq: "))
 
     def enrol(self, clients: Mapping[str, Sequence[str]]) -> None:
@@ -184,8 +184,8 @@ class Desk:
 
     def search(self, needle: str) -> tuple[int, int]:
         """Returns how often the broker's writable memory holds the text, and its size in bytes."""
-        found = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
-        return int(found[0]), int(found[1])
+        counts = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
+        return int(counts[0]), int(counts[1])
 
     # -- clients --------------------------------------------------------------------------------
 

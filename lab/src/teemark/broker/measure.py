@@ -108,7 +108,7 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> V
     """Measures every way and case, and returns the values; `say` gets a line for each case. Each
     number in MANY up to `clients` adds a case in the TEE: a message to that many readers."""
     enrol(desk, max(READERS, clients))
-    found, asked = Values(), [case.key for case in plan.load("broker").cases]
+    measured, asked = Values(), [case.key for case in plan.load("broker").cases]
     for way in WAYS:
         desk.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
@@ -117,34 +117,34 @@ def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> V
                 for name, values in bench(desk, way, of[0], MESSAGES, *of[1:], 0).items():
                     case = key.replace("cpu", name)
                     if key in many or case in asked:
-                        found[case] = values
+                        measured[case] = values
                         say(f"{case} {statistics.median(values):,.0f}")
         desk.stop()
         desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
         rate = highest_rate(desk, way)
-        found[f"broker/interval-1/{way.name}/64"] = (round(1e9 / rate),)
+        measured[f"broker/interval-1/{way.name}/64"] = (round(1e9 / rate),)
         say(f"{way.name}: messages queue up above {rate:,} a second")
         desk.stop()
-    return found
+    return measured
 
 
-def write(board: Board, found: Values, started: datetime, directory: Path) -> Path:
+def write(board: Board, measured: Values, started: datetime, directory: Path) -> Path:
     """Writes the values as a run of the plan broker, with a sample for each value."""
-    asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in found))
+    asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in measured))
     ways = tuple(Backend(name=way.name, title=way.title, secure="tee" in way.name) for way in WAYS)
-    samples = [(key, ns) for key, values in found.items() for ns in values]
+    samples = [(key, ns) for key, values in measured.items() for ns in values]
     with RunWriter(directory) as writer:
         writer.record(header(board, asked, 1, started))
         writer.record(Start(number=1, kind="round"))
         writer.record(structs.replace(machine(board), backends=ways))
         for case in asked.cases:
             facts = {name: getattr(case.work, name) for name in _PARTS} | {"bytes": case.work.size}
-            facts |= {"type": "case", "case": case.key, "samples": len(found[case.key])}
+            facts |= {"type": "case", "case": case.key, "samples": len(measured[case.key])}
             facts |= {"verified": case.work.backend != "plain", "repeat": (1,), "loops": (1,)}
             writer.record(convert(facts, Case))
         for seq, (key, ns) in enumerate(samples):
             facts = {"type": "sample", "case": key, "seq": seq, "repeat": 1, "loops": 1, "ns": ns}
             writer.record(convert(facts | {"source": "client-clock"}, Sample))
-        end = End(complete=True, reason="done", cases=len(found), samples=len(samples))
+        end = End(complete=True, reason="done", cases=len(measured), samples=len(samples))
         writer.last_record(structs.replace(end, skipped=0, failed=0))
         return writer.finish()

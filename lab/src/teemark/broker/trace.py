@@ -54,8 +54,8 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
         for home in (build(desk.version), build("2.0")):
             files += home.glob("usr/sbin/mosquitto")
             files += home.glob("usr/lib/aarch64-linux-gnu/*.so.*")
-        names = {one.resolve(): one.name for one in files if one.is_file()}
-        elves = tuple(read_elf(one, name) for one, name in names.items())
+        names = {path.resolve(): path.name for path in files if path.is_file()}
+        elves = tuple(read_elf(path, name) for path, name in names.items())
         named_by = replace(named_by, programs=elves + named_by.programs)
         recorded = window.read(folder / "window-0")
         case = profile_of(key, recorded, (Sample(recorded.instructions, None),), named_by)
@@ -70,7 +70,7 @@ def parts(case: CaseTrace) -> Table:
     the system. A thread of tz_bench is the subscribers' if it receives a message, else the
     publisher's."""
     roots, who = list[int](), dict[int, str]()
-    found: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for index, node in enumerate(case.nodes):
         roots.append(roots[node.parent] if node.parent >= 0 else index)
         function = case.functions[node.function]
@@ -80,10 +80,10 @@ def parts(case: CaseTrace) -> Table:
         function = case.functions[node.function]
         crypto = function.level == "S-EL0" and _CRYPTO.fullmatch(function.name)
         part = f"{function.component}{': crypto' if crypto else ''}"
-        found[who.get(root, "kernel"), function.level, part] += node.self
+        counts[who.get(root, "kernel"), function.level, part] += node.self
     rows = tuple(
         (*key, fmt.count(count), share(count, case.instructions))
-        for key, count in sorted(found.items(), key=lambda item: (item[0][0], -item[1]))
+        for key, count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
         if count
     )
     columns = (*left("whose", "level", "part"), *right("instructions", "share"))

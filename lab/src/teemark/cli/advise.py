@@ -27,9 +27,9 @@ def command(
     if as_json:
         put_json({"findings": tuple(choices(ground, alone=True))})
         return
-    console, found = terminal(), table(ground)
-    if found.rows:
-        terminal_page.show(console, [found])
+    console, advice = terminal(), table(ground)
+    if advice.rows:
+        terminal_page.show(console, [advice])
         return
     paragraph(
         console,

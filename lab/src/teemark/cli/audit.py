@@ -44,10 +44,10 @@ def command(
     if as_json:
         put_json(audited)
     else:
-        for one in audited:
-            for finding in one.findings:
+        for outcome in audited:
+            for finding in outcome.findings:
                 line = finding.place.line if finding.place is not None else 0
-                said = f"{finding.severity}: {finding.claim} [{finding.key}]"
-                click.echo(f"{one.file}:{line}: {said}")
-            say(one.summary)
-    return 1 if any(one.findings for one in audited) else 0
+                text = f"{finding.severity}: {finding.claim} [{finding.key}]"
+                click.echo(f"{outcome.file}:{line}: {text}")
+            say(outcome.summary)
+    return 1 if any(outcome.findings for outcome in audited) else 0

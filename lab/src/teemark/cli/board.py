@@ -21,16 +21,16 @@ def command() -> None:
 
 
 def _facts(name: str, board: BoardFile | ConfigError, default: str) -> dict[str, Any]:
-    known: dict[str, Any] = dict.fromkeys(("kind", "up", "address", "file", "description", "error"))
-    known = {"name": name, "default": name == default} | known
+    facts: dict[str, Any] = dict.fromkeys(("kind", "up", "address", "file", "description", "error"))
+    facts = {"name": name, "default": name == default} | facts
     if isinstance(board, ConfigError):
-        return known | {"error": board.message}
-    known |= {"kind": board.config.kind, "file": str(board.path)}
-    known["description"] = board.config.description or None
+        return facts | {"error": board.message}
+    facts |= {"kind": board.config.kind, "file": str(board.path)}
+    facts["description"] = board.config.description or None
     if isinstance(board.config, config.SshConfig):
-        return known | {"address": board.config.address}
+        return facts | {"address": board.config.address}
     kept = instances.running_kept(name)
-    return known | {"up": kept is not None, "address": f"127.0.0.1:{kept.port}" if kept else None}
+    return facts | {"up": kept is not None, "address": f"127.0.0.1:{kept.port}" if kept else None}
 
 
 @subcommand("list", command)

@@ -66,8 +66,8 @@ def measure(
     with reached(board) as target:
         desk = Desk(target, mosquitto)
         desk.install()
-        found = bench.measure(desk, click.echo, clients)
-        file = bench.write(target, found, started, directory)
+        values = bench.measure(desk, click.echo, clients)
+        file = bench.write(target, values, started, directory)
     page = run_page.make([reader.read(file.parent)], [None])
     summary.show(page.subjects[0])
     click.echo(f"report: {run_page.write(page, file.parent)}")

@@ -50,7 +50,7 @@ def subcommand(
 
     def made(function: Any) -> click.Command:
         declared = inspect.signature(of or function).parameters
-        for parameter, made_by in reversed([(one.name, one.default) for one in declared.values()]):
+        for parameter, made_by in reversed([(p.name, p.default) for p in declared.values()]):
             function = made_by(parameter)(function)
         group: Any = under if under is not None else click
         whole: click.Command = group.command(name, **more)(function)
@@ -218,7 +218,7 @@ def put_blocks(
     if form == "json":
         put(json_text(data()), output)
     elif form == "markdown":
-        put("\n\n".join(markdown.block(one, 1) for one in blocks()) + "\n", output)
+        put("\n\n".join(markdown.block(block, 1) for block in blocks()) + "\n", output)
     else:
         console = terminal(plain=output is not None)
         with console.capture() as text:

@@ -49,13 +49,13 @@ def command(
     the limit, or is missing in NEW; 2 for a mistake on the command line.
     """
     limit = common.parse_limit(fail_on) if fail_on is not None else None
-    found, forced = _compared([base, *new], limit, force=force)
-    failures = [comparison.failures(one.judged, limit) if limit else [] for one in found]
+    diffs, forced = _compared([base, *new], limit, force=force)
+    failures = [comparison.failures(diff.judged, limit) if limit else [] for diff in diffs]
     if form in ("markdown", "html"):
-        common.put(render(found, forced, limit, form), output)
+        common.put(render(diffs, forced, limit, form), output)
     else:
-        blocks = partial(_blocks, found, forced, limit, everything=everything)
-        data = partial(_json, found, forced, limit, failures)
+        blocks = partial(_blocks, diffs, forced, limit, everything=everything)
+        data = partial(_json, diffs, forced, limit, failures)
         common.put_blocks(form, output, blocks, data)
     return 1 if any(failures) else 0
 
@@ -79,40 +79,40 @@ def _compared(
             hint="use a share such as 5%, or measure on a board that does: qemu-v8-icount",
         )
     about = subjects(runs, [store.find(reader.locate(path).parent) for path in paths])
-    found = [compared(about[0], other) for other in about[1:]]
-    for one in found:
-        if not one.judged.pairs:
+    diffs = [compared(about[0], subject) for subject in about[1:]]
+    for diff in diffs:
+        if not diff.judged.pairs:
             raise DataError(
-                f"{one.judged.first.file} and {one.judged.second.file} have no case in common",
+                f"{diff.judged.first.file} and {diff.judged.second.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-        if limit is not None and (why := never_fails(one.judged)) is not None:
-            raise UsageMistake(why, hint=comparison.remedy(one.judged))
-    return found, tuple(against)
+        if limit is not None and (why := never_fails(diff.judged)) is not None:
+            raise UsageMistake(why, hint=comparison.remedy(diff.judged))
+    return diffs, tuple(against)
 
 
 def _blocks(
-    found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
+    diffs: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
 ) -> list[Block]:
     """Returns the blocks of each comparison: first the answer, last the method."""
     made: list[Block] = []
-    for of in found:
-        runs = of.judged.first, of.judged.second
+    for diff in diffs:
+        runs = diff.judged.first, diff.judged.second
         head = [*(f"! Compared by force: {why}." for why in forced), " → ".join(pair_names(*runs))]
-        foot = [*comparison.method(of), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
+        foot = [*comparison.method(diff), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
         made += [Paragraph((text,)) for text in ([""] if made else []) + head]
-        made += comparison.blocks(of, limit, "--all lists them", everything=everything)
+        made += comparison.blocks(diff, limit, "--all lists them", everything=everything)
         made += [Paragraph((Quiet(text),)) for text in foot]
     return made
 
 
 def _json(
-    found: Sequence[Compared],
+    diffs: Sequence[Compared],
     forced: Sequence[str],
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
-    base = found[0].judged.first
+    base = diffs[0].judged.first
     return {
         "base": base.file,
         "base_origin": base.origin,
@@ -122,23 +122,23 @@ def _json(
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {
-                "new": one.judged.second.file,
-                "new_origin": one.judged.second.origin,
-                "verdict": comparison.verdict(one.judged),
-                "counts": {said: len(one.judged.of(said)) for said in comparison.SIGN},
-                "unit": one.judged.second.unit,
-                **common.picked(one.judged, "exact", "starts"),
+                "new": diff.judged.second.file,
+                "new_origin": diff.judged.second.origin,
+                "verdict": comparison.verdict(diff.judged),
+                "counts": {verdict: len(diff.judged.of(verdict)) for verdict in comparison.SIGN},
+                "unit": diff.judged.second.unit,
+                **common.picked(diff.judged, "exact", "starts"),
                 "cases": [
-                    comparison.case_data(pair) | {"functions": one.functions.get(pair.case)}
-                    for pair in one.judged.worst_first
+                    comparison.case_data(pair) | {"functions": diff.functions.get(pair.case)}
+                    for pair in diff.judged.worst_first
                 ],
-                "only_in_base": one.judged.lost,
-                "only_in_new": one.judged.new,
+                "only_in_base": diff.judged.lost,
+                "only_in_new": diff.judged.new,
                 "changes": [
-                    comparison.change_data(one.judged.second, change) for change in one.changes
+                    comparison.change_data(diff.judged.second, change) for change in diff.changes
                 ],
                 "failures": failed,
             }
-            for one, failed in zip(found, failures, strict=True)
+            for diff, failed in zip(diffs, failures, strict=True)
         ],
     }

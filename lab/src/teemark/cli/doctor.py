@@ -43,9 +43,9 @@ def command(
     if accelerators:
         script = files("teemark.doctor").joinpath("accelerators.sh").read_text(encoding="utf-8")
         with own_ta.ready_board(target), working("asking the accelerators …"):
-            told = target.script(script, check=False)
-        click.echo(harmless(told.text), nl=False)
-        return min(told.status, 1)
+            answer = target.script(script, check=False)
+        click.echo(harmless(answer.text), nl=False)
+        return min(answer.status, 1)
     with working(f"reaching {target.name} …") as tell, target:
         patient, problems = _examine(target, tell if sys.stderr.isatty() else say)
     if as_json:

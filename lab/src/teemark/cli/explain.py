@@ -50,33 +50,33 @@ def command(
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
     subject = subjects([run], [inside])[0]
     warn(subject.run)
-    found = {one.key: one for one in subject.breakdowns}
-    if not found:
+    calls = {call.key: call for call in subject.breakdowns}
+    if not calls:
         raise DataError(
             f"{run_path}: no case of this run is a call into the TEE that can be taken apart",
             hint="`teemark run --plan explain --trace-events` measures such calls",
         )
     for key in cases:
-        if key not in found:
+        if key not in calls:
             raise click.UsageError(
                 f"{key} can't be taken apart: it is no call into the TEE of this run "
-                f"(there are: {', '.join(list(found)[:8])}{', …' if len(found) > 8 else ''})"
+                f"(there are: {', '.join(list(calls)[:8])}{', …' if len(calls) > 8 else ''})"
             )
     if as_json:
         data = {
             "run": subject.run.file,
             "unit": subject.run.unit,
-            "breakdowns": [_breakdown(one) for one in subject.breakdowns],
+            "breakdowns": [_breakdown(call) for call in subject.breakdowns],
             "findings": subject.findings,
         }
         common.put_json(data)
     else:
-        chosen: Sequence[Breakdown] = tuple(found[key] for key in cases)
+        chosen: Sequence[Breakdown] = tuple(calls[key] for key in cases)
         if not chosen:
             chosen = subject.breakdowns if everything else shown(subject.breakdowns)
         _show(subject, chosen, whole=everything or bool(cases))
-    apart = any(check.answer == "no" for one in subject.breakdowns for check in one.checks)
-    apart |= any(one.answer == "no" for one in subject.models.counted.values())
+    apart = any(check.answer == "no" for call in subject.breakdowns for check in call.checks)
+    apart |= any(counted.answer == "no" for counted in subject.models.counted.values())
     return 1 if apart or not subject.run.as_asked else 0
 
 
@@ -84,21 +84,21 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
     """Prints a bar and its parts for each call, then the causes. With `whole` it also prints the
     sources of the parts, and the evidence for the causes."""
     console = text_terminal(100)
-    for one in chosen:
-        head = f"{one.key}: {figures.time(subject.run, one.total)}"
-        parts = [(part, share) for part, share in bars.widths(one) if share >= bars.LEAST]
+    for call in chosen:
+        head = f"{call.key}: {figures.time(subject.run, call.total)}"
+        parts = [(part, share) for part, share in bars.widths(call) if share >= bars.LEAST]
         if len(parts) == 1 and not whole:
             ((part, share),) = parts
             paragraph(console, f"{head}: {part.title} {fmt.percent(share)}")
             continue
         paragraph(console, head)
         style = {part.name: _STYLES.get(part.colour, "") for part, _ in parts}
-        drawn = [pair for pair in bars.line(one, console.width - 4) if pair[0].name in style]
+        drawn = [pair for pair in bars.line(call, console.width - 4) if pair[0].name in style]
         if len(parts) > 1:
             bar = ((cells, style[part.name]) for part, cells in drawn)
             console.print(Text.assemble("  ", *bar))
         if whole:
-            terminal.show(console, parts_of(subject, one))
+            terminal.show(console, parts_of(subject, call))
             console.print()
             continue
         signs = {part.name: cells[0] for part, cells in drawn}
@@ -112,8 +112,8 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
         terminal.show(console, [*causes_of(subject), Findings(subject.doubts)])
         return
     summary.dearest(console, subject)
-    told = causes_of(subject, summary.DEAREST)
-    terminal.show(console, [block for block in told if not isinstance(block, Findings)])
+    blocks = causes_of(subject, summary.DEAREST)
+    terminal.show(console, [block for block in blocks if not isinstance(block, Findings)])
     for doubt in subject.doubts:
         paragraph(console, f"! {doubt.claim}")
     paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
@@ -123,13 +123,13 @@ _COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")
 _STYLES = {**dict(zip("0123456", _COLOURS, strict=True)), "other": "dim"}
 
 
-def _breakdown(one: Breakdown) -> dict[str, object]:
+def _breakdown(call: Breakdown) -> dict[str, object]:
     parts = ("name", "title", "source", "reason", "measure", "covers")
     return {
-        "case": one.key,
-        "kind": one.kind,
-        "total": figure(one.total),
-        "parts": [common.picked(part, *parts) | figure(part.value) for part in one.parts],
+        "case": call.key,
+        "kind": call.kind,
+        "total": figure(call.total),
+        "parts": [common.picked(part, *parts) | figure(part.value) for part in call.parts],
         "checks": [
             {
                 "what": check.what,
@@ -137,6 +137,6 @@ def _breakdown(one: Breakdown) -> dict[str, object]:
                 "other": {**figure(check.other), "source": check.other_source},
                 "agree": check.answer,
             }
-            for check in one.checks
+            for check in call.checks
         ],
     }

@@ -102,56 +102,56 @@ def command(
     return 1 if _failed(gated.found, limit) else 0
 
 
-def _failed(found: Comparison, limit: Limit) -> bool:
+def _failed(judged: Comparison, limit: Limit) -> bool:
     """Returns true if the gate fails; it also fails if nothing can be judged."""
-    unknown = all(one.verdict == "undecided" for one in found.pairs)
-    return unknown or bool(found.lost) or any(map(limit.broken, found.pairs))
+    unknown = all(pair.verdict == "undecided" for pair in judged.pairs)
+    return unknown or bool(judged.lost) or any(map(limit.broken, judged.pairs))
 
 
 def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
     """Returns the answer and its evidence."""
-    found = gated.found
-    if found is None:
+    judged = gated.found
+    if judged is None:
         answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."
         rows = [(name, *versions) for name, versions in (gated.other or {}).items()]
         again = "Check out the code of the baseline (`git stash`, or its commit), measure it with "
         again += "what is here, by `--update`, and gate again."
         versions = Table(left("version of", "in the baseline", "here"), rows)
         return [Heading(answer), versions, Paragraph((again,))]
-    gone = f" {len(found.lost)} gone." if found.lost else ""
-    head = f"{'FAIL' if _failed(found, limit) else 'PASS'}: {comparison.outcome(found)}{gone}"
+    gone = f" {len(judged.lost)} gone." if judged.lost else ""
+    head = f"{'FAIL' if _failed(judged, limit) else 'PASS'}: {comparison.outcome(judged)}{gone}"
     made: list[Block] = [Heading(head)]
-    if moved := [one for one in found.worst_first if one.moved]:
-        functions = {case: f"{case}: {said}" for case, said in gated.functions.items()}
-        made += comparison.change_table(Compared(found, changes(found), functions))
+    if moved := [pair for pair in judged.worst_first if pair.moved]:
+        functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
+        made += comparison.change_table(Compared(judged, changes(judged), functions))
         cases = [
             (
-                one.name,
-                *(fmt.count(round(figure.value)) for figure in (one.first, one.second)),
-                f"{comparison.SIGN[one.verdict]} {comparison.change(one)}",
+                pair.name,
+                *(fmt.count(round(figure.value)) for figure in (pair.first, pair.second)),
+                f"{comparison.SIGN[pair.verdict]} {comparison.change(pair)}",
             )
-            for one in moved
+            for pair in moved
         ]
         made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
-    said = [f"{case}: not measured any more" for case in found.lost]
-    said += [f"{skip.case}: {skip.reason}" for skip in found.second.skips if found.lost]
+    notes = [f"{case}: not measured any more" for case in judged.lost]
+    notes += [f"{skip.case}: {skip.reason}" for skip in judged.second.skips if judged.lost]
     if any(map(limit.broken, moved)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
-        said.append(f"which functions isn't known: the baseline {why}")
-    if scattered := figures_of(found.second)[1]:
+        notes.append(f"which functions isn't known: the baseline {why}")
+    if scattered := figures_of(judged.second)[1]:
         why = "not judged, as where calls wait for a disk, or each makes another key"
-        said.append(f"{why}: {', '.join(scattered)}")
-    if found.new:
-        said.append(f"not in the baseline: {', '.join(found.new)}")
-    if found.of("better") or found.new:
-        said.append("`--update` takes what is new or cheaper into the baseline.")
-    said += filter(None, (comparison.visible(found),))
-    return [*made, Bullets(tuple((one,) for one in said))]
+        notes.append(f"{why}: {', '.join(scattered)}")
+    if judged.new:
+        notes.append(f"not in the baseline: {', '.join(judged.new)}")
+    if judged.of("better") or judged.new:
+        notes.append("`--update` takes what is new or cheaper into the baseline.")
+    notes += filter(None, (comparison.visible(judged),))
+    return [*made, Bullets(tuple((note,) for note in notes))]
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
-    found = gated.found
-    if found is None:
+    judged = gated.found
+    if judged is None:
         return {
             "outcome": "unknown",
             "other_versions": {
@@ -160,15 +160,15 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
             },
         }
     return {
-        "outcome": "fail" if _failed(found, limit) else "pass",
-        "cases": [comparison.case_data(one) for one in found.worst_first],
+        "outcome": "fail" if _failed(judged, limit) else "pass",
+        "cases": [comparison.case_data(pair) for pair in judged.worst_first],
         "changes": [
-            comparison.change_data(found.second, change)
+            comparison.change_data(judged.second, change)
             | dict(zip(("traced", "functions"), gated.why(change), strict=True))
-            for change in changes(found)
+            for change in changes(judged)
         ],
-        "gone": list(found.lost),
-        "not_in_baseline": list(found.new),
-        "scattered": list(figures_of(found.second)[1]),
+        "gone": list(judged.lost),
+        "not_in_baseline": list(judged.new),
+        "scattered": list(figures_of(judged.second)[1]),
         "functions": dict(gated.functions),
     }

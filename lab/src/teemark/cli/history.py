@@ -69,27 +69,27 @@ def command(
     elif not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     asked = [
-        one
-        for one in listing.entries(folder)
-        if not one.board or (board or one.board, plan or one.plan) == (one.board, one.plan)
+        run
+        for run in listing.entries(folder)
+        if not run.board or (board or run.board, plan or run.plan) == (run.board, run.plan)
     ]
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
     runs = _runs(folder, asked)
     try:
-        found = history.lines(runs)
+        lines = history.lines(runs)
     except ModuleNotFoundError as error:
         raise MissingOutput(
             f"{error.name} isn't installed, which finds changes of sampled times",
             hint="`make venv-dev` installs it",
         ) from None
-    remark = _remark(runs, found)
-    _show(runs, found, remark, everything=everything)
+    remark = _remark(runs, lines)
+    _show(runs, lines, remark, everything=everything)
     if output is not None:
         assert runs[0].run is not None
         title = f"{runs[0].run.plan} on {runs[0].name}, over time"
-        write_whole(output, history_page.render(title, runs, found, remark))
+        write_whole(output, history_page.render(title, runs, lines, remark))
         click.echo(f"page: {output}")
     return 0
 
@@ -104,11 +104,11 @@ def _store(folder: Path, word: str) -> Store:
 def _list(asked: Sequence[Entry]) -> int:
     """Prints a line for each run: when it began, board, plan, commit, labels and folder."""
     lines = []
-    for one in asked:
-        commit = one.commit.short if one.commit is not None else fmt.NONE
-        labels = " ".join(f"{key}={value}" for key, value in one.labels.items())
-        told = (one.started, one.board, one.plan, commit, labels or fmt.NONE, one.folder)
-        lines.append("  ".join(told) if not one.wrong else f"{one.folder}  left out: {one.wrong}")
+    for run in asked:
+        commit = run.commit.short if run.commit is not None else fmt.NONE
+        labels = " ".join(f"{key}={value}" for key, value in run.labels.items())
+        row = (run.started, run.board, run.plan, commit, labels or fmt.NONE, run.folder)
+        lines.append("  ".join(row) if not run.wrong else f"{run.folder}  left out: {run.wrong}")
     click.echo(harmless("\n".join(lines)) if lines else "no runs")
     return 0
 
@@ -117,11 +117,11 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     """Returns the complete runs in the order of time; raises UsageMistake unless all are of one
     board and plan."""
     runs = []
-    for one in asked:
+    for listed in asked:
         try:
-            if one.wrong:
-                raise DataError(one.wrong)
-            run = reader.read(folder / one.folder)
+            if listed.wrong:
+                raise DataError(listed.wrong)
+            run = reader.read(folder / listed.folder)
             if run.incomplete is not None:
                 raise DataError(f"{run.file}: {run.incomplete}")
         except TeemarkError as error:
@@ -130,9 +130,9 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
             runs.append(run)
     kinds = sorted({(run.run.board, run.run.plan) for run in runs if run.run is not None})
     if len(kinds) > 1:
-        said = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
+        plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
-            f"{folder} has runs of several boards or plans: {said}",
+            f"{folder} has runs of several boards or plans: {plans}",
             hint="choose by --board and --plan",
         )
     if len(runs) < 2:
@@ -144,13 +144,13 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     return runs
 
 
-def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
+def _remark(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
     if all(run.icount for run in runs):
         text = (
             "A level changes where instructions differ by more than two boots of one build do, and "
             "the next run doesn't take it back."
         )
-        scattered = sum(line.scattered for line in found)
+        scattered = sum(line.scattered for line in lines)
         if scattered:
             text += (
                 f" The samples of {fmt.plural(scattered, 'case')} scatter, as where calls wait for "
@@ -164,11 +164,11 @@ def _remark(runs: Sequence[RunData], found: Sequence[Line]) -> str:
     return "Levels by PELT: of cases that didn't change, at most about 3 % show a change by chance."
 
 
-def _show(runs: Sequence[RunData], found: Sequence[Line], remark: str, *, everything: bool) -> None:
+def _show(runs: Sequence[RunData], lines: Sequence[Line], remark: str, *, everything: bool) -> None:
     """Shows the answer, and the changes with their times; with `everything` also each case."""
     blocks = [
-        Paragraph((history_page.answer(runs, found),)),
-        *history_page.event_table(runs, found),
+        Paragraph((history_page.answer(runs, lines),)),
+        *history_page.event_table(runs, lines),
     ]
-    blocks += [history_page.case_table(found, runs)] if everything else []
+    blocks += [history_page.case_table(lines, runs)] if everything else []
     terminal.show(text_terminal(), [*blocks, Paragraph((Quiet(remark),))])

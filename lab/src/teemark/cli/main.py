@@ -86,8 +86,8 @@ class LazyGroup(click.Group):
             if row.name == cmd_name:
                 name = row.module or row.name.replace("-", "_")
                 module = vars(importlib.import_module(f"teemark.cli.{name}"))
-                commands = (one for one in module.values() if isinstance(one, click.Command))
-                return next(one for one in commands if one.name == cmd_name)
+                commands = (attr for attr in module.values() if isinstance(attr, click.Command))
+                return next(command for command in commands if command.name == cmd_name)
         if ctx.resilient_parsing:
             return None
         hint = f"{meant(cmd_name, (row.name for row in TABLE))}see `teemark --help`"

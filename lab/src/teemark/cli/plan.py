@@ -22,12 +22,12 @@ def list_plans(as_json: bool = json_option("One JSON array, for scripts.")) -> i
     status = 0
     for name in plan.available():
         try:
-            found = plan.load(name)
+            loaded = plan.load(name)
         except TeemarkError as error:
             click.echo(f"teemark: error: {error.message}", err=True)
             status = 1
             continue
-        rows.append((name, len(found.cases), found.summary))
+        rows.append((name, len(loaded.cases), loaded.summary))
     if as_json:
         put_json([dict(zip(("name", "cases", "summary"), row, strict=True)) for row in rows])
         return status
@@ -46,15 +46,15 @@ def show(
     NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's
     line: no board is needed for that.
     """
-    found = plan.load(name)
+    loaded = plan.load(name)
     if only:
-        found = plan.select(found, only)
-    if not plan_check.check(found):
+        loaded = plan.select(loaded, only)
+    if not plan_check.check(loaded):
         console.say("teemark: names of cases weren't checked: `make host` builds what knows them")
-    cases = found.cases
+    cases = loaded.cases
     if as_json:
-        told = [{"case": case.key, **picked(case, "samples", "min_us", "repeat")} for case in cases]
-        put_json({"name": found.name, "summary": found.summary, "cases": told})
+        rows = [{"case": case.key, **picked(case, "samples", "min_us", "repeat")} for case in cases]
+        put_json({"name": loaded.name, "summary": loaded.summary, "cases": rows})
         return
-    click.echo(f"# {found.name}: {found.summary}")
+    click.echo(f"# {loaded.name}: {loaded.summary}")
     click.echo(plan.case_lines(cases), nl=False)

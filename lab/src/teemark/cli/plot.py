@@ -63,8 +63,8 @@ def command(
         [read(path) for path in run_paths], [store.find(locate(path).parent) for path in run_paths]
     )
     if what == "compare":
-        pairs = [comparison.compared(about[0], other) for other in about[1:]]
-        charts = [one for pair in pairs if (one := comparison.chart(pair)) is not None]
+        pairs = [comparison.compared(about[0], subject) for subject in about[1:]]
+        charts = [chart for pair in pairs if (chart := comparison.chart(pair)) is not None]
     else:
         charts = [_one(what, subject, of) for subject in about]
     if not charts:
@@ -77,20 +77,20 @@ def command(
 
 def _one(what: str, subject: Subject, of: str | None) -> Chart:
     """Returns the chart of a run; if the run lacks it, the error names the charts that it has."""
-    found: dict[str, Callable[[], Chart]] = {}
+    charts: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
         drawn = curves(subject).items()
-        found = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
+        charts = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)
         if shown and of is None:
             return call_chart(subject, shown)
-        found = {one.key: partial(call_chart, subject, (one,)) for one in subject.breakdowns}
+        charts = {call.key: partial(call_chart, subject, (call,)) for call in subject.breakdowns}
     elif subject.trace is not None:
-        found = {case.case: partial(flame_chart, case) for case in subject.trace.cases}
-    if not found:
+        charts = {case.case: partial(flame_chart, case) for case in subject.trace.cases}
+    if not charts:
         raise DataError(f"{subject.run.file} has no {what}", hint=_MEASURED_BY[what])
-    if of is not None and of not in found:
-        names = ", ".join(list(found)[:8])
+    if of is not None and of not in charts:
+        names = ", ".join(list(charts)[:8])
         raise UsageMistake(f"{subject.run.file} has no {what} of {of}", hint=f"there are: {names}")
-    return found[of or next(iter(found))]()
+    return charts[of or next(iter(charts))]()

@@ -48,8 +48,8 @@ def command(
     file = config.find(board)
     directory = directory_for(out, file.name, "pr")
     keys = cases or pull_request.CASES
-    found = pull_request.measure(file, tree.absolute(), (base, head), keys, directory)
-    again = ["teemark", "pr", "--optee", "TREE", found.base, found.head, *cases]
-    made = pull_request.blocks(found, limit.share, shlex.join(again))
+    measured = pull_request.measure(file, tree.absolute(), (base, head), keys, directory)
+    again = ["teemark", "pr", "--optee", "TREE", measured.base, measured.head, *cases]
+    made = pull_request.blocks(measured, limit.share, shlex.join(again))
     click.echo("\n\n".join(markdown.block(block, 2) for block in made))
-    return 1 if found.dearer(limit.share) or found.gone else 0
+    return 1 if measured.dearer(limit.share) or measured.gone else 0

@@ -44,19 +44,19 @@ def command(
     if not tasks:
         _catalogue(run, models, as_json)
         return 0
-    found: list[tuple[Work, Prediction | Unpredictable]] = []
+    predictions: list[tuple[Work, Prediction | Unpredictable]] = []
     for task in tasks:
         try:
-            found.append((task, predict(models, task)))
+            predictions.append((task, predict(models, task)))
         except Unpredictable as error:
-            found.append((task, error))
+            predictions.append((task, error))
     if as_json:
-        data = {"unit": run.unit, "predictions": [_as_data(*one) for one in found]}
+        data = {"unit": run.unit, "predictions": [_as_data(*pair) for pair in predictions]}
         put_json(data)
     else:
-        for task, answer in found:
+        for task, answer in predictions:
             _say(run, task, answer)
-    return 1 if any(isinstance(answer, Unpredictable) for _, answer in found) else 0
+    return 1 if any(isinstance(answer, Unpredictable) for _, answer in predictions) else 0
 
 
 def asked(text: str) -> Work:
@@ -102,7 +102,7 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
         # only digits that the interval allows: down to a hundredth of its width
         step = 10.0 ** max(math.floor(math.log10(max(interval.width, 1))) - 1, 0)
         value, low, high = (
-            round(one / step) * step for one in (value, interval.low, interval.high)
+            round(number / step) * step for number in (value, interval.low, interval.high)
         )
         ends = figures.ends(run, Interval(low, high))
     paragraph(console, f"{name}: {figures.time(run, value)} ({ends})")
@@ -131,12 +131,12 @@ def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
 
 
 def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
-    known = list(catalogue(models))
+    predictable = list(catalogue(models))
     if as_json:
-        put_json({"unit": run.unit, "models": [_model(*one) for one in known]})
+        put_json({"unit": run.unit, "models": [_model(*row) for row in predictable]})
         return
     console = text_terminal()
-    if not known:
+    if not predictable:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
         return
     rows = tuple(
@@ -147,7 +147,7 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
             fmt.share(off),
             ", ".join(cost.fit.terms),
         )
-        for cost, (low, high), off in known
+        for cost, (low, high), off in predictable
     )
     table = Table((*left("model"), *right("from", "to", "off by"), *left("terms")), rows)
     terminal.show(console, [table])

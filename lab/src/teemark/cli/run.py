@@ -173,10 +173,10 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
 
     about = subjects([reader.read(out) for out in outs if (out / RUN_FILE).exists()])
     if as_json:
-        common.put_json([data(one) for one in about])
+        common.put_json([data(subject) for subject in about])
     elif about:
         terminal.show(text_terminal(), [table(about)])
-        click.echo("\n".join(_short(Path(one.run.file)) for one in about))
+        click.echo("\n".join(_short(Path(subject.run.file)) for subject in about))
     failed = int(any(child.status for child in children))
     return 128 + leaving.signalled() if leaving.signalled() else failed
 
@@ -262,8 +262,8 @@ def _ahead(board: Board, asked: Plan, starts: Starts, *, events: bool) -> tuple[
     once = runner.seconds(asked, deterministic=board.deterministic, events=events)
     guess = took or starts.count * once
     how = ", as it took the last time" if took is not None else " of measuring, at a guess"
-    told = f"{what}: {fmt.roughly_minutes(guess)}{how}"
-    return told, replace(starts, guess_s=guess / starts.count)
+    text = f"{what}: {fmt.roughly_minutes(guess)}{how}"
+    return text, replace(starts, guess_s=guess / starts.count)
 
 
 def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:

@@ -30,7 +30,7 @@ def command(
     there; 2 for a mistake on the command line.
     """
     about = subjects([read(path) for path in run_paths])
-    rows = [data(one, algorithm) for one in about]
+    rows = [data(subject, algorithm) for subject in about]
     if form == "csv":
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")
@@ -38,4 +38,4 @@ def command(
         common.put(file.getvalue(), output)
     else:
         common.put_blocks(form, output, lambda: [table(about, algorithm)], lambda: rows)
-    return 0 if all(one.run.as_asked for one in about) else 1
+    return 0 if all(subject.run.as_asked for subject in about) else 1

@@ -114,21 +114,21 @@ def command(**words: Any) -> int:
                 "a program is traced by itself: not with a CASE, --plan, --ta, --read or --against"
             )
         return _program(asked, program)
-    other = store.read(against) if against is not None else None
+    before = store.read(against) if against is not None else None
     if source is not None:
         if asked.plan is not None:
             raise UsageMistake("--read shows a trace that is there: leave --plan out")
         trace, status = _only(store.read(source), asked.cases), 0
         folder = source if source.is_dir() else source.parent
-        _report(folder, other)
+        _report(folder, before)
     else:
-        trace, folder, status = _record(asked, other)
+        trace, folder, status = _record(asked, before)
     if asked.output is not None:
         click.echo(_RENDER[asked.output](trace), nl=False)
         return status
-    _show(trace, other, asked.function)
-    if other is not None and against is not None:
-        _say_what_else_differs(against, other, folder, trace)
+    _show(trace, before, asked.function)
+    if before is not None and against is not None:
+        _say_what_else_differs(against, before, folder, trace)
     click.echo(f"report: {folder / 'report.html'}")
     return status
 
@@ -142,8 +142,8 @@ def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
     blocks: list[Block] = [table.overview(trace)] if len(trace.cases) > 1 else []
     befores = {case.case: case for case in against.cases} if against is not None else {}
     if function is not None:
-        blocks += [one for case in trace.cases for one in table.neighbours(case, function, TOP)]
-    elif pairs := [(befores[one.case], one) for one in trace.cases if one.case in befores]:
+        blocks += [block for case in trace.cases for block in table.neighbours(case, function, TOP)]
+    elif pairs := [(befores[case.case], case) for case in trace.cases if case.case in befores]:
         for before, case in pairs:
             blocks.append(Paragraph((f"{case.case}: {table.moved(before, case)}",)))
             blocks.append(table.differences(before, case, TOP))
@@ -154,10 +154,10 @@ def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
     show(terminal(120), blocks)
 
 
-def _say_what_else_differs(against: Path, other: Trace, folder: Path, trace: Trace) -> None:
+def _say_what_else_differs(against: Path, before: Trace, folder: Path, trace: Trace) -> None:
     """Says on stdout what else differs besides the code: cases, builds, flags or settings, so that
     nobody takes their effect for that of the code."""
-    for sentence in other_cases(other, trace):
+    for sentence in other_cases(before, trace):
         click.echo(sentence)
     try:
         runs = [reader.read(path) for path in (against, folder)]
@@ -250,6 +250,6 @@ def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
             point_latest(directory)
         _report(directory, against)
     for kind, troubles in (("can't run here", traced.run.skips), ("failed", traced.run.fails)):
-        for one in troubles:
-            say(f"teemark: {one.case} {kind}: {one.reason}")
+        for trouble in troubles:
+            say(f"teemark: {trouble.case} {kind}: {trouble.reason}")
     return traced.trace, directory, 1 if traced.run.fails or traced.run.skips else 0

@@ -19,7 +19,7 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
     cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
     step = f", steps of {m.clock.resolution_ns} ns" if m.clock.resolution_ns is not None else ""
     features = "no crypto instructions, no NEON" if m.cpu.features is not None else "not told"
-    found = [
+    rows = [
         ("board", m.board.model or p.why_not("board.model")),
         ("CPU", cores + _all(m.cpu.models)),
         ("instructions", " ".join(m.cpu.features or ()) or features),
@@ -35,7 +35,7 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
         ("random", f"hwrng {m.crypto.hwrng or 'none'}"),
     ]
     if m.health != HealthFacts():  # only `teebench --machine` tells these
-        found += [
+        rows += [
             ("kernel's keys", "; ".join(m.health.kernel_asymmetric or ("not told",))),
             ("disk", f"{_bytes(m.health.disk_free_bytes)} free"),
             ("TAs", _tas(p)),
@@ -43,25 +43,25 @@ def inventory(p: Patient, *, everything: bool = False) -> list[tuple[str, str]]:
             ("tracing", f"tracer {m.health.tracer}" if m.health.tracer else "not to be seen"),
         ]
     if everything:
-        found += [(name, value or why) for name, value, why in facts(m)]
-        found += [("openssl", line) for line in p.openssl]
-        found += [
+        rows += [(name, value or why) for name, value, why in facts(m)]
+        rows += [("openssl", line) for line in p.openssl]
+        rows += [
             (f"TA {ta.name}", f"{ta.uuid}: {'opened' if ta.opened else ta.reason}") for ta in p.tas
         ]
-    return found
+    return rows
 
 
 def facts(m: Machine) -> list[tuple[str, str, str]]:
     """Returns each fact's name, its value, and the reason if it has no value."""
-    found = []
+    rows = []
     groups = GROUPS if m.health != HealthFacts() else GROUPS[:-1]
     for group in groups:
         for name, value in msgspec.structs.asdict(getattr(m, group)).items():
             key = f"{group}.{name}"
             text = " · ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
             why = "" if value is not None else f"not known: {m.reasons.get(key, 'no reason given')}"
-            found.append((key, "" if why else text, why))
-    return found
+            rows.append((key, "" if why else text, why))
+    return rows
 
 
 def _all(values: tuple[str, ...] | None) -> str:

@@ -52,18 +52,18 @@ def machine(board: Board) -> Machine:
     """Returns the facts that `teebench --machine` reports."""
     result = board.capture(["teebench", "--machine"], timeout=60)
     about = "what machine it is"
-    said = answers.from_json(board.name, about, result.stdout)
-    return answers.typed(board.name, about, said | {"type": "machine"}, Machine)
+    record = answers.from_json(board.name, about, result.stdout)
+    return answers.typed(board.name, about, record | {"type": "machine"}, Machine)
 
 
 def look(board: Board) -> Patient:
     """Returns the facts that the rules need; teebench must run on the board."""
-    found = machine(board)
-    usable = found.tee.device is not None and found.tee.supplicant in ("running", None)
+    facts = machine(board)
+    usable = facts.tee.device is not None and facts.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
     return Patient(
         name=board.name,
-        machine=found,
+        machine=facts,
         tas=_tas(board) if usable else (),
         openssl=tuple(line.strip() for line in openssl.splitlines() if line.strip()),
         icount=board.deterministic,
@@ -79,8 +79,8 @@ def _tas(board: Board) -> tuple[tas.Ta, ...]:
         return ()  # no kit to build our TAs with: none is expected
     keys: dict[str, bool | None] = {}
     for file, value in digests(board, [*built]).items():
-        ours = digest(built[file]) == value
-        key = signed_with_published_key(built[file]) if ours else _of_the_board(board, file)
+        as_built = digest(built[file]) == value
+        key = signed_with_published_key(built[file]) if as_built else _of_the_board(board, file)
         keys[built[file].stem] = key
     return tuple(replace(ta, published_key=keys.get(ta.uuid)) for ta in tas.open_each(board))
 

@@ -38,8 +38,8 @@ class Patient:
 
     def there(self, module: str) -> bool | None:
         """Returns true if the kernel module is installed and could be loaded; None if unknown."""
-        known = self.machine.health.modules_there
-        return module in known if known is not None else None
+        modules = self.machine.health.modules_there
+        return module in modules if modules is not None else None
 
     def why_not(self, fact: str) -> str:
         """Returns teebench's reason why a fact is null."""
@@ -49,19 +49,19 @@ class Patient:
         """Returns the evidence, the cause and the remedy for a module that the kernel lacks. The
         remedy loads the module if it is installed, otherwise builds it, with lines for Yocto and
         Buildroot."""
-        value, there = self.option(option), self.there(module)
+        value, loadable = self.option(option), self.there(module)
         unknown = f"CONFIG_{option} isn't known ({self.why_not('kernel.options')})"
-        known = {None: unknown, "n": f"CONFIG_{option} is not set"}
-        evidence = known.get(value, f"CONFIG_{option}={value}")
+        texts = {None: unknown, "n": f"CONFIG_{option} is not set"}
+        evidence = texts.get(value, f"CONFIG_{option}={value}")
         if self.loaded(module):
             evidence += f"; module {module} is loaded"
-        elif there is None:
+        elif loadable is None:
             evidence += "; which modules there are isn't known"
         else:
-            evidence += f"; module {module} is {'there, not loaded' if there else 'not there'}"
+            evidence += f"; module {module} is {'there, not loaded' if loadable else 'not there'}"
 
         cause = f"the kernel lacks {module}: it isn't loaded, or CONFIG_{option} isn't built"
-        if there:
+        if loadable:
             cause = f"the kernel's module {module} isn't loaded"
         elif value == "n":
             cause = f"the kernel was built without CONFIG_{option}"
@@ -76,7 +76,7 @@ class Patient:
             'Buildroot:  BR2_LINUX_KERNEL_CONFIG_FRAGMENT_FILES="board/teemark.cfg"',
             load,
         )
-        return evidence, cause, load if there or value == "m" else "\n".join(build)
+        return evidence, cause, load if loadable or value == "m" else "\n".join(build)
 
     def device(self, path: str) -> tuple[str, str, str] | None:
         """Returns a device's permissions, owner and group; None if there is no such device."""

@@ -292,7 +292,7 @@ def _lacks(p: Patient) -> Symptoms:
         if step == "netlink socket" and code:
             state, *cause = p.lacking("CRYPTO_USER", "crypto_user")
             yield "crypto-netlink", f"{step}: errno {code}, {words}; {state}", *cause
-    for option, module in (one for chip in compatible for one in _ENGINES.get(chip, ())):
+    for option, module in (engine for chip in compatible for engine in _ENGINES.get(chip, ())):
         if p.option(option) == "n" or (p.option(option) == "m" and not p.loaded(module)):
             state, *cause = p.lacking(option, module)
             yield "accelerator", state, module, *cause
@@ -313,7 +313,7 @@ def _instructions(p: Patient) -> Symptoms:
         models = ", ".join(m.cpu.models or ())
         why = "the chip was made without them, or the firmware or a 32-bit kernel hides them"
         remedy = "nothing to do: software, and NEON code, is what this core has"
-        if any(one.startswith(_SILICON) for one in m.board.compatible or ()):
+        if any(chip.startswith(_SILICON) for chip in m.board.compatible or ()):
             why = "this chip was made without the ARMv8 Crypto Extensions"
         elif any(f"Cortex-A{n} " in f"{models} " for n in (5, 7, 8, 9, 15, 17)):
             why = "ARMv7 has no such instructions"
@@ -385,9 +385,9 @@ def _afalg(p: Patient) -> Symptoms:
                 evidence += f"; {state}"
                 remedy += "\nsysctl crypto.af_alg_restrict   # 0 where the kernel has it"
             case _:
-                other = f"the kernel says so at this step; {state}"
+                reason = f"the kernel says so at this step; {state}"
                 hint = "dmesg may say more; the cases are skipped with this reason"
-                cause, remedy = _AFALG_ERRORS.get(code, (other, hint))
+                cause, remedy = _AFALG_ERRORS.get(code, (reason, hint))
         over = f" over AF_ALG: {kind}" if kind != "socket" else ""
         yield "afalg-{0}", evidence, kind, over, cause, remedy
 
@@ -400,11 +400,11 @@ def problem(name: str, evidence: str, *fill: str) -> Finding:
     words = {text.partition(", ")[0]: text for text in PROBLEMS.strip().split("\n\n")}
     head, why, remedy = (text.format(*fill) for text in words[name].split("\n", 2))
     key, _, claim = head.partition(": ")
-    key, _, told = key.partition(", ")
+    key, _, level = key.partition(", ")
     return Finding(
         key=key.partition(" ")[0],
         topic="board",
-        severity=next(severity for severity in SEVERITIES if severity == told),
+        severity=next(severity for severity in SEVERITIES if severity == level),
         claim=claim,
         why=why,
         evidence=evidence,
@@ -417,10 +417,13 @@ def examine(p: Patient) -> tuple[Finding, ...]:
     problems = [problem(*symptom) for rule in SYMPTOMS for symptom in rule(p)]
     if not p.wants_tee:  # no TEE's programs: the board is measured without
         tee = ("tee-permission", "tee-driver", "tee-firmware")
-        problems = [replace(one, severity="note") if one.key in tee else one for one in problems]
-    return tuple(sorted(problems, key=lambda one: SEVERITIES.index(one.severity)))
+        problems = [
+            replace(finding, severity="note") if finding.key in tee else finding
+            for finding in problems
+        ]
+    return tuple(sorted(problems, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def meaningful(problems: tuple[Finding, ...]) -> bool:
     """Returns true if a benchmark would mean something: every problem is just a note."""
-    return all(one.severity == "note" for one in problems)
+    return all(finding.severity == "note" for finding in problems)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes profiles of a run's windows. If a case has several windows, the median one is shown, and
-all are counted."""
+"""Makes profiles of a run's windows. A case with several windows is shown by the median one; the
+instructions of each are kept."""
 
 import re
 import statistics
@@ -24,20 +24,20 @@ from teemark.trace.profile import SCHEMA, CaseTrace, Function, Line, Sample, Tra
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
-CALIBRATION = HARNESS  # The case that calls nothing: its clock shows what reading the clock takes
+CALIBRATION = HARNESS  # The case that calls nothing: it shows the cost of reading the clock
 
 UNNAMED_KEPT = 20
-LINES_KEPT = 12  # Of each function
+LINES_KEPT = 12  # Source lines kept per function
 
-Taken = tuple[Window, int | None]  # A window, and the ns that a clock said of it
+Taken = tuple[Window, int | None]  # A window, and its time by the guest's clock, ns
 
 _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
 def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
-    """Returns the files that names come from; `kernel` is the text of the board's /proc/kallsyms,
-    `own` a TA of the user's."""
+    """Returns the files that functions' names are read from; `kernel` is the text of the board's
+    /proc/kallsyms, `own` the user's TA."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
@@ -70,8 +70,8 @@ def analyse(
     *,
     beginning: bool = False,
 ) -> Trace:
-    """Returns every case of the run that `keys` names; `files` are the windows in their order.
-    `beginning`: of a call that was too long to record, as far as it was."""
+    """Returns the trace of the run's cases that `keys` names; `files` are the windows in the order
+    of recording. With `beginning`, a window that was cut short is used as far as it goes."""
     recorded = [windows.read(file, beginning) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
     sound = {case.key for case in run.sound}
@@ -102,18 +102,20 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
     )
     if len(samples) != len(recorded):
         raise _unclear(len(recorded), f"{len(samples)} samples", run.fails)
-    found: dict[str, list[tuple[Window, int]]] = defaultdict(list)
+    by_case: dict[str, list[tuple[Window, int]]] = defaultdict(list)
     for sample, window in zip(samples, recorded, strict=True):
-        found[sample.case].append((window, sample.ns))
-    if CALIBRATION not in found:
+        by_case[sample.case].append((window, sample.ns))
+    if CALIBRATION not in by_case:
         raise DataError(f"the run has no samples of {CALIBRATION}")
-    reading = statistics.fmean(ns - window.instructions for window, ns in found[CALIBRATION])
-    return {key: [(one, round(ns - reading)) for one, ns in taken] for key, taken in found.items()}
+    reading = statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
+    return {
+        key: [(call, round(ns - reading)) for call, ns in taken] for key, taken in by_case.items()
+    }
 
 
 def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
-    """Returns the windows of teehash's parts, which no clock times one by one. Each run of it
-    begins by opening a session."""
+    """Returns the windows of teehash's parts, which have no clock times. Each run of teehash begins
+    with the window that opens a session."""
     runs: list[list[Window]] = []
     for window in recorded:
         if TEEHASH_PARTS[window.marker] == "open":
@@ -123,11 +125,11 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
         runs[-1].append(window)
     if len(runs) != len(run.teehash):
         raise _unclear(len(runs), f"{len(run.teehash)} runs of teehash", run.fails)
-    found: dict[str, list[Taken]] = defaultdict(list)
+    by_part: dict[str, list[Taken]] = defaultdict(list)
     for record, parts in zip(run.teehash, runs, strict=True):
         for window in parts:
-            found[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
-    return found
+            by_part[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
+    return by_part
 
 
 def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
@@ -139,8 +141,8 @@ def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
 def profile_of(
     key: str, middle: Window, samples: tuple[Sample, ...], named_by: Sources
 ) -> CaseTrace:
-    """Returns one window with its names and its call tree, as the case `key`. Raises DataError if
-    an instruction would be missing."""
+    """Returns the profile of a case: the window `middle`, with names and call tree. Raises
+    DataError if the tree's instructions aren't all of the window's."""
     places = locate(middle, named_by)
     tree = trees.build(middle, places)
     total = sum(node.self for node in tree.nodes)
@@ -162,8 +164,8 @@ def profile_of(
 
 
 def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]:
-    """Returns how many instructions the source lines of OP-TEE's functions take, the dearest first.
-    Of a block that an exception cut short, its first instructions count once more."""
+    """Returns the instructions per source line of OP-TEE's core, most first. If an exception cut a
+    block short, the block's first instructions ran once more than the rest."""
     at: dict[int, tuple[int, int]] = {}
     executed = window.executed()
     for block in window.used().tolist():
@@ -175,14 +177,14 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
             address = int(places.blocks["address"][block]) + 4 * place
             count = at.get(address, (0, 0))[1] + times + (place < more)
             at[address] = int(places.blocks["function"][block]), count
-    found: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     lines = source_lines(core.file, list(at)) if core is not None else {}
     for address, line in lines.items():
         function, count = at[address]
-        found[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
+        counts[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
     kept: Counter[int] = Counter()
     made = []
-    for (function, line), count in found.most_common():
+    for (function, line), count in counts.most_common():
         kept[function] += 1
         if count and kept[function] <= LINES_KEPT:
             made.append(Line(function, line, count))
@@ -191,17 +193,17 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
 
 def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
     named = [f.address for f in places.functions if f.domain is Domain.CORE and f.named]
-    found = source_lines(core.file, named) if core is not None else {}
+    lines = source_lines(core.file, named) if core is not None else {}
     made = [
         Function(
             LEVELS[function.domain],
-            component(function, found.get(function.address, "").rpartition(":")[0]),
+            component(function, lines.get(function.address, "").rpartition(":")[0]),
             function.name,
             function.named,
         )
         for function in places.functions
     ]
-    # Roots of other threads have the numbers behind.
+    # Functions numbered beyond the named ones are the roots of other threads.
     programs: dict[int, Counter[str]] = defaultdict(Counter)
     roots: list[int] = []
     for index, node in enumerate(tree.nodes):
@@ -220,17 +222,17 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
 
 
 def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
-    """Returns the blocks without a symbol that execute most instructions, without those of an
-    opaque core."""
+    """Returns the blocks without a symbol that executed most instructions, except an opaque
+    core's."""
     executed = window.executed()
-    found: Counter[tuple[str, str, int]] = Counter()
+    counts: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():
         function = places.functions[places.blocks["function"][block]]
         if not function.named and function.name != OPAQUE_CORE:
             level = LEVELS[function.domain]
             address = int(places.blocks["address"][block]) & (1 << 48) - 1
-            found[level, function.module, address] += int(executed[block])
+            counts[level, function.module, address] += int(executed[block])
     return tuple(
         Unnamed(level, module, hex(address), count)
-        for (level, module, address), count in found.most_common(UNNAMED_KEPT)
+        for (level, module, address), count in counts.most_common(UNNAMED_KEPT)
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A baseline says what each case took on the exact board, in a text file that is committed: a gate
-holds a run against. docs/ci.md shows the file.
+"""A baseline holds the instructions of each case on the exact board, in a committed text file with
+which a gate compares runs. docs/ci.md shows the file.
 
-`by` is what else decides the figures. Of a traced case the functions are listed that take a
-hundredth of it or more, those of programs and TAs that take a thousandth, without what they call,
-and the sum of all others."""
+`by` names the versions that also decide the figures. A traced case has a list of the functions that
+take a hundredth of its instructions or more (a thousandth for programs and TAs), each without what
+it calls, and the sum of all others."""
 
 import math
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ from teemark.model.compare import Comparison, judged, readings, shifted, slack
 from teemark.model.stats import Estimate, exactly
 from teemark.run.reader import RunData
 
-OTHERS = ("", "others")  # Level and name of what isn't listed
+OTHERS = ("", "others")  # Level and name of the sum of unlisted functions
 
 LISTED = 0.01
 OWN_LISTED = 0.001
-"""A function is listed if it takes LISTED of its case, or OWN_LISTED if it is of a program or a
-TA."""
+"""A function is listed if it takes this share of its case: OWN_LISTED in programs and TAs, else
+LISTED."""
 
 GROWN = 1.5
-"""A function that isn't listed, and takes so many times as much as would be listed, has grown."""
+"""An unlisted function has grown if it takes more than this many times the listing threshold."""
 
 HEAD = "# Instructions a call. `teemark gate --baseline FILE --update` writes this file.\n"
 
@@ -36,36 +36,36 @@ class Baseline:
     board: str
     by: Mapping[str, str]
     figures: Mapping[str, float]
-    """Instructions a call by the case's key; ` x4` behind the key says that a call is four
-    operations."""
+    """Instructions per call by the case's key; ` x4` behind a key means four operations per
+    call."""
     functions: Mapping[str, Functions] = field(default_factory=dict)
 
 
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
-    """Returns the figures that are counted, by key; and apart from them those that are sampled even
-    here: calls that wait for a disk differ from boot to boot by any amount."""
+    """Returns the counted figures by key, and separately the scattered ones: calls that wait for a
+    disk differ from boot to boot by any amount."""
     counted: dict[str, float] = {}
     scattered: dict[str, float] = {}
-    for key, one in readings(run).items():
-        (counted if one.steady else scattered)[key] = round(one.least, 3)
+    for key, reading in readings(run).items():
+        (counted if reading.steady else scattered)[key] = round(reading.least, 3)
     return counted, scattered
 
 
 def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
-    """Compares boots with the baseline, by the judge of `compare`. The smallest figure of the boots
-    counts, since one boot of many takes more than the others. A case that scatters in the last boot
-    is undecided."""
+    """Compares boots with the baseline, by the judge of `compare`. The boots' smallest figure
+    counts, since some boots take more instructions than others. A case that scatters in the last
+    boot is undecided."""
     measured = [readings(boot) for boot in boots]
     pairs, lost = [], []
     for key, before in baseline.figures.items():
-        found = [boot[key] for boot in measured if key in boot]
-        if not found:
+        by_boot = [boot[key] for boot in measured if key in boot]
+        if not by_boot:
             lost.append(key)
             continue
-        last = found[-1]
+        last = by_boot[-1]
         now = Estimate(round(last.least, 3))
         if last.steady:
-            now = exactly(round(min(one.least for one in found if one.steady), 3))
+            now = exactly(round(min(reading.least for reading in by_boot if reading.steady), 3))
         pairs.append(judged(last.difference(exactly(before), now), *slack(before, last)))
     new = tuple(key for key in figures_of(boots[-1])[0] if key not in baseline.figures)
     return Comparison(boots[-1], boots[-1], tuple(shifted(pairs)), tuple(lost), new)
@@ -76,12 +76,12 @@ def _least(level: str, functions: Functions) -> float:
 
 
 def listed(functions: Functions) -> dict[tuple[str, str], int]:
-    """Returns the functions that are listed, the largest first, and the sum of the others."""
+    """Returns the functions that are to be listed, the largest first, and the sum of the others."""
     ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
-    found = {
+    large = {
         key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS
     }
-    return found | {OTHERS: sum(functions.values()) - sum(found.values())}
+    return large | {OTHERS: sum(functions.values()) - sum(large.values())}
 
 
 def render(baseline: Baseline) -> str:
@@ -106,7 +106,7 @@ def parse(text: str, file: str) -> Baseline:
     by: dict[str, str] = {}
     figures: dict[str, float] = {}
     functions: dict[str, dict[tuple[str, str], int]] = {}
-    kept: dict[tuple[str, str], int] | None = None  # of the case whose functions are listed
+    kept: dict[tuple[str, str], int] | None = None  # functions of the current case
     for number, line in enumerate(text.splitlines(), 1):
         first, _, rest = line.partition(" ")
         name, _, value = rest.partition(" ")
@@ -139,8 +139,8 @@ _REMEDY = "`teemark gate --update` writes the whole file"
 
 def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:
     """Returns level, name and difference in instructions of each function that changed, the largest
-    difference first. `before` has only the listed functions. A function that it lacks is new if it
-    is too large to have been left out; otherwise it counts among the others."""
+    difference first. `before` has only listed functions: a function it lacks is new if it is too
+    large to have been left out; otherwise it counts among the others."""
     changes = {key: after.get(key, 0) - count for key, count in before.items() if key != OTHERS}
     changes |= {
         key: count
@@ -148,5 +148,5 @@ def function_changes(before: Functions, after: Functions) -> list[tuple[str, str
         if key not in before and count >= GROWN * _least(key[0], before)
     }
     changes[OTHERS] = sum(after.values()) - sum(before.values()) - sum(changes.values())
-    found = [(*key, count) for key, count in changes.items() if count]
-    return sorted(found, key=lambda one: -abs(one[2]))
+    changed = [(*key, count) for key, count in changes.items() if count]
+    return sorted(changed, key=lambda change: -abs(change[2]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The gate: a plan on the exact board, held against what each case took before. If a case got
-dearer, the plan is measured once more on a fresh boot, since one boot of many differs from the
-others, and meanwhile a case of each change is traced, to name the functions."""
+"""The gate measures a plan on the exact board and compares it with the baseline. If a case got
+dearer, the plan is measured again on a fresh boot, since boots differ; at the same time one case of
+each change is traced, to name the functions that changed."""
 
 import tempfile
 from collections import Counter
@@ -30,24 +30,24 @@ from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace
 from teemark.trace.window import HASHING
 
-TRACED = 8  # Most changes of which a case is traced
+TRACED = 8  # Most changes that are traced, by one case each
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """The outcome of a gate. `other` names what has another version than in the baseline: then
-    nothing was measured, and nothing is known."""
+    """The outcome of a gate. If `other` isn't None, versions differ from the baseline's, and
+    nothing was measured."""
 
     found: Comparison | None = None
     other: Mapping[str, tuple[str, str]] | None = None
-    """The versions by name: as in the baseline, and as it is here."""
+    """The versions that differ, by name: the baseline's and the present one."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """The changes of the functions of each traced case, in words."""
+    """How the functions of each traced case changed, in words."""
 
     def why(self, change: Change) -> tuple[str, str]:
-        """Returns the case of a change that was traced, and what its functions take more or less;
-        two empty strings where none was."""
-        case = next((one.case for one in change.cases if one.case in self.functions), "")
+        """Returns the traced case of a change, and how its functions changed, in words; two empty
+        strings if none was traced."""
+        case = next((pair.case for pair in change.cases if pair.case in self.functions), "")
         return case, self.functions.get(case, "")
 
 
@@ -60,7 +60,7 @@ def read(file: Path) -> Baseline:
 
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
-    """Returns what has another version than in the baseline, with both versions."""
+    """Returns the versions that differ, by name: the baseline's and the present one."""
     return unlike(baseline.by, made_by(file))
 
 
@@ -80,9 +80,9 @@ def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
 
 
 def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """Returns the functions of each case, without what they call; none for calls of several
-    operations."""
-    # Those of a step of teehash are its parts between opening and closing.
+    """Returns the instructions of each case's functions, without what they call. Cases with several
+    operations per call are left out."""
+    # The functions of a step of teehash are those of its parts between opening and closing.
     cases = {
         key: [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
         for key in keys
@@ -93,49 +93,49 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Function
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
         done = record.record(file, wanted, Path(folder) / "trace", own=own)
-    found = {
+    traces = {
         key: [case for part in parts if (case := done.trace.case(part)) is not None]
         for key, parts in cases.items()
     }
-    return {key: added_up(parts) for key, parts in found.items() if parts}
+    return {key: added_up(parts) for key, parts in traces.items() if parts}
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
-    """Adds up the parts of one work, each as often as it is done; the last is done once."""
-    found: Counter[tuple[str, str]] = Counter()
+    """Adds up the parts of a step, each as often as it runs for one run of the last part."""
+    total: Counter[tuple[str, str]] = Counter()
     for part in parts:
         times = len(part.samples) // len(parts[-1].samples)
-        found.update({function: times * count for function, count in part.own.items()})
-    return found
+        total.update({function: times * count for function, count in part.own.items()})
+    return total
 
 
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
-    """Measures the plan. If something got dearer than the limit allows, it measures again on a
-    second boot, and at the same time traces a case of each change on a third."""
-    if other := differing(baseline, file):
-        return Gated(other=other)
+    """Measures the plan and compares it. If a case got dearer than `limit` allows, measures again
+    on a second boot, and meanwhile traces a case of each change on a third."""
+    if versions := differing(baseline, file):
+        return Gated(other=versions)
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         first = _boot(file, own, Path(folder) / "first")
-        found = held_against(baseline, first)
-        worse = {one.case for one in found.pairs if limit.broken(one)}
+        comparison = held_against(baseline, first)
+        worse = {pair.case for pair in comparison.pairs if limit.broken(pair)}
         if not worse:
-            return Gated(found)
+            return Gated(comparison)
         say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
         with ThreadPoolExecutor(1) as pool:
-            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, found))
+            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, comparison))
             again = _boot(file, own, Path(folder) / "second")
             functions = tracing.result()
     return Gated(held_against(baseline, first, again), functions=functions)
 
 
-def to_trace(baseline: Baseline, found: Comparison) -> list[str]:
-    """Returns a case of each change, of those that the baseline has functions of: the shortest,
-    whose trace has least beside the change."""
+def to_trace(baseline: Baseline, comparison: Comparison) -> list[str]:
+    """Returns one case per change, of those whose functions the baseline has: the shortest, since
+    its trace has least besides the change."""
     listed = (
-        [one for one in change.cases if one.case in baseline.functions and one.repeat == 1]
-        for change in changes(found)
+        [pair for pair in change.cases if pair.case in baseline.functions and pair.repeat == 1]
+        for change in changes(comparison)
     )
-    shortest = [min(known, key=lambda one: one.first.value).case for known in listed if known]
+    shortest = [min(pairs, key=lambda pair: pair.first.value).case for pairs in listed if pairs]
     return shortest[:TRACED]
 
 
@@ -149,7 +149,7 @@ def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
 def functions_of(
     file: BoardFile, own: Own, baseline: Baseline, cases: Sequence[str]
 ) -> dict[str, str]:
-    """Returns what these cases' functions take more or less than in the baseline, in words."""
+    """Returns how the functions of these cases changed from the baseline, in words."""
     if not cases:
         return {}
     try:
@@ -165,24 +165,24 @@ def functions_of(
 
 
 def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
-    said = [
+    phrases = [
         f"{name}{f' ({level})' if level else ''} {count:+}" for level, name, count in changes[:most]
     ]
-    return ", ".join(said) or "no function that the baseline lists changed"
+    return ", ".join(phrases) or "no function that the baseline lists changed"
 
 
 def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
-    """Makes a baseline of what is there now, from two boots: the smaller figure of each case that
-    is counted in both, since one boot of many is dearer than the others."""
+    """Makes a baseline of the present state from two boots. Each case that is counted in both gets
+    the smaller figure, since some boots take more instructions than others."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
-        one, other = (
+        first, second = (
             baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")
         )
-    figures = {key: min(value, other[key]) for key, value in one.items() if key in other}
+    figures = {key: min(value, second[key]) for key, value in first.items() if key in second}
     if not figures:
         raise DataError(
             "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
             hint="let the plan have cases that don't wait, such as a call or a digest",
         )
-    known = traced(file, own, list(figures)) if functions else {}
-    return Baseline(own.plan.name, file.name, made_by(file), figures, known)
+    by_case = traced(file, own, list(figures)) if functions else {}
+    return Baseline(own.plan.name, file.name, made_by(file), figures, by_case)

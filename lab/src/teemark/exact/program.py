@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Any program's calls into the TEE, instruction by instruction: on the exact board, with QEMU's
-plugin and the library that is preloaded into the program."""
+"""Traces any program's calls into the TEE instruction by instruction, on the exact board: with
+QEMU's plugin, and a library that is preloaded into the program."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
 from teemark.trace.symbols import Elf, read_elf
 
 DISK = 2 << 30
-"""Bytes of windows that are written at most; what comes later is counted, but has no functions."""
+"""Most bytes of windows that are written; later calls are counted, but have no functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Traced:
     ran: Ran
     trace: Trace
     names: Names
-    unread: tuple[str, ...]  # Calls whose window isn't whole, with the reason
+    unread: tuple[str, ...]  # Calls whose window can't be used, each with the reason
 
 
 def known_names(kit: Kit, files: Sequence[Path]) -> Names:
-    """Names from the headers of OP-TEE's kit and of its source's TAs, and from the user's files."""
+    """Returns names from the headers of OP-TEE's kit and source TAs, and from the user's files."""
     headers = sorted((kit.folder / "include").glob("*.h"))
     tree = sorted((paths.optee_builds() / "src/tree/ta").glob("*/include/*.h"))
     return names.read([names.KNOWN, *headers, *tree, *files])
@@ -49,24 +49,24 @@ def record(
     with recording(file, f"room={DISK}") as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
             optee = board.optee
-        # OP-TEE takes only the TAs of its own version.
+        # OP-TEE accepts only TAs of its own version.
         own = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))
         program = replace(program, push=(*own, *program.push))
         with working(f"running {program.argv[0]} on {board.name} …"), board:
             ran = watching.run(board, program, directory, windows=True, every=every)
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
-        known = known_names(optee.kit, files)
+        kit_names = known_names(optee.kit, files)
         with working("reading the trace …"):
             named_by = _sources(sources(optee, kernel), ran, program, folder)
-            cases, unread = _cases(ran, known, named_by, folder)
+            cases, unread = _cases(ran, kit_names, named_by, folder)
     trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases.values()))
     store.write(trace, directory)
-    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, known, tuple(unread))
+    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, kit_names, tuple(unread))
 
 
 def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
-    """Returns the calls without the time that the guest slept in a traced one, until its disk was
-    ready as a rule: that depends on how busy this machine is. `cases` are by window."""
+    """Returns the calls without the time that the guest slept in traced ones, mostly waiting for
+    its disk: that time depends on the load of this machine. `cases` are by window number."""
     slept = {window: case.instructions for window, case in cases.items() if case.slept}
     made = (
         call if call.window not in slept else replace(call, end=call.begin + slept[call.window])
@@ -76,12 +76,12 @@ def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
 
 
 def _cases(
-    ran: Ran, known: Names, named_by: Sources, folder: Path
+    ran: Ran, kit_names: Names, named_by: Sources, folder: Path
 ) -> tuple[dict[int, CaseTrace], list[str]]:
     cases, unread = {}, []
     windows = {call.window: call for call in ran.watched.calls if call.window is not None}
     for number, call in sorted(windows.items()):
-        key = f"{calls.name_of(call, known)} ({ran.watched.calls.index(call) + 1})"
+        key = f"{calls.name_of(call, kit_names)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")
             samples = (Sample(recorded.instructions, None),)
@@ -92,13 +92,13 @@ def _cases(
     return cases, unread
 
 
-def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
-    """Returns the known sources with the files that the program's processes had mapped, and the TAs
-    that it called."""
+def _sources(named_by: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
+    """Returns `known` with the files that the program's processes had mapped, and the TAs that it
+    called."""
     root = paths.vboard() / "root"
     preloaded = paths.built_programs("aarch64") / watching.LIBRARY
     pushed = {file.name: file for file in (*program.push, preloaded)}
-    mine = {elf.file for elf in known.programs}
+    mine = {elf.file for elf in named_by.programs}
     programs = []
     for name in sorted({name for maps in ran.maps.values() for name in maps.files}):
         file = pushed.get(Path(name).name, root / name.lstrip("/"))
@@ -111,12 +111,14 @@ def _sources(known: Sources, ran: Ran, program: Program, folder: Path) -> Source
             tas.append(read_elf(file.with_suffix(".elf"), f"TA {ta[:8]}"))
         elif file.is_file() and (elf := _signed(file, folder)) is not None:
             tas.append(elf)
-    # The loader stands last: it is tried last, too.
-    return replace(known, programs=known.programs + tuple(programs), tas=(*tas, *known.tas))
+    # The TA loader is tried last.
+    return replace(
+        named_by, programs=named_by.programs + tuple(programs), tas=(*tas, *named_by.tas)
+    )
 
 
 def _signed(file: Path, folder: Path) -> Elf | None:
-    """Returns the program in a signed TA, which has no names; None where it is encrypted. The
+    """Returns the program in a signed TA, without names of functions; None if it is encrypted. The
     header is `struct shdr` of OP-TEE's signed_hdr.h."""
     data = file.read_bytes()
     _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
@@ -129,8 +131,8 @@ def _signed(file: Path, folder: Path) -> Elf | None:
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
-    """Yields each subtest of xtest's output with the number of its calls and their cost; nothing of
-    another program. A call belongs to the subtest whose line was printed last before it."""
+    """Yields each subtest of xtest with the number and the total time of its calls; nothing for
+    other programs. A call belongs to the last subtest whose line was printed before the call."""
     place, starts, names = 0, [0], ["before the first"]
     for line in ran.output.encode().splitlines(keepends=True):
         words = line.decode(errors="replace").split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run with its trace: the exact board, booted with QEMU's plugin."""
+"""Records a run with its trace, on the exact board booted with QEMU's plugin."""
 
 import re
 import subprocess
@@ -47,15 +47,15 @@ _NO_PLAN = Plan("none", "")
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """Cases of workload `call`: the TA, if it isn't on the board, and the plan with their calls."""
+    """The TA of cases of workload `call`, if it isn't on the board, and the plan with the calls."""
 
     ta: OwnTa | None = None
     plan: Plan = _NO_PLAN
 
 
 def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
-    """Returns a plan of these cases, one call a sample, with the calibration before them. The plan
-    `known` says what a case of workload `call` calls. Each step of teehash runs `samples` times."""
+    """Returns a plan of these cases, with one call per sample and the calibration first. The plan
+    `known` defines the calls of workload `call`. Each step of teehash runs `samples` times."""
     cases, steps = [], {}
     calls = {case.key: case for case in known.cases if case.call}
     for key in dict.fromkeys((CALIBRATION, *keys)):
@@ -80,13 +80,13 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
 
 
 def _split(key: str) -> tuple[str, str]:
-    """Returns the key of a step of teehash, and the part of it that is named, if one is."""
+    """Splits the key of a teehash step: returns the step, and "/PART" or ""."""
     step, slash, part = key.rpartition("/")
     return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
 
 
 def _as_recorded(key: str) -> str:
-    """Returns the key with the sizes in bytes, as the run has it."""
+    """Returns the key with its sizes in bytes, as the run writes it."""
     step, part = _split(key)
     return step_of(step, 1).key + part if key.startswith(f"{PROGRAM}/") else key
 
@@ -94,8 +94,8 @@ def _as_recorded(key: str) -> str:
 def with_optee(
     file: BoardFile, optee: str | None, options: Sequence[str], patches: Sequence[Path] = ()
 ) -> BoardFile:
-    """Returns the board with what the command line says of its firmware; options or patches alone
-    mean a build from source."""
+    """Returns the board with the command line's firmware options. Options or patches without
+    `optee` mean a build from source."""
     if not isinstance(file.config, VirtualConfig) or not file.config.icount:
         raise UsageMistake(
             f"{file.name} doesn't count instructions, so nothing is exact there",
@@ -104,7 +104,7 @@ def with_optee(
         )
     config = msgspec.to_builtins(file.config)
     if (options or patches) and optee is None:
-        # A board that names a tree of its own keeps it.
+        # If the board names its own tree, that tree is kept.
         optee = "source" if file.config.optee == "debian" else file.config.optee
     config["patches"] = [*config["patches"], *(str(patch.absolute()) for patch in patches)]
     if optee is not None:
@@ -120,8 +120,8 @@ def with_optee(
 def plugin() -> Path:
     """Returns the plugin that fits this machine's QEMU."""
     require_qemu()
-    said = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
-    major = re.search(r"version (\d+)", said)
+    output = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)", output)
     file = paths.trace_tools() / f"libteetrace-{2 if major and int(major[1]) >= 9 else 1}.so"
     if not file.is_file():
         raise MissingOutput(
@@ -133,11 +133,11 @@ def plugin() -> Path:
 
 @contextmanager
 def recording(file: BoardFile, *options: str) -> Iterator[tuple[VirtualBoard, Path]]:
-    """Yields a board, not yet booted, whose plugin writes its windows to the folder."""
-    # Not in /tmp, which may be in memory: a window of a TA that is loaded has 50 MB.
+    """Yields a board, not yet booted, and the folder to which its plugin writes windows."""
+    # Not in /tmp, which may be in memory: the window of a TA's loading takes 50 MB.
     with tempfile.TemporaryDirectory(prefix="trace-", dir=paths.build()) as folder:
-        said = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
-        yield VirtualBoard(file, plugin=",".join(said)), Path(folder)
+        arguments = (str(plugin()), f"dir={folder.replace(',', ',,')}", *options)
+        yield VirtualBoard(file, plugin=",".join(arguments)), Path(folder)
 
 
 def record(
@@ -149,17 +149,17 @@ def record(
     *,
     beginning: bool = False,
 ) -> Traced:
-    """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. Raises
-    the error that made the run incomplete; what was measured is kept. With `beginning`, a call that
-    is too long to record is traced as far as it was recorded."""
+    """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. If the
+    run is incomplete, keeps what was measured and raises the error. With `beginning`, a call too
+    long to record is traced as far as it was recorded."""
     own = own or Own()
     asked = plan_of(keys, samples, known=own.plan)
     try:
         plan_check.check(asked)
     except ConfigError as error:
-        said = error.message.removeprefix(f"{asked.name}: ")
+        reason = error.message.removeprefix(f"{asked.name}: ")
         raise UsageMistake(
-            said, hint=error.hint or "`teemark plan show trace` prints cases that there are"
+            reason, hint=error.hint or "`teemark plan show trace` prints cases that there are"
         ) from None
     with recording(file) as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):

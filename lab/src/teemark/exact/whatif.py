@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The same cases with differently built OP-TEEs: what each option costs or saves. Pure."""
+"""Compares cases on different builds of OP-TEE: what each option costs or saves. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, ri
 from teemark.trace.difference import Change, changes, in_words
 from teemark.trace.profile import Trace
 
-FUNCTIONS = 4  # Shown for a variant and case
+FUNCTIONS = 4  # Functions shown per variant and case
 
-# The beginning of an option that weakens security, and what is lost by it.
+# Prefixes of options that weaken security, each with the protection that is lost.
 _WEAKENS = (
     ("CFG_TEE_CORE_DEBUG=n", "no assertions and lock checks in the core"),
     ("CFG_CORE_STACK_PROTECTOR", "no stack protector"),
@@ -29,7 +29,7 @@ _WEAKENS = (
 
 
 def weakens(option: str) -> str:
-    """Returns in words which protection the option takes away; an empty string if none is known."""
+    """Returns in words which protection the option removes; an empty string if none is known."""
     if not option.endswith("=n"):
         return ""
     return next((word for beginning, word in _WEAKENS if option.startswith(beginning)), "")
@@ -37,7 +37,7 @@ def weakens(option: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    options: tuple[str, ...]  # on top of the baseline's; none: the baseline
+    options: tuple[str, ...]  # options added to the baseline's; () for the baseline
     trace: Trace
 
     @property
@@ -47,9 +47,9 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A case with a build of OP-TEE, and what differs from the baseline."""
+    """One case on one build of OP-TEE, compared with the baseline."""
 
-    before: int  # Instructions of the baseline
+    before: int  # Instructions on the baseline
     instructions: int
     changed: tuple[Change, ...]
 
@@ -62,27 +62,27 @@ class Cell:
 def plan_variants(
     options: Sequence[str], *, each: bool, together: bool
 ) -> tuple[tuple[str, ...], ...]:
-    """Returns the sets of options to build: none, each alone, all together."""
+    """Returns the sets of options to build: no option, each option alone, all together."""
     single = [(option,) for option in options] if each or not together else []
     joint = [tuple(options)] if together or not each else []
     return tuple(dict.fromkeys(((), *single, *joint)))
 
 
-def compare(baseline: Trace, other: Trace, case: str) -> Cell | None:
-    """Compares two traces of a case; None where one of the two lacks it."""
-    before, after = baseline.case(case), other.case(case)
+def compare(baseline: Trace, new: Trace, case: str) -> Cell | None:
+    """Returns the comparison of two traces of a case; None if one of them lacks it."""
+    before, after = baseline.case(case), new.case(case)
     if before is None or after is None:
         return None
     return Cell(before.instructions, after.instructions, tuple(changes(before, after)))
 
 
 def blocks(variants: Sequence[Variant]) -> list[Block]:
-    """Returns a row for each variant, of which the first is the baseline, and the functions that
-    make each difference."""
+    """Returns a table with a row per variant, of which the first is the baseline, and the functions
+    behind each difference."""
     baseline = variants[0]
     cases = [case.case for case in baseline.trace.cases]
     rows: list[tuple[str, ...]] = []
-    said: list[Text] = []
+    changed: list[Text] = []
     for variant in variants:
         row = [variant.name]
         for case in cases:
@@ -92,13 +92,13 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
                 continue
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
-                said.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
+                changed.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
         lost = "; ".join(filter(None, map(weakens, variant.options)))
         rows.append((*row, lost))
     heads = (*left("OP-TEE"), *right(*cases), *left("weakens security", optional=True))
     return [
         Paragraph((f"{baseline.trace.optee}, instructions of a call",)),
         Table(heads, rows),
-        Bullets(tuple(said)),
+        Bullets(tuple(changed)),
         Paragraph(("Instructions, not cycles: caches and pipelines aren't in it.",)),
     ]

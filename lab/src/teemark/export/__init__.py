@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Exports: a run in the form that another tool reads. One file a format.
+"""Exports: a run in the format that another tool reads. Each format is one file.
 
-To add one: a file with `def render(run: RunData) -> str`, pure, and a row in FORMATS.
-"""
+To add a format: a file with a pure `def render(run: RunData) -> str`, and a row in FORMATS."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +14,7 @@ class Format(NamedTuple):
     name: str
     help: str
     render: Callable[[RunData], str]
-    push: Callable[[str, RunData, str], None] | None = None  # what `render` gives, to an address
+    push: Callable[[str, RunData, str], None] | None = None  # sends `render`'s text to an address
 
 
 FORMATS: tuple[Format, ...] = (

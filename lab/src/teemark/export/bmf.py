@@ -8,9 +8,10 @@ from teemark.run.reader import RunData
 
 
 def render(run: RunData) -> str:
-    """Writes a run; `latency` in nanoseconds and `instructions` are measures that Bencher knows."""
+    """Returns a run as BMF, in the measures `latency` (ns) or `instructions`, which Bencher
+    knows."""
     measure = "instructions" if run.icount else "latency"
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for stats in stats_of(run):
         value = {"value": stats.time.median}
         if stats.time.interval is not None:
@@ -18,5 +19,5 @@ def render(run: RunData) -> str:
                 "lower_value": stats.time.interval.low,
                 "upper_value": stats.time.interval.high,
             }
-        found[stats.key] = {measure: value}
-    return json.dumps(found, indent=1) + "\n"
+        benchmarks[stats.key] = {measure: value}
+    return json.dumps(benchmarks, indent=1) + "\n"

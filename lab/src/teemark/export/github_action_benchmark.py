@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: a median a case."""
+"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case."""
 
 import json
 
@@ -18,7 +18,7 @@ def render(run: RunData) -> str:
         interval = stats.time.interval
         if interval is not None and interval.width > 0:
             entry["range"] = f"± {interval.width / 2:.1f}"
-        told = (f"{name} {value}" for name, value in run.origin.items())
-        entry["extra"] = ", ".join((run.name, f"{stats.time.count} samples", *told))
+        origin = (f"{name} {value}" for name, value in run.origin.items())
+        entry["extra"] = ", ".join((run.name, f"{stats.time.count} samples", *origin))
         entries.append(entry)
     return json.dumps(entries, indent=1) + "\n"

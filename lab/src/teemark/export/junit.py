@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JUnit XML: a test a case. A wrong output fails, a skip is skipped, its time is the mean of the
-starts' medians; where instructions are counted, they stand in its output, and it has no time. A
-case that a broken-off run couldn't measure as asked is an error, as is a TEE that couldn't be used.
-Commit and labels are properties of the suite."""
+"""JUnit XML, one test per case. A wrong output fails, a skip is skipped. A test's time is the mean
+of the starts' medians; counted instructions are in the test's output instead. A case that an
+incomplete run couldn't measure as asked is an error, and so is a TEE that couldn't be used. Commit
+and labels are properties of the suite."""
 
 import re
 from xml.etree import ElementTree as ET
@@ -42,7 +42,7 @@ def render(run: RunData) -> str:
     for fail in run.fails:
         ET.SubElement(_test(suite, fail.case), "failure", message=_text(fail.reason))
     for skip in run.skips:
-        if skip.case not in run.cases:  # else it was measured in another start
+        if skip.case not in run.cases:  # otherwise another start measured it
             counts["skipped"] += 1
             ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
     for case in short.values():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""LAVA's signals: what `lava-test-case NAME --result … --measurement … --units …` says on a
-device's console. A test shell that prints them has a result for each case."""
+"""LAVA's signals: the lines that `lava-test-case NAME --result … --measurement … --units …` prints
+on a device's console. LAVA reads each as the result of a test case."""
 
 import re
 
@@ -11,14 +11,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def _signal(case: str, result: str, more: str = "") -> str:
-    """Returns a signal. LAVA makes a test case's name a part of an address: slashes become dots."""
+    """Returns a test case's signal. LAVA uses its name in an address, so slashes become dots."""
     name = _NOT_IN_NAMES.sub("_", case.replace("/", "."))
     return f"<LAVA_SIGNAL_TESTCASE TEST_CASE_ID={name} RESULT={result}{more}>"
 
 
 def render(run: RunData) -> str:
-    """Writes a run as LAVA's signals. A case that failed, or that a broken-off run lacks, fails;
-    one that can't run is skipped. LAVA's results have no field for a commit: commit and labels are
+    """Returns a run as LAVA's signals. A case fails if it failed or an incomplete run lacks it, and
+    is skipped if it can't run. LAVA's results have no field for a commit, so commit and labels are
     test cases that pass, with the value in their names."""
     lines = [_signal(f"run/{name}/{value}", "pass") for name, value in run.origin.items()]
     short = {case.case for case in run.missing}

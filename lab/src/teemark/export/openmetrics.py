@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""OpenMetrics text, for Prometheus: the median of each case as a gauge, the ends of its 95 %
-interval as two more. Commit and labels are in `teemark_run_info`, so that a new commit doesn't
-begin new series of each case. It is a gauge, as push gateways don't know OpenMetrics' type info."""
+"""OpenMetrics text for Prometheus: gauges with the median of each case and the ends of its 95 %
+interval. Commit and labels are in the gauge `teemark_run_info`, so that a new commit doesn't begin
+new series of each case. Push gateways don't know OpenMetrics' own info type."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def render(run: RunData) -> str:
-    """Writes a run: seconds, as Prometheus asks for; instructions where these are counted."""
+    """Returns a run as OpenMetrics: in seconds, as Prometheus asks for, or in instructions."""
     unit, factor = ("instructions", 1.0) if run.icount else ("seconds", 1e-9)
     rows: dict[str, list[str]] = {name: [] for name in _HELP}
     for stats in stats_of(run):
@@ -36,9 +36,9 @@ def render(run: RunData) -> str:
     lines = ["# TYPE teemark_run_info gauge", "# HELP teemark_run_info What was measured."]
     about = _labels({"board": run.name, "plan": run.plan} | run.origin)
     lines.append(f"teemark_run_info{about} 1")
-    for name, found in rows.items():
-        if found:
+    for name, samples in rows.items():
+        if samples:
             metric = f"teemark_call{name}_{unit}"
             lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
-            lines += [f"# HELP {metric} {_HELP[name]}", *found]
+            lines += [f"# HELP {metric} {_HELP[name]}", *samples]
     return "\n".join([*lines, "# EOF"]) + "\n"

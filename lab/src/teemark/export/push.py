@@ -13,8 +13,8 @@ from teemark.run.reader import RunData
 
 
 def to_gateway(text: str, run: RunData, address: str) -> None:
-    """Puts `text`, which is OpenMetrics, in the place of all that a push gateway has of this board
-    and plan. Raises DataError if the gateway can't be reached, or refuses it."""
+    """Replaces all figures that a push gateway has of this board and plan by `text`, which is
+    OpenMetrics. Raises DataError if the gateway can't be reached, or refuses the text."""
     board, of = (urlsafe_b64encode(name.encode()).decode() or "=" for name in (run.name, run.plan))
     place = f"{address.rstrip('/')}/metrics/job/teemark/board@base64/{board}/plan@base64/{of}"
     kind = {"Content-Type": "text/plain; version=0.0.4"}
@@ -22,9 +22,9 @@ def to_gateway(text: str, run: RunData, address: str) -> None:
 
 
 def to_bencher(text: str, run: RunData, address: str) -> None:
-    """Adds `text`, which is BMF, to the Bencher project that `address` ends with; the testbed has
-    the board's name. BENCHER_API_KEY goes to that server alone. Raises UsageMistake without a
-    project, DataError if the server can't be reached or refuses it."""
+    """Adds `text`, which is BMF, to the Bencher project that `address` ends with; the testbed is
+    the board's name. Only that server gets BENCHER_API_KEY. Raises UsageMistake if no project is
+    named, DataError if the server can't be reached or refuses the text."""
     server, _, project = address.rstrip("/").rpartition("/")
     if server.endswith("/") or run.run is None:
         raise UsageMistake(f"{address} names no project", hint="--push https://HOST/PROJECT")
@@ -43,7 +43,7 @@ def _send(address: str, request: Request) -> None:
     try:
         urlopen(request, timeout=30).close()
     except HTTPError as error:
-        said = error.read(300).decode(errors="replace").strip() or error.reason
-        raise DataError(f"{address} takes no metrics: {error.code}, {said}") from None
+        answer = error.read(300).decode(errors="replace").strip() or error.reason
+        raise DataError(f"{address} takes no metrics: {error.code}, {answer}") from None
     except (OSError, ValueError, HTTPException) as error:
         raise DataError(f"{address} can't be reached: {error}") from None

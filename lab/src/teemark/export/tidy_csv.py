@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tidy CSV: a row a raw sample, in the order in which they were taken. `seq` counts over all
-starts; `ns` is by the client's clock, `ta_ns` by the TA's in the same calls, both in `unit`. A case
-that wasn't measured has a row without a sample, and the reason in `not_measured`."""
+"""Tidy CSV: one row per raw sample, in the order in which they were taken. `seq` counts over all
+starts; `ns` is by the client's clock, `ta_ns` by the TA's for the same calls, both in `unit`. A
+case that wasn't measured has a row without a sample, and the reason in `not_measured`."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def render(run: RunData) -> str:
-    """Writes a run as a table. Empty fields are unknown values; each label is a last column
+    """Returns a run as a table. Unknown values are empty; each label is a last column
     `label_KEY`."""
     out = io.StringIO()
     names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
@@ -36,8 +36,8 @@ def render(run: RunData) -> str:
 
 
 def rows(run: RunData) -> Iterator[dict[str, Any]]:
-    """Yields each sample by column, then each case that wasn't measured; None where a value is
-    unknown."""
+    """Yields a row per sample, by column, then one per case that wasn't measured; None stands for
+    an unknown value."""
     unknown: dict[str, Any] = dict.fromkeys(COLUMNS)
     of_run = unknown | {"board": run.name, "plan": run.plan or None, "unit": run.unit} | run.origin
     if run.run is not None:

@@ -15,8 +15,8 @@ def message(ground: Ground) -> Finding | None:
 
     def cost(figure: Estimate) -> str:
         # On a board that counts, CPU time is always instructions, even if something else waits.
-        known = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
-        return figures.time(ground.run, figure.value) + known
+        brackets = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
+        return figures.time(ground.run, figure.value) + brackets
 
     cases = [case for key in CASES if (case := ground.models.case(f"broker/cpu-{key}"))]
     if len(cases) < len(CASES):

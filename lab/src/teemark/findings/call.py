@@ -113,16 +113,16 @@ def loading_the_ta(ground: Ground) -> Finding:
     names = SESSION.key("first-open"), SESSION.key("open")
     first, warm = map(ground.models.case, names)
     empty = ground.models.case(EMPTY_CALL)
-    other = warm or empty
-    if first is None or other is None or other.time.median <= 0:
-        return not_checked(key, missing((first, names[0]), (other, names[1])) or names[1], EXPLAIN)
-    ratio = first.estimate / other.estimate
-    known = [ground.figure(f"{first.key} over {other.key}", ratio, "times")]
-    known.append(ground.figure("opening the first session", first.estimate))
+    loaded = warm or empty
+    if first is None or loaded is None or loaded.time.median <= 0:
+        return not_checked(key, missing((first, names[0]), (loaded, names[1])) or names[1], EXPLAIN)
+    ratio = first.estimate / loaded.estimate
+    shown = [ground.figure(f"{first.key} over {loaded.key}", ratio, "times")]
+    shown.append(ground.figure("opening the first session", first.estimate))
     if warm is not None:
         what = "opening one while another session keeps the TA loaded"
-        known.append(ground.figure(what, warm.estimate))
-    waits = ground.waits(first, other)
+        shown.append(ground.figure(what, warm.estimate))
+    waits = ground.waits(first, loaded)
     calls = ""
     if empty is not None and empty.time.median > 0 and not waits:
         count = fmt.digits((first.estimate / empty.estimate).value)
@@ -130,7 +130,7 @@ def loading_the_ta(ground: Ground) -> Finding:
     return signature(
         key,
         (ratio, SAME),
-        known,
+        shown,
         claim=f"Opening the first session loads and checks the TA{calls}.",
         remedy="Open one session early and keep it; or keep the TA (TA_FLAG_INSTANCE_KEEP_ALIVE).",
         facts=[
@@ -145,7 +145,7 @@ def loading_the_ta(ground: Ground) -> Finding:
 
 def ta_size(ground: Ground) -> Finding:
     key = "ta-size-remap"
-    sizes = {one.work.count or 0: one for one in ground.models.stats if one.work.row is TA_SIZE}
+    sizes = {case.work.count or 0: case for case in ground.models.stats if case.work.row is TA_SIZE}
     if len(sizes) < 2 or sizes[min(sizes)].time.median <= 0:
         return not_checked(key, "ta-size/KIB/tee/none of two sizes", EXPLAIN)
     small, large = min(sizes), max(sizes)
@@ -167,9 +167,9 @@ def ta_size(ground: Ground) -> Finding:
 def _query(ground: Ground, clock: str) -> Estimate | None:
     """Returns the cost of one query of the clock: the slope over the queries in a call."""
     asked = sorted(
-        (one.work.count or 0, one.estimate)
-        for one in ground.models.stats
-        if (one.work.row, one.algorithm) == (TIME, clock) and one.work.count is not None
+        (case.work.count or 0, case.estimate)
+        for case in ground.models.stats
+        if (case.work.row, case.algorithm) == (TIME, clock) and case.work.count is not None
     )
     if len(asked) < 2:
         return None
@@ -182,8 +182,8 @@ def ree_time(ground: Ground) -> Finding:
     ree, system = _query(ground, "ree"), _query(ground, "system")
     if ree is None or system is None or system.value <= 0:
         names = "time/ree/tee/N of two N", "time/system/tee/N of two N"
-        known = system is not None and system.value > 0
-        return not_checked(key, missing((ree, names[0]), (known, names[1])), EXPLAIN)
+        positive = system is not None and system.value > 0
+        return not_checked(key, missing((ree, names[0]), (positive, names[1])), EXPLAIN)
     ratio = ree / system
     return signature(
         key,
@@ -205,9 +205,9 @@ def cold_cache(ground: Ground) -> Finding:
     if ground.run.emulated:
         return not_checked(key, "a CPU with caches: this one is emulated")
     ratios = [
-        one.first_cost / one.time.median
-        for one in ground.models.stats
-        if one.first_cost and one.time.median > 0 and ground.run.backend(one.backend).secure
+        case.first_cost / case.time.median
+        for case in ground.models.stats
+        if case.first_cost and case.time.median > 0 and ground.run.backend(case.backend).secure
     ]
     if len(ratios) < 6:
         return not_checked(key, "the first calls of six cases of the TEE", QUICK)
@@ -233,11 +233,11 @@ def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
     """Returns calls with this memory and with allocated memory, in pairs by size; else what is
     missing."""
     way = ground.way(memory)
-    ours, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
-    shared = [size for size in ours if size in allocated and allocated[size].time.median > 0]
+    cases, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
+    shared = [size for size in cases if size in allocated and allocated[size].time.median > 0]
     names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
-    lacks = missing((ours, names[0]), (allocated, names[1])) or " and ".join(names)
-    return [(ours[size], allocated[size]) for size in shared], lacks
+    lacks = missing((cases, names[0]), (allocated, names[1])) or " and ".join(names)
+    return [(cases[size], allocated[size]) for size in shared], lacks
 
 
 def temporary(ground: Ground) -> Finding:
@@ -247,18 +247,18 @@ def temporary(ground: Ground) -> Finding:
     pairs, lacks = _pairs(ground, "temporary")
     if not pairs:
         return not_checked(key, f"{lacks} of one size", EXPLAIN)
-    ratios = [(one, other, one.estimate / other.estimate) for one, other in pairs]
+    ratios = [(case, allocated, case.estimate / allocated.estimate) for case, allocated in pairs]
     dearer = [row for row in ratios if above(row[2], SAME) == "yes"]
     unsure = any(above(ratio, SAME) == "undecided" for *_, ratio in ratios)
-    one, other, ratio = max(dearer or ratios, key=lambda row: row[2].value)
-    size = fmt.size(one.bytes or 0)
-    extra = one.estimate - other.estimate
-    costs = share_of(extra, one, f"a call with {size} in temporary memory")
+    case, allocated, ratio = max(dearer or ratios, key=lambda row: row[2].value)
+    size = fmt.size(case.bytes or 0)
+    extra = case.estimate - allocated.estimate
+    costs = share_of(extra, case, f"a call with {size} in temporary memory")
     return signature(
         key,
         "found" if dearer else "undecided" if unsure else "ruled out",
         (
-            ground.figure(f"{one.key} over {other.key}", ratio, "times"),
+            ground.figure(f"{case.key} over {allocated.key}", ratio, "times"),
             ground.figure("difference a call", extra),
         ),
         claim="A temporary reference is registered and released by every call.",
@@ -274,16 +274,16 @@ def read_only(ground: Ground) -> Finding:
     pairs, lacks = _pairs(ground, "registered-ro")
     if len(pairs) < 2:
         return not_checked(key, f"{lacks} of two sizes", EXPLAIN)
-    (small, small_other), *_, (large, other) = pairs
-    extra = (large.estimate - other.estimate) - (small.estimate - small_other.estimate)
-    share = extra / other.estimate
+    (small, small_allocated), *_, (large, allocated) = pairs
+    extra = (large.estimate - allocated.estimate) - (small.estimate - small_allocated.estimate)
+    share = extra / allocated.estimate
     bytes_more = (large.bytes or 0) - (small.bytes or 0)
     costs = share_of(extra, large, f"a call with {fmt.size(large.bytes or 0)} of read-only memory")
     return signature(
         key,
         (share, SAME - 1),
         (
-            ground.figure(f"copying, of {other.key}", share, "share"),
+            ground.figure(f"copying, of {allocated.key}", share, "share"),
             ground.figure("a byte", extra.scaled(1 / bytes_more)),
         ),
         claim="Read-only memory can't be shared: the client library copies it in every call.",
@@ -295,11 +295,11 @@ def read_only(ground: Ground) -> Finding:
 
 def pages(ground: Ground) -> Finding:
     key = "per-page-mapping"
-    found = ground.by_size(SHM, "allocated", "tee")
-    if len(found) < 2 or next(iter(found.values())).time.median <= 0:
+    cases = ground.by_size(SHM, "allocated", "tee")
+    if len(cases) < 2 or next(iter(cases.values())).time.median <= 0:
         lacks = "shm/allocated/tee/in/N of two sizes, such as 4 KiB and 1 MiB"
         return not_checked(key, lacks, EXPLAIN)
-    (small, first), *_, (large, last) = found.items()
+    (small, first), *_, (large, last) = cases.items()
     more = -(-large // PAGE) - -(-small // PAGE)
     if more < 1:
         return not_checked(key, "shm/allocated/tee/in/N of sizes that lie pages apart", EXPLAIN)

@@ -43,7 +43,7 @@ class Choice:
     first: int
     last: int
     ratio: Estimate  # Cost of `choose` divided by that of `over`, at `last`
-    undecided: tuple[int, ...] = ()  # Nearby sizes at which neither is better
+    undecided: tuple[int, ...] = ()  # Nearby sizes at which another is as good
 
     @property
     def saves(self) -> float:
@@ -62,10 +62,10 @@ BySize = Mapping[str, Mapping[int, Estimate]]  # The cost of each choice at each
 
 def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...]:
     """Returns the best choice at each size, over the next best one. Neighbouring sizes with the
-    same best choice are joined. A size at which no choice is better belongs to the choice before
-    it, or else to the first one."""
-    found: list[Choice] = []
-    open_: list[int] = []
+    same best choice are joined. If two choices are equally good at a size, the size is joined to
+    the choice before it (or else to the first choice), if this is one of the two."""
+    ranges: list[Choice] = []
+    open_: list[tuple[int, set[str]]] = []
     for size in sorted(set[int]().union(*choices.values())):
         ranked = sorted(
             (costs[size].value, name) for name, costs in choices.items() if size in costs
@@ -76,19 +76,20 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
         mine, theirs = choices[first][size], choices[second][size]
         a, b = mine.interval, theirs.interval
         if a is None or b is None or a.high * ALIKE >= b.low:
-            if found:
-                found[-1] = replace(found[-1], undecided=(*found[-1].undecided, size))
-            else:
-                open_.append(size)
+            if not ranges:
+                open_.append((size, {first, second}))
+            elif ranges[-1].choose in (first, second):
+                ranges[-1] = replace(ranges[-1], undecided=(*ranges[-1].undecided, size))
             continue
         new = Choice(question, subject, first, second, size, size, mine / theirs)
-        last = found[-1] if found else None
+        last = ranges[-1] if ranges else None
         if last is not None and last.choose == first:
-            found[-1] = replace(new, first=last.first, undecided=last.undecided)
+            ranges[-1] = replace(new, first=last.first, undecided=last.undecided)
         else:
-            found.append(replace(new, undecided=tuple(open_)))
+            tied_before = (at for at, tied in open_ if first in tied)
+            ranges.append(replace(new, undecided=tuple(tied_before)))
             open_ = []
-    return tuple(found)
+    return tuple(ranges)
 
 
 def _measured(ground: Ground) -> Iterator[Choice]:
@@ -105,8 +106,8 @@ def _measured(ground: Ground) -> Iterator[Choice]:
         for key in questions:
             asked.setdefault(key, {}).setdefault(name, {})[stats.bytes or 0] = stats.estimate
     order = ("memory", "backend", "backend-in-tee")
-    for (question, subject), known in sorted(asked.items(), key=lambda one: order.index(one[0][0])):
-        yield from best(question, subject, known)
+    for (question, subject), costs in sorted(asked.items(), key=lambda row: order.index(row[0][0])):
+        yield from best(question, subject, costs)
 
 
 def _pieces(ground: Ground) -> Iterator[Choice]:
@@ -128,24 +129,24 @@ def _pieces(ground: Ground) -> Iterator[Choice]:
         except Unpredictable:
             continue
         smallest, largest = streams[0], streams[-1]
-        enough = next((one for one in streams if _nearly(one, whole)), None)
+        enough = next((stream for stream in streams if _nearly(stream, whole)), None)
         if enough is smallest:
             continue
-        chosen, other = (whole, largest) if enough is None else (enough, smallest)
+        chosen, over = (whole, largest) if enough is None else (enough, smallest)
         yield Choice(
             "pieces",
             f"{cost.algorithm}/{cost.backend}",
             str(chosen.task.chunk or sizes[-1]),
-            str(other.task.chunk),
+            str(over.task.chunk),
             sizes[-1],
             sizes[-1],
-            chosen.figure / other.figure,
+            chosen.figure / over.figure,
         )
 
 
 def _nearly(stream: Prediction, whole: Prediction) -> bool:
-    known = (stream.figure / whole.figure).interval
-    return known is not None and known.high * (1 + stream.off) <= 1 + NEARLY
+    interval = (stream.figure / whole.figure).interval
+    return interval is not None and interval.high * (1 + stream.off) <= 1 + NEARLY
 
 
 def choose(ground: Ground) -> tuple[Choice, ...]:
@@ -156,9 +157,9 @@ def choose(ground: Ground) -> tuple[Choice, ...]:
 def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
     """Yields a finding for each choice. The choice of allocated over temporary memory is left out,
     since a cause already names it, unless these findings stand `alone`."""
-    streams = {f"{one.measured.algorithm}/{one.measured.backend}" for one in ground.models.streams}
+    streams = {f"{s.measured.algorithm}/{s.measured.backend}" for s in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
-    ours = "Of what programs can use: c and ce are teemark's own code."
+    scope = "Of what programs can use: c and ce are teemark's own code."
     unmeasured = "Predicted by the models, as are all pieces of which the run measured no stream."
     for choice in choose(ground):
         registered = choice.question == "memory" and choice.subject == ground.way("temporary")
@@ -170,10 +171,10 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
             key=f"{choice.question}/{choice.subject}",
             topic="answer" if answer else "choice",
             claim=sentence(ground, choice),
-            evidence=unmeasured * predicted + ours * answer,
+            evidence=unmeasured * predicted + scope * answer,
             figures=(Figure("saves", choice.saves, "share", choice.saved),),
         )
-        ours, unmeasured = ours * (not answer), unmeasured * (not predicted)  # each only once
+        scope, unmeasured = scope * (not answer), unmeasured * (not predicted)  # each only once
 
 
 def _what(run: RunData, choice: Choice) -> str:
@@ -189,12 +190,12 @@ def table(ground: Ground) -> Table:
     """Returns a table with a row for each choice: what is better than what, at which sizes, and
     what this saves at the largest size."""
     rows = []
-    for one in choose(ground):
-        pieces = one.question == "pieces"
-        names = [fmt.size(int(name)) if pieces else name for name in (one.choose, one.over)]
-        sizes = dict.fromkeys(map(fmt.size, (one.first, one.last)))
-        name = _what(ground.run, one) + (", in pieces" if pieces else "")
-        rows.append((name, *names, fmt.TO.join(sizes), fmt.share(one.saves)))
+    for choice in choose(ground):
+        pieces = choice.question == "pieces"
+        names = [fmt.size(int(name)) if pieces else name for name in (choice.choose, choice.over)]
+        sizes = dict.fromkeys(map(fmt.size, (choice.first, choice.last)))
+        name = _what(ground.run, choice) + (", in pieces" if pieces else "")
+        rows.append((name, *names, fmt.TO.join(sizes), fmt.share(choice.saves)))
     return Table((*left("for", "choose", "instead of"), *right("at", "saves")), rows)
 
 
@@ -202,16 +203,16 @@ def sentence(ground: Ground, choice: Choice) -> str:
     """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
     interval = choice.saved
-    known = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
+    brackets = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
         name, over = _what(run, choice), fmt.size(int(choice.over))
         if int(choice.choose) == choice.last:
-            return f"{name}: one call with {last} takes {less} pieces of {over}{known}."
+            return f"{name}: one call with {last} takes {less} pieces of {over}{brackets}."
         return (
             f"{name}, in pieces: those of {fmt.size(int(choice.choose))} take at most "
             f"{fmt.percent(NEARLY, 1)} more than one call with {last}, and {less} those of "
-            f"{over}{known}."
+            f"{over}{brackets}."
         )
     first = fmt.size(choice.first)
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
@@ -224,5 +225,5 @@ def sentence(ground: Ground, choice: Choice) -> str:
     at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"
     return (
         f"{_what(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
-        f"{choice.over}{known}."
+        f"{choice.over}{brackets}."
     )

@@ -39,14 +39,14 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         "faster": f"only {times} as much",
         "slower": f"{times} as much",
     }[rates.side]
-    ours, theirs = (
+    tee, openssl = (
         ground.by_size(ONESHOT, cost.algorithm, cost.backend) for cost in (inside, outside)
     )
-    sizes = [size for size in ours if size and size in theirs and theirs[size].time.median > 0]
+    sizes = [size for size in tee if size and size in openssl and openssl[size].time.median > 0]
     round_ones = [size for size in sizes if not size & (size - 1)] or sizes  # prefers 64 to 55
     at = [
-        f"at {fmt.size(size)} {ground.times(ours[size].estimate / theirs[size].estimate)} as much "
-        f"({ground.both(ours[size], theirs[size])})"
+        f"at {fmt.size(size)} {ground.times(tee[size].estimate / openssl[size].estimate)} as much "
+        f"({ground.both(tee[size], openssl[size])})"
         for size in dict.fromkeys(round_ones[:1] + sizes[-1:])
     ]
     return rates.finding(
@@ -88,15 +88,17 @@ def no_extensions(ground: Ground) -> Finding:
         if cost.workload == ONESHOT.name and cost.fit.fits and cost.slope.value > 0:
             by.setdefault(cost.backend, {})[cost.algorithm] = cost.byte
     tee, instructions, plain = (by.get(backend, {}) for backend in ("tee", "ta-ce", "ta-c"))
-    found = {name: tee[name] / instructions[name] for name in tee if name in instructions}
-    if not found:
+    ratios = {name: tee[name] / instructions[name] for name in tee if name in instructions}
+    if not ratios:
         lacks = missing((tee, "tee"), (instructions, "ta-ce")) or "tee and ta-ce"
         return not_checked(key, f"oneshot/ALGORITHM by {lacks}, of several sizes", EXPLAIN)
-    name, ratio = max(found.items(), key=lambda one: one[1].value)
+    name, ratio = max(ratios.items(), key=lambda pair: pair[1].value)
     shown = [ground.figure(f"a byte of {name}, tee over ta-ce", ratio, "times")]
     status = STATUS[above(ratio, EXTENSIONS)]
     sure = ground.run.icount
-    control = next((one for one in tee if one not in found and one in plain), None)
+    control = next(
+        (algorithm for algorithm in tee if algorithm not in ratios and algorithm in plain), None
+    )
     if control is not None and name in plain and not sure:
         sure, slower = True, tee[control] / plain[control]
         # Slow data would slow down plain C, and the CPU's instructions, by the factor of the other
@@ -105,11 +107,15 @@ def no_extensions(ground: Ground) -> Finding:
         if tee[name].value < slower.value * nearer and status == "found":
             status = "ruled out"
         shown.append(ground.figure(f"a byte of {control}, tee over ta-c", slower, "times"))
-    dear = [ground.run.title(one) for one in found if above(found[one], EXTENSIONS) == "yes"]
-    ours, theirs = (ground.by_size(ONESHOT, name, backend) for backend in ("tee", "ta-ce"))
-    largest, costs = max(ours, default=0), None
-    if largest in theirs:
-        whole, less = ours[largest], ours[largest].estimate - theirs[largest].estimate
+    dear = [
+        ground.run.title(algorithm)
+        for algorithm in ratios
+        if above(ratios[algorithm], EXTENSIONS) == "yes"
+    ]
+    in_tee, in_ta = (ground.by_size(ONESHOT, name, backend) for backend in ("tee", "ta-ce"))
+    largest, costs = max(in_tee, default=0), None
+    if largest in in_ta:
+        whole, less = in_tee[largest], in_tee[largest].estimate - in_ta[largest].estimate
         costs = share_of(less, whole, whole.key)
     looks = "computes" if sure else "looks as if it computed"
     return signature(
@@ -166,18 +172,18 @@ def cpu_time(ground: Ground) -> Finding:
     key = "cpu-time-per-byte"
     order: tuple[Status, ...] = ("found", "undecided", "ruled out")
     judged: list[tuple[int, float, tuple[Figure, Figure]]] = []
-    for algorithm in dict.fromkeys(one.algorithm for one in ground.models.stats):
+    for algorithm in dict.fromkeys(case.algorithm for case in ground.models.stats):
         kernel, ssl = (ground.by_size(ONESHOT, algorithm, by) for by in ("afalg", "openssl"))
         for size in kernel.keys() & ssl.keys() - {0}:
-            one, other = kernel[size], ssl[size]
-            if one.cpu is None or other.cpu is None or other.cpu.value <= 0:
+            driver, openssl = kernel[size], ssl[size]
+            if driver.cpu is None or openssl.cpu is None or openssl.cpu.value <= 0:
                 continue
-            time, cpu = one.estimate / other.estimate, one.cpu / other.cpu
+            time, cpu = driver.estimate / openssl.estimate, driver.cpu / openssl.cpu
             slower, dearer = above(time, SAME), above(cpu, 1 / SAME)
             status: Status = "found" if (slower, dearer) == ("yes", "no") else "undecided"
             if slower == "no" or dearer == "yes":
                 status = "ruled out"
-            what = f"CPU time of {one.key} over {other.key}"
+            what = f"CPU time of {driver.key} over {openssl.key}"
             shown = (ground.figure(what, cpu, "times"), ground.figure("time", time, "times"))
             judged.append((order.index(status), cpu.value, shown))
     if judged:
@@ -190,7 +196,7 @@ def cpu_time(ground: Ground) -> Finding:
             remedy="Use it where the CPU has other work; else let the CPU compute.",
             topic="choice" if place == 0 else "cause",
         )
-    measured = {one.backend for one in ground.models.stats if one.work.row is ONESHOT}
+    measured = {case.backend for case in ground.models.stats if case.work.row is ONESHOT}
     lacks = missing(*((by in measured, by) for by in ("afalg", "openssl"))) or "afalg and openssl"
     return not_checked(key, f"oneshot/ALGORITHM by {lacks}, of one size and with CPU time", QUICK)
 
@@ -204,9 +210,9 @@ def slow_random(ground: Ground) -> Finding:
         names = "rng/random/tee/N", "rng/random/getrandom/N"
         lacks = missing((tee, names[0]), (kernel, names[1]), (empty, EMPTY_CALL))
         return not_checked(key, lacks or f"{' and '.join(names)} of one size", EXPLAIN)
-    ours, theirs = tee[shared[-1]], kernel[shared[-1]]
-    ratio = (ours.estimate - empty.estimate) / theirs.estimate
-    what = f"{ours.key} without the call, over {theirs.key}"
+    from_tee, from_kernel = tee[shared[-1]], kernel[shared[-1]]
+    ratio = (from_tee.estimate - empty.estimate) / from_kernel.estimate
+    what = f"{from_tee.key} without the call, over {from_kernel.key}"
     return signature(
         key,
         (ratio, SLOW_SOURCE),

@@ -50,14 +50,14 @@ class Ground:
     ) -> dict[int, CaseStats]:
         """Returns a workload's cases by bytes, the smallest first; buffers only in direction
         `way`."""
-        found = {
-            one.bytes: one
-            for one in self.models.stats
-            if (one.work.row, one.algorithm, one.backend) == (workload, algorithm, backend)
-            and one.bytes is not None
-            and (workload is not SHM or one.work.way == way)
+        cases = {
+            case.bytes: case
+            for case in self.models.stats
+            if (case.work.row, case.algorithm, case.backend) == (workload, algorithm, backend)
+            and case.bytes is not None
+            and (workload is not SHM or case.work.way == way)
         }
-        return dict(sorted(found.items()))
+        return dict(sorted(cases.items()))
 
     def way(self, memory: str) -> str:
         """Returns the direction of buffers by which a kind of memory is judged: the first in which
@@ -75,11 +75,11 @@ class Ground:
         ]
         return "sha256" if "sha256" in shared else next(iter(shared), None)
 
-    def rates(self, one: str, other: str) -> "Rates | None":
+    def rates(self, backend: str, over: str) -> "Rates | None":
         """Compares the cost of a byte by two backends, for an algorithm that both have."""
-        algorithm = self.main_algorithm(one, other)
-        first = self.models.cost(algorithm, one) if algorithm else None
-        second = self.models.cost(algorithm, other) if algorithm else None
+        algorithm = self.main_algorithm(backend, over)
+        first = self.models.cost(algorithm, backend) if algorithm else None
+        second = self.models.cost(algorithm, over) if algorithm else None
         if first is None or second is None or first.slope.value <= 0 or second.slope.value <= 0:
             return None
         return Rates(self, first, second, first.byte / second.byte)
@@ -113,20 +113,20 @@ class Ground:
         starts = max((len(case.starts) for case in self.run.sound), default=1)
         return figures.more(more(ratio, thresholds, samples), starts)
 
-    def both(self, one: CaseStats, other: CaseStats) -> str:
+    def both(self, first: CaseStats, second: CaseStats) -> str:
         """Writes the costs of two cases, both as counts or both as times."""
-        timed = self.run.icount and not (one.estimate.counted and other.estimate.counted)
-        first, second = (
+        timed = self.run.icount and not (first.estimate.counted and second.estimate.counted)
+        left, right = (
             fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
-            for stats in (one, other)
+            for stats in (first, second)
         )
         unit = " instructions"
-        return f"{first.removesuffix(unit) if second.endswith(unit) else first} against {second}"
+        return f"{left.removesuffix(unit) if right.endswith(unit) else left} against {right}"
 
     def waits(self, *cases: CaseStats) -> bool:
         """Returns true if these times are no ground for a finding: the board counts instructions,
         but its clock goes on while it waits for a disk."""
-        return self.run.icount and not all(one.estimate.counted for one in cases)
+        return self.run.icount and not all(case.estimate.counted for case in cases)
 
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
         """Returns a cost with its unit: instructions if it was counted, otherwise nanoseconds."""
@@ -143,13 +143,13 @@ def is_known(figure: Estimate | Figure) -> bool:
     return interval is not None and interval.width <= 2 * KNOWN * abs(figure.value)
 
 
-def sure(*known: Estimate | Cost | CaseStats) -> bool:
+def sure(*quantities: Estimate | Cost | CaseStats) -> bool:
     """Returns true if every figure is known; the cost of a byte only if its model fits, too."""
-    for one in known:
-        if isinstance(one, Cost):
-            if not one.fit.fits or not is_known(one.byte):
+    for quantity in quantities:
+        if isinstance(quantity, Cost):
+            if not quantity.fit.fits or not is_known(quantity.byte):
                 return False
-        elif not is_known(one.estimate if isinstance(one, CaseStats) else one):
+        elif not is_known(quantity.estimate if isinstance(quantity, CaseStats) else quantity):
             return False
     return True
 
@@ -179,8 +179,8 @@ class Rates:
     @property
     def evidence(self) -> str:
         both = (
-            f"“{self.ground.title(one.backend)}” takes {self.ground.per_byte(one)}"
-            for one in (self.one, self.other)
+            f"“{self.ground.title(cost.backend)}” takes {self.ground.per_byte(cost)}"
+            for cost in (self.one, self.other)
         )
         return f"{', '.join(both)}."
 
@@ -203,28 +203,28 @@ class Rates:
         )
 
 
-def written(one: Figure) -> str:
+def written(figure: Figure) -> str:
     """Writes a figure with its interval: `a page: 189 instructions (exact)`."""
-    interval = one.interval
+    interval = figure.interval
     spread = interval is not None and interval.width > 0
-    match one.unit:
+    match figure.unit:
         case "instructions":
-            text = f"{figures.instructions(one.value)} instructions (exact)"
+            text = f"{figures.instructions(figure.value)} instructions (exact)"
         case "ns":
-            text = f"{fmt.duration(one.value)} ({fmt.duration_interval(interval)})"
+            text = f"{fmt.duration(figure.value)} ({fmt.duration_interval(interval)})"
         case "times":
-            text = fmt.factor(one.value)
+            text = fmt.factor(figure.value)
             if interval is None:
                 text += " (too few samples for an interval)"
             elif spread:
                 text += f" ({fmt.LEVEL} interval {fmt.span(interval)})"
         case "share":
-            text = fmt.percent(one.value)
+            text = fmt.percent(figure.value)
             if interval is not None and spread:
                 text += f" ({fmt.percent(interval.low)}{fmt.TO}{fmt.percent(interval.high)})"
         case _:
-            text = fmt.digits(one.value)
-    return f"{one.what}: {text}"
+            text = fmt.digits(figure.value)
+    return f"{figure.what}: {text}"
 
 
 def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
@@ -235,7 +235,7 @@ def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
 
 def missing(*needs: tuple[object, str]) -> str:
     """Returns the names of the needs that are empty, joined by "and"; "" if none is."""
-    return " and ".join(what for there, what in needs if not there)
+    return " and ".join(what for need, what in needs if not need)
 
 
 def signature(
@@ -255,20 +255,20 @@ def signature(
     is found. `claim`, `remedy` and the costs are given only for a found cause."""
     if isinstance(status, tuple):
         status = STATUS[above(*status)]
-    found = status == "found"
-    if found and costs is not None and saves != costs:
+    is_found = status == "found"
+    if is_found and costs is not None and saves != costs:
         facts = (*facts, f"costs {costs.words}")
     return Finding(
         key=key,
         topic=topic,
         status=status,
-        claim=claim if found else "",
+        claim=claim if is_found else "",
         evidence="; ".join((*map(written, shown), *facts)),
-        remedy=remedy if found else "",
+        remedy=remedy if is_found else "",
         figures=tuple(shown),
-        costs=costs if found else None,
-        saves=saves if found else None,
-        sure=certain and status != "undecided" and (not found or all(map(is_known, shown))),
+        costs=costs if is_found else None,
+        saves=saves if is_found else None,
+        sure=certain and status != "undecided" and (not is_found or all(map(is_known, shown))),
     )
 
 

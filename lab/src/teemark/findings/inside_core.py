@@ -37,8 +37,8 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
     """Returns the instructions in functions that match the pattern, without callees, and their
     number of calls."""
-    found = _core(call, pattern)
-    return sum(node.self for _, node in found), sum(node.calls for _, node in found)
+    nodes = _core(call, pattern)
+    return sum(node.self for _, node in nodes), sum(node.calls for _, node in nodes)
 
 
 def below(call: CaseTrace, pattern: str) -> int:
@@ -77,11 +77,11 @@ def size_from_outside(ground: Ground) -> Finding:
 def size(call: CaseTrace) -> Finding | None:
     """Judges whether the core is built for size, by how it clears memory: an empty call's largest
     block is a page table. Returns None if the trace has no whole call of memset."""
-    found = [node for _, node in _core(call, "memset")]
-    if not found:
+    memsets = [node for _, node in _core(call, "memset")]
+    if not memsets:
         return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))
     # A window may begin inside a function, or return to one: such a node has no calls.
-    cleared = [node for node in found if node.calls]
+    cleared = [node for node in memsets if node.calls]
     if not cleared:
         return None
     a_byte = max(node.self / node.calls for node in cleared) / PAGE
@@ -163,8 +163,8 @@ SHOWN = (
 def spectre(call: CaseTrace) -> Finding:
     """Counts the core's calls of EL3 besides those at the end of each leg. They are a price without
     a remedy: OP-TEE makes them only on CPUs that need them."""
-    out = sum(one.count for one in call.passes if (one.origin, one.target) == ("S-EL1", "EL3"))
-    back = sum(one.count for one in call.passes if (one.origin, one.target) == ("EL3", "EL1"))
+    out = sum(link.count for link in call.passes if (link.origin, link.target) == ("S-EL1", "EL3"))
+    back = sum(link.count for link in call.passes if (link.origin, link.target) == ("EL3", "EL1"))
     extra = _counted("SMCs of the core besides its return", float(out - back), "")
     return signature(
         SPECTRE,
@@ -209,7 +209,7 @@ def console(ground: Ground) -> Finding:
 
 RULES: dict[str, Callable[[CaseTrace], Finding | None]] = {
     SIZE: size,
-    **{one.key: one for one in SHOWN},
+    **{shown.key: shown for shown in SHOWN},
     SPECTRE: spectre,
 }
 
@@ -219,8 +219,8 @@ def inside(ground: Ground) -> Iterator[Finding]:
     trace = ground.trace
     call = trace.case(EMPTY_CALL) if trace is not None else None
     for key, rule in RULES.items():
-        told = rule(call) if call is not None and not call.core_nameless else None
-        if trace is not None and told is not None:
-            yield replace(told, evidence="; ".join((told.evidence, trace.optee)))
+        finding = rule(call) if call is not None and not call.core_nameless else None
+        if trace is not None and finding is not None:
+            yield replace(finding, evidence="; ".join((finding.evidence, trace.optee)))
         else:
             yield size_from_outside(ground) if key == SIZE else not_checked(key, NAMES, TRACE)

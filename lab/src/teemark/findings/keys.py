@@ -79,7 +79,7 @@ def handshake(ground: Ground) -> Finding | None:
         KEYGEN.key("ecdsa-p256", "openssl"),
         DERIVE.key("ecdh-p256", "openssl"),
     )
-    parts = [one for key in keys if (one := ground.models.case(key)) is not None]
+    parts = [case for key in keys if (case := ground.models.case(key)) is not None]
     if len(parts) < len(keys):
         return None
     common = parts[2].estimate + parts[3].estimate
@@ -106,10 +106,10 @@ def key_kept(ground: Ground) -> Finding | None:
             ground.models.case(KEY_STEPS.key(algorithm, "tee", "sign", step))
             for step in ("allocate", "import", "prepare")
         ]
-        found = [one for one in steps if one is not None]
-        if use is None or len(found) < len(steps) or use.estimate.value <= 0:
+        measured = [case for case in steps if case is not None]
+        if use is None or len(measured) < len(steps) or use.estimate.value <= 0:
             continue
-        extra = sum((one.estimate for one in found[1:]), found[0].estimate)
+        extra = sum((case.estimate for case in measured[1:]), measured[0].estimate)
         return Finding(
             key="key-kept",
             topic="choice",
@@ -118,11 +118,12 @@ def key_kept(ground: Ground) -> Finding | None:
             f"{figures.time(ground.run, extra)}, {fmt.percent(extra.value / use.estimate.value)} "
             "of a signature.",
             evidence="; ".join(
-                f"{one.work.words[-1]}: {figures.time(ground.run, one.estimate)}" for one in found
+                f"{case.work.words[-1]}: {figures.time(ground.run, case.estimate)}"
+                for case in measured
             )
             + ".",
             figures=(ground.figure("importing", extra),),
-            sure=sure(use, *found),
+            sure=sure(use, *measured),
         )
     return None
 
@@ -163,7 +164,7 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
 
 def post_quantum(ground: Ground) -> Finding | None:
     """Says what a TEE would pay for carrying post-quantum keys: no TEE computes with them yet."""
-    use = next((one for key in CARRIED if (one := ground.models.case(key)) is not None), None)
+    use = next((case for key in CARRIED if (case := ground.models.case(key)) is not None), None)
     rows = ((SHM, "allocated", "tee"), (SAME_CODE, "memcpy", "ta-c"))
     sizes = [list(ground.by_size(*row).items()) for row in rows]
     if use is None:
@@ -190,21 +191,21 @@ def post_quantum(ground: Ground) -> Finding | None:
 def says_and_does(ground: Ground) -> Finding | None:
     """Compares the algorithms that the TEE says it has with those that worked."""
     run = ground.run
-    denied = {one.work.algorithm for one in run.sound if one.case.tee_says is False}
+    denied = {measured.work.algorithm for measured in run.sound if measured.case.tee_says is False}
     ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}
     if not denied and not ended:
         return None
-    said = []
+    sentences = []
     if denied:
-        names = ", ".join(run.title(one) for one in sorted(denied - ended))
-        said.append(f"The TEE says that it hasn't {names}, but they work.")
+        names = ", ".join(run.title(algorithm) for algorithm in sorted(denied - ended))
+        sentences.append(f"The TEE says that it hasn't {names}, but they work.")
     if ended:
-        names = ", ".join(run.title(one) for one in sorted(ended))
-        said.append(f"Using {names} ends the TA.")
+        names = ", ".join(run.title(algorithm) for algorithm in sorted(ended))
+        sentences.append(f"Using {names} ends the TA.")
     return Finding(
         key="says-and-does",
         topic="trust",
-        claim=" ".join(said),
+        claim=" ".join(sentences),
         evidence="TEE_IsAlgorithmSupported, and the operations themselves, in a session that is "
         "thrown away when its TA ends.",
         remedy="Try an algorithm on the board before relying on it.",
@@ -214,9 +215,9 @@ def says_and_does(ground: Ground) -> Finding | None:
 def pkcs11_memory(ground: Ground) -> Finding | None:
     """Finds a PKCS #11 library that shares memory anew in each call; names the worst call."""
     shares = {
-        one.work: one.case.layers.memory_ns / one.case.layers.total_ns
-        for one in ground.run.sound
-        if one.case.layers is not None and one.case.layers.invokes and one.case.layers.total_ns
+        case.work: case.case.layers.memory_ns / case.case.layers.total_ns
+        for case in ground.run.sound
+        if case.case.layers is not None and case.case.layers.invokes and case.case.layers.total_ns
     }
     if not shares:
         return None

@@ -10,32 +10,32 @@ from teemark.run.reader import RunData
 
 def notices(run: RunData) -> tuple[Banner, ...]:
     """Returns the notices of a run, the most serious first."""
-    found: list[tuple[str, str]] = []
+    banners: list[tuple[str, str]] = []
     if run.tee_refused:
         whys = list(dict.fromkeys((skip.reason, skip.hint or "") for skip in run.tee_refused))
-        said = " ".join(f"{sentence(reason)} {sentence(hint)}".strip() for reason, hint in whys[:3])
+        why = " ".join(f"{sentence(reason)} {sentence(hint)}".strip() for reason, hint in whys[:3])
         if len(whys) > 3:
-            said += f" And {fmt.plural(len(whys) - 3, 'reason')} more."
+            why += f" And {fmt.plural(len(whys) - 3, 'reason')} more."
         left = _of(len(run.tee_refused), run)
         rejected = [Work.of(skip.case) for skip in run.tee_refused if skip.code == "ta-rejected"]
         if rejected:
             by = ", ".join(dict.fromkeys(work.backend for work in rejected))
-            said += f" TAs that the vendor signs add {fmt.plural(len(rejected), 'case')} ({by}): "
-            said += "docs/boards.md says which files to give."
-        found.append(
-            ("The TEE couldn't be used", f"It is there, but {left} weren't measured. {said}")
+            why += f" TAs that the vendor signs add {fmt.plural(len(rejected), 'case')} ({by}): "
+            why += "docs/boards.md says which files to give."
+        banners.append(
+            ("The TEE couldn't be used", f"It is there, but {left} weren't measured. {why}")
         )
     if run.incomplete is not None:
         why = f"{sentence(run.incomplete)} {sentence(lacking(run))}".strip()
-        found.append(("This run is incomplete", why))
+        banners.append(("This run is incomplete", why))
     if run.fails:
         why = "Each had a wrong output or an error; its samples count for nothing."
-        found.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
+        banners.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
     if run.without_tee:
         cases = fmt.plural(sum(skip.code == "no-tee" for skip in run.skips), "case")
         why = f"{cases} that need one couldn't run. The rest did."
-        found.append(("This machine has no TEE", why))
-    return tuple(Banner(title, (text,)) for title, text in found)
+        banners.append(("This machine has no TEE", why))
+    return tuple(Banner(title, (text,)) for title, text in banners)
 
 
 def lacking(run: RunData) -> str:

@@ -52,7 +52,7 @@ accelerator has one of these, or one of the CPU's."""
 
 
 WORDS: dict[Outcome, str] = {
-    **{one: one for one in ("accelerator", "software", "mixed", "unknown")},
+    **{outcome: outcome for outcome in ("accelerator", "software", "mixed", "unknown")},
     "cpu-instructions": "CPU instructions",
 }
 PROVEN: dict[Outcome, str] = WORDS | {"accelerator": "an accelerator"}
@@ -89,13 +89,13 @@ class Offload:
 
 def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
     """Judges each case that teebench watched and that has bytes, with the facts of reference/."""
-    known = knowledge()
+    reference = knowledge()
     return tuple(
-        _Case(run, models, one, stats, known).judged()
-        for one in run.sound
-        if (one.case.watched is not None or one.case.watched_reason is not None)
-        and one.case.bytes is not None
-        and (stats := models.case(one.case.case)) is not None
+        _Case(run, models, measured, stats, reference).judged()
+        for measured in run.sound
+        if (measured.case.watched is not None or measured.case.watched_reason is not None)
+        and measured.case.bytes is not None
+        and (stats := models.case(measured.case.case)) is not None
     )
 
 
@@ -105,13 +105,13 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
     listed = [line.split() for line in run.machine.crypto.kernel_drivers or ()]
     kinds = {"shash", "ahash", "skcipher", "aead"}
     names = [words[1] for words in listed if kinds & set(words[2:])]
-    names += [one.driver for one in judged if one.driver is not None]
-    said: dict[str, list[str]] = {}
+    names += [offload.driver for offload in judged if offload.driver is not None]
+    sentences: dict[str, list[str]] = {}
     for name in sorted(set(names)):
         row = _row(knowledge(), name)
         if row is None or row.kind != "accelerator":
             continue
-        outcomes = {one.outcome for one in judged if one.driver == name}
+        outcomes = {offload.outcome for offload in judged if offload.driver == name}
         refused = [skip.reason for skip in run.skips if f"/afalg:{name}/" in skip.case]
         what = "Whether AF_ALG reaches a device by {} isn't known, for no case asked: "
         what += "`teemark doctor BOARD --accelerators` tells."
@@ -121,26 +121,26 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
             what = "AF_ALG takes {}, but nothing shows that the device worked."
         elif refused:
             what = "AF_ALG doesn't reach a device by {}: " + refused[0].rstrip(".") + "."
-        said.setdefault(what, []).append(name)
-    return tuple(what.replace("{}", ", ".join(found), 1) for what, found in said.items())
+        sentences.setdefault(what, []).append(name)
+    return tuple(what.replace("{}", ", ".join(drivers), 1) for what, drivers in sentences.items())
 
 
-def _row(known: Reference, driver: str) -> KernelDriver | None:
+def _row(reference: Reference, driver: str) -> KernelDriver | None:
     """Returns the first row of the drivers' table that matches a driver's name."""
-    return next((one for one in known.drivers if fnmatchcase(driver, one.driver)), None)
+    return next((row for row in reference.drivers if fnmatchcase(driver, row.driver)), None)
 
 
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
     """Returns the interrupt lines of devices that rose with the calls, with their rate a call."""
-    found = []
+    rising = []
     for line in watched.interrupts:
         cpus = _CPU_LINES.search(line.line) or _CPU_LINES.search(line.name)
         if cpus or _STORAGE_AND_WIRES.search(line.name):
             continue
         resting = line.idle * (watched.ns / watched.idle_ns if watched.idle_ns else 1.0)
         if line.count >= min(RAISED, 0.75 * watched.calls) and line.count > RESTING * resting:
-            found.append((line, (line.count - resting) / watched.calls))
-    return sorted(found, key=lambda pair: -pair[1])
+            rising.append((line, (line.count - resting) / watched.calls))
+    return sorted(rising, key=lambda pair: -pair[1])
 
 
 def _rate(watched: Watched | None) -> float | None:
@@ -163,7 +163,7 @@ class _Case:
     known: Reference
 
     def judged(self) -> Offload:
-        evidence = tuple(found for kind in KINDS if (found := kind(self)) is not None)
+        evidence = tuple(part for kind in KINDS if (part := kind(self)) is not None)
         outcome = self.weigh(evidence)
         return Offload(self.measured.key, outcome, evidence, _driver(self.measured))
 
@@ -239,10 +239,10 @@ class _Case:
         """Says from which size on the device takes part; the driver falls back below it."""
         mine = self.measured.curve
         at = [
-            (other.case.bytes, (_rate(other.case.watched) or 0.0) >= EACH_CALL)
-            for other in self.run.sound
-            if mine is not None and other.curve == mine and self.like(other)
-            if other.case.watched is not None and other.case.bytes is not None
+            (case.case.bytes, (_rate(case.case.watched) or 0.0) >= EACH_CALL)
+            for case in self.run.sound
+            if mine is not None and case.curve == mine and self.like(case)
+            if case.case.watched is not None and case.case.bytes is not None
         ]
         device = [size for size, took_part in at if took_part]
         without = [size for size, took_part in at if not took_part]
@@ -254,10 +254,10 @@ class _Case:
             text += f"; the driver's threshold is {self.row.fallback_below} bytes"
         return Evidence(text)
 
-    def like(self, other: MeasuredCase) -> bool:
+    def like(self, case: MeasuredCase) -> bool:
         """Returns true if the other case has the same algorithm and backend."""
         mine = self.measured.case
-        return (other.case.algorithm, other.case.backend) == (mine.algorithm, mine.backend)
+        return (case.case.algorithm, case.case.backend) == (mine.algorithm, mine.backend)
 
     def cycles(self) -> Evidence | None:
         """Compares CPU cycles a byte with published figures for the core."""
@@ -283,12 +283,12 @@ class _Case:
     def masks(self) -> Evidence | None:
         """Compares with OpenSSL without the CPU's instructions, by the longest message."""
         mine = self.measured.curve
-        for other in (self.measured, *self.run.sound):
-            found, masked = other.curve, other.case.masked
-            if masked is None or not self.like(other) or (mine and found and mine != found):
+        for case in (self.measured, *self.run.sound):
+            curve, masked = case.curve, case.case.masked
+            if masked is None or not self.like(case) or (mine and curve and mine != curve):
                 continue
             hidden, plain = (
-                estimate([list(map(float, ns))], f"{other.case.case} {how}", exact=self.run.icount)
+                estimate([list(map(float, ns))], f"{case.case.case} {how}", exact=self.run.icount)
                 for how, ns in (("masked", masked.masked_ns), ("plain", masked.plain_ns))
             )
             ratio = hidden / plain
@@ -301,18 +301,18 @@ class _Case:
                 speaks = ("software", "accelerator")
             text = f"with {masked.variable}={masked.value} it takes {fmt.factor(ratio.value)} "
             text += "the time"
-            if other is not self.measured:
-                text += f", at {fmt.size(other.case.bytes or 0)}"
+            if case is not self.measured:
+                text += f", at {fmt.size(case.case.bytes or 0)}"
             return Evidence(text, speaks, proof=bool(speaks))
         return None
 
     def against_generic(self) -> Evidence | None:
         """Compares with the kernel's own C code, which the same run bound by its name."""
         mine = self.measured.work
-        for other in self.run.sound:
-            name, theirs = _driver(other) or "", self.models.case(other.case.case)
+        for case in self.run.sound:
+            name, theirs = _driver(case) or "", self.models.case(case.case.case)
             generic = name.endswith("-generic") or "-generic)" in name
-            same = replace(other.work, backend=mine.backend) == mine
+            same = replace(case.work, backend=mine.backend) == mine
             if not generic or not same or name == _driver(self.measured) or theirs is None:
                 continue
             if self.stats.time.median <= 0:
@@ -329,7 +329,7 @@ class _Case:
         the CPU rested; otherwise its driver fell back to software. Without a device, the outcome is
         the one that all proofs and hints speak for."""
         rate, share = _rate(self.measured.case.watched), self.share
-        excluded = any(one.proof and "accelerator" not in one.speaks_for for one in evidence)
+        excluded = any(part.proof and "accelerator" not in part.speaks_for for part in evidence)
         if rate is not None and rate >= EACH_CALL:
             # If no device worked on the calls, some other work raised the line.
             return "unknown" if excluded else "accelerator"
@@ -339,8 +339,8 @@ class _Case:
         if device and rate is not None and share is not None:
             return "software" if share >= BUSY else "accelerator" if share <= POLLED else "unknown"
         kinds: set[Kind] = {"cpu-instructions", "software"}
-        for one in evidence:
-            kinds &= set(one.speaks_for) or kinds
+        for part in evidence:
+            kinds &= set(part.speaks_for) or kinds
         waited = device or (share is not None and share <= RESTED)
         return kinds.pop() if len(kinds) == 1 and not waited else "unknown"
 

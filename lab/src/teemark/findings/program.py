@@ -26,7 +26,7 @@ def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Find
         return f"{fmt.count(round(ns))} instructions" if exact else fmt.duration(ns)
 
     rules = (_sessions, _temporary, _pieces, _memory, _dearest)
-    return ranked(tuple(found for rule in rules for found in rule(watched, names, cost)))
+    return ranked(tuple(finding for rule in rules for finding in rule(watched, names, cost)))
 
 
 def _share(ns: float, watched: Watched, *, at_most: bool = False) -> Share:
@@ -59,11 +59,11 @@ def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
 
 def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]:
     """Finds temporary memory: libteec registers and releases it in each call."""
-    found: dict[str, list[Call]] = defaultdict(list)
+    by_name: dict[str, list[Call]] = defaultdict(list)
     for call in watched.calls:
         if call.function == "invoke" and any(p.kind.startswith("temporary") for p in call.params):
-            found[name_of(call, names)].append(call)
-    for name, calls in found.items():
+            by_name[name_of(call, names)].append(call)
+    for name, calls in by_name.items():
         if len(calls) < FEW:
             continue
         sizes = [p.size or 0 for c in calls for p in c.params if p.kind.startswith("temporary")]
@@ -82,12 +82,12 @@ def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]
 
 def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
     """Finds many commands of one kind with small input."""
-    found: dict[tuple[int, str], list[Call]] = defaultdict(list)
+    by_session: dict[tuple[int, str], list[Call]] = defaultdict(list)
     for call in watched.calls:
         sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]
         if call.function == "invoke" and call.session and 0 < max(sizes, default=0) <= SMALL:
-            found[call.session, name_of(call, names)].append(call)
-    for (_, name), calls in found.items():
+            by_session[call.session, name_of(call, names)].append(call)
+    for (_, name), calls in by_session.items():
         if len(calls) < 16:
             continue
         cheapest = min(call.ns for call in calls)

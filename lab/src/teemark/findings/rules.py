@@ -55,8 +55,8 @@ RULES: tuple[Rule, ...] = (
 
 def judge(ground: Ground) -> tuple[Finding, ...]:
     """Returns the findings of all rules, in the order of the list."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in RULES:
-        said = rule(ground)
-        found += [said] if isinstance(said, Finding) else said or ()
-    return tuple(found)
+        judged = rule(ground)
+        findings += [judged] if isinstance(judged, Finding) else judged or ()
+    return tuple(findings)

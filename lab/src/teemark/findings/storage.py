@@ -63,15 +63,15 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
             continue
         if not cost.backend.startswith("tee"):
             continue
-        known = [
+        counted = [
             (int(point.x), rpcs)
             for point, rpcs in zip(cost.fit.points, cost.rpcs, strict=False)
             if rpcs is not None
         ]
-        if len(known) < 2:
+        if len(counted) < 2:
             yield None
             continue
-        (small, few), *_, (large, many) = known
+        (small, few), *_, (large, many) = counted
         blocks = -(-large // BLOCK) - -(-small // BLOCK)
         if blocks > 0:
             key = STORAGE.key(cost.algorithm, cost.backend, large)
@@ -80,10 +80,10 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
 
 def _served(ground: Ground, key: str) -> Estimate | None:
     """Returns the share of a call in which the normal world serves the TEE; None if unknown."""
-    for one in ground.breakdowns:
-        part = one.part("rpcs")
-        if one.key == key and part is not None and part.value is not None and one.total.value > 0:
-            return part.value / one.total
+    for call in ground.breakdowns:
+        part = call.part("rpcs")
+        if call.key == key and part is not None and part.value is not None and call.total.value > 0:
+            return part.value / call.total
     return None
 
 
@@ -91,7 +91,7 @@ def rpcs(ground: Ground) -> Finding:
     """Finds RPCs that grow with the blocks and are a large part of the largest read or write."""
     key = "storage-rpc-per-block"
     growth = list(_growth(ground))
-    counted = [one for one in growth if one is not None]
+    counted = [row for row in growth if row is not None]
     if not counted:
         what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
         counts = "the number of RPCs, which the kernel tells root alone"
@@ -100,12 +100,12 @@ def rpcs(ground: Ground) -> Finding:
     each = ground.figure(f"RPCs a block, {case}", exactly(most), "")
     if most <= EACH_BLOCK:
         return signature(key, "ruled out", (each,), claim="")
-    known = [(share, name) for _, name, _ in counted if (share := _served(ground, name))]
-    if not known:
+    shares = [(share, name) for _, name, _ in counted if (share := _served(ground, name))]
+    if not shares:
         lacks, often = "what an RPC of the storage takes", fmt.digits(most)
         claim = f"The TEE calls the normal world {often} times a block, in {case}."
         return not_checked(key, lacks, EXPLAIN, claim)
-    share, case = max(known, key=lambda pair: pair[0].value)
+    share, case = max(shares, key=lambda pair: pair[0].value)
     part = ground.figure(f"RPCs, of {case}", share, "share")
     if part.interval is not None:  # a part of a call lies between none and all of it
         low, high = max(part.interval.low, 0.0), min(part.interval.high, 1.0)

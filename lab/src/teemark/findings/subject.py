@@ -28,13 +28,13 @@ class Subject(Ground):
 
     def found(self, *topics: Topic) -> tuple[Finding, ...]:
         """Returns the findings on these topics, found and undecided ones."""
-        said = (one for one in self.findings if one.topic in topics and one.claim)
-        return tuple(one for one in said if one.status in ("found", "undecided"))
+        asked = (finding for finding in self.findings if finding.topic in topics and finding.claim)
+        return tuple(finding for finding in asked if finding.status in ("found", "undecided"))
 
     @property
     def doubts(self) -> tuple[Finding, ...]:
         """Returns the findings that make figures of the run less certain than they seem."""
-        return tuple(one for one in self.found("board", "trust") if one.severity != "note")
+        return tuple(doubt for doubt in self.found("board", "trust") if doubt.severity != "note")
 
     @property
     def caveat(self) -> str:
@@ -67,8 +67,8 @@ def subjects(
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
         trace = traces[number - 1] if traces else None
         ground = Ground.of(run, trace)
-        known = (run, ground.models, ground.breakdowns, trace)
-        made.append(Subject(*known, findings=judge(ground), label=label, against=against))
+        fields = (run, ground.models, ground.breakdowns, trace)
+        made.append(Subject(*fields, findings=judge(ground), label=label, against=against))
     return tuple(made)
 
 

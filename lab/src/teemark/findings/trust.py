@@ -19,10 +19,10 @@ CLOCK = 0.01  # Largest share of the shortest sample for a step of the clock
 
 def harness(ground: Ground) -> Finding | None:
     own = ground.models.case(HARNESS)
-    others = [one for one in ground.models.stats if one.key != HARNESS and one.time.median > 0]
+    others = [case for case in ground.models.stats if case.key != HARNESS and case.time.median > 0]
     if own is None or not others:
         return None
-    smallest = min(others, key=lambda one: one.time.median)
+    smallest = min(others, key=lambda case: case.time.median)
     ratio, interval = own.estimate / smallest.estimate, own.time.interval
     adds, bound = fmt.percent(ratio.value), fmt.percent(HARNESS_SHARE, 1)
     answer = above(ratio, HARNESS_SHARE)
@@ -132,10 +132,10 @@ def misfits(ground: Ground) -> Finding | None:
 
 def waited(ground: Ground) -> Finding | None:
     """Finds cases that were timed on a board that counts, since their samples lie too far apart."""
-    cases = [one for one in ground.models.stats if ground.waits(one) and one.key != HARNESS]
+    cases = [case for case in ground.models.stats if ground.waits(case) and case.key != HARNESS]
     if not cases:
         return None
-    worst = max(cases, key=lambda one: one.time.max / max(one.time.min, 1.0))
+    worst = max(cases, key=lambda case: case.time.max / max(case.time.min, 1.0))
     are, their = ("is", "its") if len(cases) == 1 else ("are", "their")
     return _doubt(
         "waited",
@@ -151,11 +151,11 @@ def waited(ground: Ground) -> Finding | None:
 def scatter(ground: Ground) -> Finding | None:
     """Finds medians with wide intervals, and medians that have no interval at all."""
     stats = ground.models.stats
-    without = [one for one in stats if one.time.interval is None]
+    without = [case for case in stats if case.time.interval is None]
     widths = {
-        one.key: one.time.interval.width / max(one.time.median, 1e-9)
-        for one in stats
-        if one.time.interval is not None and not is_known(one.estimate)
+        case.key: case.time.interval.width / max(case.time.median, 1e-9)
+        for case in stats
+        if case.time.interval is not None and not is_known(case.estimate)
     }
     parts, evidence = [], []
     if widths:
@@ -181,7 +181,7 @@ def clock_step(ground: Ground) -> Finding:
     key = "clock-resolution"
     step = ground.run.machine.clock.resolution_ns
     sound = (case for case in ground.run.sound if case.key != HARNESS)  # the empty backend
-    samples = [one.ns for case in sound for one in case.samples if one.ns > 0]
+    samples = [sample.ns for case in sound for sample in case.samples if sample.ns > 0]
     if step is None or not samples:
         return not_checked(key, "the step of the clock")
     share = exactly(step / min(samples))
@@ -209,27 +209,27 @@ def cpu_frequency(ground: Ground) -> Finding:
     cpu = machine.cpu
     now, most, governors = (
         # "VALUE" for all CPUs (key ""), or "cpu0 VALUE"
-        {which: value for which, _, value in (text.rpartition(" ") for text in told or ())}
-        for told in (cpu.khz_now, cpu.khz_max, cpu.governor)
+        {which: value for which, _, value in (text.rpartition(" ") for text in texts or ())}
+        for texts in (cpu.khz_now, cpu.khz_max, cpu.governor)
     )
 
-    def of(told: dict[str, str], which: str) -> str:
-        return told.get(which) or told.get("", "")
+    def of(values: dict[str, str], which: str) -> str:
+        return values.get(which) or values.get("", "")
 
-    known = []
+    cpus = []
     for which in sorted(now.keys() | most.keys()):
-        here, top = (of(told, which) for told in (now, most))
+        here, top = (of(values, which) for values in (now, most))
         if here.isdigit() and top.isdigit() and int(here) and int(top):
-            known.append((int(here) / int(top), which, int(here), int(top)))
-    if not known:
+            cpus.append((int(here) / int(top), which, int(here), int(top)))
+    if not cpus:
         why = machine.reasons.get("cpu.khz_now") or "the kernel doesn't say"
         return not_checked(key, f"the CPUs' frequencies ({why})")
-    share, slowest, khz, highest = min(known)
+    share, slowest, khz, highest = min(cpus)
     name = f"{slowest}: " if slowest else ""
     facts = [f"{name}{khz / 1000:g} of {highest / 1000:g} MHz when the run began"]
     if governors:
         facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
-    slowed = [of(governors, which) for less, which, *_ in known if less < SLOWED]
+    slowed = [of(governors, which) for less, which, *_ in cpus if less < SLOWED]
     status: Status = "undecided" if slowed else "ruled out"
     return signature(
         key,
@@ -247,18 +247,18 @@ def contention(ground: Ground) -> Finding:
     there, unseen. Who serves a command of the user's TA isn't known, so it is left out too."""
     key = "contention"
     alone = [
-        one
-        for one in ground.run.sound
-        if not one.work.row.served and one.work.by not in ("afalg", "hwrng")
-        if not one.case.rpcs_per_call
+        case
+        for case in ground.run.sound
+        if not case.work.row.served and case.work.by not in ("afalg", "hwrng")
+        if not case.case.rpcs_per_call
     ]
     if not alone:
         return not_checked(key, f"calls that no other process serves, such as {EMPTY_CALL}")
     waits: dict[str, tuple[int, int]] = {}
     for case in alone:
-        told = [(one.ns, one.waited_ns) for one in case.samples if one.runq_ns is not None]
-        if told:
-            waits[case.case.case] = (sum(ns for ns, _ in told), sum(wait for _, wait in told))
+        times = [(s.ns, s.waited_ns) for s in case.samples if s.runq_ns is not None]
+        if times:
+            waits[case.case.case] = (sum(ns for ns, _ in times), sum(wait for _, wait in times))
     total = sum(ns for ns, _ in waits.values())
     if not total:
         return not_checked(key, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
@@ -280,12 +280,12 @@ def contention(ground: Ground) -> Finding:
 def emulated(ground: Ground) -> Finding:
     key, run = "emulated", ground.run
     by_board = run.run.emulated if run.run is not None else None
-    told, by = run.machine.board.emulated, run.machine.board.emulated_told_by
-    if by_board is None and told is None:
+    by_machine, by = run.machine.board.emulated, run.machine.board.emulated_told_by
+    if by_board is None and by_machine is None:
         return not_checked(key, "a machine that says what it is")
-    if not (by_board or told):
+    if not (by_board or by_machine):
         return Finding(key=key, topic="board", status="ruled out")
-    facts = ("as its board file says" if by_board else "", by if told and by else "")
+    facts = ("as its board file says" if by_board else "", by if by_machine and by else "")
     claim = "Emulated board: timings are not those of silicon."
     remedy = (
         "The software is real, the processor is emulated. "

@@ -16,7 +16,7 @@ _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 
 def labels(words: Sequence[str]) -> dict[str, str]:
     """Returns the labels of the options `--label KEY=VALUE`; raises UsageMistake for other text."""
-    found = {}
+    by_key = {}
     for text in words:
         match = _LABEL.fullmatch(text)
         if match is None:
@@ -24,8 +24,8 @@ def labels(words: Sequence[str]) -> dict[str, str]:
                 f"--label {text} is no label",
                 hint="write KEY=VALUE, the key of letters, digits and underscores: compiler=gcc-12",
             )
-        found[match[1]] = match[2]
-    return found
+        by_key[match[1]] = match[2]
+    return by_key
 
 
 def commit(word: str, folder: Path) -> Commit | None:
@@ -38,22 +38,22 @@ def commit(word: str, folder: Path) -> Commit | None:
     if word == "auto":
         return None if _own(folder) else head(folder)
     if Path(word).is_dir():
-        found = head(Path(word))
+        named = head(Path(word))
     elif word == "HEAD":
-        found = head(folder)
+        named = head(folder)
     else:
         digits = git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
         name = git(folder, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", word) or ""
         branch = name.removeprefix("refs/heads/") if name.startswith("refs/heads/") else None
-        found = Commit(hash=digits, branch=branch) if digits else None
-    if found is None and _HASH.fullmatch(word):  # such as CI's, of a repository that isn't here
-        found = Commit(hash=word)
-    if found is None:
+        named = Commit(hash=digits, branch=branch) if digits else None
+    if named is None and _HASH.fullmatch(word):  # such as CI's, of a repository that isn't here
+        named = Commit(hash=word)
+    if named is None:
         raise UsageMistake(
             f"--commit {word}: no commit of that name in {folder}",
             hint="name a folder of the source, a commit or branch of the repository here, or none",
         )
-    return found
+    return named
 
 
 def _own(folder: Path) -> bool:

@@ -52,8 +52,8 @@ def _bar(title: str) -> Iterator[Draw]:
             if time.monotonic() - drawn >= 0.1:
                 drawn = time.monotonic()
                 done = {"total": None} if share is None else {"total": 1, "completed": share}
-                said, left = f"{title}{what}".partition(";")[0], left.partition(",")[0]
-                bars.update(task, description=said, note=f"{left}  {case}", **done)
+                text, left = f"{title}{what}".partition(";")[0], left.partition(",")[0]
+                bars.update(task, description=text, note=f"{left}  {case}", **done)
 
         yield draw
 

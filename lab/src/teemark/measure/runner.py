@@ -247,8 +247,8 @@ class _Attempt:
             raise problem
         self._judge(status, complaint)
         if self.end is not None and self.end.complete:
-            found = teehash_steps.records(self.board, self.asked.teehash, self.limit_s)
-            self._take(msgspec.json.encode(record) + b"\n" for record in found)
+            hashed = teehash_steps.records(self.board, self.asked.teehash, self.limit_s)
+            self._take(msgspec.json.encode(record) + b"\n" for record in hashed)
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
         """Reads the records over the connection while the board measures."""
@@ -323,14 +323,14 @@ class _Attempt:
         if leaving.signalled() and status == 128 + leaving.signalled():
             leaving.unwind()  # it ended on our signal, before its end record
         lines = complaint.splitlines()
-        lines = [one for one in lines if ": hint: " not in one and not one.startswith("Try '")]
-        said = f": {answers.last_line(lines[-1])}" if lines else ""
+        lines = [line for line in lines if ": hint: " not in line and not line.startswith("Try '")]
+        last = f": {answers.last_line(lines[-1])}" if lines else ""
         how = f"ended with status {status}"
         if status > 128:
-            known = {one.value: one.name for one in signal.Signals}
-            how = f"was killed by {known.get(status - 128, f'signal {status - 128}')}"
+            names = {s.value: s.name for s in signal.Signals}
+            how = f"was killed by {names.get(status - 128, f'signal {status - 128}')}"
         raise errors.CommandFailed(
-            f"{name}: {PROGRAM} {how} before its end record{said}",
+            f"{name}: {PROGRAM} {how} before its end record{last}",
             hint=f"see `teemark setup {name}`" if status in (126, 127) else None,
         )
 

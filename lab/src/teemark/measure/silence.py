@@ -58,14 +58,14 @@ class Silence:
         self._heard = time.monotonic()
 
     def _ask(self, silent: float, patience: float) -> None:
-        name, said = self._board.name, bytearray()
+        name, output = self._board.name, bytearray()
         try:
             with self._board.started(command_lines.script(_ASK, _TA)) as process:
-                process.copy(said.extend, timeout=patience)
+                process.copy(output.extend, timeout=patience)
         except (ConnectError, ConnectionLost):
             raise
         except BoardError:
-            if b"alive" in said:
+            if b"alive" in output:
                 raise self._board.tee_hangs(
                     f"no record came for {silent:.0f} s, and a new session isn't opened within "
                     f"{patience:.0f} s"

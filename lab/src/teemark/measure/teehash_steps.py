@@ -25,13 +25,14 @@ PROGRAM = "teehash"
 _PATTERN = b"teemark\n"
 """The files repeat this pattern on every board, so that their digests are known in advance."""
 
-# $1: bytes wanted. Prints "disk FOLDER" for a folder on a disk with that much room. If only memory
-# has the room, where files are always cached, prints "tmpfs FOLDER".
+# $1: bytes wanted. Prints "disk FOLDER" for a folder with that much room; if only memory has the
+# room, where files are always cached, "tmpfs FOLDER". A folder is made as a trial: for root,
+# BusyBox's `test -w` says yes on a read-only file system, too.
 _FOLDER = """\
 need=$(( $1 / 1024 + 1024 ))
 memory=
 for d in /data /var/tmp "$HOME" /tmp; do
-  [ -d "$d" ] && [ -w "$d" ] || continue
+  made=$(mktemp -d "$d/teemark.XXXXXX" 2>/dev/null) && rmdir "$made" || continue
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
   if [ "$1" = tmpfs ]; then [ "$memory" ] || memory=$d; continue; fi
@@ -112,14 +113,14 @@ def _once(
     argv = step.argv(file)
     words = quietly(*argv) if board.deterministic else argv
     result = board.capture(words, check=False, timeout=limit_s)
-    said = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
+    complaint = result.complaint.splitlines()[0] if result.complaint else "it said nothing"
     try:
         report = answers.from_json(board.name, "a file's digest", result.stdout)
         (hashed,) = answers.typed(board.name, "a file's digest", report, _Report).files
     except BoardError:
-        hashed = _Hashed(error=said)
+        hashed = _Hashed(error=complaint)
     if result.status != 0 or hashed.error:
-        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or said}"
+        reason = f"{PROGRAM} ended with status {result.status}: {hashed.error or complaint}"
         return Skip(case=step.key, code="teehash-failed", reason=reason)
     if hashed.digest != digest:
         reason = f"wrong digest: {hashed.digest}, but it is {digest}"
@@ -130,14 +131,14 @@ def _once(
 
 
 def _timeline(step: Step, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
-    found = report.pop("timeline", None)
-    if not isinstance(found, dict):
+    timeline = report.pop("timeline", None)
+    if not isinstance(timeline, dict):
         reason = "this teehash records no timeline: it is an older one"
         return Skip(case=step.key, code="teehash-failed", reason=reason)
-    reason, hint = found.pop("reason", None), found.pop("hint", None)
+    reason, hint = timeline.pop("reason", None), timeline.pop("hint", None)
     if reason:
         return Skip(case=step.key, code="no-perf", reason=reason, hint=hint)
-    made = {"case": step.key, "argv": argv, "report": report, **found}
+    made = {"case": step.key, "argv": argv, "report": report, **timeline}
     try:
         return msgspec.convert(made | {"type": "timeline"}, Timeline)
     except msgspec.ValidationError as error:

@@ -47,6 +47,7 @@ dd if=/dev/null of="$d/calls" bs=1 seek="$size" 2>/dev/null || exit 125
 export PATH="$d/bin:$PATH"
 LD_LIBRARY_PATH="$d/bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"; export LD_LIBRARY_PATH
 [ "$trace" = windows ] && TEEMARK_WATCH_TRACE=1 && export TEEMARK_WATCH_TRACE
+trap : INT TERM HUP # they end the program, whose calls are then fetched
 (
   export TEEMARK_WATCH="$d/calls" LD_PRELOAD="$d/libteewatch.so"
   exec "$@"

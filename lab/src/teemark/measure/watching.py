@@ -24,6 +24,11 @@ LIBRARY = "libteewatch.so"
 ROOM = 100_000
 """Most calls that are kept; each takes 160 bytes in the board's /tmp."""
 
+TRACED_S = 3600.0
+"""Time limit of a traced program, seconds. A watched program has none: ssh's keepalive notices a
+board that hangs. A board that counts instructions has no keepalive, since its packets would be
+counted too."""
+
 _SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
 _EVENT = re.compile(
@@ -98,8 +103,9 @@ def run(
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
-        # The user's program has no time limit: a signal ends it.
-        status = board.script(_SCRIPT, *words, check=False, timeout=None).status
+        # The first signal ends only the program: its calls until then are fetched.
+        with board.stream(script(_SCRIPT, *words)) as process:
+            status = process.copy(lambda _: None, TRACED_S if windows else None)
         # Only the used part of the file is read: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
         made = int.from_bytes(begun[16:24], "little")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the time of one call goes: parts, each a difference or a slope of what the run measured
-apart; what they leave of the call is `unexplained`, and may be negative (docs/method.md)."""
+"""Splits the time of one call into parts. Each part is a difference or a slope of measured cases;
+the rest of the call is the part `unexplained`, which may be negative (docs/method.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from teemark.model.sources import Sources, buffer
 from teemark.model.stats import CaseStats, Estimate, added, exactly
 from teemark.run.reader import RunData
 
-TOLERANCE = 0.05  # Two sources that tell the same may be so far apart
+TOLERANCE = 0.05  # Relative difference up to which two sources agree
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
@@ -22,7 +22,7 @@ Name = Literal[
     "unexplained",
 ]  # fmt: skip
 
-PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
+PARTS: Mapping[Name, tuple[str, str]] = {  # Title of each part, and its colour in a bar
     "client": ("client library and driver", "0"),
     "switch": ("world switch and TEE core", "1"),
     "client-switch": ("client library, driver, world switch and TEE core", "0"),
@@ -44,8 +44,8 @@ PARTS: Mapping[Name, tuple[str, str]] = {  # Title, and colour in a bar
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a call. Where a run can't tell its value, `reason` says why, and `measure` what
-    would. `covers`: parts that are known only together with it."""
+    """One part of a call. If a run can't tell its value, `reason` says why and `measure` what to
+    measure instead. `covers` lists the parts whose time is included in this one."""
 
     name: Name
     value: Estimate | None = None
@@ -69,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The same by two sources. `answer`: whether they agree to within TOLERANCE."""
+    """One quantity as two sources give it. `answer`: whether they agree to within TOLERANCE."""
 
     what: str
     one: Estimate
@@ -88,10 +88,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """One call of a case; the parts in the order of a call, and last what they leave."""
+    """One call of a case; `parts` are in the order of a call, the unexplained rest last."""
 
     key: str
-    kind: str  # As in base/work.py; "MAC" for a digest with a key; "message" of the broker
+    kind: str  # As in base/work.py, or "MAC" (keyed digest), or "message" (broker)
     stats: CaseStats
     parts: tuple[Part, ...]
     checks: tuple[Check, ...] = ()
@@ -121,23 +121,23 @@ def _often(times: int) -> str:
     return f" ({times} times)" if times > 1 else ""
 
 
-def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
-    """Yields the way into the TEE and out again, as often as there are calls."""
-    empty, entry = known.empty, known.entry
+def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
+    """Yields the parts of the way into the TEE and out again, for `calls` calls."""
+    empty, entry = sources.empty, sources.entry
     if empty is None:
         for name in ("client", "switch", "ta-entry"):
             yield Part(name, reason=f"the run has no {EMPTY_CALL}", measure=f"measure {EMPTY_CALL}")
         return
-    legs = known.traced.get(EMPTY_CALL)
-    key, told = _short(EMPTY_CALL), f"{_short(DIRECT_CALL)} less {_short(REFUSED_CALL)}"
+    legs = sources.traced.get(EMPTY_CALL)
+    key, entry_source = _short(EMPTY_CALL), f"{_short(DIRECT_CALL)} less {_short(REFUSED_CALL)}"
     joint: Name = "client-switch-entry" if entry is None else "client-switch"
     inner: tuple[Name, ...] = ("switch", "ta-entry") if entry is None else ("switch",)
-    less = "" if entry is None else f", less ({told})"
-    inside = empty if legs is None else legs.dwell(known.event)
+    less = "" if entry is None else f", less ({entry_source})"
+    inside = empty if legs is None else legs.dwell(sources.event)
     rest = (inside if entry is None else inside - entry).scaled(calls)
     often = _often(calls)
     if legs is None:
-        why = known.run.untraced(EMPTY_CALL)
+        why = sources.run.untraced(EMPTY_CALL)
         yield Part("client", reason=why, measure=_EVENTS)
         yield Part("switch", reason=why, measure=_EVENTS)
         yield Part(joint, rest, key + less + often, covers=("client", *inner))
@@ -149,40 +149,40 @@ def _way(known: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         why = f"the run lacks {DIRECT_CALL} or {REFUSED_CALL}, which tell it"
         yield Part("ta-entry", reason=why, measure="measure both (plan explain)")
     elif stats.work.row is work.TA_SIZE:
-        # All that another TA's empty call takes more or less is that TA's.
-        own = known.time(stats.key)
+        # The difference between the two empty calls is put down to that other TA.
+        own = sources.time(stats.key)
         assert own is not None
-        yield Part("ta-entry", entry + (own - empty), f"{told}, and this call less {key}")
+        yield Part("ta-entry", entry + (own - empty), f"{entry_source}, and this call less {key}")
     else:
-        yield Part("ta-entry", entry.scaled(calls), told + often)
+        yield Part("ta-entry", entry.scaled(calls), entry_source + often)
 
 
-def _mapping(known: Sources, shape: Calls) -> Part:
+def _mapping(sources: Sources, shape: Calls) -> Part:
     if not shape.references:
         return Part("mapping", exactly(0.0), "no reference to memory")
     shares: list[Estimate] = []
-    told: list[str] = []
+    cases: list[str] = []
     for reference in dict.fromkeys(shape.references):
-        found = known.mapping(*reference)
-        if found is None:
+        sourced = sources.mapping(*reference)
+        if sourced is None:
             key = buffer(*reference)
             why = f"the run has no {key}, which only carries the buffer"
             return Part(
                 "mapping", reason=why, measure=f"measure {key} and {EMPTY_CALL} (plan explain)"
             )
         times = shape.references.count(reference)
-        shares.append(found[0].scaled(times))
-        told.append(_short(found[1]) + _often(times))
-    return Part("mapping", added(shares), f"{' and '.join(told)}, less {_short(EMPTY_CALL)}")
+        shares.append(sourced[0].scaled(times))
+        cases.append(_short(sourced[1]) + _often(times))
+    return Part("mapping", added(shares), f"{' and '.join(cases)}, less {_short(EMPTY_CALL)}")
 
 
-def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
-    """Yields the set-up and computing: a line over sizes tells them apart."""
+def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
+    """Yields the set-up and the computing, which a line over message sizes tells apart."""
     size = stats.bytes or 0
-    own = known.operation(stats.work)
+    own = sources.operation(stats.work)
     if own is None:
-        own = known.whole(stats.work).get(size)
-    line = known.hashing(stats.work)
+        own = sources.whole(stats.work).get(size)
+    line = sources.hashing(stats.work)
     if line is not None and line.line.fits:
         setup = line.setup(size)
         yield Part("setup", setup, line.source)
@@ -206,33 +206,33 @@ def _hashing(known: Sources, stats: CaseStats) -> Iterator[Part]:
         yield Part("compute", *own, covers=("setup",))
 
 
-def _calls_back(known: Sources, stats: CaseStats) -> Part:
-    """Returns what the normal world did for the TEE while the call was under way."""
-    legs = known.traced.get(stats.key)
+def _calls_back(sources: Sources, stats: CaseStats) -> Part:
+    """Returns the time of the RPCs that the normal world served during the call."""
+    legs = sources.traced.get(stats.key)
     if legs is not None:
-        told = f"tracepoints: {legs.rpcs:g} RPCs a call"
+        source = f"tracepoints: {legs.rpcs:g} RPCs a call"
         covers: tuple[Name, ...] = ()
-        waited = known.waited(stats)
+        waited = sources.waited(stats)
         if legs.rpcs and waited is not None and waited.value:
-            told += "; the wait for a CPU, which tee-supplicant has meanwhile, is in them"
+            source += "; the wait for a CPU, which tee-supplicant has meanwhile, is in them"
             covers = ("run-queue",)
-        return Part("rpcs", legs.served(known.event, stats.estimate), told, covers=covers)
-    rpcs = known.run.cases[stats.key].case.rpcs_per_call
-    cost = known.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
+        return Part("rpcs", legs.served(sources.event, stats.estimate), source, covers=covers)
+    rpcs = sources.run.cases[stats.key].case.rpcs_per_call
+    cost = sources.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
     term = cost.fit.terms.get("rpc") if cost is not None and cost.fit.fits else None
     if rpcs is not None and (term is not None or rpcs == 0):
         value = exactly(0.0) if term is None else term.scaled(rpcs)
         return Part("rpcs", value, "RPCs counted by tracepoint, times the model's term")
-    return Part("rpcs", reason=known.run.untraced(stats.key), measure=_EVENTS)
+    return Part("rpcs", reason=sources.run.untraced(stats.key), measure=_EVENTS)
 
 
-def _console(known: Sources, stats: CaseStats) -> Part:
+def _console(sources: Sources, stats: CaseStats) -> Part:
     some = work.LOG.key(work.LOG.subject, work.TEE, "N")
     if stats.work.row is not work.LOG:
         why = "who writes lines to the console in a call can't be seen from outside"
         what = f"{some} tells what a line costs; what is unexplained bounds their number"
         return Part("console", reason=why, measure=what)
-    line = known.models.lines
+    line = sources.models.lines
     if line is None or not line.fits:
         why = "no slope: too few numbers of lines, or not the same for each line"
         return Part("console", reason=why, measure=f"measure {some}, N = 0, 1, 2 and 4")
@@ -240,80 +240,80 @@ def _console(known: Sources, stats: CaseStats) -> Part:
     return Part("console", cost, f"slope over N of {some}")
 
 
-def _run_queue(known: Sources, stats: CaseStats) -> Part:
-    waited = known.waited(stats)
+def _run_queue(sources: Sources, stats: CaseStats) -> Part:
+    waited = sources.waited(stats)
     if waited is None:
         why = "this kernel doesn't tell: no /proc/self/schedstat"
         return Part("run-queue", reason=why, measure="a kernel with CONFIG_SCHED_INFO")
     return Part("run-queue", waited, "the kernel: run-queue wait")
 
 
-def _at_once(known: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
+def _at_once(sources: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
     """Returns set-up and computing as one part: by the operation's slope, otherwise by the time in
     the secure world."""
-    slope = known.operation(stats.work)
+    slope = sources.operation(stats.work)
     if slope is not None:
         return Part("compute", *slope, covers=("setup",))
-    legs = known.traced.get(stats.key)
+    legs = sources.traced.get(stats.key)
     if legs is None:
-        return Part("compute", reason=known.run.untraced(stats.key), measure=_EVENTS)
-    inside = legs.working(known.event)
+        return Part("compute", reason=sources.run.untraced(stats.key), measure=_EVENTS)
+    inside = legs.working(sources.event)
     for part in parts:
         if part.name in ("switch", "ta-entry", "mapping") and part.value is not None:
             inside -= part.value
     return Part("compute", inside, "tracepoints, less the way there")
 
 
-def _message(known: Sources, stats: CaseStats) -> Breakdown:
-    """Takes a message of the plan broker apart by the programs whose CPU time it is."""
+def _message(sources: Sources, stats: CaseStats) -> Breakdown:
+    """Splits a message of the plan broker into the CPU times of the programs involved."""
     cpu = stats.key.replace("message", "cpu", 1)
     plain = cpu.replace(f"/{stats.backend}/", "/plain/")
-    told: tuple[tuple[Name, str, str], ...] = (
+    programs: tuple[tuple[Name, str, str], ...] = (
         ("publisher", stats.key.replace("message", "publisher", 1), ""),
         ("broker", plain, ""),
         ("sealing", cpu, plain),
         ("subscribers", stats.key.replace("message", "subscribers", 1), ""),
     )
     parts, left = list[Part](), stats.estimate
-    for name, key, less in told:
-        value, other = known.time(key), known.time(less) if less else exactly(0.0)
-        if value is None or other is None:
+    for name, key, less in programs:
+        value, subtracted = sources.time(key), sources.time(less) if less else exactly(0.0)
+        if value is None or subtracted is None:
             lacking = key if value is None else less
             parts.append(
                 Part(name, reason=f"the run has no {lacking}", measure="teemark broker measure")
             )
             continue
-        parts.append(Part(name, value - other, f"CPU time: {key}{less and f', less {less}'}"))
-        left -= value - other
+        parts.append(Part(name, value - subtracted, f"CPU time: {key}{less and f', less {less}'}"))
+        left -= value - subtracted
     parts.append(Part("unexplained", left, "the message less its parts"))
     return Breakdown(stats.key, "message", stats, tuple(parts))
 
 
-def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
+def explain(sources: Sources, stats: CaseStats) -> Breakdown | None:
     if stats.key.startswith("broker/message-"):
-        return _message(known, stats)
+        return _message(sources, stats)
     shape = stats.work.calls()
     if shape is None:
         return None
-    mac = shape.kind == "digest" and known.run.algorithm(stats.algorithm).class_ == "mac"
-    parts = [*_way(known, stats, shape.count), _mapping(known, shape)]
+    mac = shape.kind == "digest" and sources.run.algorithm(stats.algorithm).class_ == "mac"
+    parts = [*_way(sources, stats, shape.count), _mapping(sources, shape)]
     if shape.kind in ("digest", "stream"):
-        parts += _hashing(known, stats)
+        parts += _hashing(sources, stats)
     elif shape.kind in ("storage", "other"):
-        parts.append(_at_once(known, stats, parts))
-    back = _calls_back(known, stats)
-    parts += [back, _console(known, stats)]
+        parts.append(_at_once(sources, stats, parts))
+    back = _calls_back(sources, stats)
+    parts += [back, _console(sources, stats)]
     if "run-queue" not in back.covers:
-        parts.append(_run_queue(known, stats))
+        parts.append(_run_queue(sources, stats))
     left = stats.estimate
     for part in parts:
         if part.value is not None:
             left -= part.value
-    told = "the call less its parts"
+    source = "the call less its parts"
     if shape.kind == "buffer" or stats.key == EMPTY_CALL or stats.work.row is work.TA_SIZE:
-        told = "0 by construction: its parts are differences with this very call"
-    parts.append(Part("unexplained", left, told))
-    checks = tuple(_checks(known, stats, shape, parts))
+        source = "0 by construction: its parts are differences with this very call"
+    parts.append(Part("unexplained", left, source))
+    checks = tuple(_checks(sources, stats, shape, parts))
     return Breakdown(stats.key, "MAC" if mac else shape.kind, stats, tuple(parts), checks)
 
 
@@ -321,16 +321,16 @@ def explain(known: Sources, stats: CaseStats) -> Breakdown | None:
 
 
 WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
-"""Into the TA and out again."""
+"""The parts that bring a call into the TA and out again."""
 
 
 def _checks(
-    known: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
+    sources: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
 ) -> Iterator[Check]:
     way = [part for part in parts if part.value is not None and part.all_names & WAY]
-    told = frozenset[Name]().union(*(part.all_names for part in way))
-    counted = known.models.counted.get(stats.key)
-    if counted is not None and counted.crossing is not None and told >= WAY and shape.count == 1:
+    covered = frozenset[Name]().union(*(part.all_names for part in way))
+    counted = sources.models.counted.get(stats.key)
+    if counted is not None and counted.crossing is not None and covered >= WAY and shape.count == 1:
         yield Check(
             "the way in and out",
             added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
@@ -338,25 +338,25 @@ def _checks(
             counted.crossing,
             "client's clock less the TA's counter, call by call",
         )
-    legs = known.traced.get(stats.key)
-    inside = _inside(known, stats, shape, {part.name: part for part in parts})
+    legs = sources.traced.get(stats.key)
+    inside = _inside(sources, stats, shape, {part.name: part for part in parts})
     if legs is not None and inside is not None:
-        traced = legs.dwell(known.event), "tracepoints, less what tracing adds"
+        traced = legs.dwell(sources.event), "tracepoints, less what tracing adds"
         yield Check("time in the secure world", *inside, *traced)
 
 
 def _inside(
-    known: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
+    sources: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
-    """Returns the time in the secure world by another source than the call's tracepoints."""
+    """Returns the time in the secure world without the tracepoints of the call itself."""
     if stats.key == EMPTY_CALL:
-        refused = known.traced.get(REFUSED_CALL)
-        if refused is None or known.entry is None:
+        refused = sources.traced.get(REFUSED_CALL)
+        if refused is None or sources.entry is None:
             return None
-        told = f"tracepoints of {_short(REFUSED_CALL)}, and {_short(DIRECT_CALL)} less that"
-        return known.entry + refused.dwell(known.event), told
+        source = f"tracepoints of {_short(REFUSED_CALL)}, and {_short(DIRECT_CALL)} less that"
+        return sources.entry + refused.dwell(sources.event), source
     client = by_name.get("client")
-    # A reference that is registered for the call has more than the client's share outside.
+    # A buffer registered for this call costs more outside the secure world than `client` says.
     shared = all(memory == "allocated" for memory, *_ in shape.references)
     if client is None or client.value is None or not shared or shape.kind == "storage":
         return None
@@ -368,23 +368,23 @@ def _inside(
 
 
 def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
-    """Takes every case apart that is a call into the TEE and whose pieces are known here."""
-    known = Sources(run, models)
-    return tuple(one for stats in models.stats if (one := explain(known, stats)) is not None)
+    """Returns the breakdown of every case that is a call into the TEE and has known parts."""
+    sources = Sources(run, models)
+    return tuple(call for stats in models.stats if (call := explain(sources, stats)) is not None)
 
 
 def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:
-    """Returns one of each kind for people: an empty call, the largest digest by the TEE's own code,
-    a stream, a storage operation, the most lines on the console."""
+    """Returns one breakdown of each kind for the report: an empty call, the largest SHA-256 digest
+    by the TEE's own code, a stream, a storage operation, the most lines on the console."""
 
-    def weight(one: Breakdown) -> tuple[float, ...]:
-        case = one.stats.work
+    def weight(example: Breakdown) -> tuple[float, ...]:
+        case = example.stats.work
         sha256, tee = case.algorithm == "sha256", case.backend == "tee"
-        return sha256, tee, case.algorithm == "read", one.stats.bytes or 0, one.total.value
+        return sha256, tee, case.algorithm == "read", example.stats.bytes or 0, example.total.value
 
     chosen: dict[str, list[Breakdown]] = {}
-    for one in all_of_them:
-        only = {"empty call": one.key == EMPTY_CALL, "buffer": one.stats.algorithm == "temporary"}
-        if one.kind != "other" and only.get(one.kind, True):
-            chosen.setdefault(one.kind, []).append(one)
+    for call in all_of_them:
+        only = {"empty call": call.key == EMPTY_CALL, "buffer": call.stats.algorithm == "temporary"}
+        if call.kind != "other" and only.get(call.kind, True):
+            chosen.setdefault(call.kind, []).append(call)
     return tuple(max(group, key=weight) for group in chosen.values())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases of a comparison that changed alike: by the same amount a call, the same amount a byte, or
-the same share. Pure."""
+"""Groups the cases of a comparison that changed alike: by the same amount per call, the same amount
+per byte, or the same share. Pure functions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,77 +10,81 @@ from statistics import median
 from teemark.model.compare import Comparison, Difference, Family, World
 
 ALIKE = 0.1
-"""Cases changed alike if each is as far from the common change as this share of it, at most."""
+"""Largest deviation of a case from the common change, as a share of the change."""
 
 PADDING = 256
-"""Bytes that a digest may add to a message: its largest block, and padding. So many bytes' worth of
-an intercept is no change of the call."""
+"""Bytes that a digest may add to a message: its largest block, and padding. A change of the
+intercept that is worth at most this many bytes is not counted as a change of the call."""
 
-ONE_ROOF = 0.02  # Families changed alike if their terms differ by this share, at most
+ONE_ROOF = 0.02  # Largest relative difference of the terms of families that changed alike
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that cases share: so much a call and so much a byte (nanoseconds or instructions),
-    or a share of what they took; negative where they take less."""
+    """A change that several cases share: an amount per call and per byte (nanoseconds or
+    instructions), or a share of what they took before; negative if the cases became cheaper."""
 
     cases: tuple[Difference, ...]
     worse: bool
     call: float | None = None
     byte: float | None = None
     share: float | None = None
-    of_all: World | None = None  # All calls into the TEE, or all in the program, moved so
-    whole: bool = False  # The families' other cases moved as well, or there are none
+    of_all: World | None = None  # Set if all calls of this world moved by `call`
+    whole: bool = False  # True if all cases of these families moved
 
     @property
     def families(self) -> tuple[Family, ...]:
-        return tuple(dict.fromkeys(one.family for one in self.cases))
+        return tuple(dict.fromkeys(case.family for case in self.cases))
 
     @property
     def tells(self) -> Difference:
-        """Returns the case that shows the change best."""
-        return max(self.cases, key=lambda one: abs(one.change))
+        """Returns the case with the largest relative change."""
+        return max(self.cases, key=lambda case: abs(case.change))
 
 
-def changes(found: Comparison) -> tuple[Change, ...]:
-    """Returns every case that became better or worse, in one change each; the worse first, and of
-    them those with the most cases."""
+def changes(comparison: Comparison) -> tuple[Change, ...]:
+    """Returns all changes; each case that became better or worse belongs to exactly one. Worse
+    changes come first, and among equals those with the most cases."""
     groups: dict[tuple[object, ...], list[Difference]] = {}
-    for one in found.pairs:
-        if one.moved:
-            alike = (one.world, one.shift) if one.shift is not None else (one.family, one.verdict)
-            groups.setdefault(alike, []).append(one)
-    families = Counter(one.family for one in found.pairs)
+    for case in comparison.pairs:
+        if case.moved:
+            alike = (
+                (case.world, case.shift) if case.shift is not None else (case.family, case.verdict)
+            )
+            groups.setdefault(alike, []).append(case)
+    families = Counter(pair.family for pair in comparison.pairs)
     made, alone = list[Change](), list[Change]()
     for group in groups.values():
         first = group[0]
         whole = first.shift is not None or families[first.family] == len(group)
-        change = Change(tuple(group), first.verdict == "worse", whole=whole)
+        shared = Change(tuple(group), first.verdict == "worse", whole=whole)
         if first.shift is not None:
-            made.append(replace(change, call=first.shift, of_all=first.world))
+            made.append(replace(shared, call=first.shift, of_all=first.world))
         else:
-            alone.append(_common(change, exact=found.exact))
+            alone.append(_common(shared, exact=comparison.exact))
     made += _merged(alone)
     return tuple(
-        sorted(made, key=lambda one: (-one.worse, -len(one.cases), -abs(one.tells.change)))
+        sorted(
+            made, key=lambda change: (-change.worse, -len(change.cases), -abs(change.tells.change))
+        )
     )
 
 
 def _common(change: Change, *, exact: bool) -> Change:
-    """Returns the change with what its cases, of one family, have in common. Where instructions are
-    counted, that is the same number in each, the same share, or a line over the bytes."""
-    added, shares = [one.added for one in change.cases], [one.change for one in change.cases]
+    """Returns a family's change with the amount that its cases share. For counted instructions that
+    is an amount per call, a share, or a line over the bytes; for times it is a share."""
+    added, shares = [case.added for case in change.cases], [case.change for case in change.cases]
     if exact and _alike(added):
         return replace(change, call=median(added))
     share = replace(change, share=median(shares))
-    sized = [(float(one.size), one.added) for one in change.cases if one.size is not None]
+    sized = [(float(case.size), case.added) for case in change.cases if case.size is not None]
     (low, least), (high, most) = min(sized, default=(0.0, 0.0)), max(sized, default=(0.0, 0.0))
     alike = max(shares) - min(shares) <= ONE_ROOF * abs(median(shares))
     if not exact or alike or len(sized) < len(added) or low == high:
         return share
     byte = (most - least) / (high - low)
     call = least - byte * low
-    blocks = PADDING * abs(byte)  # digests work by the block
+    blocks = PADDING * abs(byte)  # A digest works in whole blocks
     if any(abs(call + byte * size - more) > ALIKE * abs(more) + blocks for size, more in sized):
         return share
     padded = byte != 0 and 0 <= call / byte <= PADDING
@@ -93,7 +97,7 @@ def _alike(values: Sequence[float]) -> bool:
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
-    """Returns the changes, with those merged into one that are alike in several families."""
+    """Returns the changes, merging those of different families that are alike."""
     made: list[Change] = []
     for change in alone:
         for place, roof in enumerate(made):
@@ -106,9 +110,9 @@ def _merged(alone: Sequence[Change]) -> list[Change]:
     return made
 
 
-def _same(one: Change, other: Change) -> bool:
-    terms = (one.call, other.call, ONE_ROOF), (one.byte, other.byte, ONE_ROOF)
+def _same(roof: Change, change: Change) -> bool:
+    terms = (roof.call, change.call, ONE_ROOF), (roof.byte, change.byte, ONE_ROOF)
     return all(
         a == b or (a is not None and b is not None and abs(a - b) <= within * max(abs(a), abs(b)))
-        for a, b, within in (*terms, (one.share, other.share, ALIKE))
+        for a, b, within in (*terms, (roof.share, change.share, ALIKE))
     )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one judge of two runs of the same cases. `compare`, `gate` and `history` all ask it.
+"""Judges two runs of the same cases, for `compare`, `gate` and `history`.
 
-Where times are sampled, starts are compared. The interval of a ratio is Student's, over the
-logarithms of the starts' medians, so wide that all cases together hold with 1 - ALPHA (Bonferroni).
-A case is worse or better if that interval leaves 1 out, the same if it lies within MARGIN of 1,
-else undecided. The clock of an emulated board shows how busy its machine is: it decides nothing.
+Sampled times: the starts are compared. The interval of a ratio is Student's, over the logarithms of
+the starts' medians, so wide that all cases together hold with probability 1 - ALPHA (Bonferroni). A
+case is worse or better if the interval excludes 1, the same if it lies within MARGIN of 1, else
+undecided. An emulated board's clock shows how busy its host is, so it decides nothing.
 
-Where instructions are counted, two boots of one build differ by very little: `slack`. What differs
-by more is better or worse; what differs by less, but in one direction in all calls of a kind, is
-found by a sign test over the cases (`shifted`)."""
+Counted instructions: two boots of one build differ by at most `slack`. A larger difference is
+better or worse. Smaller differences that have the same sign in all calls of a kind are found by a
+sign test over the cases (`shifted`)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,20 +32,19 @@ from teemark.model.stats import (
 )
 from teemark.run.reader import RunData
 
-BOOTS = 0.0002  # Relative difference of two boots of one build, besides the step of the clock
-LIMIT = 0.001  # Likewise where the timer ticks within a sample
+BOOTS = 0.0002  # Relative difference of two boots of one build, besides one step of the clock
+LIMIT = 0.001  # Relative difference of two boots if the timer ticks within a sample
 WAITS = 4000.0
-"""Instructions besides, of a step of teehash: it waits for its file, the longer the busier the host
-is, and takes so many more then (2,304 were seen)."""
+"""Further difference allowed in a step of teehash, in instructions: it waits for its file, and on a
+busy host the wait takes up to 2,304 instructions more (measured)."""
 
 KERNEL_LIMIT = 0.015
-"""Likewise for the kernel's crypto: two builds of the same sources differed by up to 1.02 % there,
-and by nothing elsewhere. A request takes pages, and which are at hand depends on what went before.
-"""
+"""Relative difference allowed in the kernel's crypto. Only there do two builds of the same sources
+differ, by up to 1.02 %: a request allocates pages, and which pages are free varies."""
 
 TICK_NS = 4_000_000  # The kernel's timer tick on the virtual boards (CONFIG_HZ=250)
 MARGIN = 0.01  # A sampled case is the same if its whole interval is within this share of 1
-SIGNS = 1e-4  # A shift is taken for real if its cases' signs are that improbable by chance
+SIGNS = 1e-4  # Largest p-value of the sign test at which a common shift is taken for real
 
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
@@ -57,26 +56,26 @@ GRAVEST_FIRST: tuple[Verdict, ...] = ("worse", "better", "undecided", "same")
 World = Literal["tee", "kernel", "program"]
 Family = tuple[str, str, str]  # Workload, algorithm and backend
 
-Starts = Sequence[Sequence[float]]  # Values a call (nanoseconds or instructions), by start
+Starts = Sequence[Sequence[float]]  # Nanoseconds or instructions per call, one sequence per start
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run measured of a case, at one number of operations in a call; nanoseconds or
+    """One run's values of a case, for one number of operations per call, in nanoseconds or
     instructions."""
 
     case: str
     starts: Starts
     repeat: int = 1
     work: Work | None = None  # What the case does; None for a step of teehash
-    size: int | None = None  # Bytes that a call works on, all its operations together
+    size: int | None = None  # Bytes per call, summed over its operations
     world: World | None = None
-    loops: int = 1  # Calls in its longest sample
-    resolution: float = 0.0  # A step of the clock
+    loops: int = 1  # Number of calls in the longest sample
+    resolution: float = 0.0  # Step of the clock, in the unit of `starts`
 
     @property
     def key(self) -> str:
-        """Returns the case's key; ` x4` behind it says that a call is four operations."""
+        """Returns the case's key, with ` x4` appended if each call does four operations."""
         return self.case + (f" x{self.repeat}" if self.repeat > 1 else "")
 
     @cached_property
@@ -85,41 +84,40 @@ class Reading:
 
     @property
     def least(self) -> float:
-        """Returns the smallest of the starts' medians: one boot of about forty takes more than the
-        others."""
+        """Returns the smallest of the starts' medians, since one boot in about forty takes more
+        instructions than the others."""
         return min(self.medians)
 
     @property
     def middle(self) -> float:
-        """Returns the mean of the starts' medians; of teehash, whose starts are single values, the
-        median."""
+        """Returns the mean of the starts' medians. For teehash, where each start is a single value,
+        it is their median."""
         return median(self.medians) if self.work is None else centre(self.starts)
 
     @property
     def scatter(self) -> float:
-        """Returns how far `least` may be off because samples of that start differ: as far as the
-        middle half of them lies apart, over four standard deviations of the difference of two such
-        medians."""
+        """Returns how far the scatter of samples may move `least`: the interquartile range of its
+        start, which is over four standard deviations of the difference of two medians."""
         low, _, high = quartiles(min(filter(None, self.starts), key=median))
         return float(high - low)
 
     @cached_property
     def steady(self) -> bool:
-        """Tells whether its calls took one count of instructions; each run of teehash has its
-        own."""
+        """Returns true if all calls took the same count of instructions. Steps of teehash are
+        always steady: each of their runs has its own count."""
         if self.work is None:
             return True
         return not self.work.distribution and steady(list(chain.from_iterable(self.starts)))
 
     def difference(self, first: Estimate, second: Estimate, have: int = 1) -> "Difference":
-        """Returns the case with its figures in two runs, without a verdict."""
+        """Returns the case with its values of both runs, still without a verdict."""
         about = (self.work, self.size, self.world)
         return Difference(*(self.case, self.repeat, first, second, "undecided", *about), have=have)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One case in two runs, at one number of operations in a call; nanoseconds or instructions."""
+    """One case in two runs, for one number of operations per call; ns or instructions."""
 
     case: str
     repeat: int
@@ -130,14 +128,14 @@ class Difference:
     size: int | None = None
     world: World | None = None
     exact: bool = False
-    reason: str | None = None  # Why nothing is decided of a case that scatters where others count
+    reason: str | None = None  # Why a case that scatters on a counting board is undecided
     interval: Interval | None = None  # Ratio of second to first; holds for all cases together
-    p: float | None = None  # Of Student's test, corrected for all cases; None of exact figures
-    have: int = 0  # Starts of the run with fewer
-    visible: float = math.inf  # Smallest relative change called worse in POWER of such pairs
+    p: float | None = None  # p-value of Student's test, corrected for all cases; None if exact
+    have: int = 0  # Starts of the run that has fewer of them
+    visible: float = math.inf  # Smallest relative change called worse with probability POWER
     scatter: float = 0.0  # Relative standard deviation from start to start
-    step: float = 0.0  # What one step of the clock makes of a call
-    shift: float | None = None  # The common shift that this case is part of
+    step: float = 0.0  # A step of the clock, per call
+    shift: float | None = None  # Change per call that this case shares with the others of its world
 
     @property
     def name(self) -> str:
@@ -160,7 +158,7 @@ class Difference:
 
     @property
     def added(self) -> float:
-        """Returns nanoseconds or instructions a call; negative where there are fewer."""
+        """Returns the nanoseconds or instructions added per call; negative if it is cheaper."""
         return self.second.value - self.first.value
 
     @property
@@ -170,11 +168,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run beside the one that it is held against."""
+    """The comparison of two runs: `second` is held against `first`."""
 
     first: RunData
     second: RunData
-    pairs: tuple[Difference, ...]  # In the order of the first run
+    pairs: tuple[Difference, ...]  # Cases of both runs, in the first's order
     lost: tuple[str, ...]  # Cases that only the first run has
     new: tuple[str, ...]  # Cases that only the second run has
 
@@ -184,72 +182,72 @@ class Comparison:
 
     @property
     def starts(self) -> int:
-        """Starts of the run that has fewer."""
+        """Returns the number of starts of the run that has fewer."""
         return min(len(run.starts) for run in (self.first, self.second))
 
     @property
     def blind(self) -> str | None:
-        """Returns half a sentence that says why nothing is called better or worse; None if
-        something may be."""
+        """Returns the clause that says why no case can be called better or worse; None if one
+        can."""
         if self.exact:
-            counted = any(one.first.exact and one.second.exact for one in self.pairs)
+            counted = any(pair.first.exact and pair.second.exact for pair in self.pairs)
             return None if counted or not self.pairs else SCATTERED
         if self.first.emulated or self.second.emulated:
             return EMULATED
         if len(self.too_few) < len(self.pairs):
             return None
-        return ONE_START if all(one.have < 2 for one in self.pairs) else FEW_STARTS
+        return ONE_START if all(pair.have < 2 for pair in self.pairs) else FEW_STARTS
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Returns the sampled cases of so few starts that they are never called better or worse."""
-        return tuple(one for one in self.pairs if not one.exact and one.have < FEWEST)
+        """Returns the sampled cases with fewer than FEWEST starts: none is called better or
+        worse."""
+        return tuple(pair for pair in self.pairs if not pair.exact and pair.have < FEWEST)
 
     @property
     def worst_first(self) -> tuple[Difference, ...]:
         key = {verdict: place for place, verdict in enumerate(GRAVEST_FIRST)}
-        return tuple(sorted(self.pairs, key=lambda one: (key[one.verdict], -abs(one.change))))
+        return tuple(sorted(self.pairs, key=lambda pair: (key[pair.verdict], -abs(pair.change))))
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Returns the verdict on each case: the gravest of its numbers of operations in a call."""
-        return {one.case: one.verdict for one in reversed(self.worst_first)}
+        """Returns the verdict on each case: the gravest over its numbers of operations per call."""
+        return {pair.case: pair.verdict for pair in reversed(self.worst_first)}
 
     def of(self, verdict: Verdict) -> tuple[str, ...]:
         """Returns the cases with that verdict."""
-        return tuple(case for case, said in self.verdicts().items() if said == verdict)
+        return tuple(case for case, gravest in self.verdicts().items() if gravest == verdict)
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """Returns the smallest change that would have been seen in each case that is judged,
-        ordered."""
-        return tuple(sorted(one.visible for one in self.pairs if math.isfinite(one.visible)))
+        """Returns, in rising order, the smallest relative change that each judged case would have
+        shown."""
+        return tuple(sorted(pair.visible for pair in self.pairs if math.isfinite(pair.visible)))
 
 
 def obstacles(first: RunData, second: RunData) -> dict[str, str]:
     """Returns the reasons not to compare the two runs, each with what to do instead."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if first.emulated != second.emulated:
         base, new = ("an emulated board" if run.emulated else "hardware" for run in (first, second))
         why = f"BASE is a run of {base} and NEW one of {new}: an emulator's times say nothing "
-        found[f"{why}about hardware"] = "measure both on one board"
+        reasons[f"{why}about hardware"] = "measure both on one board"
     if first.icount != second.icount:
         base, new = ("instructions" if run.icount else "time" for run in (first, second))
         why = f"BASE is measured in {base} and NEW in {new}: their ratio has no meaning"
-        found[why] = "measure both on one board"
+        reasons[why] = "measure both on one board"
     if first.run and second.run and first.plan != second.plan:
         why = f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
-        found[f"{why}measured beside a case may change it"] = "measure both with one plan"
+        reasons[f"{why}measured beside a case may change it"] = "measure both with one plan"
     for run in (first, second):
         if run.incomplete:
-            found[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
-    return found
+            reasons[f"{run.file} is truncated: {run.incomplete}"] = f"measure {run.file} again"
+    return reasons
 
 
 def unlike(
     before: Mapping[str, str], after: Mapping[str, str], lacks: str = "none"
 ) -> dict[str, tuple[str, str]]:
-    """Returns both values of each name whose value differs; `lacks` stands for one that isn't
-    there."""
+    """Returns both values of each name whose values differ; a missing value is given as `lacks`."""
     return {
         name: (before.get(name, lacks), after.get(name, lacks))
         for name in dict.fromkeys((*before, *after))
@@ -258,8 +256,8 @@ def unlike(
 
 
 def other_machines(first: RunData, second: RunData) -> list[str]:
-    """Returns what else differs between two runs, besides their commits: builds and versions,
-    settings of teebench, the board, the user's labels; "NAME: BASE → NEW" each."""
+    """Returns the differences between two runs' set-ups, except their commits, as "NAME: BASE →
+    NEW": builds, versions, settings of teebench, the board, the user's labels."""
     differs = unlike(_described(first), _described(second))
     return [f"{name}: {before} → {after}" for name, (before, after) in differs.items()]
 
@@ -285,15 +283,15 @@ def _described(run: RunData) -> dict[str, str]:
 
 
 def compare(first: RunData, second: RunData) -> Comparison:
-    """Judges every case of both runs, and names those that one of them lacks."""
+    """Judges every case that both runs have, and names the cases that only one of them has."""
     others = readings(second)
-    both = [(one, others[key]) for key, one in readings(first).items() if key in others]
+    both = [(reading, others[key]) for key, reading in readings(first).items() if key in others]
     if first.icount and second.icount:
         pairs = shifted([_counted(*pair) for pair in both])
     else:
         pairs = sampled(both)
     if first.emulated or second.emulated:
-        pairs = [one if one.exact else replace(one, verdict="undecided") for one in pairs]
+        pairs = [pair if pair.exact else replace(pair, verdict="undecided") for pair in pairs]
     before, after = first.measured, second.measured
     lost = tuple(key for key in before if key not in after)
     new = tuple(key for key in after if key not in before)
@@ -301,16 +299,16 @@ def compare(first: RunData, second: RunData) -> Comparison:
 
 
 def readings(run: RunData) -> dict[str, Reading]:
-    """Returns all that a run measured, by `Reading.key`. A run of teehash is a process of its own,
-    a start, and has the time for its file without opening the TA's session."""
-    found = []
+    """Returns all readings of a run, by `Reading.key`. Each run of teehash is a separate process,
+    so it counts as a start; its value is the time for its file without opening the TA's session."""
+    measured = []
     for case in run.sound:
         local = run.backend(case.case.backend).local
         world: World = "tee" if in_tee(run, case) else "program" if local else "kernel"
         for repeat in case.repeats:
             size = None if case.case.bytes is None else case.case.bytes * repeat
             about = (repeat, case.work, size, world, case.loops(repeat), run.resolution)
-            found.append(Reading(case.key, case.times(repeat), *about))
+            measured.append(Reading(case.key, case.times(repeat), *about))
     steps: dict[str, list[list[float]]] = {}
     for record in run.teehash:
         files = record.report.get("files")
@@ -318,87 +316,89 @@ def readings(run: RunData) -> dict[str, Reading]:
         value = file.get("total_ns") if isinstance(file, dict) else None
         if isinstance(value, int | float):
             steps.setdefault(record.case, []).append([float(value)])
-    found += [Reading(step, starts) for step, starts in steps.items()]
-    return {one.key: one for one in found}
+    measured += [Reading(step, starts) for step, starts in steps.items()]
+    return {reading.key: reading for reading in measured}
 
 
 # -- where instructions are counted --------------------------------------------------------------
 
 
 def slack(figure: float, *readings: Reading) -> tuple[float, float]:
-    """Returns how many instructions two boots of one build may differ in a call that takes `figure`
-    of them, in samples that scatter and have as many calls as these; and what a step of the clock
-    makes of a call: infinite where pages at hand or timer ticks hide it."""
-    work, loops = readings[0].work, min(one.loops for one in readings)
-    apart = sum(one.scatter for one in readings)
+    """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
+    call of `figure` instructions, with these readings' scatter), and one step of the clock, which
+    is infinite if allocated pages or timer ticks hide it."""
+    work, loops = readings[0].work, min(reading.loops for reading in readings)
+    apart = sum(reading.scatter for reading in readings)
     if work is not None and work.by == AFALG:
         return KERNEL_LIMIT * figure + apart, math.inf
     if work is None:
         return LIMIT * figure + WAITS + apart, math.inf
     if loops * figure >= TICK_NS:
         return LIMIT * figure + apart, math.inf
-    step = max(one.resolution for one in readings) / loops
+    step = max(reading.resolution for reading in readings) / loops
     return step + BOOTS * figure + apart, step
 
 
 def _counted(before: Reading, after: Reading) -> Difference:
     have = min(len(before.medians), len(after.medians))
     if before.steady and after.steady:
-        one = before.difference(exactly(before.least), exactly(after.least), have)
-        return judged(one, *slack(before.least, before, after))
-    first, second = (Estimate(median(chain.from_iterable(one.starts))) for one in (before, after))
+        difference = before.difference(exactly(before.least), exactly(after.least), have)
+        return judged(difference, *slack(before.least, before, after))
+    first, second = (Estimate(median(chain.from_iterable(run.starts))) for run in (before, after))
     return judged(before.difference(first, second, have), 0.0, math.inf)
 
 
-def judged(one: Difference, allowed: float, step: float) -> Difference:
-    """Returns the difference with its verdict; its counted figures may differ by `allowed`."""
-    if not (one.first.exact and one.second.exact):
+def judged(pair: Difference, allowed: float, step: float) -> Difference:
+    """Returns the difference with its verdict: counts up to `allowed` apart are the same."""
+    if not (pair.first.exact and pair.second.exact):
         why = "its samples scatter, as where a call waits for a disk, or each makes another key"
-        return replace(one, exact=True, verdict="undecided", reason=why)
+        return replace(pair, exact=True, verdict="undecided", reason=why)
     verdict: Verdict = "same"
-    if abs(one.added) > allowed:
-        verdict = "worse" if one.added > 0 else "better"
-    visible = allowed / one.first.value if one.first.value else math.inf
-    return replace(one, exact=True, verdict=verdict, visible=visible, step=step)
+    if abs(pair.added) > allowed:
+        verdict = "worse" if pair.added > 0 else "better"
+    visible = allowed / pair.first.value if pair.first.value else math.inf
+    return replace(pair, exact=True, verdict=verdict, visible=visible, step=step)
 
 
 def shifted(pairs: Sequence[Difference]) -> list[Difference]:
-    """Returns the pairs with the verdicts of common shifts: a case that moved with most calls into
-    the TEE (or in the program) is worse or better, however little it moved."""
-    found = list(pairs)
+    """Returns the pairs with common shifts judged: if most calls into the TEE (or in the program)
+    moved alike, each of them is worse or better, however little it moved."""
+    cases = list(pairs)
     for world in ("tee", "program"):
-        counted = [one for one in pairs if one.world == world and one.exact and one.second.exact]
-        shift = common_shift([one for one in counted if math.isfinite(one.step)])
+        counted = [
+            pair for pair in pairs if pair.world == world and pair.exact and pair.second.exact
+        ]
+        shift = common_shift([pair for pair in counted if math.isfinite(pair.step)])
         if shift is not None:
             verdict: Verdict = "worse" if shift > 0 else "better"
-            found = [
-                replace(one, verdict=verdict, shift=shift)
-                if one.world == world and one.second.exact and moves_with(one, shift)
-                else one
-                for one in found
+            cases = [
+                replace(pair, verdict=verdict, shift=shift)
+                if pair.world == world and pair.second.exact and moves_with(pair, shift)
+                else pair
+                for pair in cases
             ]
-    return found
+    return cases
 
 
-def moves_with(one: Difference, shift: float) -> bool:
-    step = one.step if math.isfinite(one.step) else 0.0
-    return one.added * shift > 0 and abs(one.added - shift) <= max(abs(shift) / 4, step)
+def moves_with(pair: Difference, shift: float) -> bool:
+    step = pair.step if math.isfinite(pair.step) else 0.0
+    return pair.added * shift > 0 and abs(pair.added - shift) <= max(abs(shift) / 4, step)
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
-    """Returns the instructions a call that most members have more (or fewer, if negative); None
-    without."""
-    signs = [one.added > 0 for one in members if one.added]
+    """Returns the shift that most members share, in instructions per call (negative: fewer); else
+    None."""
+    signs = [pair.added > 0 for pair in members if pair.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
-    shift = median(one.added for one in members)
-    boots = min(min(BOOTS * one.first.value, one.step) for one in members)
-    most = sum(moves_with(one, shift) for one in members) > len(members) / 2
+    shift = median(pair.added for pair in members)
+    boots = min(min(BOOTS * pair.first.value, pair.step) for pair in members)
+    most = sum(moves_with(pair, shift) for pair in members) > len(members) / 2
     return shift if most and abs(shift) > boots else None
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Returns the two-sided p-value of so many of `count` signs being up, where either is as
+    """Returns the two-sided p-value of `ups` of `count` signs being positive if both are equally
     likely."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
@@ -408,27 +408,27 @@ def sign_p(ups: int, count: int) -> float:
 
 
 def sampled(pairs: Sequence[tuple[Reading, Reading]]) -> list[Difference]:
-    """Returns the verdicts on cases of two runs."""
+    """Returns each pair with its verdict, by the test for sampled times."""
     tests = sum(starmap(_testable, pairs))
     return [_sampled(*pair, tests) for pair in pairs]
 
 
 def _testable(before: Reading, after: Reading) -> bool:
-    """Tells whether both runs have two starts of a cost, no distribution, and no time is 0."""
+    """Returns true if both runs have two starts, all times positive, and no distribution."""
     if before.work is not None and before.work.distribution:
         return False
-    return all(len(one.medians) > 1 and min(one.medians) > 0 for one in (before, after))
+    return all(len(reading.medians) > 1 and min(reading.medians) > 0 for reading in (before, after))
 
 
 def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
-    """Returns the difference with its verdict, by Welch's form of Student's test. Starts that a
-    coarse clock shows as equal scatter by as much as it hides."""
+    """Returns the difference with its verdict by Welch's t-test. The variance includes the clock's
+    rounding (grain²/12), since a coarse clock may make different starts look equal."""
     medians = before.medians, after.medians
     many = len(before.medians), len(after.medians)
     first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)
-    one = before.difference(Estimate(first), Estimate(second), min(many))
+    difference = before.difference(Estimate(first), Estimate(second), min(many))
     if not _testable(before, after):
-        return one
+        return difference
     step = max(before.resolution, after.resolution) / min(before.loops, after.loops)
     grain = step / min(before.least, after.least)
     logs = [[math.log(value) for value in run] for run in medians]
@@ -436,10 +436,10 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     each = parts[0] / many[0], parts[1] / many[1]
     error = math.sqrt(sum(each))
     off = fmean(logs[1]) - fmean(logs[0])
-    if error == 0:  # starts without any scatter, by a clock of unknown steps
+    if error == 0:  # No scatter: the starts are equal and the clock's step is unknown
         verdict: Verdict = "same" if abs(off) <= math.log1p(MARGIN) else "undecided"
         ratio = math.exp(off)
-        return replace(one, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
+        return replace(difference, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
     freedom = sum(each) ** 2 / (each[0] ** 2 / (many[0] - 1) + each[1] ** 2 / (many[1] - 1))
     freedom = max(int(freedom), 1)
     reach = student(ALPHA / tests, freedom) * error
@@ -451,7 +451,7 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
     elif enough and (low > 1 or high < 1):
         verdict = "worse" if low > 1 else "better"
     return replace(
-        one,
+        difference,
         verdict=verdict,
         interval=Interval(low, high, 1 - ALPHA),
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
@@ -465,24 +465,24 @@ def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much worse is too much: a share of the base, or so many instructions a call."""
+    """The largest change that is tolerated: a share of the base, or instructions per call."""
 
     share: float | None = None
     instructions: float | None = None
 
-    def broken(self, one: Difference) -> bool:
-        """Tells whether a case, with all of its interval, is worse by the limit or more."""
-        if one.verdict != "worse":
+    def broken(self, pair: Difference) -> bool:
+        """Returns true if a case is worse by the limit or more, even at its interval's low end."""
+        if pair.verdict != "worse":
             return False
         if self.instructions is not None:
-            return one.added >= self.instructions
-        change = one.change if one.interval is None else one.interval.low - 1
+            return pair.added >= self.instructions
+        change = pair.change if pair.interval is None else pair.interval.low - 1
         return self.share is not None and change >= self.share
 
-    def possible(self, one: Difference) -> bool:
-        """Tells whether a case that doesn't break the limit may be worse by as much."""
-        reach = one.interval is not None and one.interval.high - 1 >= (self.share or 0.0)
-        return not self.broken(one) and (reach or (one.interval is None and not one.exact))
+    def possible(self, pair: Difference) -> bool:
+        """Returns true if a case doesn't break the limit, but its interval reaches it."""
+        reach = pair.interval is not None and pair.interval.high - 1 >= (self.share or 0.0)
+        return not self.broken(pair) and (reach or (pair.interval is None and not pair.exact))
 
     def __str__(self) -> str:
         if self.share is not None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A TA's count of its own time, beside what the client saw of the same calls. The slopes over
-repetitions by both clocks must agree: the client's rests on the assumption that all repetitions
-cost the same and the way nothing more, the TA's on its counter being right."""
+"""Compares a TA's own count of its time with the client's time of the same calls. Both clocks must
+give the same slope over repetitions: the client's slope assumes that all repetitions cost the same
+and share one way in and out, the TA's slope that its counter is right."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,49 +13,48 @@ from teemark.model.stats import Estimate, Sampling, exactly
 from teemark.run.reader import MeasuredCase
 from teemark.run.records import Sample
 
-TOLERANCE = 0.05  # The two slopes may be so far apart
-REPEATS = 3  # Through two points there is always a line
+TOLERANCE = 0.05  # Relative difference up to which the two slopes agree
+REPEATS = 3  # A slope needs three numbers of repetitions: two points always fit a line
 
 Pairs = Sequence[Sequence[tuple[float, float]]]
-"""Times of the same calls by both clocks, client's first; a sequence a start."""
+"""Times of the same calls by both clocks, the client's first; one sequence per start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """One case whose TA counted along; times of one call (repeat 1) in nanoseconds."""
+    """One case that the TA timed too; times of one call (repeat 1) in nanoseconds."""
 
     key: str
-    inside: Estimate | None  # None: no call with a single operation was measured
-    crossing: Estimate | None  # The client's time less `inside`, call by call
-    repeats: int  # How many numbers of repetitions there are
+    inside: Estimate | None  # Time in the TA; None without calls of one operation
+    crossing: Estimate | None  # The client's time less the TA's, call by call
+    repeats: int  # Number of different counts of repetitions
     ratio: Estimate | None
-    """The slope by the TA's counter over the client's; None: too few repetitions, or no slope."""
+    """The TA's slope over the client's; None if there are too few repetitions or the slope is 0."""
 
     @property
     def deviation(self) -> float | None:
-        """Returns how far the TA's slope is from the client's, relative."""
+        """Returns the relative difference of the TA's slope from the client's."""
         return self.ratio.value - 1 if self.ratio else None
 
     @property
     def answer(self) -> Answer | None:
-        """Says whether the clocks agree to within TOLERANCE; None if there is nothing to judge
-        by."""
+        """Returns whether the clocks agree to within TOLERANCE; None for too few repetitions."""
         if self.repeats < REPEATS:
             return None
         return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE) if self.ratio else "undecided"
 
 
 def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
-    """Returns the median of so much of the second clock's time and so much of the first's."""
+    """Returns the median of second * (TA's time) + first * (client's time)."""
     starts = [[second * b + first * a for a, b in start] for start in pairs]
     whole = median(a for start in pairs for a, _ in start)
     return sampling.estimate(starts, label, of=whole)
 
 
 def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Estimate | None:
-    """Returns the second clock's slope over x as a ratio to the first's. What disturbs a call
-    disturbs both, so what is drawn is the median of second - ratio * first, whose slope is 0 at the
-    right ratio. None for fewer than three x, or a first slope that can't be told from none."""
+    """Returns the ratio of the second clock's slope over x to the first's. Disturbances affect both
+    clocks, so draws are made of second - ratio * first, whose slope is 0 at the right ratio.
+    Returns None for fewer than three x, or if the first slope may be zero."""
     xs = sorted(x for x in pairs if any(pairs[x]))
     if len(xs) < REPEATS:
         return None
@@ -64,19 +63,19 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> E
         return _median(pairs[x], f"{label} x{x}", sampling, second, first)
 
     by_first = [median_of(x, 0, 1) for x in xs]
-    one = line(xs, by_first, "slope", robust=False)
-    other = line(xs, [median_of(x, 1, 0) for x in xs], "slope", robust=False)
-    if one is None or other is None:
+    first_line = line(xs, by_first, "slope", robust=False)
+    second_line = line(xs, [median_of(x, 1, 0) for x in xs], "slope", robust=False)
+    if first_line is None or second_line is None:
         return None
-    first, second = one.terms["slope"], other.terms["slope"]
+    first, second = first_line.terms["slope"], second_line.terms["slope"]
     interval = first.interval
     if first.value * (xs[-1] - xs[0]) <= ROUNDING * max(time.value for time in by_first) or (
         interval and interval.low <= 0
     ):
         return None
-    # Moved to where the first clock's medians are, for the fit weighs by these.
+    # The first clock's medians are added back, since the fit weighs points by their size.
     ratio = second.value / first.value
-    moved = ratio * one.terms["call"].value - other.terms["call"].value
+    moved = ratio * first_line.terms["call"].value - second_line.terms["call"].value
     rests = [
         median_of(x, 1, -ratio) + exactly(time.value + moved)
         for x, time in zip(xs, by_first, strict=True)
@@ -91,17 +90,17 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> E
 def _pairs(
     samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
 ) -> list[tuple[float, float]]:
-    """Returns the samples of so many repetitions that both clocks have."""
-    known = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
+    """Returns both clocks' times per call, of samples with `repeat` operations per call."""
+    pairs = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
     return [
         (sample.ns / sample.loops, twin.ns / twin.loops)
-        for sample, twin in known
+        for sample, twin in pairs
         if twin is not None and (twin.repeat, twin.loops) == (repeat, sample.loops)
     ]
 
 
 def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
-    """Returns None for a case without a sample that both clocks have."""
+    """Returns the case's times by both clocks; None if no sample has both."""
     if not measured.ta_samples:
         return None
     by_ta = {sample.seq: sample for sample in measured.ta_samples}
@@ -114,12 +113,12 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
         return None
     inside = crossing = None
     if 1 in pairs:
-        one = pairs[1], f"{measured.key} x1", sampling
-        inside, crossing = _median(*one, 1, 0), _median(*one, -1, 1)
+        single = pairs[1], f"{measured.key} x1", sampling
+        inside, crossing = _median(*single, 1, 0), _median(*single, -1, 1)
     ratio = slope_ratio(pairs, measured.key, sampling)
     return Counted(measured.key, inside, crossing, len(pairs), ratio)
 
 
 def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Counted]:
-    found = (counted(case, sampling) for case in cases)
-    return {one.key: one for one in found if one is not None}
+    counts = (counted(case, sampling) for case in cases)
+    return {count.key: count for count in counts if count is not None}

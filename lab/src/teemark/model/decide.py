@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Decisions on intervals: yes, no, or undecided with what would decide."""
+"""Decisions on intervals: yes, no or undecided; and how many more samples would decide."""
 
 import math
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ Answer = Literal["yes", "no", "undecided"]
 Side = Literal["faster", "slower", "same", "undecided"]
 
 MOST = 10_000
-"""Samples of a case, or starts, beyond which nobody goes: what needs more stays undecided."""
+"""Largest number of samples of a case, or of starts, that is suggested to settle a question."""
 
 ALIKE = 1.01
-"""Two things are as fast as each other when their ratio is within this either way, with all of its
-interval. Exact counts need it, too: a request to the kernel's crypto takes up to 0.4 % more or less
-by the pages that the kernel has at hand."""
+"""Two things are equally fast if the whole interval of their ratio lies between 1/ALIKE and ALIKE.
+Exact counts need this margin too: a request to the kernel's crypto varies by 0.4 %, depending on
+the free pages."""
 
 
 def above(figure: Estimate, threshold: float) -> Answer:
-    """Says whether a value is above the bound, with all of its interval."""
+    """Returns whether the whole interval of the value lies above the threshold."""
     interval = figure.interval
     if interval is None:
         return "undecided"
@@ -30,8 +30,8 @@ def above(figure: Estimate, threshold: float) -> Answer:
 
 
 def within(figure: Estimate, low: float, high: float) -> Answer:
-    """Says whether a value is in these bounds, or outside of one of them, with all of its
-    interval."""
+    """Returns "yes" if the whole interval lies between `low` and `high`, "no" if it lies outside,
+    otherwise "undecided"."""
     interval = figure.interval
     if interval is None:
         return "undecided"
@@ -41,9 +41,9 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
 
 
 def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
-    """Returns about how many more samples bring the interval to one side of each threshold; `have`
-    is how many there are. An interval narrows with the square root of their number. None where no
-    sensible number would do."""
+    """Returns about how many samples to add to the `have` present ones until the interval excludes
+    each threshold. Its width falls with the square root of the number of samples. None if there
+    would be more than MOST."""
     interval = figure.interval
     if interval is None:
         return max(ENOUGH - have, 1)

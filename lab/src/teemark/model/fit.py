@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The one fit: measured = sum over terms of (how often it is paid) * (what it costs).
+"""The one fit: measured = sum over terms of (how often a call pays the term) * (the term's cost).
 
 It minimises relative errors, since times range over orders of magnitude. Huber's loss (linear
-beyond 1.345 standard errors) keeps one disturbed point from bending it. Once the weights are found
-the fit is linear in the medians, so that the draws of the medians become draws of the terms.
+beyond 1.345 standard errors) keeps one disturbed point from bending the fit. Once the weights are
+found the fit is linear in the medians, so it turns draws of the medians into draws of the terms.
 Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
 import math
@@ -15,88 +15,86 @@ import numpy as np
 
 from teemark.model.stats import Array, Estimate, added, freedom_of
 
-MISFIT = 0.10  # A fit that misses a median by more than this share of it is no description
-ROUNDING = 1e-9  # What is smaller, relative to what was measured, is an error of arithmetic
-BETTER = 0.98  # A term must bring the error of prediction down to this share of what it was
+MISFIT = 0.10  # Largest relative residual, beyond scatter, of a fit that counts as a description
+ROUNDING = 1e-9  # Relative values below this are rounding errors
+BETTER = 0.98  # An added term must bring the prediction error down to this share of its old value
 
-CLEAR = 1.5  # Chance brings few of several candidates beyond so many times their 95 %
+CLEAR = 1.5  # A candidate must exceed this many half-widths of its 95 % interval
 
 MAY_SAVE = frozenset({"feed", "again", "tail", "table"})
-"""Terms for another path through the code, which may be the shorter one."""
+"""Terms that may be negative: each is a different path through the code, maybe a shorter one."""
 
 SCATTER = 2.0
-"""A point that is off by less than so many of its own standard errors isn't weighed less."""
+"""Residuals below this many of the point's own standard errors don't reduce its weight."""
 
 _HUBER = 1.345
 _ROUNDS = 50
-_SEEN = 1e-6  # A point without which the fit has no answer has one less its leverage below this
+_SEEN = 1e-6  # Without a point whose 1 - leverage is smaller, the fit has no answer
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One of those that were fitted to; `x` tells which."""
+    """A point that was fitted; `x` is its size or count."""
 
     x: float
     measured: Estimate
     fitted: float
-    left_out: float | None  # What a fit without this point says of it; None where it says nothing
+    left_out: float | None  # Prediction by the fit without this point; None if there is no such fit
 
     @property
     def residual(self) -> float:
-        """Returns the residual, relative to what was measured; positive where the fit lies
-        above."""
+        """Returns the residual as a share of the measured value; positive if the fit is higher."""
         return (self.fitted - self.measured.value) / self.measured.value
 
     @property
     def error(self) -> float:
-        """Returns the relative error of the prediction by all other points; else the residual."""
+        """Returns the relative error of predicting this point from all others, else the
+        residual."""
         predicted = self.fitted if self.left_out is None else self.left_out
         return abs(predicted / self.measured.value - 1)
 
     @property
     def missed(self) -> bool:
-        """Returns true if the fit lies outside of what the median may be: no scatter explains
-        it."""
+        """Returns true if the fit lies outside the median's interval: scatter can't explain it."""
         interval = self.measured.interval
         return bool(interval and abs(self.residual) >= ROUNDING and self.fitted not in interval)
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """`terms` by name, in the order in which they entered."""
+    """A fitted sum of terms; `terms` are by name, in the order in which they were added."""
 
     terms: Mapping[str, Estimate]
     points: tuple[Point, ...]
 
     def at(self, row: Mapping[str, float]) -> Estimate:
-        """Returns the cost by the fit; `row` says how often each term is paid."""
+        """Returns the fitted cost of a call; `row` says how often the call pays each term."""
         return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property
     def worst(self) -> Point:
-        """Returns the point that is furthest off, of those that no scatter explains if there are
-        any."""
+        """Returns the point with the largest residual; if any point is `missed`, only among
+        those."""
         missed = [point for point in self.points if point.missed]
         return max(missed or self.points, key=lambda point: abs(point.residual))
 
     @property
     def misfit(self) -> float | None:
-        """Returns how far the fit is off where no scatter explains it, relative; 0 where scatter
-        explains every point, None where there are too few samples to tell."""
+        """Returns the largest relative residual that scatter can't explain: 0 if scatter explains
+        all residuals, None if too few samples leave that open."""
         if self.worst.missed:
             return abs(self.worst.residual)
         return None if any(point.measured.interval is None for point in self.points) else 0.0
 
     @property
     def fits(self) -> bool:
-        """Returns true if no point is off by more than MISFIT, whatever the scatter could explain
-        of it."""
+        """Returns true if no relative residual beyond scatter exceeds MISFIT."""
         return (self.misfit or 0.0) <= MISFIT
 
     def off(self, part: Callable[[float], float]) -> float | None:
-        """Returns how far a part of the sum may be off because the model is false, relative: the
-        error at each left-out point counts as far as the part (`part(x)`, in the points' unit)
-        makes up that point. None where no point can be left out."""
+        """Returns the relative error that the model adds to a part of its sum, `part(x)` in the
+        points' unit: the largest error at a left-out point, times the part's share of that point.
+        None if no point can be left out."""
         return max(
             (
                 point.error * min(1.0, abs(part(point.x)) / point.fitted)
@@ -108,15 +106,15 @@ class Fit:
 
     @property
     def prediction_error(self) -> float | None:
-        """Returns the largest relative error at a point of the fit without it."""
-        known = [point.error for point in self.points if point.left_out is not None]
-        return max(known, default=None)
+        """Returns the largest relative error at a point that the fit left out; None without any."""
+        errors = [point.error for point in self.points if point.left_out is not None]
+        return max(errors, default=None)
 
 
 Columns = Mapping[str, Sequence[float]]  # By term: how often each point pays it
 
 Known = Mapping[str, tuple[Estimate, Sequence[float]]]
-"""Terms that were measured apart, and how often each point pays them."""
+"""Terms that were measured separately, each with how often each point pays it."""
 
 
 def fit(
@@ -124,24 +122,24 @@ def fit(
     measured: Sequence[Estimate],
     base: Columns,
     candidates: Columns | None = None,
-    known: Known | None = None,
+    fixed: Known | None = None,
     *,
     robust: bool = True,
 ) -> Fit | None:
-    """Returns the terms of `base`, and those candidates that explain more than scatter: of all sets
-    whose intervals leave zero out, and none of whose costs (MAY_SAVE apart) is negative, the one
-    that best predicts points that are left out; a larger set must do so clearly better. None if the
-    points can't tell the terms of the base apart, or a median isn't positive."""
-    if any(one.value <= 0 for one in measured):
+    """Fits the terms of `base` and those candidates that scatter can't explain: their intervals
+    exclude zero, and no cost but those of MAY_SAVE is negative. Among such sets the one that best
+    predicts left-out points wins; a larger set must do clearly better. Returns None if the points
+    can't separate the terms of the base, or a median isn't positive."""
+    if any(cost.value <= 0 for cost in measured):
         return None
-    candidates, known = candidates or {}, known or {}
-    best = _solve(xs, measured, base, known, robust)
+    candidates, fixed = candidates or {}, fixed or {}
+    best = _solve(xs, measured, base, fixed, robust)
     if best is None:
         return None
     for count in range(1, len(candidates) + 1):
         for names in combinations(candidates, count):
             columns = {**base, **{name: candidates[name] for name in names}}
-            tried = _solve(xs, measured, columns, known, robust)
+            tried = _solve(xs, measured, columns, fixed, robust)
             if (
                 tried is not None
                 and all(_is_clear(name, tried.terms[name]) for name in names)
@@ -155,14 +153,14 @@ def fit(
 def line(
     xs: Sequence[float], measured: Sequence[Estimate], slope: str, *, robust: bool = True
 ) -> Fit | None:
-    """Fits a `call`, and so much for each x by the name of `slope`; None as `fit`."""
+    """Fits `call` + x * `slope`, where `slope` is the name of the second term; None as in `fit`."""
     columns = {"call": [1.0] * len(xs), slope: [float(x) for x in xs]}
     return fit(xs, measured, columns, robust=robust)
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
-    """Returns true if a term is further from zero than CLEAR times its interval, and isn't negative
-    where nothing can be saved."""
+    """Returns true if a term exceeds CLEAR half-widths of its interval, and is positive unless it
+    is in MAY_SAVE."""
     interval = term.interval
     if interval is None or (term.value < 0 and name not in MAY_SAVE):
         return False
@@ -170,19 +168,19 @@ def _is_clear(name: str, term: Estimate) -> bool:
     return abs(term.value) > CLEAR * abs(term.value - end)
 
 
-def _prediction(one: Fit, other: Fit) -> float:
-    """Returns the error of prediction of `one` over that of `other`. A point that alone tells a
-    term is predicted by nothing, and stands with its residual."""
-    mine, theirs = (sum(point.error**2 for point in found.points) for found in (one, other))
+def _prediction(tried: Fit, best: Fit) -> float:
+    """Returns the prediction error of `tried` divided by that of `best`. A point that can't be left
+    out contributes its residual."""
+    mine, theirs = (sum(point.error**2 for point in model.points) for model in (tried, best))
     if theirs <= ROUNDING**2:
         return 1.0
     return float((mine / theirs) ** 0.5)
 
 
 def _solve(
-    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, known: Known, robust: bool
+    xs: Sequence[float], measured: Sequence[Estimate], columns: Columns, fixed: Known, robust: bool
 ) -> Fit | None:
-    y = np.array([one.value for one in measured])
+    y = np.array([cost.value for cost in measured])
     design = np.array(list(columns.values()), dtype=np.float64).T
     if len(y) <= design.shape[1]:
         return None
@@ -190,13 +188,13 @@ def _solve(
     norms = np.linalg.norm(relative, axis=0)
     if np.any(norms == 0) or np.linalg.matrix_rank(relative / norms) < design.shape[1]:
         return None
-    apart = sum((term.value * np.asarray(paid) for term, paid in known.values()), np.zeros_like(y))
-    # A point is no disturbance as far as scatter explains it.
-    errors = np.maximum(SCATTER * np.array([one.variance**0.5 for one in measured]) / y, ROUNDING)
+    apart = sum((term.value * np.asarray(paid) for term, paid in fixed.values()), np.zeros_like(y))
+    # A residual within SCATTER standard errors is no disturbance.
+    errors = np.maximum(SCATTER * np.array([cost.variance**0.5 for cost in measured]) / y, ROUNDING)
     weights = np.ones_like(y)
     for _ in range(_ROUNDS if robust else 1):
         root = np.sqrt(weights)[:, np.newaxis]
-        # Makes terms of relative times: rows of terms, columns of points.
+        # Turns relative times into terms: a row per term, a column per point.
         inverse = np.linalg.pinv(root * relative / norms) / norms[:, np.newaxis] * root.T
         off = np.abs(relative @ inverse @ (1 - apart / y) + apart / y - 1)
         # 1.4826 makes the median absolute deviation a standard deviation for normal errors.
@@ -208,9 +206,9 @@ def _solve(
     solution = inverse / y
     values = solution @ (y - apart)
     left = list(measured)
-    for term, paid in known.values():
-        left = [one - term.scaled(times) for one, times in zip(left, paid, strict=True)]
-    counted = all(one.counted for one in left)
+    for term, paid in fixed.values():
+        left = [cost - term.scaled(times) for cost, times in zip(left, paid, strict=True)]
+    counted = all(cost.counted for cost in left)
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -222,17 +220,17 @@ def _solve(
         for i, name in enumerate(columns)
     }
     return Fit(
-        terms=terms | {name: term for name, (term, _) in known.items()},
+        terms=terms | {name: term for name, (term, _) in fixed.items()},
         points=tuple(
-            Point(x, one, float(at), left)
-            for x, one, at, left in zip(xs, measured, fitted, left_out, strict=True)
+            Point(x, cost, float(at), left)
+            for x, cost, at, left in zip(xs, measured, fitted, left_out, strict=True)
         ),
     )
 
 
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
-    """Returns draws of a sum of so much of each point, and their degrees of freedom."""
-    draws = [one.draws for one in points if one.draws is not None]
+    """Returns draws of the sum of the points weighted by `row`, and their degrees of freedom."""
+    draws = [point.draws for point in points if point.draws is not None]
     if len(draws) < len(points):
         return None, math.inf, False
     total = row @ np.array(np.broadcast_arrays(*draws))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs of the same cases, in the order of time: where a case's level changed.
+"""Finds where a case's level changed, in many runs of the same cases in order of time.
 
-Where instructions are counted, a level changes when a figure leaves it by more than the judge of
-`compare` allows, and the next run doesn't return to it. On an emulated board with a wall clock
-nothing is found. Where times are sampled on hardware, levels are those of PELT (R. Killick,
-P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter from run to run is
-estimated from neighbours, which a change of the level hardly moves."""
+Counted instructions: a level changes if a figure leaves it by more than the judge of `compare`
+allows, and the next run doesn't return to it. Sampled times on hardware: levels are those of PELT
+(R. Killick, P. Fearnhead, I. Eckley, 2012) for the mean, by the package ruptures; the scatter is
+estimated from neighbouring runs, which a change of the level hardly affects. The times of an
+emulated board have no levels."""
 
 import math
 from collections.abc import Sequence
@@ -23,53 +23,51 @@ from teemark.run.reader import RunData
 FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
 
 PENALTY = 5.0
-"""Times the logarithm of the number of runs. By simulation: a false change in at most 3 % of
-histories without one, from 8 to 50 runs; a change of four times the scatter is found in 83 % of
-histories of 12 runs, and in 99 % of 20."""
+"""PELT's penalty per change point, divided by the logarithm of the number of runs. In simulations
+at most 3 % of histories without a change (8 to 50 runs) showed a false one; a change of four times
+the scatter was found in 83 % of histories of 12 runs, and in 99 % of 20."""
 
 _NORMAL = 0.9539
-"""The median of the absolute difference of two normal values, over their standard deviation."""
+"""Median of the absolute difference of two normal values, over their standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One case. `values[i]` is of run `runs[i]`; nanoseconds (instructions) a call."""
+    """One case; `values[i]` is of run `runs[i]`, in nanoseconds (instructions) per call."""
 
     case: str
     runs: tuple[int, ...]
     values: tuple[float, ...]
-    changes: tuple[int, ...]  # Where in `values` a new level begins
-    scattered: bool = False  # On a board that counts instructions, samples of some run scatter
+    changes: tuple[int, ...]  # Indices in `values` where a new level begins
+    scattered: bool = False  # On a counting board: the samples of some run scatter
 
     def levels(self) -> list[tuple[int, int, float]]:
-        """Returns each level: its first place, the place after its last, and its median."""
+        """Returns each level: its first index, the index after its last, and its median."""
         ends = (0, *self.changes, len(self.values))
         return [(a, b, median(self.values[a:b])) for a, b in pairwise(ends)]
 
     @property
     def last_change(self) -> float:
-        """Returns the change of the last level, relative to the one before; 0 where there is one
-        only."""
+        """Returns the relative change from the last level but one to the last; 0 with one level."""
         levels = self.levels()
         return levels[-1][2] / levels[-2][2] - 1 if len(levels) > 1 else 0.0
 
 
 def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
-    """Returns every case that two runs or more have. The runs are in their order, all of one
-    kind."""
-    found: dict[str, list[tuple[int, Reading]]] = {}
+    """Returns every case that two or more runs have; `runs` are in order of time, of one kind."""
+    by_case: dict[str, list[tuple[int, Reading]]] = {}
     counted = all(run.icount for run in runs)
     blind = not counted and any(run.emulated for run in runs)
     for number, run in enumerate(runs):
-        for one in readings(run).values():
-            if one.repeat == 1:
-                found.setdefault(one.case, []).append((number, one))
+        for reading in readings(run).values():
+            if reading.repeat == 1:
+                by_case.setdefault(reading.case, []).append((number, reading))
     made = []
-    for key, measured in found.items():
+    for key, measured in by_case.items():
         if len(measured) < 2:
             continue
-        values = tuple(one.least if counted else one.middle for _, one in measured)
-        sure = [place for place, (_, one) in enumerate(measured) if one.steady or not counted]
+        values = tuple(point.least if counted else point.middle for _, point in measured)
+        sure = [place for place, (_, point) in enumerate(measured) if point.steady or not counted]
         changes: tuple[int, ...] = ()
         if counted:
             allowed = [slack(values[place], measured[place][1])[0] for place in sure]
@@ -83,15 +81,15 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
 
 
 def events(
-    runs: Sequence[RunData], found: Sequence[Line]
+    runs: Sequence[RunData], cases: Sequence[Line]
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
-    """Returns the number of each run with which levels begin, and what cases have more or less from
-    then on; the last run first."""
+    """Returns the index of each run at which levels begin, with the changes of its cases; the last
+    run comes first."""
     made = []
-    for number in sorted({line.runs[at] for line in found for at in line.changes}, reverse=True):
+    for number in sorted({line.runs[at] for line in cases for at in line.changes}, reverse=True):
         run = runs[number]
         measured, pairs = readings(run), []
-        for line in found:
+        for line in cases:
             if number not in line.runs[1:]:
                 continue
             at = line.runs.index(number)
@@ -102,31 +100,32 @@ def events(
             verdict: Verdict = "same"
             if at in line.changes:
                 verdict = "worse" if after > before else "better"
-            one = measured[line.case].difference(exactly(before), exactly(after))
-            exact = run.icount and one.work is not None
-            pairs.append(replace(one, verdict=verdict, exact=exact))
+            difference = measured[line.case].difference(exactly(before), exactly(after))
+            exact = run.icount and difference.work is not None
+            pairs.append(replace(difference, verdict=verdict, exact=exact))
         whole = Comparison(runs[number - 1], run, tuple(shifted(pairs)), (), ())
         made.append((number, changes(whole)))
     return tuple(made)
 
 
 def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[int, ...]:
-    """Returns the places where a value leaves the level of those before it by more than is allowed
-    of each. A value that the next run takes back begins no level: one boot of about forty takes
-    more than the others."""
-    found, level = [], values[0] if values else 0.0
+    """Returns the indices where a value leaves the level before it by more than `allowed` there. A
+    value that the next run takes back doesn't count: one boot of about forty takes more
+    instructions than the others."""
+    places, level = [], values[0] if values else 0.0
     for place, value in enumerate(values):
         last = place + 1 == len(values)
         if abs(value - level) > allowed[place] and (
             last or abs(values[place + 1] - level) > allowed[place + 1]
         ):
-            found.append(place)
+            places.append(place)
             level = value
-    return tuple(found)
+    return tuple(places)
 
 
 def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
-    """Returns where the level changed; () for too few runs. Raises ImportError without ruptures."""
+    """Returns the indices where the level changes; () for too few runs. Needs the package
+    ruptures."""
     import ruptures
 
     count = len(values)
@@ -137,5 +136,5 @@ def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
     if scatter == 0:
         scatter = 1e-9
     signal = (logs / scatter).reshape(-1, 1)
-    found = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
-    return tuple(int(place) for place in found.predict(pen=PENALTY * math.log(count))[:-1])
+    pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
+    return tuple(int(place) for place in pelt.predict(pen=PENALTY * math.log(count))[:-1])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls whose ways between the worlds the kernel traced: how long each was in the secure world.
+"""The time that traced calls spent in the secure world; one stay there is a leg.
 
-A leg from `begin` to `end` holds half of what either event costs. What a call takes more with
-events than without is what they cost; how much of that lies inside the legs isn't known: half of it
-is taken off, and the interval goes from nothing to all of it."""
+The two events of a leg, `begin` and `end`, cost time: the difference between traced and untraced
+calls. How much of it falls inside the leg isn't known: half is subtracted, and the interval reaches
+from none to all of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from teemark.model.stats import DRAWS, SEED, Estimate, Sampling, exactly
 from teemark.run.reader import RunData
 from teemark.run.records import Leg
 
-INTERRUPT = 0xFFFF0004  # What the secure world returns with when the normal world's interrupt came
+INTERRUPT = 0xFFFF0004  # The secure world's return value when an interrupt of the normal world came
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Traced:
     """The traced calls of one case."""
 
     key: str
-    ns: tuple[int, ...]  # What each took, events included
-    ways: tuple[tuple[Leg, ...], ...]  # The legs of each
-    grain: float  # What a stamp is rounded to, nanoseconds
+    ns: tuple[int, ...]  # Time of each call, ns, its events included
+    ways: tuple[tuple[Leg, ...], ...]  # The legs of each call
+    grain: float  # Step to which time stamps are rounded, ns
     sampling: Sampling
 
     @property
@@ -42,49 +42,50 @@ class Traced:
         return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
-        """Returns the mean of one value a call, which a coarse clock leaves unharmed."""
+        """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
+        it."""
         mean = sum(values) / len(values)
         if self.sampling.exact and len(set(values)) == 1 and not self.grain:
             return exactly(mean)
-        found = self.sampling.estimate([list(values)], f"{self.key} {what}")
-        if found.draws is None:
+        median = self.sampling.estimate([list(values)], f"{self.key} {what}")
+        if median.draws is None:
             return Estimate(mean)
-        # A difference of two stamps that were cut off is off by a triangle of one step.
+        # The difference of two truncated time stamps has a triangular error of one step.
         rng = np.random.default_rng([SEED, len(values), round(self.legs)])
         spread = self.grain * (self.legs / self.calls / 6) ** 0.5
-        draws = np.broadcast_to(found.draws, DRAWS) - found.value + mean
-        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), found.freedom, found.shared)
+        draws = np.broadcast_to(median.draws, DRAWS) - median.value + mean
+        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), median.freedom, median.shared)
 
     def event(self, untraced: Estimate) -> Estimate:
-        """Returns what the two events of a leg cost: what the call takes more with them, a leg."""
+        """Returns the cost of a leg's two events: how much longer a traced call takes, per leg."""
         traced = self._estimate([float(ns) for ns in self.ns], "traced")
         return (traced - untraced).scaled(1 / self.legs)
 
     def dwell(self, event: Estimate | None) -> Estimate:
-        """Returns a call's time in the secure world; `event` is what the events of a leg cost."""
+        """Returns a call's time in the secure world; `event` is the cost of a leg's two events."""
         inside = [float(sum(end - begin for begin, end, _ in way)) for way in self.ways]
         return self._estimate(inside, "in") - _half(event, self.legs)
 
     def working(self, event: Estimate | None) -> Estimate:
-        """Returns the time in the secure world, and in the interrupts that came meanwhile."""
+        """Returns a call's time in the secure world and in interrupts meanwhile, without RPCs."""
         working = [float(way[-1][1] - way[0][0] - _served(way)) for way in self.ways]
         return self._estimate(working, "working") - _half(event, self.rpcs + 1)
 
     def served(self, event: Estimate | None, untraced: Estimate) -> Estimate:
-        """Returns the time in the normal world to serve a call's RPCs, without what tracing adds:
-        more than its events, for threads change here."""
+        """Returns the normal world's time to serve a call's RPCs. The cost of tracing is
+        subtracted: its events, and the slower switches between threads."""
         if not self.rpcs:
             return exactly(0.0)
-        found = self._estimate([float(_served(way)) for way in self.ways], "rpc")
+        served = self._estimate([float(_served(way)) for way in self.ways], "rpc")
         if event is None:
-            return found
+            return served
         changes = (self.event(untraced) - event).scaled(self.legs)
-        return found - _half(event, self.rpcs) - changes
+        return served - _half(event, self.rpcs) - changes
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
-    """Returns the cost of half of `times` events, with an interval from none to all of them; 0 if
-    the cost of an event isn't known."""
+    """Returns half the cost of `times` events, with an interval from none to all of it; 0 if the
+    cost of an event isn't known."""
     if event is None:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
@@ -101,13 +102,13 @@ def _served(way: Sequence[Leg]) -> int:
 
 
 def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
-    """Returns the traced calls by case. Where events were lost, a record has no legs."""
-    found: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
-    for one in run.legs:
-        if one.legs and one.ns is not None:
-            found.setdefault(one.case, []).append((one.ns, one.legs, one.resolution_ns))
+    """Returns the traced calls by case. A record that lost events has no legs and isn't used."""
+    by_case: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
+    for call in run.legs:
+        if call.legs and call.ns is not None:
+            by_case.setdefault(call.case, []).append((call.ns, call.legs, call.resolution_ns))
     made = {}
-    for key, calls in found.items():
+    for key, calls in by_case.items():
         ns, ways, steps = zip(*calls, strict=True)
         made[key] = Traced(key, ns, ways, float(max(steps)), sampling)
     return made

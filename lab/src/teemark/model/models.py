@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Everything that is fitted to a run, in one value: what sections and verdicts are made from."""
+"""All models that are fitted to a run, in one value: the basis of report sections and verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,45 +25,45 @@ from teemark.run.reader import MeasuredCase, RunData
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of calls that differ in their size alone, in the run's unit."""
+    """The cost of calls that differ only in their size, in the run's unit."""
 
     workload: str  # As `Work.curve`: `oneshot`, `cipher enc`
     algorithm: str
     backend: str
     fit: Fit
     form: Form
-    way: Fit | None = None  # In and out, by the TA's counter: `call` and `page`
-    samples: int = 0  # Of the size that has the fewest
-    rpcs: tuple[float | None, ...] = ()  # Calls of the TEE to the normal world, as `fit.points`
+    way: Fit | None = None  # Way in and out, by the TA's counter: terms `call` and `page`
+    samples: int = 0  # Number of samples of the size with the fewest
+    rpcs: tuple[float | None, ...] = ()  # RPCs per call at each of `fit.points`
 
     def at(self, size: int) -> Estimate:
-        """Returns the fitted cost of a message of `n` bytes."""
+        """Returns the fitted cost of a message of `size` bytes."""
         base, candidates = self.form.row(size, self._rpcs_at(size))
         return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 
     def _rpcs_at(self, size: int) -> float | None:
-        """Interpolates between the sizes that were measured."""
+        """Returns the RPCs per call at a size, interpolated between the measured sizes."""
         points = zip(self.fit.points, self.rpcs, strict=False)
-        known = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
-        xs, ys = zip(*known, strict=True) if known else ((), ())
-        return float(np.interp(size, xs, ys)) if known else None
+        counted = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
+        xs, ys = zip(*counted, strict=True) if counted else ((), ())
+        return float(np.interp(size, xs, ys)) if counted else None
 
     @property
     def call(self) -> Estimate:
-        """Returns the cost of each call, with the error of the model."""
+        """Returns the cost per call, with the error of the model."""
         call = self.fit.terms["call"]
         return call.widened(self.fit.off(lambda _: call.value), f"{self.name} call")
 
     @property
     def byte(self) -> Estimate:
-        """Returns the cost of a byte of a long message, with the error of the model."""
+        """Returns the cost per byte of a long message, with the error of the model."""
         slope = self.slope
         return slope.widened(self.fit.off(lambda size: slope.value * size), f"{self.name} byte")
 
     @property
     def least_byte(self) -> float | None:
-        """Returns the least that a byte of a long message takes: no measured rate is faster. None
-        where nobody knows how far the model is off."""
+        """Returns the lower bound of the cost per byte of a long message: no measured size is
+        cheaper. None if the error of the model isn't known."""
         interval = self.byte.interval
         if interval is None:
             return None
@@ -76,8 +76,7 @@ class Cost:
 
     @property
     def slope(self) -> Estimate:
-        """Returns the cost of a byte of a long message as fitted, without the error of the
-        model."""
+        """Returns the fitted cost per byte of a long message, without the error of the model."""
         parts = [
             term.scaled(share)
             for name, share in self.form.bytes_of.items()
@@ -88,10 +87,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """The cost of a message in pieces, as predicted from the whole one, and as measured."""
+    """The cost of a message in pieces: as predicted from whole messages, and as measured."""
 
     measured: CaseStats
-    predicted: Estimate | None  # None where nothing that was measured tells what a piece costs
+    predicted: Estimate | None  # None if no measurement gives the cost of a piece
 
     @property
     def off(self) -> float | None:
@@ -102,16 +101,16 @@ class Streamed:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """All of one run. Order: as in the run's plan."""
+    """All models of one run; cases are in the order of the run's plan."""
 
     stats: tuple[CaseStats, ...] = ()
     costs: tuple[Cost, ...] = ()
     repeats: Mapping[str, Fit] = field(default_factory=dict)
-    """By case: a `call`, and an `operation` for each of those inside it."""
+    """A line over the operations in a call, by case: terms `call` and `operation`."""
     counted: Mapping[str, Counted] = field(default_factory=dict)
     streams: tuple[Streamed, ...] = ()
-    lines: Fit | None = None  # A call that writes to the TEE's console: `call`, and a `line`
-    references: Fit | None = None  # An empty call: `call`, and what a memory `reference` adds
+    lines: Fit | None = None  # A call that writes to the TEE's console: terms `call` and `line`
+    references: Fit | None = None  # Empty call with references: terms `call` and `reference`
     sampling: Sampling = field(default_factory=Sampling, repr=False)
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
 
@@ -134,13 +133,13 @@ def sampling_of(run: RunData) -> Sampling:
 
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
-    """Returns every sound case that has samples of single operations."""
+    """Returns the statistics of every sound case with samples of one operation per call."""
     of = sampling or sampling_of(run)
     return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
 
 
 def in_tee(run: RunData, measured: MeasuredCase) -> bool:
-    """Tells whether a TA computes, by what teebench says of the backend or of the case."""
+    """Returns true if a TA does the work, by teebench's record of the backend or the case."""
     secure = run.backend(measured.work.backend).secure
     return secure or measured.case.ta_counter is not None
 
@@ -149,22 +148,22 @@ def costs_of(
     run: RunData, stats: Iterable[CaseStats], counted: Mapping[str, Counted]
 ) -> tuple[Cost, ...]:
     """Returns the fitted costs of each workload, algorithm and backend that has enough sizes."""
-    known = {one.key: one for one in stats}
-    ways = {key: one.crossing for key, one in counted.items() if one.crossing is not None}
+    by_key = {call.key: call for call in stats}
+    ways = {key: count.crossing for key, count in counted.items() if count.crossing is not None}
     groups: dict[tuple[str, str, str], list[MeasuredCase]] = {}
     for measured in run.sound:
         case = measured.work
-        if measured.curve is not None and case.size is not None and measured.key in known:
+        if measured.curve is not None and case.size is not None and measured.key in by_key:
             name = (measured.curve, case.algorithm, case.backend)
             groups.setdefault(name, []).append(measured)
     made: dict[tuple[str, str, str], Cost] = {}
-    # Calls that only carry a buffer come first: they tell what a page costs.
+    # Calls that only carry a buffer come first: they give the cost of a page.
     for name in sorted(groups, key=lambda name: groups[name][0].work.row is not work.SHM):
         group = sorted(groups[name], key=lambda measured: measured.work.size or 0)
         algorithm = run.algorithm(group[0].work.algorithm)
         form = Form.of(group[0].work, algorithm, in_tee=in_tee(run, group[0]))
         sizes = [measured.work.size or 0 for measured in group]
-        here = [known[measured.key] for measured in group]
+        here = [by_key[measured.key] for measured in group]
         pages = [float(form.pages(size)) for size in sizes]
         way = None
         if all(measured.key in ways for measured in group):
@@ -178,18 +177,18 @@ def costs_of(
         base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
         apart = {"page": (page, pages)} if page is not None else {}
-        found = fit(sizes, [one.estimate for one in here], base, candidates, apart)
-        if found is not None:
-            made[name] = Cost(*name, found, form, way, min(one.time.count for one in here), rpcs)
+        fitted = fit(sizes, [call.estimate for call in here], base, candidates, apart)
+        if fitted is not None:
+            made[name] = Cost(*name, fitted, form, way, min(call.time.count for call in here), rpcs)
     return tuple(made[name] for name in groups if name in made)
 
 
-_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Carries a buffer as others do
+_CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Its curve gives the cost of a page
 
 
 def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
-    """Returns what mapping a page takes on the way into the TEE, where the TA's counter or calls
-    that only carry a buffer tell it apart from the work."""
+    """Returns the cost of mapping a page into the TEE, if the TA's counter or calls that only carry
+    a buffer separate it from the work; else None."""
     if not form.mapped:
         return None
     if way is not None:
@@ -203,7 +202,7 @@ def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
 
 
 def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Fit]:
-    """Fits a line over the repetitions inside one call, for every case with three or more."""
+    """Fits a line over the operations per call, for every case with three or more such numbers."""
     lines = {}
     for measured in cases:
         key, counts = measured.key, measured.repeats
@@ -212,24 +211,24 @@ def repeat_lines(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str,
         times = [
             sampling.estimate(measured.times(n), f"{key} x{n}", measured.loops(n)) for n in counts
         ]
-        found = line(counts, times, "operation")
-        if found is not None:
-            lines[key] = found
+        fitted = line(counts, times, "operation")
+        if fitted is not None:
+            lines[key] = fitted
     return lines
 
 
 def operation(repeats: Mapping[str, Fit], key: str) -> Estimate | None:
-    """Returns the cost of one operation inside a call, with the error of the line: the first in a
-    call may cost more than those that follow. None for a case without a line."""
+    """Returns the cost of one operation inside a call, with the error of the line, since the first
+    one may cost more than the others. None for a case without a line."""
     if key not in repeats:
         return None
     return repeats[key].terms["operation"].widened(repeats[key].misfit, f"{key} operation")
 
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
-    """Returns what a message in pieces takes: the whole one, an empty call to begin it, and for
-    each piece but the last a way in and out with a memory reference. None where that way isn't
-    known, or AF_ALG's requests of 64 KiB would change."""
+    """Returns the predicted cost of a message in pieces of `chunk` bytes: a whole message, an empty
+    call to begin, and for each piece but the last a way in and out with a memory reference. None if
+    that way isn't known, or if AF_ALG's requests of 64 KiB would change."""
     pieces = max(1, -(-size // chunk))
     if cost.form.by_kernel and pieces > 1 and chunk % AFALG_REQUEST:
         return None
@@ -246,8 +245,8 @@ def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | N
 
 
 def _reference(models: Models, cost: Cost) -> Estimate | None:
-    """Returns what a memory reference adds to an empty call: by calls with one, else by the way of
-    a whole message, which has two."""
+    """Returns the cost that a memory reference adds to an empty call: by calls with references,
+    else half of what the two references of a whole message add."""
     if models.references is not None:
         return models.references.terms.get("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)
@@ -257,7 +256,7 @@ def _reference(models: Models, cost: Cost) -> Estimate | None:
 
 
 def streamed(models: Models) -> tuple[Streamed, ...]:
-    found = []
+    streams = []
     for stats in models.stats:
         chunk = stats.work.chunk
         if stats.work.row is not work.STREAM or stats.bytes is None or not chunk:
@@ -265,23 +264,25 @@ def streamed(models: Models) -> tuple[Streamed, ...]:
         cost = models.cost(stats.algorithm, stats.backend)
         predicted = in_pieces(models, cost, stats.bytes, chunk) if cost else None
         if predicted is not None or (cost and cost.form.by_kernel):
-            found.append(Streamed(stats, predicted))
-    return tuple(found)
+            streams.append(Streamed(stats, predicted))
+    return tuple(streams)
 
 
 def references_of(stats: Iterable[CaseStats]) -> Fit | None:
-    empty = [(one, one.work.calls()) for one in stats if one.work.row is work.INVOKE]
-    known = [(one.estimate, calls.references) for one, calls in empty if calls is not None]
+    empty = [(case, case.work.calls()) for case in stats if case.work.row is work.INVOKE]
+    measured = [(case.estimate, calls.references) for case, calls in empty if calls is not None]
     return fit(
-        range(len(known)),
-        [time for time, _ in known],
-        {"call": [1.0] * len(known)},
-        {"reference": [float(len(references)) for _, references in known]},
+        range(len(measured)),
+        [time for time, _ in measured],
+        {"call": [1.0] * len(measured)},
+        {"reference": [float(len(references)) for _, references in measured]},
     )
 
 
 def lines_of(stats: Iterable[CaseStats]) -> Fit | None:
-    calls = sorted((one.work.count or 0, one.estimate) for one in stats if one.work.row is work.LOG)
+    calls = sorted(
+        (case.work.count or 0, case.estimate) for case in stats if case.work.row is work.LOG
+    )
     return line([count for count, _ in calls], [time for _, time in calls], "line")
 
 
@@ -298,6 +299,6 @@ def build(run: RunData) -> Models:
         lines=lines_of(stats),
         references=references_of(stats),
         sampling=sampling,
-        _by_key={one.key: one for one in stats},
+        _by_key={case.key: case for case in stats},
     )
     return replace(made, streams=streamed(made))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which change a comparison of few starts can see: Student's t, and how often a change of some size
-is called one. Pure numbers."""
+"""The smallest change that a comparison of few starts can detect: the power of Student's t-test.
+Pure numbers."""
 
 import math
 from bisect import bisect_left
@@ -8,45 +8,45 @@ from functools import lru_cache
 from statistics import NormalDist
 
 ALPHA = 0.0005
-"""Probability that a comparison of two runs of one build calls any case better or worse."""
+"""Probability that a comparison of one build with itself calls any case better or worse."""
 
 POWER = 0.8
-"""Probability with which a change of the size that is printed as visible is called worse."""
+"""Probability that a change of the size printed as visible is called worse."""
 
 FEWEST = 4
-"""Fewer starts of a run decide nothing: one boot in ten may be far slower than the others, and two
-such in a row are no rarity."""
+"""Fewest starts of a run for a verdict: one boot in ten may be far slower than the others, and two
+slow ones in a row aren't rare."""
 
 
-MOST = 10_000  # Nobody measures more starts
+MOST = 10_000  # Most starts per run that are suggested
 
 
 def visible(error: float, starts: tuple[int, int], tests: int) -> float:
-    """Returns the relative change that is called worse in POWER of pairs of so many starts whose
-    difference has this standard error."""
+    """Returns the relative change that is called worse with probability POWER. `error` is the
+    standard error of the log ratio, `starts` each run's number, `tests` the number of cases."""
     return math.expm1(min(_shift_seen(*starts, tests) * error, 500.0))
 
 
 @lru_cache(maxsize=4096)
-def _shift_seen(one: int, other: int, tests: int) -> float:
-    """Returns the difference, in true standard errors, that is called worse in POWER of all pairs:
-    the mean over what both runs' variances, and with them Welch's degrees of freedom, may turn out
-    to be. A chi square is approximated as by E. Wilson and M. Hilferty (1931)."""
+def _shift_seen(first: int, second: int, tests: int) -> float:
+    """Returns the change that is called worse with probability POWER, in true standard errors: the
+    mean over the values that both runs' variances, and so Welch's degrees of freedom, may take. Chi
+    squares are approximated as by E. Wilson and M. Hilferty (1931)."""
     normal = NormalDist()
 
     def shares(starts: int) -> list[float]:
-        """Returns what an estimated variance of that many starts may be, over the true one and
-        their number."""
+        """Returns 24 quantiles of the estimated variance of a mean of `starts` values, in units of
+        the true variance of one value."""
         spread = 2 / (9 * (starts - 1))
         points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
         return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
 
     reaches = []
-    for a in shares(one):
-        for b in shares(other):
-            freedom = (a + b) ** 2 / (a**2 / (one - 1) + b**2 / (other - 1))
+    for a in shares(first):
+        for b in shares(second):
+            freedom = (a + b) ** 2 / (a**2 / (first - 1) + b**2 / (second - 1))
             reach = student(ALPHA / tests, max(int(freedom), 1))
-            reaches.append(reach * math.sqrt((a + b) / (1 / one + 1 / other)))
+            reaches.append(reach * math.sqrt((a + b) / (1 / first + 1 / second)))
     low, high = 0.0, max(reaches) + 10
     for _ in range(40):
         middle = (low + high) / 2
@@ -56,8 +56,8 @@ def _shift_seen(one: int, other: int, tests: int) -> float:
 
 
 def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
-    """Returns how many starts of each run show a change by `share` (0.05: 5 %) in POWER of such
-    pairs, if starts scatter by `scatter`; None for more than MOST."""
+    """Returns how many starts of each run show a change by `share` (0.05: 5 %) with probability
+    POWER; starts scatter by `scatter` (relative). None for more than MOST."""
 
     def shows(starts: int) -> bool:
         return visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share

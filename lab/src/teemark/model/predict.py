@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Predictions of calls that weren't measured, between sizes that were.
+"""Predicts calls that weren't measured, between sizes that were.
 
-The interval holds how well the medians are known, the largest error at a size that the model was
-fitted without, and one unknown path through the code, as dear as the dearest known one.
+The interval includes the medians' uncertainty, the largest error at a size that was left out of the
+fit, and one unknown path through the code, assumed to cost as much as the dearest known one.
 Source: R. F. Barber et al., Predictive inference with the jackknife+ (2021): the form with the
 largest residual."""
 
@@ -18,35 +18,35 @@ from teemark.model.models import Cost, Models, Streamed, in_pieces
 from teemark.model.stats import Estimate
 
 LEAST = 0.01
-"""No prediction claims to be nearer, however well its model fits."""
+"""Smallest relative error that a prediction claims, however well its model fits."""
 
 
 class Unpredictable(TeemarkError):
-    """Why there is no answer; the hint is what to measure so that there is one."""
+    """No prediction is possible: the message says why, the hint what to measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Nanoseconds (on boards that count: instructions)."""
+    """The predicted cost of a call, in nanoseconds (on boards that count: instructions)."""
 
     task: Work
     figure: Estimate
-    off: float  # Largest relative error at left-out sizes, and at streams that were measured
-    fitted: tuple[int, int]  # The smallest and the largest size that the model was fitted to
-    path: float = 0.0  # What a path through the code costs that only some sizes take
-    streams: int = 0  # So many measured streams of this algorithm and backend have a part in `off`
+    off: float  # Largest relative error, at left-out sizes and at measured streams
+    fitted: tuple[int, int]  # Smallest and largest size that the model was fitted to
+    path: float = 0.0  # Cost of a path through the code that only some sizes take
+    streams: int = 0  # Number of measured streams, of this algorithm and backend, behind `off`
 
     @property
     def interval(self) -> Interval | None:
-        known = self.figure.interval
-        if known is None:
+        interval = self.figure.interval
+        if interval is None:
             return None
-        low, high = known.low * (1 - self.off), known.high * (1 + self.off)
+        low, high = interval.low * (1 - self.off), interval.high * (1 + self.off)
         return Interval(max(0.0, low - self.path), high + self.path)
 
 
 def predict(models: Models, task: Work) -> Prediction:
-    """Raises Unpredictable where the run gives no ground."""
+    """Returns the predicted cost of `task`; raises Unpredictable if the run has no model for it."""
     streams, whole = task.chunk is not None, work.ONESHOT.name
     curve = whole if streams else task.curve or task.workload
     key = f"{curve}/{task.algorithm}/{task.backend}"
@@ -78,7 +78,7 @@ def predict(models: Models, task: Work) -> Prediction:
     return Prediction(
         task,
         _figure(models, cost, task),
-        max((LEAST, off, *(abs(one.off or 0.0) for one in checked))),
+        max((LEAST, off, *(abs(stream.off or 0.0) for stream in checked))),
         (sizes[0], sizes[-1]),
         max(paths, default=0.0),
         len(checked),
@@ -86,18 +86,18 @@ def predict(models: Models, task: Work) -> Prediction:
 
 
 def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
-    """Returns the measured streams of the algorithm and backend. Outside the TEE no call tells what
-    a piece costs: pieces as small must be among them, unless AF_ALG cuts them itself."""
-    found = [
-        one
-        for one in models.streams
-        if one.off is not None
-        and (one.measured.algorithm, one.measured.backend) == (task.algorithm, task.backend)
+    """Returns the measured streams of the algorithm and backend. Raises Unpredictable if none has
+    pieces as small as the task's, unless the TEE's calls or AF_ALG's own pieces give their cost."""
+    streams = [
+        stream
+        for stream in models.streams
+        if stream.off is not None
+        and (stream.measured.algorithm, stream.measured.backend) == (task.algorithm, task.backend)
     ]
     size, chunk = task.size or 0, task.chunk or 0
-    known = any((one.measured.work.chunk or 0) <= chunk for one in found)
-    if size <= chunk or cost.form.in_tee or cost.form.by_kernel or known:
-        return found
+    as_small = any((stream.measured.work.chunk or 0) <= chunk for stream in streams)
+    if size <= chunk or cost.form.in_tee or cost.form.by_kernel or as_small:
+        return streams
     raise Unpredictable(
         f"what a piece of {chunk} bytes costs isn't known: no message in pieces as small was "
         "measured",
@@ -107,9 +107,9 @@ def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
 
 def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
     size = task.size or 0
-    found = cost.at(size) if task.chunk is None else in_pieces(models, cost, size, task.chunk)
-    if found is not None:
-        return found
+    figure = cost.at(size) if task.chunk is None else in_pieces(models, cost, size, task.chunk)
+    if figure is not None:
+        return figure
     if cost.form.by_kernel:
         why = "AF_ALG takes whole messages 64 KiB at a time: what pieces of another size cost "
         why += "isn't known"
@@ -119,7 +119,7 @@ def _figure(models: Models, cost: Cost, task: Work) -> Estimate:
 
 
 def catalogue(models: Models) -> Iterable[tuple[Cost, tuple[int, int], float]]:
-    """Yields each model that predicts, the sizes between which it does, and how far it is off."""
+    """Yields each model that can predict, its smallest and largest size, and its relative error."""
     for cost in models.costs:
         sizes = [int(point.x) for point in cost.fit.points]
         off = cost.fit.prediction_error

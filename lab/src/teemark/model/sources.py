@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The sources from which the parts of a run's calls are made: what it measured apart."""
+"""The separately measured costs from which a call's breakdown is made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ from teemark.model.models import Models, operation, repeat_lines
 from teemark.model.stats import CaseStats, Estimate, case_stats
 from teemark.run.reader import MeasuredCase, RunData
 
-SPREAD = 10  # A line through two messages needs so many times the blocks in the longer one
+SPREAD = 10  # A line needs more than this ratio of blocks, longest to shortest message
 
 
 Sourced = tuple[Estimate, str]
-"""A cost, and who says so."""
+"""A cost, and the name of its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Hashing:
     line: Fit
     form: Form
     source: str
-    outside: Estimate | None = None  # The way in and out, if that is in the line's `call`
+    outside: Estimate | None = None  # Cost of the way in and out, if `line` includes it
 
     def _at(self, size: int) -> dict[str, float]:
         base, candidates = self.form.row(size)
@@ -38,12 +38,12 @@ class Hashing:
         return {name: row.get(name, 0.0) for name in self.line.terms}
 
     def _wide(self, row: Mapping[str, float], label: str) -> Estimate:
-        found = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
-        known = any(point.left_out is not None for point in self.line.points)
-        return found.widened(self.line.misfit if known else None, f"{self.source} {label}")
+        cost = self.line.at(row) if self.outside is None else self.line.at(row) - self.outside
+        left_out = any(point.left_out is not None for point in self.line.points)
+        return cost.widened(self.line.misfit if left_out else None, f"{self.source} {label}")
 
     def setup(self, size: int) -> Estimate:
-        """Returns all that isn't paid by the block, with the error of the line."""
+        """Returns the set-up, which is all but the cost per block, with the error of the line."""
         return self._wide({**self._at(size), "block": 0.0}, "setup")
 
     def all_of(self, size: int) -> Estimate:
@@ -51,7 +51,7 @@ class Hashing:
 
 
 class Sources:
-    """Values are in the run's unit."""
+    """The costs that a run measured separately, in the run's unit."""
 
     def __init__(self, run: RunData, models: Models) -> None:
         self.run = run
@@ -61,7 +61,7 @@ class Sources:
 
     @cached_property
     def event(self) -> Estimate | None:
-        """Returns the cost of a leg's events, by a call of one leg with and without them."""
+        """Returns the cost of a leg's two events: a call of one leg, traced less untraced."""
         for key in (REFUSED_CALL, EMPTY_CALL):
             traced, plain = self.traced.get(key), self.models.case(key)
             if traced is not None and plain is not None:
@@ -74,7 +74,7 @@ class Sources:
 
     @cached_property
     def entry(self) -> Estimate | None:
-        """Returns the TA's part of an empty call."""
+        """Returns the cost of the TA's session and entry in an empty call."""
         direct, refused = self.time(DIRECT_CALL), self.time(REFUSED_CALL)
         return None if direct is None or refused is None else direct - refused
 
@@ -82,21 +82,21 @@ class Sources:
     def _repeats(self) -> Mapping[str, Fit]:
         if not self._net:
             return self.models.repeats
-        cases = [self._net.get(one.key, one) for one in self.run.sound]
+        cases = [self._net.get(case.key, case) for case in self.run.sound]
         return repeat_lines(cases, self.models.sampling)
 
     @cached_property
     def _net(self) -> Mapping[str, MeasuredCase]:
-        """Returns cases whose process waited for a CPU, without the wait."""
+        """Returns the cases whose process waited for a CPU, with that wait subtracted."""
         return {
-            one.key: _without_wait(one)
-            for one in self.run.sound
-            if any(sample.waited_ns for sample in one.samples)
+            case.key: _without_wait(case)
+            for case in self.run.sound
+            if any(sample.waited_ns for sample in case.samples)
         }
 
     def time(self, key: str) -> Estimate | None:
-        """Returns what a call takes, less what its process waited for a CPU; None for a case that
-        the run lacks."""
+        """Returns the time of a call without its process's wait for a CPU; None for a case that the
+        run lacks."""
         stats = self.models.case(key)
         net = self._net.get(key)
         if stats is not None and net is not None:
@@ -104,16 +104,16 @@ class Sources:
         return stats.estimate if stats is not None else None
 
     def waited(self, stats: CaseStats) -> Estimate | None:
-        """Returns the wait for a CPU in a call; None where the kernel doesn't say."""
+        """Returns the time per call that the process waited for a CPU; None if unknown."""
         if any(sample.runq_ns is None for sample in self.run.cases[stats.key].samples):
             return None
         rest = self.time(stats.key)
         assert rest is not None
-        # The rest has the draws of the call.
+        # Both estimates have the same draws.
         return stats.estimate - rest
 
     def mapping(self, memory: str, direction: str, size: int) -> Sourced | None:
-        """Returns what one reference adds to an empty call, and the case that tells."""
+        """Returns the cost that one memory reference adds to an empty call, and its source."""
         empty = self.empty
         if empty is None:
             return None
@@ -122,9 +122,9 @@ class Sources:
             names.append(work.INVOKE.key(f"memref-{direction}"))
             names += [buffer(memory, "in", n) for n in (64, 4096)]
         for name in names:
-            found = self.time(name)
-            if found is not None:
-                return found - empty, name
+            call = self.time(name)
+            if call is not None:
+                return call - empty, name
         like = work.SHM.work(memory, work.TEE, "in", size)
         cost = self.models.cost(memory, work.TEE, like.curve or "")
         if cost is None or not cost.fit.fits:
@@ -134,7 +134,7 @@ class Sources:
     # Inside the TA -------------------------------------------------------------------
 
     def operation(self, case: Work) -> Sourced | None:
-        """Returns what a case takes inside a call, by repetitions or by the TA's counter."""
+        """Returns the cost of an operation inside a call, by repetitions or by the TA's counter."""
         by_slope = operation(self._repeats, case.key)
         if by_slope is not None:
             return by_slope, "slope over repetitions"
@@ -144,17 +144,17 @@ class Sources:
         return counted.inside, "the TA's counter"
 
     def whole(self, case: Work) -> dict[int, Sourced]:
-        """Returns operations on whole messages by the same algorithm and backend; sizes rise."""
+        """Returns whole messages' operations of the same algorithm and backend, by rising size."""
         like = (work.ONESHOT, case.algorithm, case.backend)
         cases = (stats.work for stats in self.models.stats)
-        alike = [one for one in cases if (one.row, one.algorithm, one.backend) == like]
-        found = {one.size or 0: self.operation(one) for one in alike}
-        return {size: one for size, one in sorted(found.items()) if one is not None}
+        alike = [whole for whole in cases if (whole.row, whole.algorithm, whole.backend) == like]
+        operations = {whole.size or 0: self.operation(whole) for whole in alike}
+        return {size: cost for size, cost in sorted(operations.items()) if cost is not None}
 
     def hashing(self, case: Work) -> Hashing | None:
-        """Returns hashing by a line over operations, else by the model over calls; None where
-        nothing tells the set-up from the blocks. It is the same for all cases of an algorithm and a
-        backend."""
+        """Returns the cost of hashing for an algorithm and backend: by a line over operations
+        inside a call, else by the model of whole calls. None if neither separates the set-up from
+        the blocks."""
         name = case.algorithm, case.backend
         if name not in self._hashing:
             self._hashing[name] = self._hashing_by(case)
@@ -165,24 +165,24 @@ class Sources:
         if not algorithm.block_bytes:
             return None
         form = Form("message", algorithm.block_bytes, algorithm.pad_bytes or 0)
-        known = self.whole(case)
-        first, last = min(known, default=0), max(known, default=0)
-        if known and form.blocks(last) > SPREAD * form.blocks(first):
-            line = _line(form, list(known), [value for value, _ in known.values()])
+        by_size = self.whole(case)
+        first, last = min(by_size, default=0), max(by_size, default=0)
+        if by_size and form.blocks(last) > SPREAD * form.blocks(first):
+            line = _line(form, list(by_size), [value for value, _ in by_size.values()])
             if line is not None:
-                to = "and" if len(known) == 2 else "to"
-                return Hashing(line, form, f"{known[last][1]}, {first} {to} {last} bytes")
+                to = "and" if len(by_size) == 2 else "to"
+                return Hashing(line, form, f"{by_size[last][1]}, {first} {to} {last} bytes")
         cost = self.models.cost(case.algorithm, case.backend)
         reference = self.mapping("allocated", "in", DIGEST_BYTES)
-        told = cost is not None and cost.fit.fits and "block" in cost.fit.terms
-        if cost is None or not told or self.empty is None or reference is None:
+        fits = cost is not None and cost.fit.fits and "block" in cost.fit.terms
+        if cost is None or not fits or self.empty is None or reference is None:
             return None
         outside = self.empty + reference[0].scaled(2)
         return Hashing(cost.fit, form, f"the model of {cost.name}", outside)
 
 
 def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit | None:
-    """Fits operations; only the smallest and the largest where there are too few."""
+    """Fits operations over sizes; too few sizes give a line through the outermost two."""
     base, candidates = form.columns(sizes, [None] * len(sizes))
     made = fit(sizes, values, base, candidates)
     if made is not None or len(sizes) > len(base):
@@ -196,13 +196,13 @@ def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit |
 
 
 def buffer(memory: str, direction: str, size: int) -> str:
-    """Returns the key of the case that only carries such a buffer."""
+    """Returns the key of the case whose call only carries this buffer."""
     return work.SHM.key(memory, work.TEE, direction, size)
 
 
 def _without_wait(measured: MeasuredCase) -> MeasuredCase:
     starts = (
-        tuple(msgspec.structs.replace(one, ns=one.ns - one.waited_ns) for one in start)
+        tuple(msgspec.structs.replace(sample, ns=sample.ns - sample.waited_ns) for sample in start)
         for start in measured.starts
     )
     return replace(measured, starts=tuple(starts))

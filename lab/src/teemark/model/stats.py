@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Medians, and how well they are known: each has draws, values that it could as well have. Whatever
-is computed from medians is computed from their draws, and its interval is their middle 95 %.
+"""Medians and their uncertainty. Each median has draws: values that it could as well have. Whatever
+is computed from medians is computed from their draws; its interval is their middle 95 %.
 
 The number of n independent samples below the median is Binomial(n, 1/2), so a draw is an order
 statistic at a random rank. `Dependence` widens the ranks where samples depend on their neighbours.
 The draws of a run of several starts are Student's t over the starts' medians, with the same random
-numbers in all cases: what a start does to all of them cancels.
-Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2;
-T. Hettmansperger and S. Sheather, Confidence intervals based on interpolated order statistics
-(1986); C. Geyer, Practical Markov Chain Monte Carlo (1992), section 3.3."""
+numbers in all cases, so that a start's effect on all cases cancels in differences and ratios.
+Sources: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2; T. Hettmansperger
+and S. Sheather, Confidence intervals based on interpolated order statistics (1986); C. Geyer,
+Practical Markov Chain Monte Carlo (1992), section 3.3."""
 
 import math
 import operator
@@ -30,52 +30,52 @@ Array = NDArray[np.float64]
 DRAWS = 2000
 SEED = 20260101
 
-ENOUGH = 6  # Fewer samples of one start have no interval: the sign test can't reach 95 %
+ENOUGH = 6  # Fewest samples of one start for an interval: fewer can't reach 95 % in a sign test
 
 STEADY = 0.01
-"""The middle half of the samples of what is counted lies this near together, as a share. The
-kernel's crypto spreads by up to 0.8 % by the pages at hand; what waits for a disk by far more."""
+"""Counts are steady if their interquartile range is at most this share of the median. The kernel's
+crypto reaches 0.8 %, depending on the free pages; waiting for a disk scatters far more."""
 
 COARSE = 0.8
-"""Where the middle half of the samples spans less of a clock's step, the median may be anywhere in
-it. That is a bound, not chance: such intervals hold the truth in 98 to 100 %."""
+"""If the interquartile range is less than this share of a clock step, the median may be anywhere in
+that step. This is a bound, so these intervals hold the truth in 98 to 100 % of cases."""
 
 SMOOTH = 10
-"""Fewer samples are not interpolated between, as two ways of taking a time would need more to be
-seen: the interval then ends at a sample, and holds the truth whatever the distribution."""
+"""With fewer samples than this, ranks aren't interpolated, since so few can't show that times have
+two modes. The interval then ends at a sample, and is valid for any distribution."""
 
 EXACT_BINOMIAL = 400
-"""Up to so many samples the binomial distribution is summed; beyond it is as good as normal."""
+"""Up to this many samples the binomial distribution is summed; above it the normal one is used."""
 
 FREEDOM = 1.25
-"""Times the square root of the number of samples: the degrees of freedom of the distances between
-order statistics. Found by simulation (lab/tests/intervals.py)."""
+"""Degrees of freedom of the distances between order statistics, per square root of the number of
+samples. Found by simulation (lab/tests/intervals.py)."""
 
 MAX_LAG = 1000
 
 VISIBLE = 1.3
-"""Neighbours must be that many standard errors alike, for samples to count as dependent."""
+"""Samples count as dependent if their autocorrelation exceeds this many standard errors."""
 
-NEXT_TO_NOTHING = 1e-6  # Relative error of a model below which it isn't worth a word
+NEXT_TO_NOTHING = 1e-6  # Relative model error below which nothing is widened
 
 Z = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A figure, with values that it could as well have: `draws`, None for too few samples, one
-    value for an exact figure. `freedom` says how well their spread is known, as degrees of freedom
-    of Student's t (Welch and Satterthwaite for many medians, unless these `share` their starts)."""
+    """A value and its uncertainty. `draws`: values it could as well have; None for too few samples,
+    a single one if exact. `freedom`: the draws' degrees of freedom for Student's t; those of a sum
+    by Welch and Satterthwaite, or the least of its parts if they share their starts (`shared`)."""
 
     value: float
     draws: Array | None = None
     freedom: float = math.inf
     shared: bool = False
-    counted: bool = False  # A number of instructions, made of counts alone; it may not be exact
+    counted: bool = False  # A sum of instruction counts, which need not be exact
 
     @cached_property
     def interval(self) -> Interval | None:
-        """Returns the middle 95 % of the draws, as much wider as the spread is uncertain."""
+        """Returns the middle 95 % of the draws, widened by Student's t for their `freedom`."""
         if self.draws is None:
             return None
         if self.draws.size == 1:
@@ -113,8 +113,8 @@ class Estimate:
         return self + other.scaled(-1.0)
 
     def __truediv__(self, other: "Estimate") -> "Estimate":
-        """Returns the quotient. It has no interval where the divisor may be zero, since the ratio
-        could be anything. An exact figure over a time gets the interval from the time's alone."""
+        """Returns the quotient. It has no interval if the divisor may be zero, since the ratio
+        could be anything. If the dividend is exact, the interval comes from the divisor alone."""
         value = self.value / other.value if other.value else math.inf
         divisor = other.interval
         if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
@@ -130,8 +130,8 @@ class Estimate:
         return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
 
     def widened(self, share: float | None, label: str) -> "Estimate":
-        """Returns the estimate with a further error, such as a model's: 95 of 100 draws move by
-        less than `share` of the value. With None, an unknown error, it has no interval."""
+        """Returns the estimate with an added error, such as a model's: 95 of 100 draws move by less
+        than `share` of the value. None means that the error is unknown: no interval."""
         if share is None:
             return Estimate(self.value, counted=self.counted)
         if self.draws is None or share < NEXT_TO_NOTHING:
@@ -142,19 +142,19 @@ class Estimate:
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
-    """Returns the degrees of freedom of a sum of so much of each part, and whether they are
-    shared."""
-    known = [(share**2 * part.variance, part) for share, part in parts]
-    total = sum(variance for variance, _ in known)
-    if any(part.shared for _, part in known):
-        return min(part.freedom for variance, part in known), True
-    uncertain = sum(variance**2 / part.freedom for variance, part in known)
+    """Returns the degrees of freedom of the sum of `factor * estimate` over the parts, and whether
+    the parts share their starts."""
+    weighted = [(share**2 * part.variance, part) for share, part in parts]
+    total = sum(variance for variance, _ in weighted)
+    if any(part.shared for _, part in weighted):
+        return min(part.freedom for variance, part in weighted), True
+    uncertain = sum(variance**2 / part.freedom for variance, part in weighted)
     return total**2 / uncertain if uncertain > 0 else math.inf, False
 
 
 def student(freedom: float) -> float:
-    """Returns the 97.5 % point of Student's t over that of the normal distribution: for few degrees
-    of freedom exactly, for more by the expansion of Cornish and Fisher."""
+    """Returns the 97.5 % point of Student's t divided by the normal distribution's: exact for 1 to
+    3 degrees of freedom, above by the expansion of Cornish and Fisher."""
     if freedom in _STUDENT:
         return _STUDENT[freedom] / Z
     z2 = Z**2
@@ -168,12 +168,12 @@ _STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 
 
 def exactly(value: float) -> Estimate:
-    """Returns the estimate of a figure that is counted, not sampled, or known."""
+    """Returns a value without uncertainty as an estimate: a count, or a known constant."""
     return Estimate(value, np.array([value]), counted=True)
 
 
 def added(parts: Iterable[Estimate]) -> Estimate:
-    """Returns the sum of one part or more."""
+    """Returns the sum of the parts; there must be at least one."""
     return reduce(operator.add, parts)
 
 
@@ -193,49 +193,49 @@ def estimate(
     exact: bool = False,
     of: float = 0.0,
 ) -> Estimate:
-    """Returns the median of these samples, one sequence a start of the machine; ValueError without
-    a sample. Draws depend on `label`, which names the case. `dependence` samples are worth one
-    independent one; `common` is the share of the variance that cases measured around it have too.
-    `grain` is the step of the clock in the unit of the values. `exact`: the clock counts
-    instructions; `of` is what it counted where the values are differences."""
-    found = [values for values in starts if values]
-    if not found:
+    """Returns the median of `starts`, one sequence of values per start. Raises ValueError if all
+    are empty. `label` names the case and seeds the draws. `dependence` samples carry the
+    information of one; `common` is the share of the variance that neighbouring cases have in
+    common. `grain` is the clock's step in the unit of the values. `exact`: the clock counts
+    instructions; `of` is the total count if the values are differences."""
+    sampled = [values for values in starts if values]
+    if not sampled:
         raise ValueError("no values to estimate from")
-    value = centre(found)
-    if exact and steady([one for values in found for one in values], of):
+    value = centre(sampled)
+    if exact and steady([sample for values in sampled for sample in values], of):
         return exactly(value)
-    if len(found) > 1:
-        shifts = np.array([median(values) for values in found]) - value
-        drawn = value + _start_weights(len(found)) @ shifts
-        return Estimate(value, drawn, len(found) - 1, shared=True)
-    places = _places(len(found[0]), round(dependence, 3))
+    if len(sampled) > 1:
+        shifts = np.array([median(values) for values in sampled]) - value
+        drawn = value + _start_weights(len(sampled)) @ shifts
+        return Estimate(value, drawn, len(sampled) - 1, shared=True)
+    places = _places(len(sampled[0]), round(dependence, 3))
     if places is None:
         return Estimate(value)
     rng = np.random.default_rng([SEED, crc32(label.encode())])
     places = rng.permutation(places)
     if common > 0:
-        count = len(found[0])
+        count = len(sampled[0])
         middle, shared = (count - 1) / 2, math.sqrt(common * dependence * count) / 2
         apart = (places - middle) * math.sqrt(1 - common) + _common_shifts() * shared
         places = np.clip(middle + apart, 0, count - 1)
-    ordered = np.sort(np.asarray(found[0], dtype=np.float64))
+    ordered = np.sort(np.asarray(sampled[0], dtype=np.float64))
     if grain > 0:
         ordered = _apart(ordered, grain)
         value = median(ordered.tolist())
     drawn = np.interp(places, np.arange(ordered.size), ordered)
     half = ordered.size // 4
     if ordered[-1 - half] - ordered[half] < COARSE * grain:
-        # The clock is coarser than what it measures: the median may be anywhere in a step.
+        # The clock is coarser than the spread: the median may be anywhere in one step.
         drawn = drawn + rng.uniform(-grain / 2, grain / 2, drawn.size)
-    # The ranks hold for one median. Their draws are wider than it varies, since the distances of
-    # order statistics are as uncertain as a spread from so many samples is.
+    # The draws are wider than the median varies, since distances between order statistics are
+    # uncertain. They are divided by Student's factor here; `interval` multiplies by it again.
     freedom = FREEDOM * math.sqrt(ordered.size / dependence)
     return Estimate(value, value + (drawn - value) / student(freedom), freedom)
 
 
 def rarest(starts: int) -> float:
-    """Returns the share of all starts that must go some way for so many to meet that way with a
-    confidence of LEVEL. No interval knows of rarer ones."""
+    """Returns the share of all starts that must behave in some way so that at least one of `starts`
+    starts does with probability LEVEL. No interval covers rarer behaviour."""
     return 1.0 - math.pow(1.0 - LEVEL, 1.0 / starts)
 
 
@@ -245,9 +245,9 @@ def quartiles(values: Sequence[float]) -> Array:
 
 
 def steady(values: Sequence[float], of: float = 0.0) -> bool:
-    """Tells whether all but a few are one count (`of`: what was counted, where the values are
-    differences). The clock of a board that counts instructions goes on while the processor waits,
-    for a disk as a rule: such times are sampled, not counted."""
+    """Returns true if the interquartile range is within STEADY of the median (or of `of`, the total
+    count if the values are differences). A counting board's clock runs on while the processor
+    waits, mostly for a disk: such times are sampled, not counted."""
     low, middle, high = quartiles(values)
     return bool(high - low <= STEADY * max(abs(middle), of))
 
@@ -261,7 +261,7 @@ def _apart(ordered: Array, grain: float) -> Array:
 
 @cache
 def _start_weights(starts: int) -> Array:
-    """Returns weights of the starts' distances from their mean that make draws of its error."""
+    """Returns weights that turn the starts' deviations into draws of their mean's error."""
     rng = np.random.default_rng([SEED, starts])
     half = rng.standard_normal((DRAWS // 2, starts))
     weights = np.concatenate([half, -half])
@@ -271,21 +271,21 @@ def _start_weights(starts: int) -> Array:
 
 
 def _normal(probabilities: Array) -> Array:
-    """Returns quantiles of the normal distribution."""
+    """Returns the quantiles of the standard normal distribution at these probabilities."""
     return np.array([NormalDist().inv_cdf(p) for p in probabilities])
 
 
 @cache
 def _common_shifts() -> Array:
-    """Returns what a disturbance does to all cases of a run: standard normal, a value a draw."""
+    """Returns standard normal shifts, one per draw, that all cases of a run share."""
     shifts = _normal((np.arange(DRAWS) + 0.5) / DRAWS)
     return np.random.default_rng([SEED]).permutation(shifts)
 
 
 @cache
 def _places(n: int, dependence: float) -> Array | None:
-    """Returns the ranks (from 0) of the draws of a median of n samples; None where the interval
-    would have to reach beyond the samples."""
+    """Returns the ranks (from 0) of the draws of a median of n samples; None if the interval would
+    reach beyond the samples."""
     if n < ENOUGH:
         return None
     tail = (np.arange(DRAWS // 2) + 0.5) / DRAWS
@@ -309,19 +309,19 @@ def _places(n: int, dependence: float) -> Array | None:
 
 
 class Dependence:
-    """How much the samples of a run depend on their neighbours in time: a first-order
-    autoregression of their normal scores within their cases, where it is visible at all. A trend
-    over the run is none: cases take turns in random order, so each sees all of it."""
+    """The autocorrelation of a run's samples in time: a first-order autoregression of their normal
+    scores within each case, 0 if not significant. A trend over the run doesn't count, as the cases
+    take turns in random order and are all affected alike."""
 
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
-        """Takes the places of each case's samples in the run, and their values."""
+        """Takes each case's positions in the run's order, and the values at these positions."""
         self._per_sample = 0.0
-        found = [(order, values) for order, values in cases if len(values) > 1]
-        total = sum(len(values) for _, values in found)
+        series = [(order, values) for order, values in cases if len(values) > 1]
+        total = sum(len(values) for _, values in series)
         if total < 2 * ENOUGH:
             return
-        places = np.concatenate([np.asarray(order) for order, _ in found])
-        score = np.concatenate([_normal_scores(values) for _, values in found])
+        places = np.concatenate([np.asarray(order) for order, _ in series])
+        score = np.concatenate([_normal_scores(values) for _, values in series])
         score = score[np.argsort(places, kind="stable")]
         time = np.linspace(-1, 1, total)
         score = score - score.mean() - time * (score @ time) / (time @ time)
@@ -331,38 +331,39 @@ class Dependence:
         neighbours = float(score[:-1] @ score[1:]) / power * total / (total - 1)
         if neighbours < VISIBLE / math.sqrt(total):
             return
-        # Subtracting a median a case, and a trend, makes neighbours look opposed.
-        opposed = (2 * (1 + 3 * neighbours) + len(found)) / total
+        # Subtracting each case's median and a trend biases the correlation downwards.
+        opposed = (2 * (1 + 3 * neighbours) + len(series)) / total
         neighbours = min(neighbours + opposed, 0.97)
         lags = np.arange(1, min(total, MAX_LAG))
         signs = 2 / math.pi * np.arcsin(neighbours**lags)
         self._per_sample = 2 * float(signs @ (1 - lags / total)) / total
 
     def of(self, samples: int) -> float:
-        """Returns how many correlated samples of a case with so many carry as much information as
-        one independent sample (≥ 1), and that a spread of so few is uncertain itself."""
+        """Returns how many of `samples` correlated samples carry as much information as one
+        independent sample (≥ 1). Where few are independent, the wider Student's t is included in
+        that number."""
         worth = 1 + self._per_sample * samples
         if worth == 1 or samples <= worth + 2:
             return worth
         return worth * (student(samples / worth - 1) / student(samples - 1)) ** 2
 
     def common(self, samples: int) -> float:
-        """Returns the share of the variance of a median of so many samples that any other case has
-        too: what disturbs one disturbs those measured around it."""
+        """Returns the share of the variance of a median of `samples` samples that is common to all
+        cases, since a disturbance affects all cases that are measured around it."""
         return self._per_sample * samples / (1 + self._per_sample * samples)
 
 
 def _normal_scores(values: Sequence[float]) -> Array:
     """Returns the normal quantiles of the values' ranks; ties share their mean rank."""
-    found = np.asarray(values, dtype=np.float64)
-    ordered = np.sort(found)
-    rank = (np.searchsorted(ordered, found) + np.searchsorted(ordered, found, side="right")) / 2
-    return np.interp(rank / len(found), *_normal_quantiles())
+    samples = np.asarray(values, dtype=np.float64)
+    ordered = np.sort(samples)
+    rank = (np.searchsorted(ordered, samples) + np.searchsorted(ordered, samples, side="right")) / 2
+    return np.interp(rank / len(samples), *_normal_quantiles())
 
 
 @cache
 def _normal_quantiles() -> tuple[Array, Array]:
-    """Returns a thousand places between 0 and 1, closer towards the ends, and their quantiles."""
+    """Returns 1000 probabilities, denser towards 0 and 1, and their normal quantiles."""
     places = (1 - np.cos(np.linspace(0, math.pi, 1002)[1:-1])) / 2
     return places, _normal(places)
 
@@ -372,11 +373,11 @@ INDEPENDENT = Dependence(())
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Samples in short, in their unit; `estimate` is their median."""
+    """Summary of samples, in their unit; `estimate` is their median."""
 
     count: int
     mean: float
-    sd: float | None  # None for one sample
+    sd: float | None  # Standard deviation; None for one sample
     min: float
     p95: float
     max: float
@@ -389,33 +390,33 @@ class Summary:
 
     @property
     def interval(self) -> Interval | None:
-        """Returns the median's; None for too few samples."""
+        """Returns the interval of the median; None for too few samples."""
         return self.estimate.interval
 
 
-def summarize(values: Sequence[float], known: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of the values of all starts. `known` is their median, if the caller has
-    it already. Raises ValueError if there is no value."""
-    known = known or estimate((values,), "")
+def summarize(values: Sequence[float], middle: Estimate | None = None, starts: int = 1) -> Summary:
+    """Returns the summary of `values`, which come from `starts` starts; `middle` is their median if
+    already computed. Raises ValueError if there is no value."""
+    middle = middle or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
     # fsum rounds once, but its quotient may still leave the range by one bit
     mean = min(max(math.fsum(values) / n, low), high)
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
     p95 = float(np.quantile(values, 0.95))  # Linear between neighbours (Hyndman and Fan's type 7)
-    return Summary(n, mean, sd, low, p95, high, known, starts)
+    return Summary(n, mean, sd, low, p95, high, middle, starts)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseStats:
-    """One call (repeat 1) of a case, in the run's unit."""
+    """Statistics of a case's calls with one operation each, in the run's unit."""
 
     work: Work
     bytes: int | None
     time: Summary
-    first_cost: int | None  # The first call, kept apart
-    cpu: Estimate | None = None  # CPU time of the process, ns, where a device may do the work
-    single: bool = False  # Quantiles of samples are those of calls: each sample is one
+    first_cost: int | None  # Cost of the first call, which is no sample
+    cpu: Estimate | None = None  # CPU time of the process, ns, if a device may do the work
+    single: bool = False  # Each sample is one call, so its quantiles are those of calls
 
     @property
     def key(self) -> str:
@@ -447,18 +448,18 @@ class CaseStats:
         return Interval(whole / interval.high, whole / interval.low, interval.level)
 
 
-USAGE_NS = 1000  # Step of the CPU time of a sample
+USAGE_NS = 1000  # Resolution of the CPU time in a sample, ns
 
 
 def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
-    """Returns the process's CPU time of a call, ns; None where a sample doesn't say it, or where
-    nobody but the CPU can do the work."""
+    """Returns the process's CPU time per call in ns; None if a sample lacks it, or if only the CPU
+    can do the work."""
     if measured.case.watched is None and measured.case.watched_reason is None:
         return None
     starts: list[list[float]] = []
     for samples in measured.starts:
         starts.append([])
-        for sample in (one for one in samples if one.repeat == 1):
+        for sample in (single for single in samples if single.repeat == 1):
             if sample.user_us is None or sample.sys_us is None:
                 return None
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
@@ -469,31 +470,32 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a run was sampled: what every interval of it depends on."""
+    """How a run was sampled: the settings on which every interval of the run depends."""
 
     exact: bool = False  # The clock counts instructions
     resolution_ns: float = 0.0
     dependence: Dependence = INDEPENDENT
-    counts: bool = False  # Each sample is a count, but they differ by chance
+    counts: bool = False  # Samples are counts that differ by chance
 
     def estimate(
         self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
     ) -> Estimate:
-        """Returns the median of the values of each start, of samples of so many calls."""
+        """Returns the median of the starts' values; each sample has `loops` calls."""
         longest = max(map(len, starts))
         depends, common = self.dependence.of(longest), self.dependence.common(longest)
-        found = estimate(
+        middle = estimate(
             *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
-        return replace(found, counted=found.counted or self.counts)
+        return replace(middle, counted=middle.counted or self.counts)
 
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
-    """Returns None for a case without a sample of single operations."""
+    """Returns the statistics of a case; None if it has no sample with one operation per call."""
     starts, loops = measured.times(), measured.loops()
     if not any(starts):
         return None
-    if measured.work.distribution:  # Alike by chance, its samples aren't one count; a token waits
+    # Samples of a distribution are equal by chance only; a PKCS #11 token waits: it isn't counted.
+    if measured.work.distribution:
         counts = sampling.exact and measured.work.backend != "pkcs11"
         sampling = replace(sampling, exact=False, counts=counts)
     middle = sampling.estimate(starts, f"{measured.key} x1", loops)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When a run of teehash had a CPU, and at which step it was. Pure: a record in, times out."""
+"""The timeline of a run of teehash: when it had a CPU, and in which step. Pure functions."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -10,13 +10,13 @@ from operator import itemgetter
 from teemark.run.records import Timeline
 
 STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
-"""Steps of the thread that hashes; between: nothing that was recorded as a step."""
+"""Steps of the hashing thread, in order; "between" is the time outside of every recorded step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A step, or a state: some thread is "on" a CPU, none is but one could go on ("preempt"), or
-    all "wait" for something. Nanoseconds since the beginning."""
+    """An interval of time in one step or one state. States: "on" (a thread has a CPU), "preempt"
+    (none has, but one is ready), "wait" (all are blocked). Nanoseconds since the beginning."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class StepCost:
-    """A step, all its times together; nanoseconds."""
+    """The total of all occurrences of one step; times in nanoseconds."""
 
     step: str
     times: int
@@ -38,12 +38,12 @@ class StepCost:
     preempted: int
     waited: int
     switches: int
-    gap: int  # The longest stretch without a CPU
+    gap: int  # Longest stretch without a CPU
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A timeline, for the time in which it has every switch."""
+    """A timeline, up to the moment from which switches are missing."""
 
     ns: int
     states: tuple[Span, ...]
@@ -51,14 +51,14 @@ class Told:
     costs: tuple[StepCost, ...]
 
     def total(self) -> StepCost:
-        switches = sum(one.switches for one in self.costs)
+        switches = sum(cost.switches for cost in self.costs)
         return _cost("between", 1, self.states, switches)
 
 
 def told(record: Timeline) -> Told:
     until = min(record.whole_until_ns, record.ns)
-    # Events of one stamp keep their order: by their words a wait would end before it began.
-    switches = sorted((one for one in record.switches if one[0] <= until), key=itemgetter(0))
+    # Events with equal stamps keep their order: sorted by kind, a wait would end before it began.
+    switches = sorted((row for row in record.switches if row[0] <= until), key=itemgetter(0))
     states = tuple(_states(switches, record.thread, until))
     steps = tuple(_steps(record, until))
     outs = [at for at, _, _, kind in switches if kind in ("wait", "preempt")]
@@ -68,7 +68,7 @@ def told(record: Timeline) -> Told:
 def _states(
     switches: Iterable[tuple[int, int, int, str]], running: int, until: int
 ) -> Iterator[Span]:
-    """Yields the states of all threads taken together; neighbours differ."""
+    """Yields the successive states of all threads taken together; neighbours differ."""
     on, ready = {running}, set[int]()
     begin, state = 0, "on"
     for at, thread, _, kind in switches:
@@ -88,9 +88,9 @@ def _states(
 
 
 def _steps(record: Timeline, until: int) -> Iterator[Span]:
-    """Yields the steps in order, without a gap and without overlap."""
+    """Yields the steps in order of time, without gaps or overlap."""
     at = 0
-    stretches = sorted(record.steps, key=lambda one: one[1:])
+    stretches = sorted(record.steps, key=lambda row: row[1:])
     for step, begin, end in (*stretches, ("between", until, until)):
         first, last = max(begin, at), min(end, until)
         if first > at and (first < last or first == until):
@@ -104,25 +104,27 @@ def _steps(record: Timeline, until: int) -> Iterator[Span]:
 def _costs(
     steps: tuple[Span, ...], states: tuple[Span, ...], outs: list[int]
 ) -> Iterator[StepCost]:
-    ends = [one.end for one in states]
+    ends = [span.end for span in states]
     for name in STEPS:
-        mine = [one for one in steps if one.what == name]
+        mine = [span for span in steps if span.what == name]
         pieces: list[Span] = []
         switches = 0
         for step in mine:
             last = len(outs) if step is steps[-1] else bisect_left(outs, step.end)
             switches += last - bisect_left(outs, step.begin)
             for at in range(bisect_right(ends, step.begin), bisect_left(ends, step.end) + 1):
-                one = states[at]
-                pieces.append(Span(max(one.begin, step.begin), min(one.end, step.end), one.what))
+                state = states[at]
+                pieces.append(
+                    Span(max(state.begin, step.begin), min(state.end, step.end), state.what)
+                )
         if mine:
             yield _cost(name, len(mine), pieces, switches)
 
 
 def _cost(step: str, times: int, pieces: Iterable[Span], switches: int) -> StepCost:
     spent, gap = Counter[str](), 0
-    for one in pieces:
-        spent[one.what] += one.ns
-        gap = max(gap, one.ns if one.what != "on" else 0)
+    for piece in pieces:
+        spent[piece.what] += piece.ns
+        gap = max(gap, piece.ns if piece.what != "on" else 0)
     on, ready, waited = (spent[state] for state in ("on", "preempt", "wait"))
     return StepCost(step, times, on + ready + waited, on, ready, waited, switches, gap)

@@ -25,30 +25,30 @@ OPACITY = "0.75"  # Fill of a call's parts
 _FILLS = "█▓▒░"
 
 
-def widths(one: Breakdown) -> list[tuple[Part, float]]:
+def widths(breakdown: Breakdown) -> list[tuple[Part, float]]:
     """Returns the parts with a positive cost, each with its share of the bar."""
-    found = [(part, value.value) for part, value in one.known if value.value > 0]
-    total = sum(value for _, value in found)
-    return [(part, value / total) for part, value in found]
+    parts = [(part, value.value) for part, value in breakdown.known if value.value > 0]
+    total = sum(value for _, value in parts)
+    return [(part, value / total) for part, value in parts]
 
 
 def box(
     x: float, y: float, width: float, height: float, fill: str, *, name: str = "", **more: str
 ) -> str:
     """Returns an SVG rectangle; `name` is its tooltip, `more` are further attributes."""
-    said = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
+    attributes = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in more.items())
     title = f"<title>{escape(name)}</title>" if name else ""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:g}" '
-        f'fill="{fill}"{said}>{title}</rect>'
+        f'fill="{fill}"{attributes}>{title}</rect>'
     )
 
 
-def label(x: float, y: float, said: str, anchor: str = "start", ink: str = "muted") -> str:
+def label(x: float, y: float, text: str, anchor: str = "start", ink: str = "muted") -> str:
     """Returns text in SVG, with its baseline FONT pixels below `y`."""
     return (
         f'<text x="{x:.1f}" y="{y + FONT:.1f}" font-size="{FONT}" text-anchor="{anchor}" '
-        f'fill="var(--{ink})">{escape(said)}</text>'
+        f'fill="var(--{ink})">{escape(text)}</text>'
     )
 
 
@@ -80,8 +80,8 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
     A call with only one part worth drawing has its name but no bar."""
     made: list[str] = []
     y = 0.0
-    for title, cost, one in calls:
-        parts = [(part, share) for part, share in widths(one) if share >= LEAST]
+    for title, cost, breakdown in calls:
+        parts = [(part, share) for part, share in widths(breakdown) if share >= LEAST]
         made += [label(0, y, title, ink="ink"), label(width, y, cost, "end")]
         if len(title) + len(cost) > width / (FONT * 0.6):
             made[-1] = label(width, y + LINE, cost, "end")
@@ -107,13 +107,13 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
     return picture(width, y, made, "; ".join(f"{title}: {cost}" for title, cost, _ in calls))
 
 
-def line(one: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:
+def line(breakdown: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:
     """Returns the bar for a terminal, at most `cells` wide. Neighbours have different shades, and
     each part has at least one cell, as long as there are enough."""
-    found = widths(one)[:cells]
-    wide = [max(1, round(share * cells)) for _, share in found]
+    parts = widths(breakdown)[:cells]
+    wide = [max(1, round(share * cells)) for _, share in parts]
     while sum(wide) > max(cells, len(wide)):  # takes back what was added to the smallest parts
         wide[wide.index(max(wide))] -= 1
     return [
-        (part, _FILLS[index % len(_FILLS)] * wide[index]) for index, (part, _) in enumerate(found)
+        (part, _FILLS[index % len(_FILLS)] * wide[index]) for index, (part, _) in enumerate(parts)
     ]

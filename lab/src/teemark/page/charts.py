@@ -43,7 +43,7 @@ class Shape:
 
 WIDE = Shape(bars.WIDE, 430, 216)
 NARROW = Shape(bars.NARROW, 360, 76)
-SHAPES = {one.width: one for one in (WIDE, NARROW)}
+SHAPES = {shape.width: shape for shape in (WIDE, NARROW)}
 LEFT = 4.8 * FONT  # Room for the ticks of the vertical axis
 
 
@@ -83,8 +83,8 @@ def log_ticks(low: float, high: float) -> list[float]:
     fine = [step * 10.0**power for power in range(least - 1, most + 2) for step in (1, 2, 5)]
     first = max(at for at, tick in enumerate(fine) if tick <= low)
     last = min(at for at, tick in enumerate(fine) if tick >= high)
-    found = fine[min(first, last - 2) : last + 1]
-    return found if len(found) <= 6 else [10.0**power for power in range(least, most + 1)]
+    ticks = fine[min(first, last - 2) : last + 1]
+    return ticks if len(ticks) <= 6 else [10.0**power for power in range(least, most + 1)]
 
 
 def levels(low: float, high: float) -> list[float]:
@@ -176,9 +176,9 @@ def _course(
         if before:
             ink = "c-worse" if level > before else "c-better"
             sign = "▲ +" if level > before else "▼ "
-            said = f"{sign}{fmt.percent(level / before - 1)}"
+            change = f"{sign}{fmt.percent(level / before - 1)}"
             anchor = "start" if begin < len(line.runs) * 0.7 else "end"
-            yield label(first, y(level) - FONT - 5, said, anchor, ink)
+            yield label(first, y(level) - FONT - 5, change, anchor, ink)
         before = level
     for number, value in zip(line.runs, line.values, strict=True):
         yield _marker(DOT, x(number), y(value), "c-3")
@@ -199,8 +199,8 @@ def _run_axis(
 def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str:
     """Draws values in `unit` against the bytes of one call. Both axes are logarithmic, and each
     line has its name at its end."""
-    shape, xs = SHAPES[width], sorted({x for one in series for x, _ in one.points})
-    ys = [y for one in series for _, y in one.points]
+    shape, xs = SHAPES[width], sorted({x for curve in series for x, _ in curve.points})
+    ys = [y for curve in series for _, y in curve.points]
     ticks = levels(min(ys), max(ys))
     right, top, bottom = shape.width - shape.label, 26.0, shape.height - 50.0
     x = axis((xs[0] / 1.25, xs[-1] * 1.1), (LEFT, right), math.log)
@@ -208,21 +208,23 @@ def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str
     y = axis(ends, (bottom, top), math.log)
     made = [label(LEFT, 0, unit), *_levels(ticks, y, LEFT, right)]
     made.append(box(LEFT, bottom, right - LEFT, 1, "var(--muted)"))
-    for size in legible(xs, [x(one) for one in xs], FONT):
+    for size in legible(xs, [x(length) for length in xs], FONT):
         made += [box(x(size), bottom, 1, 4, "var(--muted)")]
         made += [label(x(size), bottom + 5, _size(size), "middle")]
     made.append(label((LEFT + right) / 2, bottom + 26, "bytes in one call", "middle"))
-    for one in sorted(series, key=lambda one: one.backend.secure):
-        places = [(x(size), y(value)) for size, value in one.points]
-        thick, dashes = (2.2, "") if one.backend.secure else (1.5, "7.5 3.75")
-        made.append(_path(places, one.ink, thick, dashes))
-        made += [_marker(MARKERS[one.place % len(MARKERS)], *at, one.ink) for at in places]
-        for (at, _), bounds in zip(places, one.low_high, strict=False):
+    for curve in sorted(series, key=lambda curve: curve.backend.secure):
+        places = [(x(size), y(value)) for size, value in curve.points]
+        thick, dashes = (2.2, "") if curve.backend.secure else (1.5, "7.5 3.75")
+        made.append(_path(places, curve.ink, thick, dashes))
+        made += [_marker(MARKERS[curve.place % len(MARKERS)], *at, curve.ink) for at in places]
+        for (at, _), bounds in zip(places, curve.low_high, strict=False):
             if bounds is not None and bounds[1] > bounds[0] * 1.02:
                 # The axis fits the points: an interval that exceeds it is cut off.
                 low, high = (min(max(y(end), top), bottom) for end in bounds)
-                made.append(box(at - 0.6, high, 1.2, low - high, f"var(--{one.ink})"))
-    names = _names(series, [(x(one.points[-1][0]), y(one.points[-1][1])) for one in series], shape)
+                made.append(box(at - 0.6, high, 1.2, low - high, f"var(--{curve.ink})"))
+    names = _names(
+        series, [(x(curve.points[-1][0]), y(curve.points[-1][1])) for curve in series], shape
+    )
     return picture(shape.width, shape.height, [*made, *names])
 
 
@@ -257,12 +259,15 @@ def _names(
     at = shape.width - shape.label + 10
     em = 0.52 if shape is WIDE else 0.6  # mean width of a letter, with room for wide letters
     letters = int((shape.label - 10) / (FONT * em))
-    for one, (x, y), place in zip(series, ends, places, strict=True):
-        name = one.backend.name
-        if one.backend.title.lower() != name and len(name) + len(one.backend.title) + 3 <= letters:
-            name = f"{name} · {one.backend.title}"
+    for curve, (x, y), place in zip(series, ends, places, strict=True):
+        name = curve.backend.name
+        if (
+            curve.backend.title.lower() != name
+            and len(name) + len(curve.backend.title) + 3 <= letters
+        ):
+            name = f"{name} · {curve.backend.title}"
         if len(name) > letters:  # drivers differ at their ends
             name = f"…{name[2 - letters :]}"
         if abs(place - lift - y) > 2:
-            yield _path([(x, y), (at - 2, place - lift)], one.ink, 0.8)
-        yield label(at, place - lift - FONT * 0.65, name, ink=one.ink)
+            yield _path([(x, y), (at - 2, place - lift)], curve.ink, 0.8)
+        yield label(at, place - lift - FONT * 0.65, name, ink=curve.ink)

@@ -26,15 +26,15 @@ def colours() -> dict[str, str]:
 def svg(charts: Sequence[Chart], title: str) -> str:
     """Returns an SVG with the charts below each other, under their own titles and captions."""
     made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
-    for one in charts:
-        drawing = one.draw(WIDE)
+    for chart in charts:
+        drawing = chart.draw(WIDE)
         size = re.search(r'viewBox="\S+ \S+ (\S+) ([^" ]+)"', drawing)
         assert size is not None
         wide, high = map(float, size.groups())
         place = f'<svg x="0" y="{y + LINE + 6:.1f}" width="{wide:g}" height="{high:g}"'
-        made += [label(0, y, one.title, ink="ink"), drawing.replace("<svg", place, 1)]
+        made += [label(0, y, chart.title, ink="ink"), drawing.replace("<svg", place, 1)]
         y, width = y + LINE + 6 + high + 4, max(width, wide)
-        for line in textwrap.wrap(plain(one.caption), _TEXT):
+        for line in textwrap.wrap(plain(chart.caption), _TEXT):
             made.append(label(0, y, line))
             y += LINE
         y += LINE
@@ -45,9 +45,9 @@ def svg(charts: Sequence[Chart], title: str) -> str:
         f'role="img" aria-label="{escape(title)}"><rect x="{-EDGE}" y="{-EDGE}" width="100%" '
         f'height="100%" fill="var(--sheet)"/>{"".join(made)}</svg>\n'
     )
-    known = colours()
+    palette = colours()
     text = text.replace("ui-monospace,Menlo,Consolas,monospace", "monospace")
-    return re.sub(r"var\(--([\w-]+)(?:,[^)]*)?\)", lambda name: known[name[1]], text)
+    return re.sub(r"var\(--([\w-]+)(?:,[^)]*)?\)", lambda name: palette[name[1]], text)
 
 
 def render(charts: Sequence[Chart], title: str, kind: Kind) -> str | bytes:

@@ -99,8 +99,8 @@ def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a
 def _finding(item: Finding) -> str:
     mark = "" if item.sure else "Uncertain: "
     mark = mark if item.severity == "note" else "Caution: "
-    said = f"- **{mark}{escape(item.claim)}** {escape(item.evidence)}".rstrip()
-    return f"{said}\n  *{escape(item.advice)}*" if item.advice else said
+    bullet = f"- **{mark}{escape(item.claim)}** {escape(item.evidence)}".rstrip()
+    return f"{bullet}\n  *{escape(item.advice)}*" if item.advice else bullet
 
 
 def render(

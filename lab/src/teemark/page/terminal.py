@@ -23,8 +23,8 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
             case kind.Table():
                 _table(console, block)
             case kind.Findings():
-                for one in block.items:
-                    _finding(console, one)
+                for finding in block.items:
+                    _finding(console, finding)
             case kind.Bullets():
                 for item in block.items:
                     paragraph(console, f"• {kind.plain(item)}")
@@ -61,13 +61,13 @@ def _verdict(cell: kind.Cell) -> str:
     return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""
 
 
-def _finding(console: "Console", one: Finding) -> None:
-    mark = "•" if one.severity == "note" else "!"
-    paragraph(console, f"{mark} {one.claim}{'' if one.sure else ' (uncertain)'}")
-    if one.evidence:
-        paragraph(console, f"  by: {one.evidence}")
-    if one.advice:
-        paragraph(console, f"  → {one.advice}")
+def _finding(console: "Console", finding: Finding) -> None:
+    mark = "•" if finding.severity == "note" else "!"
+    paragraph(console, f"{mark} {finding.claim}{'' if finding.sure else ' (uncertain)'}")
+    if finding.evidence:
+        paragraph(console, f"  by: {finding.evidence}")
+    if finding.advice:
+        paragraph(console, f"  → {finding.advice}")
 
 
 def _table(console: "Console", table: kind.Table) -> None:
@@ -84,8 +84,8 @@ def _table(console: "Console", table: kind.Table) -> None:
     if widths is None:
         for first, *others in rows:
             pairs = zip(titles[1:], others, strict=True)
-            said = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
-            paragraph(console, f"  {first}{': ' if said else ''}{said}", indent="    ")
+            details = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
+            paragraph(console, f"  {first}{': ' if details else ''}{details}", indent="    ")
         return
     made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, title, width in zip(table.columns, titles, widths, strict=True):

@@ -211,7 +211,7 @@ class _Written(_Memory, frozen=True, kw_only=True):
         if self.expect_each is not None:
             if size is None:
                 raise Wrong("there are no sizes", key=f"{key}.expect_each")
-            each = {Size.read(at): found for at, found in self.expect_each.items()}
+            each = {Size.read(at): expected for at, expected in self.expect_each.items()}
             if Size(size) not in each:
                 raise Wrong(f"has nothing for {size}", key=f"{key}.expect_each")
             expect = each[Size(size)]

@@ -37,14 +37,14 @@ def check(asked: Plan) -> bool:
     return done.returncode == 0
 
 
-def mistake(asked: Plan, said: str) -> ConfigError | None:
+def mistake(asked: Plan, complaint: str) -> ConfigError | None:
     """Returns teebench's complaint about a case, with the case's place in the plan; None if the
     complaint is about something else."""
-    found = _COMPLAINT.search(said)
-    if found is None or not 0 < int(found[1]) <= len(asked.cases):
+    match = _COMPLAINT.search(complaint)
+    if match is None or not 0 < int(match[1]) <= len(asked.cases):
         return None
-    case = asked.cases[int(found[1]) - 1]
-    why = found[2].removeprefix(f"{case.key}: ")
-    hint = _HINT.search(said)
-    known = hint[1] if hint else "docs/workloads.md says what cases there are"
-    return ConfigError(f"{case.place or asked.name}: {case.key}: {why}", hint=known)
+    case = asked.cases[int(match[1]) - 1]
+    why = match[2].removeprefix(f"{case.key}: ")
+    hint = _HINT.search(complaint)
+    advice = hint[1] if hint else "docs/workloads.md says what cases there are"
+    return ConfigError(f"{case.place or asked.name}: {case.key}: {why}", hint=advice)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Published figures as data."""
+"""Figures that documents published, as data."""

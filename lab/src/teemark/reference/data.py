@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The tables of reference/: read, checked, and looked up by document, table, row and column.
 
-`load` reads the folder; everything else is pure. A row that doesn't say exactly one thing is a
-DataError with its file and line. Figures keep the digits that were printed (Decimal): some
-findings rest on two figures having the same digits.
-"""
+`load` reads the folder; everything else is pure. A malformed row raises DataError with its file and
+line. Figures keep their printed digits (Decimal), since some findings rest on two figures having
+the same digits."""
 
 import csv
 import io
@@ -29,7 +28,7 @@ _HINT = "see docs/reference.md"
 
 
 class Number(Decimal):
-    """A number in plain digits; it keeps those that were printed."""
+    """A number in plain digits, all of which it keeps as printed."""
 
     @classmethod
     def read(cls, value: object) -> Self:
@@ -69,7 +68,7 @@ Key = tuple[str, str, str, str]
 
 
 class Published(Struct, frozen=True, kw_only=True):
-    """One published figure or statement: as printed, and with its unit put right."""
+    """One published figure or statement: as printed, and with its unit corrected."""
 
     document: Document
     place: str
@@ -120,7 +119,8 @@ class Published(Struct, frozen=True, kw_only=True):
         return (self.document.id, self.table, self.row, self.column)
 
     def _span(self, value: Decimal | None, upper: Decimal | None, unit: str) -> Span:
-        """Counts are exact, and "about" allows a whole unit of the last digit."""
+        """Returns the values a number may stand for; a count is exact, "about" doubles the
+        range."""
         if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
         counted = self.unit in EXACT and self.relation == "="
@@ -139,12 +139,12 @@ class Published(Struct, frozen=True, kw_only=True):
 
     @property
     def published(self) -> str:
-        """Returns the figure as it was printed, for people."""
+        """Returns the figure as printed, as text for people."""
         return self._shown(self.text, self.upper, self.unit)
 
     @property
     def put_right(self) -> str:
-        """Writes the figure with the unit corrected, for people."""
+        """Returns the figure with its unit corrected, as text for people."""
         if self.corrected is None:
             return self.text
         return self._shown(str(self.corrected), self.corrected_upper, self.corrected_unit)
@@ -163,7 +163,7 @@ class Published(Struct, frozen=True, kw_only=True):
 
 
 class Constant(Struct, frozen=True, kw_only=True):
-    """Something known of a machine, a standard or a program, with its source."""
+    """A known fact of a machine, a standard or a program, with its source."""
 
     name: str
     text: str = field(name="value")
@@ -176,7 +176,7 @@ class Constant(Struct, frozen=True, kw_only=True):
         return None if self.unit == TEXT else Number.read(self.text)
 
     def __post_init__(self) -> None:
-        _ = self.value  # Wrong if it is no number
+        _ = self.value  # raises Wrong if it is no number
 
 
 class CyclesPerByte(Struct, frozen=True, kw_only=True):
@@ -189,7 +189,7 @@ class CyclesPerByte(Struct, frozen=True, kw_only=True):
 
 
 class KernelDriver(Struct, frozen=True, kw_only=True):
-    """The kind of a kernel driver, by its source; the first row that fits a name holds."""
+    """The kind of a kernel driver. If several rows match a driver's name, the first counts."""
 
     driver: str
     kind: Literal["accelerator", "cpu-instructions", "software"]
@@ -213,7 +213,7 @@ class Reference:
         return self.figures[key]
 
     def table(self, document: str, table: str) -> tuple[Published, ...]:
-        return tuple(one for one in self.figures.values() if one.key[:2] == (document, table))
+        return tuple(f for f in self.figures.values() if f.key[:2] == (document, table))
 
     def constant(self, name: str) -> float:
         constant = self.constants.get(name)
@@ -229,12 +229,12 @@ _KEYS: Mapping[type[Struct], tuple[str, ...]] = {
     Published: ("document", "table", "row", "column"),
     CyclesPerByte: ("core", "algorithm", "implementation"),
 }
-"""The columns that name a row; of other tables the first."""
+"""The columns that identify a row; in tables that aren't listed here, the first column."""
 
 
 def parse(text: str, type_: type[Struct], file: str, document: Document | None = None) -> Any:
-    """Returns the rows of a file by what names them; figures of a document know it."""
-    header = tuple(one.encode_name for one in msgspec.structs.fields(type_))
+    """Returns a CSV file's rows by their identifying columns; figures get their `document`."""
+    header = tuple(column.encode_name for column in msgspec.structs.fields(type_))
     keys, rows = _KEYS.get(type_, header[:1]), dict[Any, Any]()
     lines = csv.reader(io.StringIO(text), strict=True)
 
@@ -267,7 +267,7 @@ def parse(text: str, type_: type[Struct], file: str, document: Document | None =
 
 
 def load(folder: Path | None = None) -> Reference:
-    """Returns all of reference/."""
+    """Returns all tables of `folder`, by default reference/."""
     where = folder or paths.reference()
 
     def read(name: str, type_: type[Struct], document: Document | None = None) -> Any:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers that are known to their last printed digit only.
+"""Ranges of numbers that are known to their last printed digit.
 
-"11.6" stands for anything from 11.55 to 11.65. A derived figure contradicts its sources only when
-no numbers inside those ranges would give it: so a check can't fire on mere rounding.
-"""
+"11.6" stands for any value from 11.55 to 11.65. A derived figure contradicts its sources only if no
+values in their ranges give it, so that rounding alone is never a contradiction."""
 
 import ast
 import math
@@ -17,21 +16,21 @@ from typing import Any
 def _by_ends(
     of: Callable[[float, float], float],
 ) -> Callable[["Span", "Span | float"], "Span"]:
-    """Returns an operation on spans: its least and its greatest result are those of their ends."""
+    """Returns an operation on spans; its result spans all results at the operands' ends."""
 
-    def result(one: "Span", other: "Span | float") -> "Span":
-        by = other if isinstance(other, Span) else exact(float(other))
+    def result(left: "Span", right: "Span | float") -> "Span":
+        by = right if isinstance(right, Span) else exact(float(right))
         if of is operator.truediv and by.low <= 0 <= by.high:
             raise ZeroDivisionError("divided by a range that holds zero")
-        ends = [of(a, b) for a in (one.low, one.high) for b in (by.low, by.high)]
-        return Span(min(ends), of(one.mid, by.mid), max(ends))
+        ends = [of(a, b) for a in (left.low, left.high) for b in (by.low, by.high)]
+        return Span(min(ends), of(left.mid, by.mid), max(ends))
 
     return result
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `low` to `high`, with `mid` as the figure that was printed."""
+    """The range from `low` to `high` around a printed figure `mid`."""
 
     low: float
     mid: float
@@ -42,10 +41,10 @@ class Span:
     __mul__ = _by_ends(operator.mul)
     __truediv__ = _by_ends(operator.truediv)
 
-    def overlaps(self, other: "Span") -> bool:
-        # a relative allowance of 1e-9 for what binary fractions lose
-        slack = 1e-9 * max(abs(self.high), abs(other.high), abs(self.low), abs(other.low))
-        return self.low <= other.high + slack and other.low <= self.high + slack
+    def overlaps(self, span: "Span") -> bool:
+        # a relative tolerance of 1e-9 for rounding in binary fractions
+        slack = 1e-9 * max(abs(self.high), abs(span.high), abs(self.low), abs(span.low))
+        return self.low <= span.high + slack and span.low <= self.high + slack
 
 
 def exact(value: float) -> Span:
@@ -53,7 +52,7 @@ def exact(value: float) -> Span:
 
 
 def printed(value: Decimal, upper: Decimal | None = None, digits: float = 0.5) -> Span:
-    """Returns a printed number with `digits` units of its last place on either side."""
+    """Returns a printed number as a range, `digits` units of the last place to either side."""
     top = value if upper is None else upper
     low, high = float(value), float(top)
     below, above = digits * _last_place(value), digits * _last_place(top)
@@ -73,8 +72,7 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def evaluated(node: ast.expr, leaf: Callable[[ast.expr], Any]) -> Any:
-    """Returns a sum, difference, product or quotient of what `leaf` makes of all other
-    expressions."""
+    """Returns the value of an expression with + - * /; `leaf` gives the values of its operands."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
         return SIGNS[type(node.op)](evaluated(node.left, leaf), evaluated(node.right, leaf))
     return leaf(node)

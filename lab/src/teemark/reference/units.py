@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Units that documents print, and those that a correction may have."""
+"""Units that documents print, and units that a correction may have."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,13 +36,13 @@ UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
         "errno": ("error", 1.0),
     }
 )  # fmt: skip
-"""Units with their dimension and their size in base units (seconds, bytes, bytes a second, hertz,
-watts). "ms^2" is what one document prints over standard deviations, which are times."""
+"""Units with their dimension and their size in base units (seconds, bytes, bytes per second, hertz,
+watts). One document prints "ms^2" above standard deviations, which are times."""
 
 SPELLINGS = MappingProxyType({"us": "µs", "μ s": "µs", "μ s/Byte": "µs/B"})
-"""Other spellings of the same unit: using the plain one needs no explanation."""
+"""Other spellings of a unit; replacing them needs no note."""
 
 NOT_FOR_CORRECTED = frozenset({"us", "μ s", "μ s/Byte", "KB", "KB/s", "ms^2"})
 
 EXACT = frozenset({"count", "bytes", "B", "errno"})
-"""Units of what is counted, which is printed whole."""
+"""Units of counts, which are printed without rounding."""

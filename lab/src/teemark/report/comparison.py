@@ -54,10 +54,10 @@ class Compared:
     """The functions that make the difference, in words, by the case that both runs traced."""
 
 
-def compared(base: Subject, other: Subject) -> Compared:
-    judged = compare(base.run, other.run)
+def compared(base: Subject, new: Subject) -> Compared:
+    judged = compare(base.run, new.run)
     functions = {}
-    for case in other.trace.cases if other.trace is not None else ():
+    for case in new.trace.cases if new.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
             functions[case.case] = in_words(differing, NAMED)
@@ -78,12 +78,12 @@ def name(run: RunData) -> str:
     return when(run) if re.match(r"\d{8}T\d{6}Z-", folder) else folder or run.file
 
 
-def pair_names(base: RunData, other: RunData) -> tuple[str, str]:
+def pair_names(base: RunData, new: RunData) -> tuple[str, str]:
     """Returns names that tell two runs apart: their boards, or short names if those are equal."""
-    names = (base.name, other.name) if base.name != other.name else (name(base), name(other))
+    names = (base.name, new.name) if base.name != new.name else (name(base), name(new))
     if names[0] != names[1]:
         return names
-    whens = (when(base), when(other))
+    whens = (when(base), when(new))
     first, second = whens if whens[0] != whens[1] else ("base", "new")
     return f"{names[0]} ({first})", f"{names[1]} ({second})"
 
@@ -435,13 +435,13 @@ def blocks(
 def comparison(subjects: Sequence[Subject]) -> page.Section | None:
     """Returns the section that compares every other run with the first; None for a single run."""
     made: list[page.Block] = []
-    for other in subjects[1:]:
-        made.append(page.Heading(f"{other.label} against {subjects[0].label}"))
-        words = "; ".join(obstacles(subjects[0].run, other.run))
-        for word, one in (("BASE", subjects[0]), ("NEW", other)):
-            words = words.replace(word, one.label)
+    for new in subjects[1:]:
+        made.append(page.Heading(f"{new.label} against {subjects[0].label}"))
+        words = "; ".join(obstacles(subjects[0].run, new.run))
+        for word, labelled in (("BASE", subjects[0]), ("NEW", new)):
+            words = words.replace(word, labelled.label)
         not_compared = page.Paragraph((page.Strong("Not compared"), f": {words}."))
-        made += [not_compared] if words else _verdicts(compared(subjects[0], other))
+        made += [not_compared] if words else _verdicts(compared(subjects[0], new))
     return page.Section("comparison", "Side by side", tuple(made)) if made else None
 
 
@@ -456,19 +456,19 @@ def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
     return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
 
 
-def render(found: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
+def render(diffs: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
     """Returns a page of comparisons, in `html` or `markdown`. `forced` names the reasons against
     these comparisons, which the user overruled."""
-    pairs = [(of.judged.first, of.judged.second) for of in found]
+    pairs = [(diff.judged.first, diff.judged.second) for diff in diffs]
     titles = [" → ".join(pair_names(*pair)) for pair in pairs]
     sections = []
-    for number, (of, title, pair) in enumerate(zip(found, titles, pairs, strict=True), 1):
+    for number, (diff, title, pair) in enumerate(zip(diffs, titles, pairs, strict=True), 1):
         runs = zip(("base", "new"), pair, strict=True)
         facts = page.Facts(tuple((word, (names(run),)) for word, run in runs))
-        head = "What changed" if len(found) == 1 else title
-        blocks = (*_verdicts(of, limit), facts)
+        head = "What changed" if len(diffs) == 1 else title
+        blocks = (*_verdicts(diff, limit), facts)
         sections.append(page.Section(f"comparison-{number}", head, blocks))
-    title = titles[0] if len(found) == 1 else f"Against {name(pairs[0][0])}"
+    title = titles[0] if len(diffs) == 1 else f"Against {name(pairs[0][0])}"
     run = pairs[0][0].run
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
     banners = [page.Banner("Compared by force", (f"{why}.",)) for why in forced]

@@ -18,14 +18,16 @@ from teemark.version import __version__
 SMALL = 12  # Most small charts: one of each family, those that changed most
 
 
-def render(title: str, runs: Sequence[RunData], found: Sequence[Line], remark: str) -> str:
+def render(title: str, runs: Sequence[RunData], all_lines: Sequence[Line], remark: str) -> str:
     """Returns the page as HTML; `remark` says how changes were told from scatter."""
-    drawn = _drawn(found, runs)
-    blocks = [page.Paragraph((answer(runs, found),)), *event_table(runs, found)]
+    drawn = _drawn(all_lines, runs)
+    blocks = [page.Paragraph((answer(runs, all_lines),)), *event_table(runs, all_lines)]
     for lines in (drawn[:1], drawn[1 : SMALL + 1]):
         blocks += [_chart(lines, runs)] if lines else []
     blocks.append(page.Paragraph((page.Quiet(remark),)))
-    blocks.append(page.Fold("Every case", f"{len(found)} cases", (case_table(found, runs),)))
+    blocks.append(
+        page.Fold("Every case", f"{len(all_lines)} cases", (case_table(all_lines, runs),))
+    )
     blocks.append(page.Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
     section = page.Section("history", "What changed, and when", tuple(blocks))
     return html.render(title, "", [section], f"Made by teemark {__version__}.")
@@ -37,40 +39,40 @@ def since(run: RunData) -> str:
     return f"{comparison.when(run)}{commit}"
 
 
-def answer(runs: Sequence[RunData], found: Sequence[Line]) -> str:
+def answer(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
     """Returns one sentence: how many cases changed in how many runs, and when last."""
-    changed = [line for line in found if line.changes]
+    changed = [line for line in lines if line.changes]
     span = f"{len(runs)} runs, {comparison.when(runs[0])} to {comparison.when(runs[-1])}"
-    text = f"{span}: {len(changed)} of {fmt.plural(len(found), 'case')} changed"
+    text = f"{span}: {len(changed)} of {fmt.plural(len(lines), 'case')} changed"
     if not changed:
         return f"{text}."
     last = max(line.runs[line.changes[-1]] for line in changed)
     return f"{text}, last with the run of {since(runs[last])}."
 
 
-def event_table(runs: Sequence[RunData], found: Sequence[Line]) -> list[page.Block]:
+def event_table(runs: Sequence[RunData], lines: Sequence[Line]) -> list[page.Block]:
     """Returns a table of the changes that cases share, each with its first run; an empty list if
     nothing changed."""
     rows = [
-        (*comparison.change_cells(runs[number], one), since(runs[number]))
-        for number, changes in events(runs, found)
-        for one in changes
+        (*comparison.change_cells(runs[number], change), since(runs[number]))
+        for number, changes in events(runs, lines)
+        for change in changes
     ]
     columns = page.left("what changed", "by", "since")
     return [page.Table(columns, rows, stacked=True)] if rows else []
 
 
-def _drawn(found: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
+def _drawn(lines: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
     """Returns from each family the case that changed most; the largest change comes first."""
     best: dict[tuple[str, ...], Line] = {}
-    for line in sorted(found, key=lambda line: -abs(line.last_change)):
+    for line in sorted(lines, key=lambda line: -abs(line.last_change)):
         case = runs[-1].cases.get(line.case)
         work = case.work if case is not None else None
         family = (work.workload, work.algorithm, work.backend) if work else (line.case,)
         if line.changes:
             best.setdefault(family, line)
     # If nothing changed, the chart of the empty call shows that.
-    return list(best.values()) or sorted(found, key=lambda line: line.case != EMPTY_CALL)[:1]
+    return list(best.values()) or sorted(lines, key=lambda line: line.case != EMPTY_CALL)[:1]
 
 
 def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
@@ -97,10 +99,10 @@ def _axis_name(run: RunData) -> str:
     return f"{comparison.when(run)[5:10]}\n{commit}"
 
 
-def case_table(found: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
+def case_table(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
     """Returns a table with a row for each case: its first and last value, and its last change."""
     rows = []
-    for line in sorted(found, key=lambda line: -abs(line.last_change)):
+    for line in sorted(lines, key=lambda line: -abs(line.last_change)):
         verdict: Verdict = "worse" if line.last_change > 0 else "better"
         text = f"{comparison.SIGN[verdict]} {comparison.signed(line.last_change)}"
         ends = ((line.runs[place], line.values[place]) for place in (0, -1))

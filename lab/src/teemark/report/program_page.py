@@ -33,19 +33,19 @@ def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
     def cost(ns: float) -> str:
         return fmt.count(round(ns)) if exact else fmt.duration(ns)
 
-    said = advice(ran.watched, names, exact=exact)
+    findings = advice(ran.watched, names, exact=exact)
     answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
-    found = (
+    parts = (
         ("answer", "In short", tuple(answer)),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
-        ("advice", "What to change", (page.Findings(said),) if said else ()),
+        ("advice", "What to change", (page.Findings(findings),) if findings else ()),
         ("sizes", "What crosses", (_params(kinds),)),
         ("spread", "How long calls take", (_histogram(ran, cost, exact=exact),)),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
-    shown = found if kinds else found[:1]
+    shown = parts if kinds else parts[:1]
     unknown = ("sizes", "callers") if ran.attached else ()
-    return [page.Section(*one) for one in shown if one[2] and one[0] not in unknown]
+    return [page.Section(*part) for part in shown if part[2] and part[0] not in unknown]
 
 
 def _answer(
@@ -89,9 +89,9 @@ def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
     watched, legs = ran.watched, [leg for mine in _by_call(ran).values() for leg in mine]
     inside = sum(leg.end - leg.begin for leg in legs)
     rpcs = fmt.plural(sum(not leg.complete for leg in legs), "RPC")
-    said = f"Process {ran.attached}: {fmt.plural(len(watched.calls), 'call')} into the TEE took "
-    said += f"{cost(watched.inside)}: {cost(inside)} in the secure world, the rest for {rpcs}."
-    yield page.Paragraph((said,))
+    text = f"Process {ran.attached}: {fmt.plural(len(watched.calls), 'call')} into the TEE took "
+    text += f"{cost(watched.inside)}: {cost(inside)} in the secure world, the rest for {rpcs}."
+    yield page.Paragraph((text,))
     unknown = (
         "Not known without the library that `teemark watch -- PROGRAM` preloads: TA, command, what "
         "crosses, who calls. Opening a session and registering memory are calls, too."
@@ -121,13 +121,13 @@ def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
     by_thread: dict[int, list[Call]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
-    found: dict[Call, list[Leg]] = defaultdict(list)
+    legs: dict[Call, list[Leg]] = defaultdict(list)
     for leg in ran.legs or ():
         mine = by_thread.get(leg.thread, [])
         at = bisect_right(mine, leg.begin + 1000, key=lambda call: call.begin) - 1
         if at >= 0 and leg.end <= mine[at].end + 1000:
-            found[mine[at]].append(leg)
-    return found
+            legs[mine[at]].append(leg)
+    return legs
 
 
 def _kinds(
@@ -155,15 +155,15 @@ def _kinds(
 
 def _params(kinds: Sequence[Kind]) -> page.Table:
     """Returns a table of the kinds and sizes of parameters; contents are never recorded."""
-    found: dict[tuple[str, str], list[int | None]] = defaultdict(list)
+    by_param: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
         for call in kind.calls:
             if call.size:
-                found[kind.name, "memory"].append(call.size)
+                by_param[kind.name, "memory"].append(call.size)
             for param in call.params:
-                found[kind.name, param.kind].append(param.size)
+                by_param[kind.name, param.kind].append(param.size)
     rows = []
-    for (name, what), sizes in found.items():
+    for (name, what), sizes in by_param.items():
         ends = sorted({size for size in sizes if size is not None})
         span = fmt.TO.join(map(fmt.size, dict.fromkeys((ends[0], ends[-1])))) if ends else ""
         rows.append((name, what, fmt.count(len(sizes)), span))
@@ -173,40 +173,40 @@ def _params(kinds: Sequence[Kind]) -> page.Table:
 
 def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
     """Returns a histogram of the calls' times, by powers of two."""
-    found = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
+    counts = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
     rows = [
         (
             f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}",
-            page.Bar(fmt.count(found[power]), found[power] / max(found.values())),
+            page.Bar(fmt.count(counts[power]), counts[power] / max(counts.values())),
         )
-        for power in range(min(found, default=0), max(found, default=-1) + 1)
+        for power in range(min(counts, default=0), max(counts, default=-1) + 1)
     ]
     unit = "instructions" if exact else ""
     return page.Table((*page.right("a call takes", unit=unit), *page.left("calls")), rows)
 
 
 def _callers(ran: Ran, names: Names) -> page.Table:
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    by_caller: dict[tuple[str, str], list[int]] = defaultdict(list)
     for call in ran.watched.calls:
         maps = ran.maps.get(call.process)
         at = maps.find(call.caller) if maps is not None else None
         where = f"{Path(at[0]).name}+0x{at[1]:x}" if at is not None else f"0x{call.caller:x}"
-        found[where, name_of(call, names)].append(call.ns)
-    dearest = sorted(found.items(), key=lambda item: -sum(item[1]))[:30]
+        by_caller[where, name_of(call, names)].append(call.ns)
+    dearest = sorted(by_caller.items(), key=lambda item: -sum(item[1]))[:30]
     rows = [(where, what, fmt.count(len(calls))) for (where, what), calls in dearest]
     return page.Table((*page.left("from", "call"), *page.right("calls")), rows)
 
 
 def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.Section]:
     """Returns xtest's subtests, and flame graphs of all traced calls together and of each call."""
-    found = []
+    xtest = []
     if subtests:
         rows = [(name, fmt.count(calls), fmt.count(ns)) for name, calls, ns in subtests]
         columns = (*page.left("subtest"), *page.right("calls", "instructions"))
-        found.append(page.Section("subtests", "Subtests", (page.Table(columns, rows),)))
+        xtest.append(page.Section("subtests", "Subtests", (page.Table(columns, rows),)))
     cases = (together(trace.cases), *trace.cases) if len(trace.cases) > 1 else trace.cases
     blocks = tuple(calls(replace(trace, cases=cases)))
-    return [*found, page.Section("trace", "Instruction by instruction", blocks)]
+    return [*xtest, page.Section("trace", "Instruction by instruction", blocks)]
 
 
 def timeline(ran: Ran, names: Names) -> str:

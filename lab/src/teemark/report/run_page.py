@@ -49,9 +49,11 @@ def make(
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
-    summaries = (one.run.run.board_summary for one in about if one.run.run is not None)
-    told = list(dict.fromkeys(filter(None, summaries)))
-    subtitle = "; ".join([", ".join(origin(one.run)) for one in about if len(about) < 3] + told)
+    summaries = (subject.run.run.board_summary for subject in about if subject.run.run is not None)
+    boards = list(dict.fromkeys(filter(None, summaries)))
+    subtitle = "; ".join(
+        [", ".join(origin(subject.run)) for subject in about if len(about) < 3] + boards
+    )
     generator = f"Made by teemark {__version__} from run.ndjson."
     return Report(
         html=html.render(title, subtitle, sections, generator, banners),
@@ -68,11 +70,11 @@ def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> li
     """Returns the keys of the sections that come first and are open: the short answer, the section
     that shows it, the causes, and sections without a lead. Boards beside each other, and a run of
     `trace`, come before the answer. `concludes` admits the tables of a document."""
-    there = [one.key for one in sections if concludes or one.key != "published"]
-    shown = [key for key in ("boards", plan, *FIRST) if key in there][:1]
+    keys = [section.key for section in sections if concludes or section.key != "published"]
+    shown = [key for key in ("boards", plan, *FIRST) if key in keys][:1]
     leads = shown in (["boards"], ["comparison"]) or shown == ["trace"] == [plan]
     first = [*shown, "headline"] if leads else ["headline", *shown]
-    return [*first, "causes", *(one.key for one in sections if not one.lead)]
+    return [*first, "causes", *(section.key for section in sections if not section.lead)]
 
 
 def _title(about: Sequence[Subject]) -> str:

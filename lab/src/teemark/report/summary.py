@@ -59,7 +59,7 @@ def show(subject: "Subject") -> None:
 
 def dearest(console: "Console", subject: "Subject") -> None:
     """Prints the dearest causes, each with its remedy."""
-    causes = [one for one in ranked(subject.findings) if one.topic == "cause"]
+    causes = [finding for finding in ranked(subject.findings) if finding.topic == "cause"]
     for number, finding in enumerate(causes[:DEAREST], 1):
         paragraph(console, f"{number} {finding.claim}")
         if finding.advice:
@@ -81,17 +81,17 @@ def _keys(subject: "Subject") -> Table | None:
 def _table(subject: "Subject") -> Table | None:
     """Returns a table of whole calls of the answer's algorithm: a row for each backend, a column
     for each of up to four sizes."""
-    found = curves(subject)
-    if not found:
+    groups = curves(subject)
+    if not groups:
         return None
-    (_, algorithm), group = next(iter(found.items()))
-    sizes = _sizes([{one.bytes or 0 for one in stats} for stats in group.values()])
+    (_, algorithm), group = next(iter(groups.items()))
+    sizes = _sizes([{case.bytes or 0 for case in stats} for stats in group.values()])
     run = subject.run
     rows = []
     for world, secure in (("TEE", True), ("Linux", False)):
         mine = (name for name in group if run.backend(name).secure is secure)
         for number, backend in enumerate(mine):
-            taken = {one.bytes: one.estimate for one in group[backend]}
+            taken = {case.bytes: case.estimate for case in group[backend]}
             cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
             rows.append(("" if number else world, run.backend(backend).title, *cells))
     unit = ", instructions" if run.icount else ""
@@ -106,6 +106,6 @@ def _sizes(measured: Sequence[set[int]]) -> list[int]:
     """Returns up to four sizes that more than half of the backends were measured at, the nearest to
     those in _SHOWN."""
     often = {size for size in set[int].union(*measured) if size}
-    often = {size for size in often if 2 * sum(size in one for one in measured) > len(measured)}
+    often = {size for size in often if 2 * sum(size in sizes for sizes in measured) > len(measured)}
     near = {min(often, key=lambda size: abs(math.log(size / wanted))) for wanted in _SHOWN if often}
     return sorted(near)

@@ -8,7 +8,7 @@ from teemark.run.records import Commit
 
 
 def head(folder: Path) -> Commit | None:
-    """Returns what is checked out in the git repository around `folder`; None if there is none."""
+    """Returns the commit checked out in the repository around `folder`; None if there is none."""
     digits = git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
     if not digits:
         return None
@@ -21,8 +21,7 @@ def head(folder: Path) -> Commit | None:
 
 
 def git(folder: Path, *words: str) -> str | None:
-    """Returns the output of a git command without its last line end; None if git fails or isn't
-    there."""
+    """Returns a git command's output without the last line end; None if git fails or is missing."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False

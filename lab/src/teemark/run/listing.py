@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The runs of a folder at a glance, by what their first and last records say."""
+"""Lists the runs of a folder, from their first and last records."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from teemark.run.reader import RUN_FILE, ends
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run of the folder."""
+    """A run in a folder of runs."""
 
     folder: str
     started: str = ""
@@ -19,22 +19,22 @@ class Entry:
     plan: str = ""
     commit: records.Commit | None = None
     labels: dict[str, str] = field(default_factory=dict)
-    wrong: str = ""  # Why it can't be used
+    wrong: str = ""  # Why the run can't be used
 
 
 def entries(folder: Path) -> list[Entry]:
-    """Returns the runs in the folders of `folder`, in the order of time; links such as runs/latest
-    are none. DataError where it can't be read."""
+    """Returns the runs in the subfolders of `folder`, in order of time; symbolic links such as
+    runs/latest are skipped. Raises DataError if the folder can't be read."""
     try:
         places = [place for place in folder.iterdir() if not place.is_symlink()]
     except OSError as error:
         raise DataError(f"{folder}: can't be read: {error.strerror}") from None
-    found = [look(one.name, one / RUN_FILE) for one in places if (one / RUN_FILE).is_file()]
-    return sorted(found, key=lambda one: (one.started, one.folder))
+    runs = [look(place.name, place / RUN_FILE) for place in places if (place / RUN_FILE).is_file()]
+    return sorted(runs, key=lambda run: (run.started, run.folder))
 
 
 def look(folder: str, file: Path) -> Entry:
-    """Returns what a run's first and last records say of it."""
+    """Returns the entry of a run, from its first and last records."""
     try:
         head, whole = ends(file)
     except (OSError, DataError) as error:

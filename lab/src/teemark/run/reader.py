@@ -28,29 +28,29 @@ RUN_FILE = "run.ndjson"
 PARTIAL_FILE = "run.ndjson.partial"
 
 ANY_DRIVER = "*"
-"""A backend with this driver stands for one with each driver that the board has."""
+"""Driver in a backend's name that stands for every driver that the board has."""
 
 NO_TEE = "no-tee"
 TEE_REFUSED = frozenset(
     {"no-permission", "no-libteec", "no-ta", "no-supplicant", "ta-rejected", "ta-version"}
 )
-"""Codes of skips on a machine that has a TEE, which can't be used as it is."""
+"""Codes of skips that mean that the machine's TEE can't be used as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCase:
-    """A case with what was measured of it.
+    """A case with its measured values.
 
-    `starts` holds the samples of each start in which the case was measured, by the client's clock:
-    all statistics are of them. What the TA counted in the same calls is kept apart, so that nobody
-    takes the one for the other."""
+    `starts` holds the samples by the client's clock, of each start in which the case was measured;
+    all statistics use them. The TA's own times of the same calls are kept apart, so that the two
+    can't be mixed up."""
 
     case: records.Case
     starts: tuple[tuple[records.Sample, ...], ...] = ()
     ta_samples: tuple[records.Sample, ...] = ()
     first: tuple[records.First, ...] = ()
     work: Work = field(init=False)
-    """Its key, parsed."""
+    """The parsed key."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "work", Work.of(self.case.case))
@@ -61,8 +61,8 @@ class MeasuredCase:
 
     @property
     def curve(self) -> str | None:
-        """Returns what the case is but for its size (`Work.curve`); None where one operation works
-        on another number of bytes than its key says."""
+        """Returns the curve over sizes that the case belongs to (`Work.curve`); None if one
+        operation works on another number of bytes than the key says."""
         return self.work.curve if self.case.bytes == self.work.size else None
 
     @property
@@ -72,16 +72,15 @@ class MeasuredCase:
 
     @property
     def repeats(self) -> list[int]:
-        """Returns the numbers of operations in a call that it has samples of, rising."""
+        """Returns the numbers of operations per call that have samples, in rising order."""
         return sorted({sample.repeat for sample in self.samples})
 
     def loops(self, repeat: int = 1) -> int:
-        """Returns the calls in the longest sample with that many operations in a call."""
+        """Returns the number of calls in the longest sample with `repeat` operations per call."""
         return max((sample.loops for sample in self.samples if sample.repeat == repeat), default=1)
 
     def times(self, repeat: int = 1) -> list[list[float]]:
-        """Returns what a call took with that many operations in it, by each sample of each
-        start."""
+        """Returns the time per call of each sample with `repeat` operations per call, by start."""
         return [
             [sample.ns / sample.loops for sample in samples if sample.repeat == repeat]
             for samples in self.starts
@@ -90,31 +89,31 @@ class MeasuredCase:
 
 @dataclass(slots=True)
 class StartData:
-    """One start: what teebench said of itself, and which samples are of it."""
+    """One start of a run: its `machine` and `end` records, and the range of its samples' `seq`."""
 
     number: int
     kind: Literal["boot", "round"]
     seqs: range
-    machine: records.Machine | None = None  # None: it was cut off before
+    machine: records.Machine | None = None  # None if the start was cut off before it
     end: records.End | None = None
     cases: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A case of which a run that was broken off has fewer samples than asked for, or none."""
+    """A case that an incomplete run has fewer samples of than asked for, or none."""
 
     case: str
     samples: int
-    asked: int | None  # None: it wasn't known yet when the run ended
+    asked: int | None  # Samples asked for; None if not yet known
 
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """A run in memory. `incomplete` says why it is not whole; None for a whole one.
+    """A run in memory. `incomplete` says why the run is not whole; None for a whole run.
 
-    In the file `seq` counts the samples of one start; here it counts those of the whole run.
-    `machine` is that of the first start; `end` has the sums of all."""
+    In the file, `seq` counts the samples of one start; here it counts those of the whole run.
+    `machine` is the first start's record; `end` has the sums of all starts."""
 
     file: str
     machine: records.Machine
@@ -132,19 +131,19 @@ class RunData:
 
     @property
     def sound(self) -> tuple[MeasuredCase, ...]:
-        """Returns the cases that didn't fail later on, and whose samples may be used."""
+        """Returns the cases that didn't fail later on, so that their samples may be used."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
     def hashed(self) -> tuple[records.Teehash | records.Timeline, ...]:
-        """Returns all that teehash reported."""
+        """Returns teehash's records: its timed runs, and its recorded timelines."""
         return (*self.teehash, *self.timelines)
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Returns the cases that were measured and didn't fail, teehash's steps included. Whatever
-        counts the cases of a run counts these."""
+        """Returns the cases that were measured and didn't fail, teehash's steps included. Every
+        count of a run's cases counts these."""
         cases = (case.case.case for case in self.sound if any(case.starts))
         return (*cases, *dict.fromkeys(record.case for record in self.teehash))
 
@@ -161,34 +160,34 @@ class RunData:
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """Returns what an incomplete run lacks; () for a whole one."""
+        """Returns the cases that an incomplete run has too few samples of; () for a whole run."""
         if self.incomplete is None:
             return ()
-        told = {trouble.case for trouble in (*self.skips, *self.fails)}
-        told |= {record.case for record in self.hashed}
+        recorded = {trouble.case for trouble in (*self.skips, *self.fails)}
+        recorded |= {record.case for record in self.hashed}
         starts = self.run.starts if self.run is not None else 1
-        found = []
+        missing = []
         for key, measured in self.cases.items():
             asked = measured.case.samples * len(measured.case.repeat) * starts
-            if key not in told and len(measured.samples) < asked:
-                found.append(Missing(key, len(measured.samples), asked))
+            if key not in recorded and len(measured.samples) < asked:
+                missing.append(Missing(key, len(measured.samples), asked))
         asked_for = (self.run.asked if self.run is not None else None) or ()
-        seen = self.cases.keys() | told
-        unknown = [key for key in asked_for if not any(stands_for(key, one) for one in seen)]
-        return (*found, *(Missing(key, 0, None) for key in unknown))
+        seen = self.cases.keys() | recorded
+        unknown = [key for key in asked_for if not any(stands_for(key, case) for case in seen)]
+        return (*missing, *(Missing(key, 0, None) for key in unknown))
 
     @property
     def unmeasured(self) -> dict[str, str]:
-        """Returns every case without a sample, and every one that failed, with the reason."""
+        """Returns the reason for each case that has no sample or that failed."""
         # a case that was skipped in one start may have been measured in another
-        found = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
-        found |= {fail.case: fail.reason for fail in self.fails}
+        reasons = {skip.case: skip.reason for skip in self.skips if skip.case not in self.cases}
+        reasons |= {fail.case: fail.reason for fail in self.fails}
         lost = [case.case for case in self.missing if case.samples == 0]
-        return found | dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
+        return reasons | dict.fromkeys(lost, f"the run is incomplete: {self.incomplete}")
 
     @property
     def tee_refused(self) -> tuple[records.Skip, ...]:
-        """Returns the cases that couldn't run since the TEE, which is there, couldn't be used."""
+        """Returns the skips of cases whose machine has a TEE that couldn't be used."""
         here = self.machine.tee.device is not None
         return tuple(
             skip
@@ -198,8 +197,8 @@ class RunData:
 
     @property
     def as_asked(self) -> bool:
-        """Returns true if nothing failed, and nothing is missing that this machine should have
-        given."""
+        """Returns true if the run is whole, no case failed, and the machine's TEE, if any, could be
+        used."""
         return self.incomplete is None and not self.fails and not self.tee_refused
 
     @property
@@ -208,31 +207,32 @@ class RunData:
         return any(skip.code == NO_TEE for skip in self.skips) and not self.tee_refused
 
     def untraced(self, case: str) -> str:
-        """Returns why no call of this case was traced by the kernel's tracepoints."""
+        """Returns why the kernel's tracepoints traced no call of this case."""
         if self.machine.settings.trace_events is None:
             return "the run was made without --trace-events"
-        said = (one.reason for one in self.legs if one.case == case and one.reason)
-        return next(said, "no call of this case was traced by the kernel's tracepoints")
+        reasons = (legs.reason for legs in self.legs if legs.case == case and legs.reason)
+        return next(reasons, "no call of this case was traced by the kernel's tracepoints")
 
     @property
     def icount(self) -> bool:
-        """Returns true if its board counts instructions, each for a nanosecond."""
+        """Returns true if the board counts instructions, each as a nanosecond."""
         return self.run is not None and self.run.icount
 
     @property
     def emulated(self) -> bool:
-        """Returns true if the board file says so, or the machine can tell itself."""
-        told = self.machine.board.emulated is True
-        return told or (self.run is not None and self.run.emulated)
+        """Returns true if the board is emulated, by its board file or as the machine itself
+        says."""
+        by_machine = self.machine.board.emulated is True
+        return by_machine or (self.run is not None and self.run.emulated)
 
     @property
     def resolution(self) -> float:
-        """Returns a step of the run's clock, in its unit."""
+        """Returns the step of the run's clock, in the run's unit."""
         return float(self.machine.clock.resolution_ns or 0)
 
     @property
     def unit(self) -> str:
-        """Returns what a nanosecond of this run is."""
+        """Returns the unit of the run's times: "instructions" or "ns"."""
         return "instructions" if self.icount else "ns"
 
     @property
@@ -246,7 +246,7 @@ class RunData:
 
     @property
     def commit(self) -> records.Commit | None:
-        """Returns the commit that the run measured, where it says so."""
+        """Returns the commit that the run measured; None if the run doesn't say."""
         return self.run.commit if self.run is not None else None
 
     @property
@@ -255,42 +255,42 @@ class RunData:
 
     @property
     def origin(self) -> dict[str, str]:
-        """Returns what the run says of its source: commit, branch and `changes` ("yes" or "no")
-        where it knows its commit, and `label_KEY` for each label."""
-        told = {}
+        """Returns the origin of what the run measured: commit, branch and `changes` ("yes" or "no")
+        if the commit is known, and `label_KEY` for each label."""
+        origin = {}
         if self.commit is not None:
-            told["commit"] = self.commit.hash
+            origin["commit"] = self.commit.hash
             if self.commit.branch is not None:
-                told["branch"] = self.commit.branch
-            told["changes"] = "yes" if self.commit.dirty else "no"
-        return told | {f"label_{key}": value for key, value in self.labels.items()}
+                origin["branch"] = self.commit.branch
+            origin["changes"] = "yes" if self.commit.dirty else "no"
+        return origin | {f"label_{key}": value for key, value in self.labels.items()}
 
     def algorithm(self, name: str) -> records.Algorithm:
-        """Returns what the run says of an algorithm; its bare name where it doesn't."""
-        found = (one for one in self.machine.algorithms if one.name == name)
-        return next(found, records.Algorithm(name=name, title=name))
+        """Returns the run's record of an algorithm; if there is none, one with the bare name."""
+        named = (record for record in self.machine.algorithms if record.name == name)
+        return next(named, records.Algorithm(name=name, title=name))
 
     def title(self, algorithm: str) -> str:
-        """Returns the algorithm's name as people write it."""
+        """Returns the algorithm's name as people write it, such as SHA-256."""
         return self.algorithm(algorithm).title
 
     def backend(self, name: str) -> records.Backend:
-        """Returns what the run says of a backend; its bare name where it doesn't."""
-        found = (one for one in self.machine.backends if one.name == name)
-        return next(found, records.Backend(name=name, title=name))
+        """Returns the run's record of a backend; if there is none, one with the bare name."""
+        named = (record for record in self.machine.backends if record.name == name)
+        return next(named, records.Backend(name=name, title=name))
 
     def place(self, backend: str) -> int:
-        """Returns a backend's place in the run's own order; strangers come last, as they
-        appeared."""
-        names = dict.fromkeys(one.name for one in self.machine.backends)
+        """Returns a backend's index in the run's own order; backends that the run didn't announce
+        come last, as they appeared."""
+        names = dict.fromkeys(record.name for record in self.machine.backends)
         if backend not in names:
             names |= dict.fromkeys(case.case.backend for case in self.cases.values())
         return list(names).index(backend) if backend in names else len(names)
 
 
 def stands_for(asked: str, key: str) -> bool:
-    """Tells whether a case was asked for by that key; `afalg:*` stands for any driver that the
-    board found."""
+    """Returns true if the key `asked` stands for the case `key`; `afalg:*` stands for every driver
+    that the board found."""
     if asked == key or f":{ANY_DRIVER}/" not in asked:
         return asked == key
     wanted, measured = Work.of(asked), Work.of(key)
@@ -305,8 +305,8 @@ _decoder: msgspec.json.Decoder[records.AnyRecord] = msgspec.json.Decoder(records
 
 
 def ends(file: Path) -> tuple[records.Run, bool]:
-    """Returns the first record of a run, and whether its last says that it is whole, without what
-    lies between. OSError, or DataError where it is no run."""
+    """Returns the first record of a run, and whether its last record says that the run is whole;
+    nothing between is read. Raises OSError, or DataError if the file is no run."""
     with file.open("rb") as lines:
         first = decode_line(lines.readline(), file=str(file), number=1)
         lines.seek(max(0, file.stat().st_size - 4096))
@@ -316,13 +316,13 @@ def ends(file: Path) -> tuple[records.Run, bool]:
     try:
         last = decode_line(tail[-1], file=str(file), number=0) if tail else None
     except DataError:
-        last = None  # it was cut off
+        last = None  # the run was cut off
     return first, isinstance(last, records.End) and last.complete
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> records.AnyRecord:
-    """Returns one record, its texts harmless; DataError names the line. A newer schema is told from
-    nonsense."""
+    """Returns one record, its texts made harmless. Raises DataError with the number of the line; a
+    newer schema has a message of its own."""
     try:
         if suspect(line):
             clean: records.AnyRecord = msgspec.convert(
@@ -359,7 +359,7 @@ def _newer(where: str, schema: int) -> DataError:
 
 
 class _Collector:
-    """Puts records together in their order; DataError at the first that doesn't fit."""
+    """Collects a run's records in their order; raises DataError at the first that doesn't fit."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -367,7 +367,7 @@ class _Collector:
         self._starts: list[StartData] = []
         self._next_seq = 0
         self._cases: dict[str, records.Case] = {}
-        # By case, then by start
+        # Samples by case, then by start
         self._samples: dict[str, dict[int, list[records.Sample]]] = defaultdict(dict)
         self._ta_samples: dict[str, list[records.Sample]] = defaultdict(list)
         self._first: dict[str | None, list[records.First]] = defaultdict(list)
@@ -381,7 +381,7 @@ class _Collector:
         where = f"{self.file}:{number}"
         start = self._starts[-1] if self._starts else None
         match record:
-            # Nearly all records are samples: they are checked first, and quickly.
+            # Nearly all records are samples, so these are checked first, and quickly.
             case records.Sample() if start and not start.end and record.case in start.cases:
                 self._add_sample(record, start)
             case records.Run() | records.Machine() if record.schema > records.SCHEMA:
@@ -411,7 +411,7 @@ class _Collector:
     def _misplaced(  # noqa: PLR0911 - a return a rule
         self, record: records.AnyRecord, start: StartData | None
     ) -> str | None:
-        """Returns what is wrong with a record at this place; None if nothing is."""
+        """Returns why a record can't stand at this place; None if it can."""
         kind = record.__struct_config__.tag
         case = getattr(record, "case", None)
         match record:
@@ -425,7 +425,7 @@ class _Collector:
                 return wrong if record.number != before + 1 else None
             case records.Machine():
                 return "a second machine record" if start and start.machine else None
-        ended = isinstance(record, records.End) and not record.complete  # perhaps before it began
+        ended = isinstance(record, records.End) and not record.complete  # may precede `machine`
         if start is None or not (start.machine or ended):
             return f"a {kind} record before the machine record"
         if start.end is not None:
@@ -437,7 +437,7 @@ class _Collector:
         return None
 
     def _add_sample(self, record: records.Sample, start: StartData) -> None:
-        # One string for all samples of a case: a million of them are 75 MB.
+        # All samples of a case share one string, which saves 75 MB per million samples.
         msgspec.structs.force_setattr(record, "case", self._cases[record.case].case)
         if start.seqs.start:
             record = msgspec.structs.replace(record, seq=record.seq + start.seqs.start)
@@ -453,12 +453,13 @@ class _Collector:
     def _by_case(self, kind: type[T]) -> tuple[T, ...]:
         """Returns the first record of each case."""
         first: dict[str, T] = {}
-        for one in self._all(kind):
-            first.setdefault(one.case, one)
+        for record in self._all(kind):
+            first.setdefault(record.case, record)
         return tuple(first.values())
 
     def data(self, cut: str | None = None) -> RunData:
-        """Returns what was collected. `cut` says that the file ends in mid-line."""
+        """Returns the collected run; `cut` says where the file ends in mid-line, None if it
+        doesn't."""
         offsets = [start.seqs.start for start in self._starts] + [self._next_seq]
         for start, seqs in zip(self._starts, pairwise(offsets), strict=True):
             start.seqs = range(*seqs)
@@ -496,14 +497,14 @@ class _Collector:
 
 
 def _together(ends: Sequence[records.End]) -> records.End:
-    """Returns one end record for all starts: it has the sums of their counts, and the last one's
-    words."""
+    """Returns one end record for all starts: counts are summed, the other fields are the last
+    start's."""
     if len(ends) == 1:
         return ends[0]
     sums: dict[str, Any] = {}
     for name in ("samples", "ta_samples", "thrown_away", "duration_ns"):
-        known = [value for end in ends if (value := getattr(end, name)) is not None]
-        sums[name] = sum(known) if known else None
+        counts = [value for end in ends if (value := getattr(end, name)) is not None]
+        sums[name] = sum(counts) if counts else None
     return msgspec.structs.replace(ends[-1], complete=all(end.complete for end in ends), **sums)
 
 
@@ -517,7 +518,7 @@ _SIGNALS = {
 def _incomplete(
     cut: str | None, ends: Sequence[records.End], starts: int, asked: int
 ) -> str | None:
-    """Returns why a run is not whole."""
+    """Returns why a run is not whole; None if it is."""
     why = cut
     bad = next((end for end in ends if not end.complete), None)
     if why is None and bad is not None:
@@ -532,7 +533,7 @@ def _incomplete(
 
 
 def parse(lines: Iterable[bytes], *, file: str) -> RunData:
-    """Returns a run from its lines. Only the very last line may be cut off, and only without
+    """Returns a run from its lines. Only the last line may be cut off, and only if it has no
     newline."""
     collector = _Collector(file)
     number = 0
@@ -554,7 +555,7 @@ def parse(lines: Iterable[bytes], *, file: str) -> RunData:
 
 
 def locate(path: Path) -> Path:
-    """Returns the file of a run that is named by its file or its folder."""
+    """Returns the file of a run; `path` is that file or its folder."""
     if not path.is_dir():
         return path
     for name in (RUN_FILE, PARTIAL_FILE):

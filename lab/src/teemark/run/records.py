@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 SCHEMA = 4
-"""2: `start` records. Files of schema 1 have none, and are read as one start. 3: `legs` records.
-4: `timeline` records."""
+"""Version of the file format. 2 added `start` records (a file of schema 1 is read as one start), 3
+added `legs` records, 4 `timeline` records."""
 
 
 def says(text: str) -> Meta:
-    """Describes a field, for the schema."""
+    """Returns a field's description, for the JSON schema."""
     return Meta(description=text)
 
 
@@ -51,8 +51,8 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class Firmware(Struct, frozen=True, kw_only=True):
-    """An image that a virtual board booted; its facts are read from the files themselves, and null
-    where they don't say them."""
+    """An image that a virtual board booted. Its facts are read from its files, and are null if the
+    files don't tell."""
 
     name: Annotated[str, says("OP-TEE or TF-A")]
     sha256: Annotated[str, says("of the images that were packed, one behind the other")]
@@ -64,7 +64,7 @@ class Firmware(Struct, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True, tag="run"):
-    """First line of a run that `teemark run` made: what was asked, of which board."""
+    """First line of a run made by `teemark run`: what was asked for, and of which board."""
 
     schema: Positive
     teemark: Annotated[str, says("version of teemark")]
@@ -85,7 +85,7 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start"):
-    """Begins one start: all that teebench said in it follows, from `machine` to `end`."""
+    """Begins one start: teebench's records of that start follow, from `machine` to `end`."""
 
     number: Annotated[Positive, says("from 1, without a gap")]
     kind: Annotated[
@@ -95,7 +95,7 @@ class Start(Record, frozen=True, kw_only=True, tag="start"):
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """Facts of the machine that belong together. `null` has its reason in `reasons`."""
+    """Related facts of the machine. `reasons` says why a fact is `null`."""
 
 
 class BoardFacts(Group, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ class TeeFacts(Group, frozen=True, kw_only=True):
 
 
 class TaCounterFacts(Group, frozen=True, kw_only=True):
-    """The counter that a TA may read here, as a sacrificed TA showed."""
+    """The counter that TAs can read on this machine, found by a TA that was allowed to crash."""
 
     name: Annotated[str | None, says("CNTVCT_EL0 or CNTPCT_EL0")] = None
     hz: Annotated[Count | None, says("its frequency, by the firmware")] = None
@@ -168,8 +168,8 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
 
 
 class HealthFacts(Group, frozen=True, kw_only=True):
-    """Facts that can keep a measurement from working, or from meaning something; only `teebench
-    --machine` tells them."""
+    """Facts that can prevent a measurement or make it meaningless; only `teebench --machine` tells
+    them."""
 
     user: str | None = None
     root: bool | None = None
@@ -187,7 +187,7 @@ class HealthFacts(Group, frozen=True, kw_only=True):
 
 
 class SettingsFacts(Group, frozen=True, kw_only=True):
-    """How teebench was told to measure."""
+    """The settings with which teebench measured."""
 
     seed: Annotated[Count | None, says("of the random order of samples")] = None
     samples: Annotated[Positive | None, says("where a case doesn't say")] = None
@@ -200,7 +200,7 @@ class SettingsFacts(Group, frozen=True, kw_only=True):
 
 
 class Backend(Struct, frozen=True, kw_only=True):
-    """A backend, which stands in a case's key by its name."""
+    """A backend; `name` stands for it in a case's key."""
 
     name: str
     title: Annotated[str, says("as reports call it")]
@@ -209,7 +209,7 @@ class Backend(Struct, frozen=True, kw_only=True):
 
 
 class Algorithm(Struct, frozen=True, kw_only=True):
-    """An algorithm, which stands in a case's key by its name."""
+    """An algorithm; `name` stands for it in a case's key."""
 
     name: str
     title: Annotated[str, says("as people write it")]
@@ -222,12 +222,12 @@ class Algorithm(Struct, frozen=True, kw_only=True):
 
     @property
     def encrypts(self) -> bool:
-        """Returns true if it encrypts: what goes in comes out as long as it was."""
+        """Returns true for an algorithm that encrypts: its output is as long as its input."""
         return self.class_ in ("cipher", "aead")
 
 
 class Machine(Record, frozen=True, kw_only=True, tag="machine"):
-    """First line of teebench: facts of the machine."""
+    """First line of teebench's output: facts of the machine."""
 
     schema: Positive
     teebench: Annotated[str, says("version of teebench")]
@@ -249,7 +249,7 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
 
 
 class Fips140(Struct, frozen=True, kw_only=True):
-    """A smoke test, which finds what is broken; not a statement about entropy."""
+    """A smoke test of random numbers, which finds broken sources; it says nothing about entropy."""
 
     blocks: Count
     failed: Count
@@ -257,8 +257,8 @@ class Fips140(Struct, frozen=True, kw_only=True):
 
 
 class Layers(Struct, frozen=True, kw_only=True):
-    """The time that some calls of a PKCS #11 module spent in libteec; the rest is the library's
-    own."""
+    """The time that some calls of a PKCS #11 module spent in libteec; the module itself spent the
+    rest."""
 
     calls: Count
     total_ns: Count
@@ -269,7 +269,7 @@ class Layers(Struct, frozen=True, kw_only=True):
 
 
 class KernelDriver(Struct, frozen=True, kw_only=True):
-    """Who computes in the kernel, as /proc/crypto has it."""
+    """The kernel's driver that does the work, as listed in /proc/crypto."""
 
     name: Annotated[str, says("of the driver, such as sha256-ce")]
     module: Annotated[str | None, says("kernel: it is built in")] = None
@@ -281,7 +281,7 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
 
 
 class InterruptLine(Struct, frozen=True, kw_only=True):
-    """A line of /proc/interrupts that rose, all CPUs together."""
+    """A line of /proc/interrupts whose count rose, summed over all CPUs."""
 
     line: Annotated[str, says("its number or name")]
     name: Annotated[str, says("controller, kind and device, as the kernel says")]
@@ -290,7 +290,7 @@ class InterruptLine(Struct, frozen=True, kw_only=True):
 
 
 class Watched(Struct, frozen=True, kw_only=True):
-    """The work of the machine during a separate stretch of calls, before the samples."""
+    """What the machine did during a separate series of calls, before the samples."""
 
     calls: Positive
     ns: Annotated[Count, says("wall time of the stretch")]
@@ -309,7 +309,7 @@ class Watched(Struct, frozen=True, kw_only=True):
 
 
 class Masked(Struct, frozen=True, kw_only=True):
-    """The same calls in processes of their own, with the CPU's crypto instructions and without."""
+    """The same calls with the CPU's crypto instructions and without, in separate processes."""
 
     variable: Annotated[str, says("of the environment, that hides them")]
     value: str
@@ -319,7 +319,7 @@ class Masked(Struct, frozen=True, kw_only=True):
 
 
 class Case(Record, frozen=True, kw_only=True, tag="case"):
-    """A case that runs, before its samples; its output was verified."""
+    """A case that runs; this record comes before the case's samples."""
 
     case: Key
     workload: str
@@ -354,7 +354,7 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
 
 
 class First(Record, frozen=True, kw_only=True, tag="first"):
-    """Something done for the first time, kept apart from the samples."""
+    """The time of something that was done for the first time, kept apart from the samples."""
 
     case: Annotated[Key | None, says("null: of the whole program")]
     backend: str | None = None
@@ -367,8 +367,8 @@ Source = Literal["client-clock", "ta-counter"]
 
 
 class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
-    """One timed value, raw. One call took ns / loops. A sample by the TA's counter follows the
-    client's of the same calls, with its seq and without usage."""
+    """One timed value, unprocessed: one call took ns / loops. A sample by the TA's counter follows
+    the client's sample of the same calls, with the same seq and without usage."""
 
     case: Key
     seq: Annotated[Count, says("order in which the samples of a start were taken, from 0")]
@@ -390,9 +390,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", gc=False):
 
     @property
     def waited_ns(self) -> int:
-        """Returns the time within the sample that its process waited for a CPU. The kernel is asked
-        before and after the clock is read: a wait that is longer than the sample lay between the
-        two."""
+        """Returns the time that the process waited for a CPU within the sample. The kernel is asked
+        before and after the clock is read, so a wait longer than the sample lay outside and isn't
+        counted."""
         return self.runq_ns if self.runq_ns and self.runq_ns < self.ns else 0
 
 
@@ -400,8 +400,8 @@ Leg = tuple[Count, Count, Count]
 
 
 class Legs(Record, frozen=True, kw_only=True, tag="legs", gc=False):
-    """One call more, after the samples, with the kernel's tracepoints on: each of its ways through
-    the secure world. Events cost time, so that it is no sample."""
+    """One more call after the samples, with the kernel's tracepoints on: each of its stays in the
+    secure world. It is no sample, since tracepoints cost time."""
 
     case: Key
     seq: Annotated[Count, says("which traced call of the case, from 0")]
@@ -436,11 +436,11 @@ class Skip(Trouble, frozen=True, kw_only=True, tag="skip"):
 
 
 class Fail(Trouble, frozen=True, kw_only=True, tag="fail"):
-    """A case whose output was wrong, or that broke off. Samples it has don't count."""
+    """A case whose output was wrong, or that broke off; its samples don't count."""
 
 
 class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
-    """One run of teehash on a file, its digest checked."""
+    """One run of teehash on a file; the digest was checked."""
 
     case: Key
     seq: Annotated[Count, says("which run of this case, from 0")]
@@ -455,8 +455,8 @@ Stretch = tuple[StepName, Count, Count]
 
 
 class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
-    """A run of teehash of its own that records when its threads had a CPU: the first switches that
-    there was room for, all of them. Times are nanoseconds since its beginning."""
+    """A separate run of teehash that records when its threads had a CPU: all switches until the
+    record was full. Times are nanoseconds since its beginning."""
 
     case: Key
     argv: Annotated[tuple[str, ...], says("the command line on the board")]
@@ -482,7 +482,7 @@ class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
 
 
 class End(Record, frozen=True, kw_only=True, tag="end"):
-    """Last line of a start. A start without one was cut off."""
+    """Last line of a start; a start without it was cut off."""
 
     complete: bool
     reason: Annotated[

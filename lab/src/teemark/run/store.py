@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs in a branch of a git repository, bare or not: git keeps them, sends and fetches them. Each
-has a folder in the branch's tree. No work tree is touched: what is read comes from a folder of
-runs in git's own directory, which git brings up to date."""
+"""Keeps runs in a branch of a git repository, bare or not, so that git can send and fetch them. The
+branch's tree has a folder per run. No work tree is touched: runs are read from a folder in git's
+own directory, which is updated from the branch."""
 
 import hashlib
 import os
@@ -18,10 +18,10 @@ from teemark.run.reader import RUN_FILE
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
 _SET = (
     *("-c", "core.autocrlf=false", "-c", "core.symlinks=false"),
-    *("-c", "core.filesRefLockTimeout=20000"),  # ms, while another process writes the branch
+    *("-c", "core.filesRefLockTimeout=20000"),  # ms to wait for another writer of the branch
     *("-c", "user.name=teemark", "-c", "user.email=teemark@localhost"),
 )
-"""git's settings: runs stay as they are; who commits, unless the environment says it."""
+"""git's settings: files are stored unchanged; the committer, unless the environment names one."""
 
 
 class Store:
@@ -44,7 +44,7 @@ class Store:
             )
 
     def folder(self) -> Path:
-        """Returns the branch's runs as a folder of runs."""
+        """Returns a folder that has the branch's runs, up to date."""
         made = (self._place / self._own / "teemark" / self.ref).absolute()
         made.mkdir(parents=True, exist_ok=True)
         with alone(made / ".lock"):
@@ -56,8 +56,8 @@ class Store:
         return made
 
     def add(self, path: Path) -> str | None:
-        """Puts a run into the branch, made if need be; returns its folder there, None if it is
-        there already."""
+        """Adds a run to the branch, which is made if missing. Returns the run's folder there, None
+        if the run was there already."""
         file = path / RUN_FILE if path.is_dir() else path
         try:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -74,11 +74,11 @@ class Store:
         return name if changed else None
 
     def prune(self, keep: int) -> int:
-        """Leaves the last `keep` runs of each board and plan; returns how many went. Commits before
-        this one still have them."""
+        """Removes all but the last `keep` runs of each board and plan; returns how many it removed.
+        Earlier commits still have them."""
         kinds: dict[tuple[str, str], list[str]] = {}
-        for one in listing.entries(self.folder()):
-            kinds.setdefault((one.board, one.plan), []).append(one.folder)
+        for run in listing.entries(self.folder()):
+            kinds.setdefault((run.board, run.plan), []).append(run.folder)
         old = {name for names in kinds.values() for name in names[:-keep]}
         self._change(
             f"leave the last {keep} of each board and plan",
@@ -87,8 +87,8 @@ class Store:
         return len(old)
 
     def _change(self, message: str, change: Callable[[dict[str, str]], dict[str, str]]) -> bool:
-        """Commits what `change` makes of the branch's runs, and once more where another process
-        was quicker; false where nothing changed."""
+        """Commits what `change` makes of the branch's runs (name: tree), and tries again if another
+        process committed first. Returns false if nothing changed."""
         while True:
             tip = self._tip()
             runs = self._runs(tip)
@@ -108,11 +108,11 @@ class Store:
                 return True
 
     def _tip(self) -> str:
-        """Returns the branch's commit; empty where there is no such branch."""
+        """Returns the branch's commit; an empty string if there is no such branch."""
         return self._git("for-each-ref", "--format=%(objectname)", self.ref).strip()
 
     def _runs(self, tip: str) -> dict[str, str]:
-        """Returns the folders of a commit, and their trees."""
+        """Returns the run folders of a commit, each with its tree."""
         runs = {}
         for line in self._git("ls-tree", "-z", tip).split("\0")[:-1] if tip else ():
             if (match := _FOLDER.fullmatch(line)) is None:
@@ -132,6 +132,6 @@ class Store:
         except FileNotFoundError:
             raise MissingOutput("there is no git on this machine", hint="install git") from None
         if done.returncode != 0:
-            said = done.stderr.strip() or f"`git {words[0]}` failed"
-            raise DataError(said.splitlines()[-1].removeprefix("fatal: "))
+            complaint = done.stderr.strip() or f"`git {words[0]}` failed"
+            raise DataError(complaint.splitlines()[-1].removeprefix("fatal: "))
         return done.stdout

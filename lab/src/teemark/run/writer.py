@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writing run.ndjson: every line as it came, under a partial name until the end record came."""
+"""Writes run.ndjson: each line unchanged, under a partial name until the end record is written."""
 
 import atexit
 import contextlib
@@ -22,15 +22,14 @@ SYNC_SECONDS = 2.0
 
 
 ROOM = 4096
-"""Bytes held back on the disk, so that an end record fits when it is full."""
+"""Bytes reserved on the disk, so that an end record fits on a full disk."""
 
 
 class RunWriter:
-    """Appends raw lines to DIR/run.ndjson.partial; `finish` gives it its name.
+    """Appends raw lines to DIR/run.ndjson.partial; `finish` renames the file.
 
-    What was written reaches the disk every SYNC_SECONDS at the latest, and on close. Nothing that
-    was measured is overwritten: neither a run nor what a killed run left.
-    """
+    Lines reach the disk after SYNC_SECONDS at the latest, and on close. Measurements are never
+    overwritten: neither a run nor the partial file of a killed run."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -41,8 +40,8 @@ class RunWriter:
         self.lines = 0
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            # Exclusively: of two at once, one gets it. Only who has the partial file makes the
-            # final one, so that one which isn't there now won't come.
+            # Opened exclusively: one of two processes gets the partial file, and only its owner
+            # makes the final file, so a final file that is missing now won't appear.
             self._stream = self.partial.open("xb", buffering=0)
         except FileExistsError:
             if not directory.is_dir():
@@ -61,7 +60,7 @@ class RunWriter:
         return self
 
     def __exit__(self, *ending: object) -> None:
-        # A header alone says of nothing that was measured.
+        # A lone header has no measurement.
         if ending[0] is not None and self.lines < 2:
             self.discard()
         else:
@@ -71,8 +70,8 @@ class RunWriter:
         self.line(msgspec.json.encode(record) + b"\n")
 
     def line(self, raw: bytes) -> None:
-        """Writes a line; raises DataError when the disk is full, say: what stood before is whole
-        then."""
+        """Writes a line. Raises DataError if that fails, for example on a full disk; earlier lines
+        stay whole."""
         try:
             self._write(raw)
             if time.monotonic() - self._synced > SYNC_SECONDS:
@@ -88,7 +87,7 @@ class RunWriter:
             ) from None
 
     def last_record(self, record: Record) -> None:
-        """Writes a record as `record` does, with the room that was held back."""
+        """Writes a record as `record` does, in the room that was reserved."""
         self._held.unlink(missing_ok=True)
         self.record(record)
 
@@ -106,19 +105,19 @@ class RunWriter:
     def close(self) -> None:
         self._held.unlink(missing_ok=True)
         if not self._stream.closed:
-            with contextlib.suppress(OSError):  # a full disk was told of when it was written to
+            with contextlib.suppress(OSError):  # a full disk was reported by `line`
                 self._sync()
             self._stream.close()
 
     def discard(self) -> None:
-        """Removes the folder again, since nothing was measured."""
+        """Removes the folder, since nothing was measured."""
         self.close()
         self.partial.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.directory.rmdir()
 
     def finish(self) -> Path:
-        """Closes the file and gives it its name; no signal leaves that half done."""
+        """Closes the file and gives it its final name; a signal can't interrupt this."""
         with leaving.undisturbed():
             self.close()
             self.partial.rename(self.final)
@@ -136,14 +135,14 @@ def _taken(path: Path) -> UsageMistake:
 
 
 def check_free(directory: Path) -> None:
-    """Raises UsageMistake where there is a run, or the beginning of one."""
+    """Raises UsageMistake if the folder has a run or a partial one."""
     for name in (RUN_FILE, PARTIAL_FILE):
         if (directory / name).exists():
             raise _taken(directory / name)
 
 
 def directory_for(out: Path | None, board: str, name: str) -> Path:
-    """Returns `out`, which must have no run, or else a new folder runs/UTC-BOARD-NAME."""
+    """Returns the folder for a run: `out`, which must have no run, or a new runs/UTC-BOARD-NAME."""
     if out is not None:
         check_free(out)
         return out
@@ -151,7 +150,7 @@ def directory_for(out: Path | None, board: str, name: str) -> Path:
 
 
 def new_directory(wanted: Path) -> Path:
-    """Makes the folder, or `WANTED-2`, … where another run was as quick; nobody else gets it."""
+    """Makes the folder, or `WANTED-2` and so on if it exists; no other process gets the same."""
     for number in itertools.count(1):
         directory = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
         try:
@@ -166,14 +165,14 @@ def new_directory(wanted: Path) -> Path:
 
 
 def _unless_used(directory: Path, maker: int) -> None:
-    """Removes a new folder into which nothing came, if this is the process that made it."""
+    """Removes a new folder that stayed empty, if this process made it."""
     with contextlib.suppress(OSError):
         if os.getpid() == maker:
             directory.rmdir()
 
 
 def point_latest(directory: Path) -> None:
-    """Makes `latest` beside DIRECTORY point to it, at no time to nothing."""
+    """Makes the link `latest` beside DIRECTORY point to it; at no time does the link dangle."""
     link = directory.parent / "latest"
     if link.exists() and not link.is_symlink():
         return

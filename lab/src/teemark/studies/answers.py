@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Judges what a document says: its conclusions by what a run measured, the [[answers]] of
-reference/DOCUMENT.toml; and its own figures by each other where no general rule can know, the
-[[mistakes]]."""
+"""Judges a document: its conclusions, by what a run measured ([[answers]] of
+reference/DOCUMENT.toml); and its contradictions that no general rule can find, by its own figures
+([[mistakes]])."""
 
 import math
 import re
@@ -45,7 +45,7 @@ COUNTED = "This board counts instructions, and the answer needs time: caches, di
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """The outcome of one check: its sentence, the figure itself, and the document's own figure or
+    """The outcome of one check: a sentence, the measured figure, and the document's own figure or
     the bounds within which the conclusion holds."""
 
     outcome: Outcome
@@ -55,76 +55,76 @@ class _Checked:
 
 
 def answers(subject: Subject) -> tuple[Finding, ...]:
-    """Returns all conclusions of the document whose plan was run, in its order; none for other
-    plans."""
-    return tuple(_answer(one, *judged) for one, judged in _judged(subject))
+    """Returns findings on all conclusions of the document whose plan was run, in its order; none if
+    the run's plan belongs to no document."""
+    return tuple(_answer(conclusion, *judged) for conclusion, judged in _judged(subject))
 
 
 def table(subject: Subject) -> Table:
-    """Returns a row for each conclusion that the run judges, with the figure that decides: the
-    first that contradicts it, else the first."""
+    """Returns a row for each conclusion that the run judges, with the deciding figure: that of the
+    first check with the conclusion's outcome, else of the first check."""
     rows: list[tuple[Cell, ...]] = []
     document = load().documents[subject.run.plan]
-    for one, (outcome, checked) in _judged(subject):
+    for conclusion, (outcome, checked) in _judged(subject):
         if outcome == "not measured":
             continue
-        known = [check for check in checked if check.outcome != "not measured"]
-        shown = min(known, key=lambda check: check.outcome != outcome)
+        measured = [check for check in checked if check.outcome != "not measured"]
+        shown = min(measured, key=lambda check: check.outcome != outcome)
         value = shown.here.partition(" [")[0]  # its interval is in the sentence
-        if outcome == "undecided" and known != checked:
-            value += f"; {fmt.plural(len(checked) - len(known), 'figure')} not measured"
+        if outcome == "undecided" and measured != checked:
+            value += f"; {fmt.plural(len(checked) - len(measured), 'figure')} not measured"
         figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, value))
-        rows.append((one.claim, figure, here, (_MARKS[outcome],)))
+        rows.append((conclusion.claim, figure, here, (_MARKS[outcome],)))
     columns = left("the document says", "figure or limit", "here", "holds?")
     return Table(columns, rows, note=document.source, stacked=True)
 
 
 def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Checked]]]]:
-    """Judges each conclusion by its figures: one that contradicts is enough for "no"; "yes" needs
-    them all."""
+    """Returns each conclusion with its outcome and checks: "no" if one check contradicts it, "yes"
+    if all agree."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return []
     try:
         conclusions = declared.conclusions(plan)
     except ConfigError:
-        return []  # without a checkout; the section of the tables says so
+        return []  # no checkout: the tables' section says so
     made, lookup = [], Lookup(subject)
-    for one in conclusions:
-        checked = [_checked(check, lookup) for check in one.checks]
-        found = {each.outcome for each in checked}
-        outcome: Outcome = "undecided" if found - {"not measured"} else "not measured"
-        if "no" in found or found == {"yes"}:
-            outcome = "no" if "no" in found else "yes"
-        made.append((one, (outcome, checked)))
+    for conclusion in conclusions:
+        checked = [_checked(check, lookup) for check in conclusion.checks]
+        outcomes = {each.outcome for each in checked}
+        outcome: Outcome = "undecided" if outcomes - {"not measured"} else "not measured"
+        if "no" in outcomes or outcomes == {"yes"}:
+            outcome = "no" if "no" in outcomes else "yes"
+        made.append((conclusion, (outcome, checked)))
     return made
 
 
 def mistaken(reference: Reference, document: str) -> Iterator[Finding]:
-    """Yields each mistake of a document that its printed figures bear out, with the rounding of all
-    of them. A figure that can't be computed is a ConfigError."""
-    for one in declared.mistakes(document):
+    """Yields each declared mistake that the document's printed figures confirm, with rounding
+    allowed for. Raises ConfigError if a figure can't be computed."""
+    for mistake in declared.mistakes(document):
         try:
-            value = one.figure.printed(reference, document)
+            value = mistake.figure.printed(reference, document)
         except (AttributeError, ZeroDivisionError) as error:
-            raise ConfigError(f"{document}.toml: mistake {one.key}: {error}") from None
-        if value.high < one.low or value.low > one.high:
-            said = one.says.replace("{figure}", amount(value, one.unit, 3))
-            yield Finding(key=one.key, topic="document", severity=one.severity, claim=said,
-                          place=Place(document, 0, one.table))  # fmt: skip
+            raise ConfigError(f"{document}.toml: mistake {mistake.key}: {error}") from None
+        if value.high < mistake.low or value.low > mistake.high:
+            claim = mistake.says.replace("{figure}", amount(value, mistake.unit, 3))
+            yield Finding(key=mistake.key, topic="document", severity=mistake.severity, claim=claim,
+                          place=Place(document, 0, mistake.table))  # fmt: skip
 
 
 def _answer(conclusion: Conclusion, outcome: Outcome, checked: Sequence[_Checked]) -> Finding:
     status, head = _OUTCOMES[outcome]
     pairs = zip(conclusion.checks, checked, strict=True)
-    sampled = any(said.outcome == "undecided" and not check.equals for check, said in pairs)
+    sampled = any(judged.outcome == "undecided" and not check.equals for check, judged in pairs)
     more = "More samples would decide." if sampled else ""
     return Finding(
         key=conclusion.key,
         topic="conclusion",
         status=status,
         claim=f"{head}: {conclusion.claim}.",
-        evidence=" ".join(dict.fromkeys(one.said for one in checked)) or f"{conclusion.why}.",
+        evidence=" ".join(dict.fromkeys(judged.said for judged in checked)) or f"{conclusion.why}.",
         remedy=conclusion.advice if outcome in ("yes", "no") else more,
     )
 
@@ -144,20 +144,20 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
         return _Checked("not measured", COUNTED)
     here = _figure(run, value, check.unit)
     own, beside = _beside(lookup, check, value)
-    said = check.says.replace("{figure}", here) + beside
+    sentence = check.says.replace("{figure}", here) + beside
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
         same: Outcome = "yes" if shown == check.equals else "no"
         return _Checked(
-            "undecided" if shown in check.open else same, f"{said}.", here, check.equals
+            "undecided" if shown in check.open else same, f"{sentence}.", here, check.equals
         )
     outcome, bounds = within(value.known, check.low, check.high), _bounds(run, check)
-    return _Checked(outcome, f"{said} (it holds {bounds}).", here, own or bounds)
+    return _Checked(outcome, f"{sentence} (it holds {bounds}).", here, own or bounds)
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]:
-    """Returns the document's own figure, and words that compare ours with it; both are empty if it
-    has none."""
+    """Returns the document's own figure, and a phrase that compares it with the measured one; two
+    empty strings if the document has no such figure."""
     run = lookup.subject.run
     if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
         return "", ""
@@ -179,7 +179,7 @@ def _figure(run: RunData, value: Value | str, unit: Unit) -> str:
         return f"{text} [too few samples for an interval]"
     if interval.low == interval.high:
         return text
-    # an interval of few samples may reach below zero, and no factor does
+    # An interval of few samples may reach below zero, but a factor can't.
     least = max(interval.low, 0.0) if unit == "times" and value.median > 0 else interval.low
     ends = [_WRITTEN[unit](run, end) for end in (least, interval.high)]
     if ends == [text, text]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The declarations in reference/DOCUMENT.toml: which tables, rows and columns a report has, by
-which formula each cell is measured, and by which figures a conclusion is judged.
-docs/reference.md tells how to write them."""
+"""The declarations in reference/DOCUMENT.toml: the tables, rows and columns of a report, the
+formula of each measured cell, and the figures that judge a conclusion. docs/reference.md explains
+how to write them."""
 
 import math
 from collections.abc import Mapping
@@ -20,27 +20,27 @@ SEED_PLANS = (
     *("api-vs-custom", "beaglebone-hw-crypto", "broker", "mqtt-tz-blocks"),
     *("rpi3-secure-hash", "rpi3-small-messages"),
 )
-"""Plans with the name of a document. The figures themselves are in the checkout, and a report can
-be made without one: then it says what it can't show."""
+"""Plans that are named after a document. The documents' figures are in a checkout only; a report
+without a checkout says what it can't show."""
 
 Names = dict[str, str]
 
 Unit = Literal["times", "%", "points", "time"]
-"""How a figure of a conclusion is written: a factor, a share, a difference of shares, seconds."""
+"""Form of a conclusion's figure: a factor, a share, a difference of shares, seconds."""
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row or a column, with the formula of its cells; a row may have one for each column."""
+    """A row or a column, with the formula of its cells; a row may have one formula per column."""
 
     name: str
     measured: str | Names = ""
     why: str = ""
-    """Why nothing is measured there."""
+    """Why nothing is measured in this row or column."""
     unit: str = ""
-    """It is for cells with no published number."""
+    """The unit of cells that have no published number."""
     words: Names = field(name="with", default_factory=dict)
     sd_of: str = ""
-    """The column whose standard deviations a column shows."""
+    """The column whose standard deviations this column shows."""
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     column_lines: tuple[str | Line, ...] = field(name="columns")
     corner: str = "metric"
     tall: bool = False
-    """It has a column for each statistic."""
+    """Each statistic of a measured value has a column of its own."""
     measured: str = ""
     note: str = ""
 
@@ -71,7 +71,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _by_name(lines: tuple[str | Line, ...]) -> dict[str, Line]:
-    """Returns rows or columns by their names; a line that is a string has a name alone."""
+    """Returns rows or columns by name; a string stands for a line that has only a name."""
     named = (Line(line) if isinstance(line, str) else line for line in lines)
     return {line.name: line for line in named}
 
@@ -84,9 +84,8 @@ class SeedTable(_Table, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
-    """A conclusion needs what is `measured` between `low` and `high`, or that it `equals` a word; a
-    word of `open` leaves it undecided. `says` is a sentence with the figure in the place of
-    {figure}."""
+    """A condition of a conclusion: `measured` is between `low` and `high`, or it `equals` a word; a
+    word in `open` leaves the conclusion undecided. `says` is a sentence with {figure} in it."""
 
     measured: str
     says: str
@@ -96,9 +95,9 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     open: tuple[str, ...] = ()
     unit: Unit = "times"
     published: str = ""
-    """The document's own figure for it."""
+    """Formula of the document's own figure."""
     hardware: bool = False
-    """An emulated board can't give it, not even by counting instructions."""
+    """Only hardware can tell: an emulated board can't, not even by counting instructions."""
     words: Names = field(name="with", default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,14 +113,14 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
-    """A conclusion of a document. Its words follow "Holds here: "; it holds if all checks do."""
+    """A conclusion of a document, which holds if all checks do. `claim` follows "Holds here: "."""
 
     key: str
     claim: str
     checks: tuple[Check, ...] = ()
     advice: str = ""
     why: str = ""
-    """Why nothing here can answer it."""
+    """Why no run can answer it."""
 
     def __post_init__(self) -> None:
         if bool(self.checks) == bool(self.why):
@@ -129,8 +128,8 @@ class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mistake(Struct, frozen=True, forbid_unknown_fields=True):
-    """A contradiction of a document that only a reader of it knows: a figure made of its own
-    figures (`printed`) that would have to be between `low` and `high`, and isn't."""
+    """A contradiction in a document that no general rule finds: `printed`, a formula over the
+    document's own figures, ought to be between `low` and `high`, and isn't."""
 
     key: str
     table: str
@@ -160,8 +159,8 @@ def load(document: str) -> tuple[SeedTable, ...]:
     """Returns the tables of a document."""
     file, words, path = _read(document)
     return tuple(
-        SeedTable(**asdict(one), document=document, cells=_cells(one, words, path))
-        for one in file.tables
+        SeedTable(**asdict(table), document=document, cells=_cells(table, words, path))
+        for table in file.tables
     )
 
 
@@ -170,20 +169,22 @@ def conclusions(document: str) -> tuple[Conclusion, ...]:
     file, words, path = _read(document)
     return tuple(
         replace(
-            one,
-            checks=tuple(_filled_check(check, words, f"{path}: {one.key}") for check in one.checks),
+            answer,
+            checks=tuple(
+                _filled_check(check, words, f"{path}: {answer.key}") for check in answer.checks
+            ),
         )
-        for one in file.answers
+        for answer in file.answers
     )
 
 
 def mistakes(document: str) -> tuple[Mistake, ...]:
-    """Returns the contradictions that only a reader of the document knows."""
+    """Returns the document's declared mistakes, which no general rule finds."""
     return _read(document)[0].mistakes
 
 
 def _read(document: str) -> tuple[_File, Names, str]:
-    """Returns the file, its words, and its path for messages."""
+    """Returns the parsed file, its replacements by name, and its path for messages."""
     path = paths.reference() / f"{document}.toml"
     file: _File = parse_toml(read_text(path), _File, str(path))
     return file, _with({}, file.let, f"{path}: let"), str(path)
@@ -191,7 +192,7 @@ def _read(document: str) -> tuple[_File, Names, str]:
 
 def _filled_check(check: Check, words: Names, where: str) -> Check:
     words = _with(words, check.words, where)
-    measured, published = (_filled(one, words, where) for one in (check.measured, check.published))
+    measured, published = (_filled(raw, words, where) for raw in (check.measured, check.published))
     for formula in filter(None, (measured, published)):
         Formula.parse(formula, where)
     says = _filled(check.says, words | {"figure": "{figure}"}, where)
@@ -199,8 +200,8 @@ def _filled_check(check: Check, words: Names, where: str) -> Check:
 
 
 def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Formula]:
-    """Returns the formulas of all cells that are measured. A row's goes before a column's, and that
-    before the table's."""
+    """Returns the formulas of all measured cells. A row's formula goes before a column's, and a
+    column's before the table's."""
     cells = {}
     for row, column in product(table.rows.values(), table.columns.values()):
         text = row.measured or column.measured or table.measured
@@ -215,7 +216,7 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
 
 
 def _with(words: Names, more: Names, where: str) -> Names:
-    """Returns the names with more names added. The text of each may use the names before it."""
+    """Returns the replacements with `more` added; each text may use the names before it."""
     words = dict(words)
     for name, text in more.items():
         words[name] = _filled(text, words, where)

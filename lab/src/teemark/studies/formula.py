@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Formulas: which value of a run stands in a cell, in a small part of Python's syntax.
+"""Formulas compute the value of a cell from a run, in a small part of Python's syntax.
 
-The functions are the methods of Lookup; docs/reference.md lists them. Besides there are
+The functions are the methods of Lookup; docs/reference.md lists them. There are two more:
 
-    teehash(STEP, FORMULA)   of each run of a step; the names are those of its report
-    max(…)                   the largest of those that are known
+    teehash(STEP, FORMULA)   the formula for each run of a step, over the names of its report
+    max(…)                   the largest argument, of those whose value is known
 
-and numbers with + - * / between them.
+Numbers and functions can be joined by + - * /.
 """
 
 import ast
@@ -31,7 +31,7 @@ _TIMED = re.compile(
     r"\b(?:time|rate|inside|per_byte|rate_by|timeline)\(|_time\b|\bfirst\.|utilization|latency|"
     r"run_queue|hash_rate|empty_call|io_to_compute"
 )
-"""Formulas that have this are of times; all others are of counts, sizes and facts."""
+"""A formula with one of these words gives a time; all others give counts, sizes and facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Formula:
 
     @property
     def timed(self) -> bool:
-        """Returns true if it has times in it, which on an emulated board are the emulator's."""
+        """Returns true if the formula uses times; on an emulated board these are the emulator's."""
         return bool(_TIMED.search(self.text))
 
     @classmethod
@@ -56,7 +56,7 @@ class Formula:
         return cls(text, body)
 
     def __call__(self, lookup: Lookup) -> Value | str:
-        """Returns the value of a name; NotKnown says why there is none."""
+        """Returns the formula's value in a run; raises NotKnown, with a reason, if it has none."""
         try:
             value = evaluated(self.body, lambda node: _asked(lookup, node))
         except ZeroDivisionError:
@@ -64,19 +64,19 @@ class Formula:
         return exactly(value) if isinstance(value, int | float) else value
 
     def printed(self, reference: Reference, document: str) -> Span:
-        """Returns the formula's value by a document's printed figures, with their rounding. It
-        may have published(), constant() and numbers only; AttributeError for anything else."""
-        known = SimpleNamespace(
+        """Returns the formula's value by a document's printed figures, with their rounding. Raises
+        AttributeError for functions other than published() and constant()."""
+        functions = SimpleNamespace(
             published=lambda *key: reference.get(document, *key).base,
             constant=lambda name: exact(reference.constant(name)),
         )
-        value: Span = evaluated(self.body, lambda node: _asked(known, node))
+        value: Span = evaluated(self.body, lambda node: _asked(functions, node))
         return value
 
 
 def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
-    """Returns no number, which nothing divides by zero, for a number or what can be asked of a run
-    or a report; raises a SyntaxError, ValueError or TypeError for anything else."""
+    """Checks a leaf of a formula, which must be a number or something that can be asked of a run or
+    a report; raises SyntaxError, ValueError or TypeError if not. Returns NaN for its value."""
     match leaf:
         case ast.Constant(value=int() | float()):
             return math.nan
@@ -96,7 +96,7 @@ def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
 
 
 def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
-    """Returns the value of a number or a function."""
+    """Returns the value of a number or of a function call in a formula."""
     if not isinstance(node, ast.Call):
         value = ast.literal_eval(node)
         return value if isinstance(lookup, Lookup) else exact(value)
@@ -104,23 +104,23 @@ def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
     if name == "teehash" and isinstance(lookup, Lookup):
         step, figure = node.args
         title = ast.unparse(figure)
-        return lookup.teehash(ast.literal_eval(step), title, lambda one: _figure(one, figure))
+        return lookup.teehash(ast.literal_eval(step), title, lambda report: _figure(report, figure))
     if name != "max":
         return getattr(lookup, name)(*map(ast.literal_eval, node.args))
-    known: list[Value] = []
+    values: list[Value] = []
     reasons: list[NotKnown] = []
     for arg in node.args:
         try:
-            known.append(evaluated(arg, lambda inner: _asked(lookup, inner)))
+            values.append(evaluated(arg, lambda inner: _asked(lookup, inner)))
         except NotKnown as why:
             reasons.append(why)
-    if not known:
+    if not values:
         raise reasons[0]
-    return max(known, key=lambda value: value.median)
+    return max(values, key=lambda value: value.median)
 
 
 def _figure(report: TeehashReport, node: ast.expr) -> float:
-    """Computes a formula from one report of teehash."""
+    """Returns the value of a formula for one report of teehash."""
 
     def named(leaf: ast.expr) -> float:
         if isinstance(leaf, ast.Constant):

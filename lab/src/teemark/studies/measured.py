@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run answers a cell of a published table: with a value and its spread, or with why not."""
+"""Looks up a cell of a published table in a run: a value with its spread, or why there is none."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ from teemark.reference.data import load
 TeehashReport = Mapping[str, object]
 
 TRIED = "teehash-failed"
-"""The skip of a step that teehash couldn't do."""
+"""Code of the skip of a step that teehash tried and couldn't do."""
 
 
 class NotKnown(Exception):
-    """Nothing was measured. The text says why, a sentence without its full stop."""
+    """Nothing was measured. The message is a sentence that says why, without its full stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """In base units: seconds, bytes, bytes a second, or a plain number."""
+    """A value in base units: seconds, bytes, bytes per second, or a plain number."""
 
     known: Estimate
     mean: float | None = None
@@ -51,39 +51,39 @@ class Value:
             self.sd * factor if self.sd is not None else None,
         )
 
-    def __truediv__(self, other: "Value | float") -> "Value":
-        """Returns a quotient of two medians."""
-        if not isinstance(other, Value):
-            return self * (1 / other)
-        if other.median <= 0:
+    def __truediv__(self, divisor: "Value | float") -> "Value":
+        """Returns the quotient of two medians, without mean and standard deviation."""
+        if not isinstance(divisor, Value):
+            return self * (1 / divisor)
+        if divisor.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / other.known)
+        return Value(self.known / divisor.known)
 
     def __rtruediv__(self, number: float) -> "Value":
         return exactly(number) / self
 
-    def __add__(self, other: "Value | float") -> "Value":
-        """Returns a sum of two medians; with a number it is moved, and the standard deviation
-        stays."""
-        if isinstance(other, Value):
-            return Value(self.known + other.known)
-        mean = self.mean + other if self.mean is not None else None
-        return Value(self.known + stats.exactly(other), mean, self.sd)
+    def __add__(self, term: "Value | float") -> "Value":
+        """Returns the sum of two medians. Adding a number shifts median and mean, and keeps the
+        standard deviation."""
+        if isinstance(term, Value):
+            return Value(self.known + term.known)
+        mean = self.mean + term if self.mean is not None else None
+        return Value(self.known + stats.exactly(term), mean, self.sd)
 
-    def __sub__(self, other: "Value | float") -> "Value":
-        return self + other * -1
+    def __sub__(self, term: "Value | float") -> "Value":
+        return self + term * -1
 
     def __rsub__(self, number: float) -> "Value":
         return self * -1 + number
 
 
 def exactly(number: float) -> Value:
-    """Returns a value that is not measured but known."""
+    """Returns a value that is known, not measured."""
     return Value(stats.exactly(number))
 
 
 def metric(report: TeehashReport, group: str, name: str) -> float:
-    """Returns a figure of one teehash report in base units."""
+    """Returns a figure of a teehash report, in base units; NotKnown if the report lacks it."""
     figures = report.get(group)
     figure = figures.get(name) if isinstance(figures, dict) else None
     if not isinstance(figure, dict):
@@ -95,7 +95,7 @@ def metric(report: TeehashReport, group: str, name: str) -> float:
 
 
 class Lookup:
-    """A run, asked for cases, for teehash steps and for facts. What isn't there is NotKnown."""
+    """Looks up cases, teehash steps and facts in a run; raises NotKnown for what is missing."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -105,7 +105,7 @@ class Lookup:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:
-        """Says why there is nothing of a case."""
+        """Returns an exception that says why a case has no values."""
         run = self.subject.run
         why = next((skip.reason for skip in run.skips if skip.case == key), "")
         why = why or next((f"it failed: {f.reason}" for f in run.fails if f.case == key), "")
@@ -115,44 +115,44 @@ class Lookup:
         return NotKnown(why.rstrip("."))
 
     def _case(self, key: str) -> stats.CaseStats:
-        found = self.subject.models.case(key)
-        if found is None:
+        case = self.subject.models.case(key)
+        if case is None:
             raise self.absent(key)
-        return found
+        return case
 
     def time(self, key: str) -> Value:
-        """Returns the seconds of one call."""
+        """Returns the time of one call, in seconds."""
         return Value.of(self._case(key).time) * 1e-9
 
     def rate(self, key: str) -> Value:
-        """Returns bytes a second."""
+        """Returns the throughput in bytes per second."""
         case = self._case(key)
         if case.throughput is None:
             raise NotKnown(f"{key} moves no bytes")
         return (case.bytes or 0) / (Value(case.estimate) * 1e-9)
 
     def size(self, key: str) -> Value:
-        """Returns the bytes of one call."""
+        """Returns the number of bytes that one call works on."""
         return exactly(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
         """Returns the seconds of one operation inside the TA, without the crossing: the slope over
-        repeats."""
-        if (found := operation(self.subject.models.repeats, key)) is not None:
-            return Value(found) * 1e-9
+        repetitions in a call."""
+        if (slope := operation(self.subject.models.repeats, key)) is not None:
+            return Value(slope) * 1e-9
         if self.subject.models.case(key) is None:
             raise self.absent(key)
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
 
     def per_byte(self, algorithm: str, backend: str) -> Value:
-        """Returns the seconds of one more byte: the slope over sizes."""
+        """Returns the seconds per further byte: the slope over sizes."""
         cost = self.subject.models.cost(algorithm, backend)
         if cost is None:
             raise NotKnown(f"no line over sizes could be fitted to oneshot/{algorithm}/{backend}")
         return Value(cost.byte) * 1e-9
 
     def teehash(self, key: str, name: str, figure: Callable[[TeehashReport], float]) -> Value:
-        """Returns the figure called `name` of every run of a step, as one value."""
+        """Returns the median of `figure` over all reports of a step; `name` names the figure."""
         reports = self._reports.get(key)
         if not reports:
             raise self.absent(key)
@@ -160,7 +160,7 @@ class Lookup:
         return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
 
     def ran(self, key: str) -> str:
-        """Returns true if teehash did what a step asks of it; where it tried."""
+        """Returns "yes" if teehash did this step, "no" if it tried and couldn't."""
         if key in self._reports:
             return "yes"
         if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
@@ -172,24 +172,24 @@ class Lookup:
         return exactly(self._case(key).time.count)
 
     def verified(self, key: str) -> str:
-        """Says whether the output was verified: teebench times nothing whose output was wrong."""
+        """Returns whether the output was verified; teebench never times a wrong output."""
         self._case(key)
         return "verified" if self.subject.run.cases[key].case.verified else "not verified"
 
     def fact(self, name: str) -> Value | str:
         """Returns a fact of the machine record, such as ta_counter.hz."""
         group, _, key = name.partition(".")
-        found = getattr(getattr(self.machine, group), key)
-        if found is None:
+        fact = getattr(getattr(self.machine, group), key)
+        if fact is None:
             raise self._unknown(name)
-        if isinstance(found, bool):
-            return "yes" if found else "no"
-        if isinstance(found, tuple):
-            return "; ".join(found) if found else "none"
-        return exactly(found) if isinstance(found, int | float) else str(found)
+        if isinstance(fact, bool):
+            return "yes" if fact else "no"
+        if isinstance(fact, tuple):
+            return "; ".join(fact) if fact else "none"
+        return exactly(fact) if isinstance(fact, int | float) else str(fact)
 
     def option(self, name: str) -> str:
-        """Returns how an option of the kernel's configuration is set."""
+        """Returns the setting of an option in the kernel's configuration."""
         if self.machine.kernel.options is None:
             raise self._unknown("kernel.options")
         for line in self.machine.kernel.options:
@@ -199,37 +199,41 @@ class Lookup:
         raise NotKnown("teebench doesn't record this option")
 
     def driver(self, algorithm: str, what: str, kind: str = "") -> Value | str:
-        """Returns `name` or `priority` of the driver that the kernel prefers; with `kind`, among
-        those that have it in their names."""
+        """Returns `name` or `priority` of the driver that the kernel prefers; `kind` restricts the
+        choice to drivers whose names contain it."""
         if self.machine.crypto.kernel_drivers is None:
             raise self._unknown("crypto.kernel_drivers")
         pattern = re.compile(rf"{re.escape(algorithm)}\s+(\S*)\s+priority\s+(\d+)(?!\S)")
         lines = filter(None, map(pattern.match, self.machine.crypto.kernel_drivers))
-        found = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
-        if not found:
+        drivers = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
+        if not drivers:
             named = f"{kind} driver".strip()
             raise NotKnown(
                 f"the kernel lists no {named} for {algorithm}; modules are loaded on first use"
             )
-        priority, name = max(found)
+        priority, name = max(drivers)
         return exactly(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
-        """Returns who did the work of a case, by the evidence: an accelerator, the CPU's
-        instructions …"""
+        """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
+        instructions."""
         self._case(key)
-        for one in offloads(self.subject.run, self.subject.models):
-            if one.key == key:
-                return f"{WORDS[one.outcome]} ({one.driver})" if one.driver else WORDS[one.outcome]
+        for offload in offloads(self.subject.run, self.subject.models):
+            if offload.key == key:
+                return (
+                    f"{WORDS[offload.outcome]} ({offload.driver})"
+                    if offload.driver
+                    else WORDS[offload.outcome]
+                )
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
-        """Returns bytes a second of the fastest driver of the kernel that an outcome is proven
-        of."""
+        """Returns the bytes per second of the fastest kernel driver that is proven to have this
+        `outcome`."""
         return self.rate(self._fastest(outcome, work, parameters))
 
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
-        """Returns `name` or `priority` of that driver."""
+        """Returns `name` or `priority` of the driver that `rate_by` finds."""
         key = self._fastest(outcome, work, parameters)
         driver = self.subject.run.cases[key].case.kernel_driver
         assert driver is not None
@@ -240,35 +244,38 @@ class Lookup:
         return exactly(driver.priority)
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
-        """Returns the case of the kernel's fastest driver that an outcome is proven of."""
-        found = []
-        for one in offloads(self.subject.run, self.subject.models):
-            case = self.subject.run.cases[one.key].case
+        """Returns the case of the fastest kernel driver that is proven to have this `outcome`."""
+        measured = []
+        for offload in offloads(self.subject.run, self.subject.models):
+            case = self.subject.run.cases[offload.key].case
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
-            if mine and one.driver is not None:
-                found.append(one)
-        if not found:
+            if mine and offload.driver is not None:
+                measured.append(offload)
+        if not measured:
             raise NotKnown("no driver of the kernel was measured")
-        fitting = [one.key for one in found if one.outcome == outcome]
+        fitting = [offload.key for offload in measured if offload.outcome == outcome]
         if not fitting:
-            are = ", ".join(sorted({f"{one.driver} is {WORDS[one.outcome]}" for one in found}))
+            are = ", ".join(
+                sorted({f"{offload.driver} is {WORDS[offload.outcome]}" for offload in measured})
+            )
             raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {are}")
         return max(fitting, key=lambda key: self.rate(key).median)
 
     def timeline(self, key: str, what: str) -> Value:
-        """Sums up what the recorded pass of a step did after opening and before closing."""
+        """Returns `elapsed` or `cpu` (seconds), `switches`, or `share` (cpu ÷ elapsed) of a step's
+        recorded run, from after opening to before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
-                costs = [one for one in told(record).costs if one.step not in ("open", "close")]
-                elapsed = sum(one.ns for one in costs) * 1e-9
-                cpu = sum(one.on for one in costs) * 1e-9
-                switches = float(sum(one.switches for one in costs))
-                known = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
-                return exactly(cpu / elapsed if what == "share" else known[what])
+                costs = [cost for cost in told(record).costs if cost.step not in ("open", "close")]
+                elapsed = sum(cost.ns for cost in costs) * 1e-9
+                cpu = sum(cost.on for cost in costs) * 1e-9
+                switches = float(sum(cost.switches for cost in costs))
+                sums = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
+                return exactly(cpu / elapsed if what == "share" else sums[what])
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
-        """Returns what the document of the run's plan printed, with its unit put right."""
+        """Returns a figure of the document of the run's plan, with its unit corrected."""
         figure = load().get(self.subject.run.plan or "", table, row, column)
         if figure.value is None:
             raise NotKnown(f"{row} is no number in the document")
@@ -278,6 +285,6 @@ class Lookup:
         return exactly(load().constant(name))
 
     def _unknown(self, fact: str) -> NotKnown:
-        """Returns why a fact of the machine is null."""
+        """Returns the exception that says why a fact of the machine is null."""
         reason = self.machine.reasons.get(fact)
         return NotKnown((reason or f"the machine didn't tell {fact}").rstrip("."))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A published table with what was measured here beside it, and what the audit says of it."""
+"""A published table with this run's values beside it, and the audit's findings on it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -27,43 +27,43 @@ from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
-"""Numbers whose thousands are set apart; decimals stay as they were printed, and so do names such
-as 48310000.rng."""
+"""Numbers whose thousands are set apart: five digits or more before the point. Names such as
+48310000.rng stay as printed."""
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
 _GLUED = ("%", "x")
-"""Units that are written without a space, and stay beside their number."""
+"""Units that are written without a space and always stay with their number."""
 
 
 def blocks(
     seed: SeedTable, lookup: Lookup, reference: Reference, findings: Sequence[Finding]
 ) -> list[Block]:
-    """Returns what the document has under a title, closed: tables, reasons, source and findings."""
+    """Returns a folded block of the report for one table: cells, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
     if not seed.tall:
         tables = [cells.table(tuple(seed.columns))]
     else:
         tables = [cells.table([name], name * (len(seed.columns) > 1)) for name in seed.columns]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
-    said_ = tuple(said(finding) for finding in findings)
+    claims = tuple(said(finding) for finding in findings)
     source = Paragraph((Quiet(_source(seed, reference)),))
-    bullets = [[Bullets(items)] if items else [] for items in (reasons, said_)]
-    note = f"{fmt.plural(len(said_), 'contradiction')} of its own" if said_ else "beside this run"
+    bullets = [[Bullets(items)] if items else [] for items in (reasons, claims)]
+    note = f"{fmt.plural(len(claims), 'contradiction')} of its own" if claims else "beside this run"
     return [Fold(seed.title, note, (*tables, *bullets[0], source, *bullets[1]))]
 
 
 @dataclass(slots=True)
 class _Cells:
-    """The cells of a table."""
+    """Makes the cells of a table; collects the reasons for empty ones."""
 
     seed: SeedTable
     lookup: Lookup
     reference: Reference
     reasons: list[str] = field(default_factory=list)
-    """Why cells are empty, each said once below the table."""
+    """Why cells are empty; each reason is listed once below the table."""
     apart: bool = False
-    """Units don't stand in the cells but in the heads, or in a column of their own."""
+    """Units stand in the headings or in a column of their own, not in the cells."""
 
     def _why(self, reason: str) -> Text:
         if reason not in self.reasons:
@@ -74,8 +74,8 @@ class _Cells:
         return self.reference.figures.get((self.seed.document, self.seed.table, row, column))
 
     def _unit(self, row: str, column: str) -> str:
-        """Returns the document's unit of a cell; of one that it hasn't printed, or has words in,
-        what its row or column is declared to be. "text" where there is no number."""
+        """Returns the unit of a cell: the document's, or, if it printed none or words, the unit
+        declared for the row or column; "text" if there is no number."""
         figure, declared = self._figure(row, column), self.seed.rows[row].unit
         if figure is not None and (figure.corrected_unit != "text" or not declared):
             return figure.corrected_unit
@@ -83,41 +83,41 @@ class _Cells:
         return declared or column_unit or ("count" if self._formula(row, column) else "text")
 
     def _formula(self, row: str, column: str) -> Formula | None:
-        """Returns how a cell is measured; a deviation as the column that it is of."""
+        """Returns the formula of a cell; for a deviation, that of the column that it belongs to."""
         return self.seed.cells.get((row, self.seed.columns[column].sd_of or column))
 
     def _laid_out(self, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Takes units out of the cells: returns the unit of each column, or of each row, if each of
-        them has one."""
+        """Moves units out of the cells if each column, or else each row, has a single unit; returns
+        the units of the columns and of the rows."""
         rows, units, words = self.seed.rows, {}, set()
         for row in rows:
             for name in names:
                 if (unit := self._unit(row, name)) not in ("text", *_GLUED):
                     units[row, name] = unit_for(unit)[1].strip()
                 elif unit == "text" and self._figure(row, name) is not None:
-                    words.add(name)  # a head's unit would be that of words, too
+                    words.add(name)  # the heading's unit would also apply to the words
         by_column = {name: {u for (_, of), u in units.items() if of == name} for name in names}
         by_column |= {name: {*by_column[name], ""} for name in words if by_column[name]}
         by_row = {row: {u for (of, _), u in units.items() if of == row} for row in rows}
-        for found in (by_column, by_row):
-            if all(len(one) < 2 for one in found.values()):
+        for by_line in (by_column, by_row):
+            if all(len(line_units) < 2 for line_units in by_line.values()):
                 self.apart = True
-                made = {name: "".join(one) for name, one in found.items()}
-                return (made, {}) if found is by_column else ({}, made)
+                made = {name: "".join(line_units) for name, line_units in by_line.items()}
+                return (made, {}) if by_line is by_column else ({}, made)
         self.apart = False
         return {}, {}
 
     def table(self, names: Sequence[str], caption: str = "") -> Table:
-        """Returns a table of these columns of the document, each measured and published. Its units
-        stand in the heads of its columns, or in a column."""
+        """Returns a table of these columns of the document, each as measured and as published. The
+        units stand in the headings, or in a column of their own."""
         slots = [slot for name in names for slot in self._slots(name)]
         heads, units = self._laid_out(names)
         with_unit = any(units.values())
         titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
         for name, title, _ in slots:
             unit = heads.get(name, "") if title != "ratio" else ""
-            there = f"({unit})".lower() in title.lower()
-            titles.append(Column(title, unit="" if there else unit))
+            in_title = f"({unit})".lower() in title.lower()
+            titles.append(Column(title, unit="" if in_title else unit))
         lines: list[tuple[Cell, ...]] = []
         for row in self.seed.rows:
             cells = [cell(row, name) for name, _, cell in slots]
@@ -131,8 +131,8 @@ class _Cells:
         return Table(tuple(titles), tuple(lines), caption, stacked=True)
 
     def _slots(self, name: str) -> list[tuple[str, str, Callable[[str, str], list[Cell]]]]:
-        """Returns the columns of one of the document's, with their titles and cells: what was
-        measured (in a tall table a column for each statistic), the published figures, the ratio."""
+        """Returns the table's columns for one column of the document, each with title and cells:
+        the measured (one per statistic in a tall table), the published, and the ratio."""
         seed, slots = self.seed, list[tuple[str, str, Callable[[str, str], list[Cell]]]]()
         empty = not seed.cells and any(row.why for row in seed.rows.values())  # each cell says why
         measured = seed.tall or empty or any(self._formula(row, name) for row in seed.rows)
@@ -141,7 +141,7 @@ class _Cells:
                 slots.append((name, title, partial(self._statistic, place)))
         elif measured:
             slots.append((name, name, self._measured))
-        if name in {one.column for one in self.reference.table(seed.document, seed.table)}:
+        if name in {figure.column for figure in self.reference.table(seed.document, seed.table)}:
             title = "published" if measured else f"{name}: published"
             slots.append((name, title, self._as_published))
         ratios = [self._quotient(row, name) for row in seed.rows] if measured else []
@@ -153,11 +153,11 @@ class _Cells:
         return [self._measured(row, column)[place]]
 
     def _of_means(self, name: str) -> bool:
-        """Returns true for a column whose deviations have a column of their own."""
+        """Returns true for a column whose standard deviations are in a column of their own."""
         return any(column.sd_of == name for column in self.seed.columns.values())
 
     def _value(self, row: str, column: str) -> Value | Cell:
-        """Returns what was measured, or what to write in its place."""
+        """Returns the measured value, or the cell to show if there is none."""
         formula, figure = self._formula(row, column), self._figure(row, column)
         try:
             if formula is not None:
@@ -171,9 +171,8 @@ class _Cells:
         return self._why("a statement of the document; nothing to measure")
 
     def _quotient(self, row: str, column: str) -> float | None:
-        """Returns the measured figure as a multiple of the published one: None where there is no
-        number, where one is a loss and the other a gain, of deviations, and for times of an
-        emulated board beside those of hardware."""
+        """Returns measured ÷ published. Returns None for standard deviations, if either isn't a
+        number, if only one is negative, and for an emulated board's times beside hardware's."""
         figure, deviation = self._figure(row, column), self.seed.columns[column].sd_of
         if figure is None or figure.value is None or figure.base.mid <= 0 or deviation:
             return None
@@ -203,9 +202,8 @@ class _Cells:
         return [(shown, Quiet(printed)) if printed else (shown,)]
 
     def _measured(self, row: str, column: str) -> list[Cell]:
-        """Returns what was measured, in the document's unit, with three statistics more: in a tall
-        table the median, its interval, mean and deviation; else median, mean or deviation, and
-        what stands below it."""
+        """Returns four cells, in the document's unit. In a tall table: median, interval, mean and
+        deviation; otherwise the median, mean or deviation, and the three lines below it."""
         value = self._value(row, column)
         if not isinstance(value, Value):
             return [value, "", "", ""]
@@ -228,7 +226,7 @@ class _Cells:
 
 def _interval(value: Value) -> str:
     shown = fmt.span(value.interval) if value.interval is not None else ""
-    return shown if fmt.TO in shown else ""  # narrower than what is printed
+    return shown if fmt.TO in shown else ""  # narrower than the printed digits
 
 
 def said(finding: Finding) -> Text:
@@ -237,7 +235,7 @@ def said(finding: Finding) -> Text:
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:
-    """Returns where the published figures are from, which units were put right, and the table's
+    """Returns where the published figures are from, which units were corrected, and the table's
     note."""
     figures = [f for f in reference.table(seed.document, seed.table) if f.row in seed.rows]
     document = reference.documents[seed.document]
@@ -253,15 +251,15 @@ def _source(seed: SeedTable, reference: Reference) -> str:
 
 
 def unit_for(unit: str) -> tuple[float, str]:
-    """Returns the factor of base units, and what to write after the number: the document's unit in
-    all cells of a row or column, so that they can be compared."""
+    """Returns the factor from base units to the document's unit, and the text behind the number.
+    All cells of a row or column use this unit, so that they can be compared."""
     if unit in ("", "text", "count", "errno", "ratio"):
         return 1.0, ""
     return 1.0 / UNITS[unit][1], unit if unit in ("%", "x") else f"\N{NO-BREAK SPACE}{unit}"
 
 
 def number(value: float) -> str:
-    """Writes whole numbers whole, and everything else with four digits."""
+    """Writes whole numbers in full, and all others with four significant digits."""
     if value == int(value):
         return fmt.count(int(value))
     return fmt.digits(value, 4)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A call into the TEE, instruction by instruction: from the windows that QEMU's plugin writes to
+"""Calls into the TEE, instruction by instruction: from the windows that QEMU's plugin writes to
 names, call trees, tables and flame graphs."""

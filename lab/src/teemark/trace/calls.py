@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The calls that a program made into the TEE: the file that host/src/watch/watch.c writes
-(host/include/watch_record.h says what is in it). Pure, but for reading the file."""
+"""Reads a program's calls into the TEE from the file that host/src/watch/watch.c writes (format:
+host/include/watch_record.h). Pure, except for reading the file."""
 
 import statistics
 import uuid
@@ -17,7 +17,7 @@ from teemark.base.errors import DataError
 from teemark.trace.names import Names
 
 Function = Literal["open", "close", "invoke", "register", "allocate", "release", "call"]
-FUNCTIONS: tuple[Function, ...] = get_args(Function)[:-1]  # "call" is seen by the kernel alone
+FUNCTIONS: tuple[Function, ...] = get_args(Function)[:-1]  # a "call" is seen by the kernel only
 
 MAGIC = b"TWATCH1"
 
@@ -42,28 +42,28 @@ _PARTIAL = {0xC: "inout", 0xD: "in", 0xE: "out", 0xF: "inout"}
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter of a call; never what is in it."""
+    """The type of a call's parameter, never its content."""
 
-    kind: str  # value in, temporary in, registered out, allocated inout …
-    size: int | None  # bytes; None of a value
+    kind: str  # such as "value in", "registered out", "allocated inout"
+    size: int | None  # bytes of a buffer; None for a value
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     function: Function
-    ta: str  # UUID; "" of shared memory, and where the session isn't known; of "call" its program
+    ta: str  # UUID; "" if there is none or it is unknown; for "call" the program's name
     command: int
     begin: int  # ns
     end: int
     process: int
     thread: int
-    caller: int  # address
+    caller: int  # return address of the call in the program
     params: tuple[Param, ...]
-    size: int  # of shared memory
+    size: int  # bytes of shared memory
     result: int
-    window: int | None  # the number of its trace, if that was kept
+    window: int | None  # number of its window, if that was kept
     printed: int
-    session: int  # Number of the session that it is a call of, 0: of none
+    session: int  # Number of the session that the call belongs to; 0: none
 
     @property
     def ns(self) -> int:
@@ -72,7 +72,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """All calls of one function, or of one command of a TA."""
+    """All calls of one function, or of one command of a TA: a row of the report."""
 
     name: str
     calls: tuple[Call, ...]
@@ -93,29 +93,29 @@ class Kind:
 @dataclass(frozen=True)
 class Watched:
     calls: tuple[Call, ...]
-    lost: int  # made, but found no room
+    lost: int  # calls for which the file had no room
     processes: int
-    own_ns: int  # what a call takes longer because it is watched
+    own_ns: int  # what watching adds to the time of each call
 
     @cached_property
     def seconds(self) -> float:
-        """Returns the seconds from the first call's beginning to the last one's end."""
+        """Returns the seconds from the beginning of the first call to the end of the last."""
         if not self.calls:
             return 0.0
         return (max(c.end for c in self.calls) - min(c.begin for c in self.calls)) / 1e9
 
     @property
     def inside(self) -> int:
-        """Returns the nanoseconds spent in calls; calls of several threads at the same time all
-        count."""
+        """Returns the total nanoseconds of all calls; calls of several threads at the same time are
+        added up."""
         return sum(call.ns for call in self.calls)
 
     def kinds(self, names: Names) -> list[Kind]:
-        """Returns the kinds of calls, the dearest first."""
-        found: dict[str, list[Call]] = defaultdict(list)
+        """Returns the kinds of calls, the kind with the longest total time first."""
+        by_name: dict[str, list[Call]] = defaultdict(list)
         for call in self.calls:
-            found[name_of(call, names)].append(call)
-        kinds = [Kind(name, tuple(calls)) for name, calls in found.items()]
+            by_name[name_of(call, names)].append(call)
+        kinds = [Kind(name, tuple(calls)) for name, calls in by_name.items()]
         return sorted(kinds, key=lambda kind: (-kind.total, kind.name))
 
 
@@ -131,7 +131,7 @@ def name_of(call: Call, names: Names) -> str:
 
 
 def read(file: Path) -> Watched:
-    """Reads a file of calls; raises DataError if it is none, or is cut off."""
+    """Reads a file of calls. Raises DataError if the file has another format or is cut off."""
     data = file.read_bytes()
     if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
         raise DataError(f"{file}: no record of a program's calls")
@@ -145,24 +145,24 @@ def read(file: Path) -> Watched:
 
 
 def _calls(rows: Any) -> tuple[Call, ...]:
-    """Returns the calls in the order of their beginning, with the TA of each session and the kind
+    """Returns the calls in the order in which they began, with the TA of each session and the kind
     of each memory reference."""
     sessions: dict[tuple[int, int], tuple[int, str]] = {}
     memory: dict[tuple[int, int], str] = {}
-    found: list[Call] = []
+    calls: list[Call] = []
     for row in rows[np.argsort(rows["begin"], kind="stable")]:
         function = FUNCTIONS[int(row["function"])]
         key = int(row["pid"]), int(row["handle"])
         session, ta = sessions.get(key, (0, ""))
         if function == "open":
             ta = str(uuid.UUID(bytes_le=bytes(row["uuid"])))
-            session = 0 if row["result"] else len(found) + 1
+            session = 0 if row["result"] else len(calls) + 1
             sessions[key] = session, ta
         elif function in ("register", "allocate"):
             memory[key] = f"{function}d" if function == "allocate" else "registered"
         mine = function in ("open", "close", "invoke")
         numbers = {name: int(row[name]) for name in _NUMBERS}
-        found.append(
+        calls.append(
             Call(
                 function=function,
                 ta=ta if mine else "",
@@ -174,27 +174,27 @@ def _calls(rows: Any) -> tuple[Call, ...]:
                 **numbers,
             )
         )
-    return tuple(found)
+    return tuple(calls)
 
 
 _NUMBERS = ("command", "begin", "end", "caller", "size", "result", "printed")
 
 
 def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tuple[Param, ...]:
-    found = []
+    params = []
     for index in range(4):
         kind = int(row["types"]) >> 4 * index & 0xF
         size = int(row["params"][index]["size"])
         if kind in _KINDS:
-            found.append(Param(_KINDS[kind], size if kind >= 5 else None))
+            params.append(Param(_KINDS[kind], size if kind >= 5 else None))
         elif kind in _PARTIAL:
             how = memory.get((process, int(row["params"][index]["memory"])), "registered")
-            found.append(Param(f"{how} {_PARTIAL[kind]}", size))
-    return tuple(found)
+            params.append(Param(f"{how} {_PARTIAL[kind]}", size))
+    return tuple(params)
 
 
 class Maps:
-    """/proc/PID/maps: which file an address of a process belongs to."""
+    """A process's /proc/PID/maps, to find the file that an address belongs to."""
 
     def __init__(self, text: str) -> None:
         self._parts: list[tuple[int, int, int, str]] = []
@@ -209,7 +209,7 @@ class Maps:
         return list(dict.fromkeys(part[3] for part in self._parts))
 
     def find(self, address: int) -> tuple[str, int] | None:
-        """Returns the file that an address is in, and the offset in it."""
+        """Returns the file mapped at an address, and the offset in it; None if there is none."""
         for first, end, offset, file in self._parts:
             if first <= address < end:
                 return file, address - first + offset

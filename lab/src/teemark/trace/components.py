@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which part of the system a function belongs to."""
+"""Assigns functions to the parts of the system."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ _LOCKS = re.compile(
     r"spinlock_count|cpu_spin_|mutex_|spinlock|assert_have|thread_get_tsd|wq_|condvar)"
 )
 
-# The beginning of a source file's path in OP-TEE decides: the first that fits.
+# Parts of OP-TEE by the beginning of the source file's path; the first match counts.
 _CORE = (
     ("core/lib/libtomcrypt", "core: crypto"),
     ("core/crypto", "core: crypto"),
@@ -60,8 +60,8 @@ def component(function: Function, source: str | None) -> str:
 
 
 def source_lines(elf: Path, addresses: Sequence[int]) -> Mapping[int, str]:
-    """Returns file:line in OP-TEE's source of addresses in its core; none without binutils, and
-    file:? or ??:0 of code without DWARF."""
+    """Returns FILE:LINE in OP-TEE's source for each address in the core. Nothing without binutils;
+    FILE:? or ??:0 for code without DWARF."""
     program = shutil.which("aarch64-linux-gnu-addr2line")
     if program is None or not addresses:
         return {}
@@ -77,6 +77,6 @@ def source_lines(elf: Path, addresses: Sequence[int]) -> Mapping[int, str]:
 
 
 def _in_tree(path: str) -> str:
-    """Returns the path inside OP-TEE's source tree: from `core/` or `lib/` on."""
-    found = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
-    return found[1] if found else path
+    """Returns the path within OP-TEE's source tree, beginning with `core/` or `lib/`."""
+    match = re.search(r"(?:^|/)((?:core|lib)/.*)$", path)
+    return match[1] if match else path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two traces of the same case: which functions make the difference. Pure."""
+"""Compares two traces of a case by functions. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from teemark.trace.profile import CaseTrace, Function, Trace
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A function's own instructions, without what it calls."""
+    """A function whose own instructions changed; the functions that it calls aren't included."""
 
     function: Function
     before: int
@@ -22,35 +22,35 @@ class Change:
 
 
 def other_cases(before: Trace, after: Trace) -> list[str]:
-    """Returns what two traces don't have in common, a sentence each: another OP-TEE or other
-    options of it, and cases that only one of them has."""
-    told = []
+    """Returns sentences on what only one of two traces has: another OP-TEE, other options, further
+    cases."""
+    lines = []
     if before.optee != after.optee:
-        told.append(f"The other run had another OP-TEE: {before.optee}; this one: {after.optee}.")
+        lines.append(f"The other run had another OP-TEE: {before.optee}; this one: {after.optee}.")
     keys = [[case.case for case in trace.cases] for trace in (before, after)]
     for which, own, others in (("the other run", *keys), ("this run", *reversed(keys))):
         alone = [key for key in own if key not in others]
         if alone:
-            told.append(f"Only {which} has {', '.join(alone)}.")
-    return told
+            lines.append(f"Only {which} has {', '.join(alone)}.")
+    return lines
 
 
 def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:
-    """Returns every function that differs, the largest difference first. They add up to the
-    whole."""
-    known = {(f.level, f.name): f for case in (after, before) for f in case.functions}
-    found = [
+    """Returns every function that changed, the largest difference first. The sum is the total
+    change."""
+    functions = {(f.level, f.name): f for case in (after, before) for f in case.functions}
+    changed = [
         Change(function, before.own.get(key, 0), after.own.get(key, 0))
-        for key, function in known.items()
+        for key, function in functions.items()
         if before.own.get(key, 0) != after.own.get(key, 0)
     ]
-    return sorted(found, key=lambda c: (-abs(c.more), c.function.level, c.function.name))
+    return sorted(changed, key=lambda c: (-abs(c.more), c.function.level, c.function.name))
 
 
-def in_words(found: Sequence[Change], most: int) -> str:
-    """Names the functions that changed most, and what the others changed together."""
-    said = [f"{c.function.name} ({c.function.level}) {fmt.change(c.more)}" for c in found[:most]]
-    if rest := found[most:]:
+def in_words(changed: Sequence[Change], most: int) -> str:
+    """Names the functions that changed most, and the sum of the other changes."""
+    words = [f"{c.function.name} ({c.function.level}) {fmt.change(c.more)}" for c in changed[:most]]
+    if rest := changed[most:]:
         total = fmt.change(sum(change.more for change in rest))
-        said.append(f"{fmt.plural(len(rest), 'function')} more {total}")
-    return ", ".join(said)
+        words.append(f"{fmt.plural(len(rest), 'function')} more {total}")
+    return ", ".join(words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A flame graph as inline SVG: the caller above, what it calls below, as wide as it takes
+"""A flame graph as inline SVG: each caller above the functions that it calls, widths by
 instructions; readable without JavaScript, and in both themes. With a second trace, widths are the
-new one's, and colours say what became more (red) or less (blue)."""
+new trace's, and colours show growth (red) or shrinking (blue)."""
 
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
@@ -18,12 +18,12 @@ _LEVELS = {
     "S-EL0": ("#93c3ee", "S-EL0 TAs"),
     "": ("#c9c9c9", "another process"),
 }
-"""Colour and words of each level."""
+"""The colour and the name of each level."""
 
 _ROW = 18
 _FONTS = "ui-monospace,Menlo,Consolas,monospace"
-_LETTER = 6.65  # Pixels of a letter of the widest of them, at 11 pixels
-_THIN = 0.4  # Narrower frames are left out: nobody sees them
+_LETTER = 6.65  # Width of the widest font's letter, pixels at size 11
+_THIN = 0.4  # Frames narrower than this, in pixels, are invisible and left out
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class _Frame(FunctionCost):
 
 
 def _merge(root: _Frame, case: CaseTrace, *, before: bool) -> None:
-    """Adds a trace; frames of the same name at the same place are one."""
+    """Adds a trace to the tree; frames of one name under the same caller are merged."""
     frames: list[_Frame] = []
     for index, node in enumerate(case.nodes):
         above = frames[node.parent] if node.parent >= 0 else root
@@ -60,7 +60,7 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     parts = [*named, f'<g font-family="{_FONTS}" font-size="11">']
 
     def draw(frame: _Frame, x: float, y: float) -> float:
-        """Draws a frame and all below; returns where the last row ends."""
+        """Draws a frame and the frames below; returns the y at which the last row ends."""
         wide, name = frame.total * scale, frame.function.name
         colour = _difference_colour(frame) if differs else _LEVELS[frame.function.level][0]
         room = int((wide - 5) / _LETTER)
@@ -85,24 +85,24 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
 
 
 def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
-    """Returns the colours that are there, with their names."""
+    """Returns the colours in use, with their names."""
     if differs:
         return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
-    there = {*case.levels(), *("" for _ in case.others())}
-    return [entry for level, entry in _LEVELS.items() if level in there]
+    levels = {*case.levels(), *("" for _ in case.others())}
+    return [entry for level, entry in _LEVELS.items() if level in levels]
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
     function = frame.function
     place = f" ({function.level}, {function.component})" if function.level else ""
-    said = f"{function.name}{place}: {fmt.count(frame.total)} instructions"
+    title = f"{function.name}{place}: {fmt.count(frame.total)} instructions"
     if whole:
-        said += f" ({fmt.share(frame.total / whole, 3)})"
+        title += f" ({fmt.share(frame.total / whole, 3)})"
     if frame.self != frame.total:
-        said += f", {fmt.count(frame.self)} by itself"
+        title += f", {fmt.count(frame.self)} by itself"
     if frame.calls:
-        said += f", {fmt.plural(frame.calls, 'call')}"
-    return said + (f"; before: {fmt.count(frame.before)}" if differs else "")
+        title += f", {fmt.plural(frame.calls, 'call')}"
+    return title + (f"; before: {fmt.count(frame.before)}" if differs else "")
 
 
 def _difference_colour(frame: _Frame) -> str:

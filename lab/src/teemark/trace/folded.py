@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Folded stacks: `frame;frame;frame count` lines, sorted, as flamegraph.pl and others read them.
-Frames carry their exception level. Of several cases, the case is the first frame."""
+"""Folded stacks for flamegraph.pl and other tools: sorted lines `frame;frame;frame count`. Each
+frame has its exception level. With several cases, the case is the first frame."""
 
 from collections import Counter
 

@@ -34,13 +34,13 @@ class Names:
         return self.tas.get(ta, f"TA {ta[:8]}")
 
     def command(self, ta: str, number: int) -> str:
-        known = self.commands.get((ta, number))
-        return known if known is not None else f"command {number}"
+        name = self.commands.get((ta, number))
+        return name if name is not None else f"command {number}"
 
 
 def read(files: Iterable[Path]) -> Names:
-    """Reads the names that files give. A later file's names take the place of an earlier one's.
-    UsageMistake where a file can't be read; a header that names no TA has none."""
+    """Returns the names that the files give; later files override earlier ones. Raises UsageMistake
+    if a file can't be read. A header without a TA's UUID gives no names."""
     names = Names()
     for file in files:
         try:
@@ -55,12 +55,12 @@ def read(files: Iterable[Path]) -> Names:
 
 
 def _header(names: Names, text: str) -> None:
-    """Reads a header with one TA: its UUID as an initializer, and its commands as macros or an
+    """Reads a header of a single TA: its UUID is an initializer, its commands are macros or an
     enum."""
-    found = _UUID.findall(text)
-    if len(found) != 1:
+    uuids = _UUID.findall(text)
+    if len(uuids) != 1:
         return
-    name, *parts = found[0]
+    name, *parts = uuids[0]
     numbers = [int(word, 16) for word in re.findall(r"0x[0-9a-fA-F]+", " ".join(parts))]
     node = int.from_bytes(bytes(numbers[5:]), "big")
     try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where a block of instructions belongs: exception level, file, function.
+"""Locates a block of instructions: exception level, file, function.
 
-QEMU's plugin tells a block's virtual address and where it lies in QEMU's own memory. Secure RAM is
-one piece of that memory, and TF-A runs with virtual addresses equal to physical ones: any block of
-TF-A therefore gives the physical address of all blocks in secure RAM. Virtual addresses alone don't
-tell: OP-TEE's vectors run inside a TA's range of addresses. Whatever is said of a block is checked
-by its instructions, which must be those of the file."""
+QEMU's plugin gives a block's virtual address and its place in QEMU's own memory. Secure RAM is one
+piece of that memory, and TF-A's virtual addresses equal its physical ones: any block of TF-A thus
+gives the physical address of all blocks in secure RAM. Virtual addresses alone aren't enough:
+OP-TEE's vectors run inside a TA's range of addresses. Each located block is checked: its
+instructions must be those in the file."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from teemark.base.errors import DataError
 from teemark.trace.symbols import Elf, Table
 from teemark.trace.window import Window
 
-SECURE_RAM = range(0x0E000000, 0x0F000000)  # of QEMU's machine `virt`
+SECURE_RAM = range(0x0E000000, 0x0F000000)  # physical addresses, QEMU's machine `virt`
 
 
 class Domain(IntEnum):
-    """The domains, as trace/walk.c numbers them."""
+    """Who executes a block; the numbers are those of trace/walk.c."""
 
     PROGRAM = 0
     KERNEL = 1
@@ -73,7 +73,7 @@ _KINDS = (  # mask, value
 
 
 def kind_of(word: int) -> Kind:
-    """Returns what an instruction at a block's end does."""
+    """Returns the kind of an instruction at a block's end, such as a call or a return."""
     for mask, value, kind in _KINDS:
         if word & mask == value:
             return kind
@@ -82,30 +82,30 @@ def kind_of(word: int) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files and tables that names come from."""
+    """The files and tables from which the names of functions are read."""
 
     kernel: Table
     tfa: Elf
     core: Elf | None  # OP-TEE's tee.elf; None: the core is one block
-    core_code: range  # Where the core's code lies; its link addresses are physical ones
+    core_code: range  # Physical addresses of the core's code, which equal its link addresses
     programs: tuple[Elf, ...]  # Programs and libraries of the normal world
-    tas: tuple[Elf, ...]  # Trusted Applications, and ldelf where its file is there
+    tas: tuple[Elf, ...]  # Trusted Applications, and ldelf if its file is there
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     domain: Domain
-    module: str  # a file's name, `kernel`, or a kernel module
+    module: str  # a file's name, "kernel", or a kernel module
     name: str
-    address: int  # in its file; 0 where it has no name
+    address: int  # address in its file; 0 if it has no name
     named: bool = True
 
 
 PLACE = np.dtype(
     [("address", "<u8"), ("function", "<u4"), ("domain", "u1"), ("kind", "u1"), ("flags", "<u2")]
 )
-"""A row of the table that trace/walk.c reads. Addresses of programs and TAs count from their file's
-beginning: newer versions of QEMU execute one block at all addresses where its page is mapped."""
+"""A row of the table that trace/walk.c reads. A program's or TA's address is relative to its file,
+since newer versions of QEMU execute one block at every address where its page is mapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +124,22 @@ def locate(window: Window, sources: Sources) -> Places:
 
 
 def anchor(window: Window, tfa: Elf) -> int | None:
-    """Returns haddr - physical address in secure RAM; None where no block of TF-A was translated.
-    DataError where blocks lie at TF-A's addresses, and aren't its instructions."""
+    """Returns haddr - physical address in secure RAM; None if no block of TF-A was translated.
+    Raises DataError if blocks at TF-A's addresses have other instructions."""
     (code,) = tfa.codes[:1]
     vaddr = window.blocks["vaddr"]
-    there = np.flatnonzero((vaddr >= code.address) & (vaddr < code.end))
-    found: Counter[int] = Counter()
-    for block in there.tolist():
+    blocks = np.flatnonzero((vaddr >= code.address) & (vaddr < code.end))
+    offsets: Counter[int] = Counter()
+    for block in blocks.tolist():
         address = int(vaddr[block])
         if tfa.holds(address, window.code(block)):
-            found[int(window.blocks["haddr"][block]) - address] += 1
-    if len(there) and not found:
+            offsets[int(window.blocks["haddr"][block]) - address] += 1
+    if len(blocks) and not offsets:
         raise DataError(
             f"{tfa.file}: not the TF-A that the board ran: its instructions differ",
             hint="name the folder of the build that the board's flash image was made from",
         )
-    return found.most_common(1)[0][0] if found else None
+    return offsets.most_common(1)[0][0] if offsets else None
 
 
 class _Locator:
@@ -153,7 +153,7 @@ class _Locator:
         self.kernel_vectors = [range(s.address, s.address + 0x800) for s in kernel.named("vectors")]
         hardened = kernel.named("__bp_harden_el1_vectors")
         self.kernel_vectors += [range(symbol.address, kernel.end(symbol)) for symbol in hardened]
-        # with the copies for Spectre: tables of 2 KiB
+        # Tables of exception vectors (2 KiB each), the copies against Spectre included.
         tables = sources.core.table.named("thread_excp_vect") if sources.core is not None else []
         self.core_vectors = [
             range(symbol.address, symbol.address + max(symbol.size & ~0x7FF, 0x800))
@@ -169,22 +169,22 @@ class _Locator:
         self._check_core(used, domains, physical)
         files: dict[int, tuple[Elf, int]] = {}
         elfs = {Domain.PROGRAM: self.sources.programs, Domain.TA: self.sources.tas}
-        for of, known in elfs.items():
-            files |= _bases(window, [block for block in used if domains[block] is of], known)
+        for of, candidates in elfs.items():
+            files |= _bases(window, [block for block in used if domains[block] is of], candidates)
         for block in used:
             at = int(window.blocks["vaddr"][block])
             if domains[block] in (Domain.TFA, Domain.CORE):
                 at = physical[block] or 0
             file = files.get(block)
-            found, flags = self._function(domains[block], at, file)
-            if file is not None:  # no other file has the address then
+            function, flags = self._function(domains[block], at, file)
+            if file is not None:  # a table address is unique over all files
                 at = self.files.setdefault(file[0].file, len(self.files) + 1) << 48 | at - file[1]
-            number = self.numbers.setdefault(found, len(self.numbers))
+            number = self.numbers.setdefault(function, len(self.numbers))
             rows[block] = at, number, domains[block], kind_of(int(window.code(block)[-1])), flags
         return Places(tuple(self.numbers), rows)
 
     def _physical(self, block: int) -> int | None:
-        """Returns the address in secure RAM, None outside."""
+        """Returns the block's physical address in secure RAM; None if it is elsewhere."""
         if self.anchor is None:
             return None
         address = int(self.window.blocks["haddr"][block]) - self.anchor
@@ -261,8 +261,8 @@ def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Functio
 def _bases(
     window: Window, blocks: Sequence[int], elfs: Sequence[Elf]
 ) -> dict[int, tuple[Elf, int]]:
-    """Returns the file of each block, and where that was loaded: where its instructions are found
-    at the same place in a page, most blocks deciding first."""
+    """Returns the file and load address of each block. A candidate is a file with the same
+    instructions at the same offset in a page; the candidate that fits most instructions wins."""
     votes: Counter[tuple[int, int]] = Counter()
     holders: dict[tuple[int, int], list[int]] = {}
     for block in blocks:
@@ -273,25 +273,25 @@ def _bases(
                 place = (index, vaddr - address)
                 votes[place] += len(words)
                 holders.setdefault(place, []).append(block)
-    found: dict[int, tuple[Elf, int]] = {}
+    bases: dict[int, tuple[Elf, int]] = {}
     for index, base in sorted(votes, key=lambda place: (-votes[place], place)):
-        fresh = [block for block in holders[index, base] if block not in found]
-        # A lone short block is found in many files by chance.
-        if sum(len(window.code(block)) for block in fresh) < 4 and len(found) < len(blocks) // 2:
+        fresh = [block for block in holders[index, base] if block not in bases]
+        # A single short block occurs in many files by chance.
+        if sum(len(window.code(block)) for block in fresh) < 4 and len(bases) < len(blocks) // 2:
             continue
         for block in fresh:
-            found[block] = (elfs[index], base)
-    return found
+            bases[block] = (elfs[index], base)
+    return bases
 
 
 def _matches(elf: Elf, offset: int, words: NDArray[np.uint32]) -> list[int]:
-    """Returns the addresses at that offset in a page where these instructions are."""
-    found = []
+    """Returns the addresses with this offset in a page at which the file has these instructions."""
+    addresses = []
     for code in elf.codes:
         first = ((offset - code.address) & 0xFFF) // 4
         candidates = np.flatnonzero(code.words[first::1024] == words[0])
         for page in candidates.tolist():
             at = first + 1024 * page
             if np.array_equal(code.words[at : at + len(words)], words):
-                found.append(code.address + 4 * at)
-    return found
+                addresses.append(code.address + 4 * at)
+    return addresses

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A traced case: what is kept of it, and what is computed from that. Pure."""
+"""The profile of a traced case: its stored form, and the figures computed from it. Pure."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ SCHEMA = 1
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-LEVELS = ("EL0", "EL1", "EL3", "S-EL1", "S-EL0")  # From the program inwards, in the order of a call
+LEVELS = ("EL0", "EL1", "EL3", "S-EL1", "S-EL0")  # From the program inwards
 CLOCK_STEP_NS = 16  # The guest's counter runs at 62.5 MHz
 
 INTERRUPT = re.compile(r"el[01][th]?_(64|32)_(irq|fiq)")
@@ -29,26 +29,26 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True):
-    """A place in the call tree."""
+    """A node of the call tree: a function, called by its parent."""
 
-    parent: int  # -1: a root
+    parent: int  # index of a node; -1: a root
     function: int
-    self: int  # instructions in it, without what it calls
+    self: int  # own instructions, without what it calls
     calls: int
     unsure: bool = False
-    """A return was lost while it was on the stack: what is below it may not all be its own."""
+    """A return was lost while this function ran: nodes below it may not be calls of its own."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One recorded call."""
+    """The cost of one recorded call."""
 
     instructions: int
     clock_ns: int | None
-    """The time by the guest's clock, without what its two readings take; None: nothing timed it."""
+    """Time by the guest's clock, less two readings of it; None if nothing timed the call."""
 
 
 class Unnamed(msgspec.Struct, frozen=True):
-    """A block of code that no symbol covers."""
+    """A block of instructions that no symbol covers."""
 
     level: str
     module: str
@@ -57,7 +57,7 @@ class Unnamed(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """Counts how often one place went to another."""
+    """How often execution went from one place to another by one kind of branch or exception."""
 
     origin: str
     target: str
@@ -69,12 +69,12 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     """A line of the source of one of OP-TEE's functions."""
 
     function: int
-    place: str  # core/FILE.c:LINE
+    place: str  # as core/FILE.c:LINE
     instructions: int
 
 
 class CaseTrace(msgspec.Struct, frozen=True, dict=True):
-    """One call, as its median window shows it."""
+    """One traced call: the window with the median number of instructions."""
 
     case: str
     instructions: int
@@ -82,14 +82,14 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     functions: tuple[Function, ...]
     nodes: tuple[Node, ...]
     unnamed: tuple[Unnamed, ...] = ()
-    passes: tuple[Link, ...] = ()  # From level to level
+    passes: tuple[Link, ...] = ()  # Passes between exception levels
     lost: tuple[Link, ...] = ()
-    """Returns to a place that nothing in the window had called from."""
-    lines: tuple[Line, ...] = ()  # The dearest of each function whose build has DWARF
+    """Returns to places from which nothing in the window had called."""
+    lines: tuple[Line, ...] = ()  # Dearest lines of each function; none without DWARF
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """Returns the instructions in each node and below it."""
+        """Returns the instructions of each node, those of the nodes below included."""
         totals = [node.self for node in self.nodes]
         for index in range(len(self.nodes) - 1, -1, -1):  # parents come before children
             if self.nodes[index].parent >= 0:
@@ -97,49 +97,48 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return tuple(totals)
 
     def levels(self) -> dict[str, int]:
-        found = self._by(lambda function: function.level)
-        return {level: found[level] for level in LEVELS if found[level]}
+        by_level = self._by(lambda function: function.level)
+        return {level: by_level[level] for level in LEVELS if by_level[level]}
 
     def components(self) -> list[tuple[str, str, int]]:
         """Returns level, component and instructions, the largest first."""
-        found = self._by(lambda function: (function.level, function.component))
-        return [(*key, count) for key, count in _sorted(found) if count]
+        by_component = self._by(lambda function: (function.level, function.component))
+        return [(*key, count) for key, count in _sorted(by_component) if count]
 
     def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
-        """Groups all functions by `key`, and adds up each group's own instructions, without those
-        of what its functions call."""
-        found: Counter[_Key] = Counter()
+        """Groups the functions by `key`, and returns the sum of each group's own instructions."""
+        sums: Counter[_Key] = Counter()
         for function, cost in self.costs.items():
-            found[key(function)] += cost.self
-        return found
+            sums[key(function)] += cost.self
+        return sums
 
     @cached_property
     def costs(self) -> "dict[Function, FunctionCost]":
-        """Returns the cost of each function, added up over all its places in the tree."""
-        found: dict[Function, FunctionCost] = {}
+        """Returns the cost of each function, summed over its nodes in the tree."""
+        costs: dict[Function, FunctionCost] = {}
         for stack, node, whole in zip(self.stacks, self.nodes, self.totals, strict=True):
             *above, function = stack
-            cost = found.setdefault(function, FunctionCost(function))
+            cost = costs.setdefault(function, FunctionCost(function))
             cost.self += node.self
             cost.calls += node.calls
             cost.unsure |= node.unsure
-            if function not in above:  # a recursion is in its first call's total already
+            if function not in above:  # the outermost call's total includes recursion
                 cost.total += whole
-        return found
+        return costs
 
     @cached_property
     def own(self) -> dict[tuple[str, str], int]:
-        """Returns the instructions of each function, by level and name, without what it calls."""
+        """Returns each function's own instructions, by level and name, without what it calls."""
         return dict(self._by(lambda function: (function.level, function.name)))
 
     @cached_property
     def stacks(self) -> tuple[tuple[Function, ...], ...]:
-        """Returns the functions on the stack at each node, from its root to its own."""
-        found: list[tuple[Function, ...]] = []
+        """Returns each node's stack of functions, from the root to the node itself."""
+        stacks: list[tuple[Function, ...]] = []
         for node in self.nodes:
-            above = found[node.parent] if node.parent >= 0 else ()
-            found.append((*above, self.functions[node.function]))
-        return tuple(found)
+            above = stacks[node.parent] if node.parent >= 0 else ()
+            stacks.append((*above, self.functions[node.function]))
+        return tuple(stacks)
 
     @property
     def nameless(self) -> int:
@@ -152,7 +151,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return self._by(lambda function: (function.level, function.named))["S-EL1", False]
 
     def interrupts(self) -> tuple[int, int]:
-        """Returns how many there were, and what the kernel did for them."""
+        """Returns the number of interrupts, and the instructions that the kernel spent on them."""
         count = instructions = 0
         for index, node in enumerate(self.nodes):
             if INTERRUPT.fullmatch(self.functions[node.function].name):
@@ -161,20 +160,20 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return count, instructions
 
     def others(self) -> list[tuple[str, int]]:
-        """Returns the other threads in the window, with their instructions."""
-        found: Counter[str] = Counter()
+        """Returns the other threads in the window, with the instructions of each."""
+        by_thread: Counter[str] = Counter()
         for node, total in zip(self.nodes, self.totals, strict=True):
             if node.parent < 0 and not self.functions[node.function].level:
-                found[self.functions[node.function].name] += total
-        return _sorted(found)
+                by_thread[self.functions[node.function].name] += total
+        return _sorted(by_thread)
 
     @property
     def slept(self) -> bool:
         return any(self.functions[node.function].name in _SLEEP for node in self.nodes)
 
     def clock_agrees(self) -> bool:
-        """Tells whether the guest's clock says as many nanoseconds as the shown window has
-        instructions, to a step for each of its readings."""
+        """Returns true if the guest's clock shows one nanosecond per instruction of the shown
+        window, within one clock step for each of its two readings."""
         return all(
             abs(sample.clock_ns - sample.instructions) <= 2 * CLOCK_STEP_NS
             for sample in self.samples
@@ -183,7 +182,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
 
 def together(cases: Sequence[CaseTrace]) -> CaseTrace:
-    """Returns the traced calls as if they were a single one, for one flame graph of all."""
+    """Returns all traced calls as a single one, for one flame graph of all."""
     nodes: list[Node] = []
     functions = list(dict.fromkeys(function for case in cases for function in case.functions))
     number = {function: index for index, function in enumerate(functions)}
@@ -202,7 +201,7 @@ class Trace(msgspec.Struct, frozen=True):
     """All traced cases of a run."""
 
     schema: int
-    optee: str  # Which OP-TEE it was, in words
+    optee: str  # Version and origin of OP-TEE, in words
     cases: tuple[CaseTrace, ...]
 
     def case(self, key: str) -> CaseTrace | None:
@@ -216,8 +215,8 @@ class FunctionCost:
     total: int = 0
     calls: int = 0
     unsure: bool = False
-    """`total` may hold calls that aren't its own, or lack some: a return was lost inside."""
+    """A return was lost inside: `total` may include calls of other functions, or lack some."""
 
 
-def _sorted(found: Counter[_Key]) -> list[tuple[_Key, int]]:
-    return sorted(found.items(), key=lambda item: (-item[1], str(item[0])))
+def _sorted(counts: Counter[_Key]) -> list[tuple[_Key, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""trace.json in a run's folder."""
+"""Reads and writes trace.json in a run's folder."""
 
 from pathlib import Path
 
@@ -24,12 +24,12 @@ def write(trace: Trace, directory: Path) -> Path:
 
 
 def find(directory: Path) -> Trace | None:
-    """Returns the trace in a run's folder, if there is one."""
+    """Returns the trace in a run's folder; None if the run has none."""
     return read(directory) if (directory / FILE).is_file() else None
 
 
 def read(place: Path) -> Trace:
-    """Returns the trace of a run: its folder, or the file itself."""
+    """Returns a run's trace; `place` is the run's folder, or the file itself."""
     file = place / FILE if place.is_dir() else place
     try:
         text = file.read_bytes()

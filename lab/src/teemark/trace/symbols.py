@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names of addresses: functions of ELF files, and the kernel's own list of that boot."""
+"""Names of addresses: from the functions of ELF files, and from the running kernel's own list."""
 
 import bisect
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ from teemark.base.harmless import harmless, harmless_line
 @dataclass(frozen=True, slots=True)
 class Symbol:
     address: int
-    size: int  # 0: up to the next one
+    size: int  # bytes; 0: up to the next symbol
     name: str
 
 
 class Table:
-    """Functions by address."""
+    """Functions, found by address."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         best: dict[int, Symbol] = {}
         for symbol in symbols:
-            known = best.get(symbol.address)
-            if known is None or (symbol.size and not known.size):
+            previous = best.get(symbol.address)
+            if previous is None or (symbol.size and not previous.size):
                 best[symbol.address] = symbol
         self._at = sorted(best)
         self._symbols = [best[address] for address in self._at]
@@ -47,7 +47,7 @@ class Table:
         return [symbol for symbol in self._symbols if symbol.name in names]
 
     def end(self, symbol: Symbol) -> int:
-        """Returns where a symbol ends: by its size, else where the next one begins."""
+        """Returns the end address of a symbol: by its size, or where the next symbol begins."""
         if symbol.size:
             return symbol.address + symbol.size
         index = bisect.bisect_right(self._at, symbol.address)
@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Executable memory of an ELF file."""
+    """An executable segment of an ELF file; `words` are its instructions."""
 
     address: int
     words: NDArray[np.uint32]
@@ -74,7 +74,7 @@ class Elf:
     table: Table = field(compare=False)
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
-        """Returns true if these instructions are at that address of the file."""
+        """Returns true if the file has these instructions at that address."""
         for code in self.codes:
             if code.address <= address and address + 4 * len(words) <= code.end:
                 first = (address - code.address) // 4
@@ -95,8 +95,8 @@ def _read(file: Path, name: str, _changed: int) -> Elf:
 
 
 def read_elf(file: Path, name: str | None = None) -> Elf:
-    """Reads an ELF file. `name` is what it is shown as, else the file's own. DataError if it can't
-    be read."""
+    """Reads an ELF file. `name` is the name to show, by default the file's own. Raises DataError if
+    the file can't be read."""
     try:
         return _read(file, name or file.name, file.stat().st_mtime_ns)
     except ELFError as error:
@@ -106,8 +106,8 @@ def read_elf(file: Path, name: str | None = None) -> Elf:
 
 
 def _functions(elf: ELFFile) -> list[Symbol]:
-    """Returns typed functions, and labels of assembly in code sections that lie outside of those:
-    a label behind a function of unknown size is taken for a part of it."""
+    """Returns the typed functions and, outside of those, the labels of assembly code. A label
+    behind a function of unknown size is taken for a part of that function."""
     code = {index for index, section in enumerate(elf.iter_sections()) if section["sh_flags"] & 4}
     functions: list[Symbol] = []
     labels: list[Symbol] = []
@@ -130,7 +130,7 @@ def _functions(elf: ELFFile) -> list[Symbol]:
 
 
 def kallsyms(text: str) -> Table:
-    """Reads /proc/kallsyms as root sees it: functions of the kernel and of its modules."""
+    """Returns the functions in /proc/kallsyms (read as root), of the kernel and its modules."""
     symbols = []
     for line in harmless(text).splitlines():
         words = line.split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A traced call in words and tables, for a terminal and for a report."""
+"""Describes a traced call in words and tables, for a terminal and for a report."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def share(count: int, of: int) -> str:
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:
-    """Yields what a reader must know of a call before its figures."""
+    """Yields the sentences that a reader must know before the call's figures."""
     counts = sorted({sample.instructions for sample in case.samples})
     if len(counts) > 1:
         least, most = fmt.count(counts[0]), fmt.count(counts[-1])
@@ -48,7 +48,7 @@ def remarks(case: CaseTrace) -> Iterator[str]:
             f"{fmt.plural(interrupts, 'interrupt')} inside, timer ticks as a rule: "
             f"{fmt.count(instructions)} instructions ({share(instructions, case.instructions)})."
         )
-    legs = sum(one.count for one in case.passes if (one.origin, one.target) == ("EL1", "EL3"))
+    legs = sum(leg.count for leg in case.passes if (leg.origin, leg.target) == ("EL1", "EL3"))
     if legs > 1:
         yield f"OP-TEE is entered {legs} times: for the call, and after each interrupt and RPC."
     for name, count in case.others():
@@ -59,12 +59,12 @@ def remarks(case: CaseTrace) -> Iterator[str]:
     if case.slept:
         yield "The guest slept inside: its clock went on without instructions."
     elif not case.clock_agrees():
-        said = ", ".join(
+        clocks = ", ".join(
             f"{fmt.count(s.instructions)} and {fmt.count(s.clock_ns)} ns"
             for s in case.samples
             if s.clock_ns is not None
         )
-        yield f"The guest's clock doesn't say the same as the instructions: {said}."
+        yield f"The guest's clock doesn't say the same as the instructions: {clocks}."
     if case.core_nameless:
         yield HOW_TO_NAMES
     nameless = case.nameless - case.core_nameless
@@ -98,10 +98,10 @@ _FIGURES = ("instructions", "share", "calls")
 
 
 def dearest(case: CaseTrace) -> str:
-    """Says which function takes most by itself."""
+    """Returns a sentence on the function with the most instructions of its own."""
     cost = max(case.costs.values(), key=lambda cost: (cost.self, cost.function.name))
     name, level, component = _place(cost.function)
-    # all of a component without symbols is one function of its name
+    # a component without symbols is a single function named [COMPONENT]
     who = f"{component} ({level})" if name == f"[{component}]" else f"{name} ({level}, {component})"
     return (
         f"{who} takes most by itself: {fmt.count(cost.self)} of "
@@ -110,13 +110,13 @@ def dearest(case: CaseTrace) -> str:
 
 
 def _doubt(*costs: FunctionCost) -> str:
-    """Returns a question mark if lost returns make a figure with all calls too small."""
+    """Returns " ?" if a lost return makes the totals of one of these functions uncertain."""
     return " ?" if any(cost.unsure for cost in costs) else ""
 
 
 def functions(case: CaseTrace, ranking: Ranking, top: int) -> Table:
-    """Returns the functions that take most; roots of other threads have no figure with all they
-    call."""
+    """Returns a table of the functions with the most instructions. The roots of other threads have
+    no total, so they only appear in the ranking "by itself"."""
     alone = ranking == "by itself"
     costs = [
         (cost, cost.self if alone else cost.total)
@@ -151,25 +151,25 @@ def components(case: CaseTrace) -> Table:
 
 
 def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
-    found = changes(before, after)
+    changed = changes(before, after)
     rows: list[tuple[Cell, ...]] = [
         (*_place(c.function), fmt.count(c.before), fmt.count(c.after), fmt.change(c.more))
-        for c in found[:top]
+        for c in changed[:top]
     ]
-    if rest := found[top:]:
+    if rest := changed[top:]:
         total = fmt.change(sum(change.more for change in rest))
         rows.append((f"{fmt.plural(len(rest), 'function')} more", "", "", "", "", total))
     return Table(
         (*left(*_PLACE), *right("before", "now", "difference")),
         tuple(rows),
         caption="Functions that make the difference",
-        note=f"{fmt.plural(len(found), 'function')} in all",
+        note=f"{fmt.plural(len(changed), 'function')} in all",
     )
 
 
 def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
-    """Returns who calls the functions of that name and what those call, each with all that is
-    called from there. Raises UsageMistake if nothing in the call has the name."""
+    """Returns the callers of the functions called `name`, and the functions that they call, each
+    with its total instructions. Raises UsageMistake if the call has no such function."""
     costs = [cost for function, cost in case.costs.items() if function.name == name]
     if not costs:
         near = sorted(f.name for f in case.functions if name.lower() in f.name.lower())[:8]
@@ -184,21 +184,21 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
             continue
         caller, function = stack[-2:]
         if (caller.name == name) != (function.name == name):
-            which, other = ("it calls", function) if caller.name == name else ("called by", caller)
-            totals[which][other] += whole
-            calls[which, other] += node.calls
+            which, peer = ("it calls", function) if caller.name == name else ("called by", caller)
+            totals[which][peer] += whole
+            calls[which, peer] += node.calls
     total, alone = sum(cost.total for cost in costs), sum(cost.self for cost in costs)
     doubt = _doubt(*costs)
-    said = (
+    sentence = (
         f"{case.case}: {name} takes {fmt.count(total)}{doubt} instructions "
         f"({share(total, case.instructions)}) with all it calls, {fmt.count(alone)} by itself, in "
         f"{fmt.plural(sum(cost.calls for cost in costs), 'call')}."
     )
-    blocks: list[Block] = [Paragraph((said,))]
-    for which, found in totals.items():
+    blocks: list[Block] = [Paragraph((sentence,))]
+    for which, counts in totals.items():
         rows = tuple(
-            (*_place(one), fmt.count(count), share(count, total), fmt.count(calls[which, one]))
-            for one, count in found.most_common(top)
+            (*_place(f), fmt.count(count), share(count, total), fmt.count(calls[which, f]))
+            for f, count in counts.most_common(top)
         )
         if rows:
             blocks.append(Table((*left(which, *_PLACE[1:]), *right(*_FIGURES)), rows))
@@ -212,15 +212,15 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
 
 
 def size(case: CaseTrace) -> str:
-    """Says how many instructions a call took, and how long by the guest's clock."""
+    """Returns the number of instructions of a call, and its time by the guest's clock, in words."""
     clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
     clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    said = f"{fmt.count(case.instructions)} instructions"
-    return said + (f"; the guest's clock: {clock} ns" if clock else "")
+    text = f"{fmt.count(case.instructions)} instructions"
+    return text + (f"; the guest's clock: {clock} ns" if clock else "")
 
 
 def moved(before: CaseTrace, after: CaseTrace) -> str:
-    """Says how many instructions more or less a call takes."""
+    """Returns the change of a call's instructions in words."""
     more = after.instructions - before.instructions
     return (
         f"{fmt.count(before.instructions)} before, {fmt.count(after.instructions)} now: "
@@ -229,7 +229,7 @@ def moved(before: CaseTrace, after: CaseTrace) -> str:
 
 
 def overview(trace: Trace) -> Table:
-    """Returns a line a call."""
+    """Returns a table with a row per call."""
     rows: list[tuple[Cell, ...]] = []
     for case in trace.cases:
         levels = case.levels()

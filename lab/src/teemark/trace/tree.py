@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The call tree of a window. trace/walk.c makes it: a window has millions of steps."""
+"""The call tree of a window, which has millions of steps: trace/walk.c (C) makes it."""
 
 import struct
 import subprocess
@@ -22,7 +22,8 @@ _KINDS = ("jump", "call", "return", "ERET", "SVC", "SMC", "interrupt or fault")
 @dataclass(frozen=True, slots=True)
 class Tree:
     nodes: tuple[Node, ...]
-    """Functions are numbers of Places.functions; from their count on, roots of other threads."""
+    """`function` of a node is an index of Places.functions; higher numbers: other threads'
+    roots."""
     passes: tuple[Link, ...]
     lost: tuple[Link, ...]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The file that QEMU's plugin writes for each window: trace/window.h says what is in it."""
+"""Reads the file that QEMU's plugin writes for each window (format: trace/window.h)."""
 
 import struct
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from teemark.base.errors import DataError
 MAGIC = b"TTRACE4\0"
 CUT = 1
 
-SAMPLE = 0x71  # The marker of what teebench measures: host/include/marker.h has them all
+SAMPLE = 0x71  # Marker of teebench's samples; all markers are in host/include/marker.h
 
 TEEHASH_PARTS = {0x74: "open", 0x75: "first", 0x76: "step", 0x77: "last", 0x78: "close"}
-"""teehash's, in the order of its work."""
-HASHING = ("first", "step", "last")  # Those that work on a file
+"""Markers of teehash's parts, in the order of its work."""
+HASHING = ("first", "step", "last")  # The parts that hash the file
 
 _HEAD = struct.Struct("<8s6Q")
 BLOCK = np.dtype([("vaddr", "<u8"), ("haddr", "<u8"), ("instructions", "<u4"), ("word", "<u4")])
-PIECE = 1 << 22  # Steps that are counted at once: 32 MiB of the file
+PIECE = 1 << 22  # Steps that are counted at a time, 32 MiB of the file
 STEP = np.dtype([("block", "<u4"), ("instructions", "<u4")])
 
 
@@ -33,12 +33,12 @@ class Window:
     """The instructions that the guest executed between two markers."""
 
     file: Path
-    blocks: NDArray[Any]  # all that QEMU translated since recording was armed
-    words: NDArray[np.uint32]  # their instructions
-    steps: NDArray[Any]  # the blocks in the order in which they were executed
-    instructions: int  # recorded
-    whole: int  # executed: more, where the window was cut
-    marker: int  # It began there
+    blocks: NDArray[Any]  # all blocks that QEMU translated since the recording was armed
+    words: NDArray[np.uint32]  # the instructions of all blocks
+    steps: NDArray[Any]  # executed blocks, in order
+    instructions: int  # instructions recorded
+    whole: int  # instructions executed: more, if the window was cut
+    marker: int  # the marker at its beginning
 
     def used(self) -> NDArray[np.intp]:
         """Returns the blocks that were executed."""
@@ -50,13 +50,13 @@ class Window:
         return self.words[first : first + int(self.blocks["instructions"][block])]
 
     def executed(self) -> NDArray[np.int64]:
-        """Returns the instructions begun in each block."""
+        """Returns how many instructions were begun in each block."""
         return self._counts[1]
 
     @cached_property
     def _counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Returns how often each block was executed, and its instructions. Steps are read in pieces
-        from the file: all at once, with numpy's copies, they would take gigabytes."""
+        """Returns each block's number of executions, and its executed instructions. The steps are
+        read from the file in pieces, since all at once they would take gigabytes."""
         times, instructions = np.zeros((2, len(self.blocks)), np.int64)
         for first in range(0, len(self.steps), PIECE):
             size, place = min(PIECE, len(self.steps) - first), first * STEP.itemsize
@@ -68,7 +68,7 @@ class Window:
 
 
 def read(file: Path, beginning: bool = False) -> Window:
-    """Reads a window. `beginning`: one that was cut is taken as far as it goes, not refused."""
+    """Reads a window. Raises DataError for a window that was cut, unless `beginning` is true."""
     data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")

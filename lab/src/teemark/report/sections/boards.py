@@ -39,15 +39,15 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
         "unit": run.unit,
     }
     empty, inside = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
-    mine = [one for one in models.costs if one.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
-    linux = [one.byte for one in mine if not run.backend(one.backend).secure]
-    known = (
+    mine = [cost for cost in models.costs if cost.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
+    linux = [cost.byte for cost in mine if not run.backend(cost.backend).secure]
+    estimates = (
         empty.estimate if empty else None,
         inside.call if inside else None,
         inside.byte if inside else None,
         min(linux, key=lambda byte: byte.value, default=None),
     )
-    for name, figure in zip(FIGURES, known, strict=True):
+    for name, figure in zip(FIGURES, estimates, strict=True):
         ends = figure and figure.interval
         values = (figure and figure.value, ends and ends.low, ends and ends.high)
         row |= zip((name, f"{name}_low", f"{name}_high"), values, strict=True)
@@ -85,19 +85,19 @@ FAR = 2.0
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
     """Yields each unit with its boards, and the factor from each board's own unit."""
-    yield "instructions", [(one, 1.0) for one in subjects if one.run.icount]
-    yield "time", [(one, 1.0) for one in subjects if not one.run.icount]
-    yield "cycles", [(one, clock) for one in subjects if (clock := ghz(one.run))]
+    yield "instructions", [(subject, 1.0) for subject in subjects if subject.run.icount]
+    yield "time", [(subject, 1.0) for subject in subjects if not subject.run.icount]
+    yield "cycles", [(subject, clock) for subject in subjects if (clock := ghz(subject.run))]
 
 
 def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estimate]]]:
     """Returns the figures of a board that are drawn, by title: its backends with their costs."""
     empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
-    mine = [one for one in subject.models.costs if one.name.startswith(family)]
+    mine = [cost for cost in subject.models.costs if cost.name.startswith(family)]
     byte = f"A byte of {subject.run.title(algorithm)}"
     return {
         "An empty call": [(TEE, empty.estimate)] if empty else [],
-        byte: [(one.backend, one.byte) for one in mine if one.byte.value > 0],
+        byte: [(cost.backend, cost.byte) for cost in mine if cost.byte.value > 0],
     }
 
 
@@ -115,21 +115,21 @@ def beside(
             fills: dict[str, str] = {}
             rows: dict[str, list[Dot]] = {}
             shown = [
-                (one, backend, cost.scaled(factor))
-                for one, factor in those
-                for backend, cost in _costs(one, algorithm).get(title, ())
+                (subject, backend, cost.scaled(factor))
+                for subject, factor in those
+                for backend, cost in _costs(subject, algorithm).get(title, ())
             ]
-            for one, backend, cost in shown:
-                fill, who = colour(one.run.place(backend)), one.run.backend(backend).title
+            for subject, backend, cost in shown:
+                fill, who = colour(subject.run.place(backend)), subject.run.backend(backend).title
                 fills.setdefault(fill, who)
                 dot = Dot(cost.value, fill, f"{who}: {write(cost.value)}")
-                rows.setdefault(one.label, []).append(dot)
-                values = [other.value for _, by, other in shown if by == backend]
+                rows.setdefault(subject.label, []).append(dot)
+                values = [estimate.value for _, by, estimate in shown if by == backend]
                 middle, ends = median(values), cost.interval
                 apart = ends and (ends.low > FAR * middle or ends.high * FAR < middle)
                 if apart and len(values) > 2:
                     times = f"{fmt.factor(cost.value / middle)} by {who}"
-                    far.setdefault((one.label, title), {}).setdefault(who, times)
+                    far.setdefault((subject.label, title), {}).setdefault(who, times)
             if len(rows) > 1:
                 entries = tuple(fills.items()) if len(fills) > 1 else ()
                 lines = [
@@ -139,12 +139,12 @@ def beside(
                 draw = partial(render, lines, write=write, fills=entries)
                 caption = ("The scale is logarithmic.", *those[0][0].remark)
                 drawn.append(Chart(f"{title}: {unit}", caption, draw))
-    said = (
+    sentences = (
         f"{name}: {title[0].lower()}{title[1:]} takes, over the median of all boards, "
         f"{', '.join(times.values())}."
         for (name, title), times in far.items()
     )
-    return tuple(said), tuple(drawn)
+    return tuple(sentences), tuple(drawn)
 
 
 def boards(subjects: Sequence[Subject]) -> Section | None:
@@ -152,6 +152,6 @@ def boards(subjects: Sequence[Subject]) -> Section | None:
     if len({subject.run.name for subject in subjects}) < 2:
         return None
     far, charts = beside(subjects)
-    named = (Bullets(tuple((Strong(one),) for one in far)),) if far else ()
+    named = (Bullets(tuple((Strong(sentence),) for sentence in far)),) if far else ()
     title = "The boards beside each other"
     return Section("boards", title, (*named, *charts, table(subjects)))

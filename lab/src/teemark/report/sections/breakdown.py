@@ -18,25 +18,26 @@ def _of(subject: Subject) -> list[page.Block]:
     if not calls:
         return []
     folds = (
-        page.Fold(one.key, "its parts, and what told them", parts_of(subject, one)) for one in calls
+        page.Fold(call.key, "its parts, and what told them", parts_of(subject, call))
+        for call in calls
     )
     return [chart(subject, calls), *folds, *untold(calls)]
 
 
 def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
-    calls = [(one.key, figures.time(subject.run, one.total), one) for one in breakdowns]
+    calls = [(call.key, figures.time(subject.run, call.total), call) for call in breakdowns]
     title = "Each call, and the shares of its parts"
     return page.Chart(title, subject.remark, partial(bars.render, calls))
 
 
-def parts_of(subject: Subject, one: Breakdown) -> tuple[page.Block, ...]:
+def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
     """Returns the table of a call's parts; if two sources give a part, also whether they agree."""
     # A call that waits isn't counted, even on a board that counts instructions.
-    unit = "ns" if subject.run.icount and not one.total.exact else figures.unit(subject.run)
-    blocks: list[page.Block] = [_table(subject, one, unit)]
-    if one.checks:
-        blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in one.checks)))
+    unit = "ns" if subject.run.icount and not call.total.exact else figures.unit(subject.run)
+    blocks: list[page.Block] = [_table(subject, call, unit)]
+    if call.checks:
+        blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in call.checks)))
     return tuple(blocks)
 
 
@@ -44,11 +45,11 @@ def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
     """Returns the unknown parts of these calls: each reason once, with its parts, and the calls if
     these aren't all."""
     reasons: dict[tuple[str | None, str | None], dict[str, list[str]]] = {}
-    for one in shown:
-        for part in one.parts:
+    for call in shown:
+        for part in call.parts:
             if part.value is None:
                 parts = reasons.setdefault((part.reason, part.measure), {})
-                parts.setdefault(part.title, []).append(one.key)
+                parts.setdefault(part.title, []).append(call.key)
     items: list[page.Text] = []
     for (reason, measure), parts in reasons.items():
         some = {title: f" ({', '.join(keys)})" for title, keys in parts.items()}
@@ -58,23 +59,23 @@ def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
     return [page.Fold("What can't be told", number, (page.Bullets(tuple(items)),))] if items else []
 
 
-def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:
+def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
     run = subject.run
     rows: list[tuple[page.Cell, ...]] = []
-    for part, value in one.known:
+    for part, value in call.known:
         # A difference of exact counts isn't exact: the calls may differ in more than the part.
-        known = figures.between(run, value)
-        if known == figures.EXACT and value.value and part.name not in COUNTED:
-            known = "difference"
-        share = fmt.signed(value.value / one.total.value if one.total.value else 0.0).lstrip("+")
+        interval = figures.between(run, value)
+        if interval == figures.EXACT and value.value and part.name not in COUNTED:
+            interval = "difference"
+        share = fmt.signed(value.value / call.total.value if call.total.value else 0.0).lstrip("+")
         amount = figures.amount_cell(run, value)
-        rows.append((part.title, amount, (page.Quiet(known),), share, part.source or ""))
+        rows.append((part.title, amount, (page.Quiet(interval),), share, part.source or ""))
     whole = (
-        (page.Strong("the message" if one.kind == "message" else "the call"),),
-        (page.Strong(figures.amount_cell(run, one.total)),),
-        (page.Quiet(figures.between(run, one.total)),),
+        (page.Strong("the message" if call.kind == "message" else "the call"),),
+        (page.Strong(figures.amount_cell(run, call.total)),),
+        (page.Quiet(figures.between(run, call.total)),),
         fmt.percent(1.0, 3),
-        "CPU time: median" if one.kind == "message" else "client clock: median",
+        "CPU time: median" if call.kind == "message" else "client clock: median",
     )
     columns = (
         *page.left("part"),
@@ -82,12 +83,12 @@ def _table(subject: Subject, one: Breakdown, unit: str) -> page.Table:
         *page.right(fmt.LEVEL, "share"),
         *page.left("told by"),
     )
-    caption = f"The parts of {one.key}"
+    caption = f"The parts of {call.key}"
     return page.Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
 
 
 def _said(subject: Subject, check: Check, unit: str) -> page.Text:
-    one, other = (figures.amount_cell(subject.run, value) for value in (check.one, check.other))
+    left, right = (figures.amount_cell(subject.run, value) for value in (check.one, check.other))
     bound = fmt.percent(TOLERANCE, 1)
     words = {
         "yes": f"agree to within {bound}",
@@ -97,7 +98,7 @@ def _said(subject: Subject, check: Check, unit: str) -> page.Text:
     return (
         page.Strong("! ") if check.answer == "no" else "",
         page.Strong(f"{check.what}, {unit}" if unit else check.what),
-        f": {one} ({check.one_source}) and {other} ({check.other_source}) {words[check.answer]}.",
+        f": {left} ({check.one_source}) and {right} ({check.other_source}) {words[check.answer]}.",
     )
 
 

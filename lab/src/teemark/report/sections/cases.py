@@ -38,7 +38,7 @@ def _intro(subjects: Sequence[Subject]) -> page.Paragraph:
     cpu = (
         " “CPU” is the CPU time of the process: it falls where a device works, and what kernel "
         "threads take isn't in it."
-        * any(stats.cpu and stats.bytes for one in subjects for stats in one.models.stats)
+        * any(stats.cpu and stats.bytes for subject in subjects for stats in subject.models.stats)
     )
     return page.Paragraph((f"What one call takes, in every case that was measured. {how}{cpu}",))
 
@@ -63,7 +63,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
     sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
     sized = len(sizes) == len(group)
     rows = []
-    for stats in sorted(group, key=lambda one: (run.place(one.backend), one.bytes or 0)):
+    for stats in sorted(group, key=lambda case: (run.place(case.backend), case.bytes or 0)):
         time, cpu = stats.time, stats.cpu
         shown = figures.instructions if time.estimate.counted else fmt.duration
         relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
@@ -158,15 +158,17 @@ def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
         "a file takes any time here."
     )
     once = "What happens once is kept apart from all that is repeated: no sample above contains it."
-    return page.Paragraph((once + (racing if any(one.run.icount for one in subjects) else ""),))
+    return page.Paragraph(
+        (once + (racing if any(subject.run.icount for subject in subjects) else ""),)
+    )
 
 
 def _first(subject: Subject) -> list[page.Block]:
     run = subject.run
     rows = []
-    for one in run.first:
-        what = (FIRST.get(one.what, one.what), page.Quiet(f" {one.backend}" if one.backend else ""))
-        rows.append((what, figures.cell(run, one.ns)))
+    for use in run.first:
+        what = (FIRST.get(use.what, use.what), page.Quiet(f" {use.backend}" if use.backend else ""))
+        rows.append((what, figures.cell(run, use.ns)))
     columns = (*page.left("what"), *page.right("time", unit=figures.unit(run)))
     return [page.Table(columns, rows)] if rows else []
 

@@ -13,11 +13,11 @@ from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, 
 def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
     """Returns the `most` dearest causes that were found; for a run that calls into the TEE, also
     the other causes."""
-    findings = tuple(one for one in subject.findings if one.topic == "cause")
+    findings = tuple(finding for finding in subject.findings if finding.topic == "cause")
     called = subject.breakdowns or subject.trace
-    found = ranked(findings)[:most]
-    others = tuple(_others(findings, found)) if called else ()
-    blocks: list[Block] = [Findings(found)] if found else []
+    dearest = ranked(findings)[:most]
+    others = tuple(_others(findings, dearest)) if called else ()
+    blocks: list[Block] = [Findings(dearest)] if dearest else []
     return [*blocks, Bullets(others)] if others else blocks
 
 
@@ -25,41 +25,43 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[T
     """Yields a line for each cause that wasn't found, or for all of one status. A command that a
     claim in `above` names already isn't repeated."""
     out, open_, unknown = (
-        [one for one in findings if one.status == status]
+        [finding for finding in findings if finding.status == status]
         for status in ("ruled out", "undecided", "not checked")
     )
-    silent = [one for one in out if not one.claim]
+    silent = [finding for finding in out if not finding.claim]
     if silent:
         yield Strong("Ruled out"), ": ", *_names(silent), "."
-    for one in open_:
-        if not one.claim:
-            yield Strong("Undecided"), ": ", Code(one.key), f" ({one.evidence})."
-    for one in (*out, *open_, *unknown):
-        if one.claim:
-            yield (" ".join((one.claim, one.remedy * (one.status == "undecided"))).strip(),)
-    for command in filter(None, dict.fromkeys(one.remedy for one in unknown)):
-        these = [one for one in unknown if one.remedy == command]
-        said = any(command in one.claim for one in above)
-        by = "the command above" if said else Code(command)
+    for finding in open_:
+        if not finding.claim:
+            yield Strong("Undecided"), ": ", Code(finding.key), f" ({finding.evidence})."
+    for finding in (*out, *open_, *unknown):
+        if finding.claim:
+            yield (
+                " ".join((finding.claim, finding.remedy * (finding.status == "undecided"))).strip(),
+            )
+    for command in filter(None, dict.fromkeys(finding.remedy for finding in unknown)):
+        these = [finding for finding in unknown if finding.remedy == command]
+        repeated = any(command in finding.claim for finding in above)
+        by = "the command above" if repeated else Code(command)
         yield Strong("Not checked"), ": ", *_names(these), "; ", by, " tells."
-    for one in unknown:
-        if not one.remedy:
+    for finding in unknown:
+        if not finding.remedy:
             yield (
                 Strong("Can't be checked here"),
                 ": ",
-                Code(one.key),
-                f", for lack of {one.lacks}.",
+                Code(finding.key),
+                f", for lack of {finding.lacks}.",
             )
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:
-    parts: list[Inline] = [part for one in findings for part in (", ", Code(one.key))]
+    parts: list[Inline] = [part for finding in findings for part in (", ", Code(finding.key))]
     return parts[1:]
 
 
 def _choices(subject: Subject) -> list[Block]:
-    found = subject.found("choice")
-    return [Findings(found)] if found else []
+    findings = subject.found("choice")
+    return [Findings(findings)] if findings else []
 
 
 causes = Part(

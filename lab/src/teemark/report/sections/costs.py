@@ -105,13 +105,15 @@ def misfit_cell(fit: Fit) -> page.Cell:
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
     """Returns true if every fitted case is counted in instructions; a case that waits is timed."""
-    return subject.run.icount and all(one.measured.counted for fit in fits for one in fit.points)
+    return subject.run.icount and all(
+        point.measured.counted for fit in fits for point in fit.points
+    )
 
 
 def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
     """Returns up to three sizes at which the whole group was measured: the smallest, the largest,
     and the one nearest to their geometric mean."""
-    common = set[int].intersection(*({int(point.x) for point in one.fit.points} for one in group))
+    common = set[int].intersection(*({int(point.x) for point in cost.fit.points} for cost in group))
     if not common:
         return ()
     least, most = min(common), max(common)
@@ -137,9 +139,9 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block
 
 def _paid(subjects: Sequence[Subject]) -> page.Fold | None:
     """Says when a call pays each term, once for all runs and tables."""
-    models = [one.models for one in subjects]
-    fits = [cost.fit for one in models for cost in one.costs if cost.fit.fits]
-    fits += [one.references for one in models if one.references is not None]
+    models = [subject.models for subject in subjects]
+    fits = [cost.fit for model in models for cost in model.costs if cost.fit.fits]
+    fits += [model.references for model in models if model.references is not None]
     names = [term for term in TERMS if any(fit.terms.get(term) for fit in fits)]
     if not names:
         return None
@@ -147,7 +149,7 @@ def _paid(subjects: Sequence[Subject]) -> page.Fold | None:
         ("A message takes the call, and each other term as often as it is paid.",)
     ]
     items += [(page.Strong(term), f": {TERMS[term]}.") for term in names]
-    if any(fit.terms[one].value < 0 for fit in fits for one in MAY_SAVE & {*fit.terms}):
+    if any(fit.terms[term].value < 0 for fit in fits for term in MAY_SAVE & {*fit.terms}):
         items.append(
             ("A term that is negative saves that much: another path through the code is shorter.",)
         )

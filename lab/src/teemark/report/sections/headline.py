@@ -10,20 +10,20 @@ from teemark.studies.answers import answers, table
 
 def _of(subject: Subject) -> list[page.Block]:
     blocks: list[page.Block] = []
-    board = (one for one in subject.found("board") if one.key != "emulated")
+    board = (finding for finding in subject.found("board") if finding.key != "emulated")
     first = (*subject.found("answer"), *board)
     answered = answers(subject)
     if answered:
-        known = tuple(one for one in answered if one.status != "not checked")
-        holds = sum(one.status == "found" for one in known)
-        here = f": {holds} of {len(known)} hold here" if known else ""
+        checked = tuple(finding for finding in answered if finding.status != "not checked")
+        holds = sum(finding.status == "found" for finding in checked)
+        here = f": {holds} of {len(checked)} hold here" if checked else ""
         blocks.append(page.Heading(f"What the document concludes{here}"))
-        if known:
-            said = page.Fold("What decides", "each figure in a sentence", (page.Findings(known),))
-            blocks += [table(subject), said]
-        others = [one for one in answered if one.status == "not checked"]
-        for why in dict.fromkeys(one.evidence for one in others):
-            these = tuple((one.claim,) for one in others if one.evidence == why)
+        if checked:
+            fold = page.Fold("What decides", "each figure in a sentence", (page.Findings(checked),))
+            blocks += [table(subject), fold]
+        others = [finding for finding in answered if finding.status == "not checked"]
+        for why in dict.fromkeys(finding.evidence for finding in others):
+            these = tuple((finding.claim,) for finding in others if finding.evidence == why)
             title = f"{fmt.plural(len(these), 'conclusion')} not measured here"
             blocks.append(page.Fold(title, why, (page.Bullets(these),)))
         blocks.append(page.Heading("What else the run shows"))
@@ -33,14 +33,15 @@ def _of(subject: Subject) -> list[page.Block]:
 
 
 def _measured(subject: Subject) -> list[page.Block]:
-    emulated = (one for one in subject.found("board") if one.key == "emulated")
+    emulated = (finding for finding in subject.found("board") if finding.key == "emulated")
     blocks: list[page.Block] = [
-        page.Banner(one.claim.rstrip("."), (one.remedy,)) for one in emulated
+        page.Banner(finding.claim.rstrip("."), (finding.remedy,)) for finding in emulated
     ]
     blocks.append(page.Paragraph(_what(subject)))
     trust = subject.found("trust")
     doubts, notes = (
-        tuple(one for one in trust if (one.severity == "note") is note) for note in (False, True)
+        tuple(check for check in trust if (check.severity == "note") is note)
+        for note in (False, True)
     )
     blocks += [page.Findings(doubts)] if doubts else []
     if notes:

@@ -20,12 +20,12 @@ ONE_DOT = 1.02
 
 def _of(subject: Subject) -> list[Block]:
     rows: dict[str, dict[str, CaseStats]] = {}
-    for one in subject.models.stats:
-        if one.work.row in KEY_USES:
-            kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(one.work.parameters, "")
-            name = f"{one.work.workload}: {subject.run.title(one.algorithm)}{kind}"
-            rows.setdefault(name, {})[one.backend] = one
-    made = [one for one in subject.models.stats if one.work.row is KEYGEN]
+    for stats in subject.models.stats:
+        if stats.work.row in KEY_USES:
+            kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(stats.work.parameters, "")
+            name = f"{stats.work.workload}: {subject.run.title(stats.algorithm)}{kind}"
+            rows.setdefault(name, {})[stats.backend] = stats
+    made = [stats for stats in subject.models.stats if stats.work.row is KEYGEN]
     blocks: list[Block] = [_table(subject, rows)] if rows else []
     return [*blocks, *_drawn(subject, made), _distributions(subject, made)] if made else blocks
 
@@ -37,23 +37,25 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
     for backend in BACKENDS:
         columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)
         columns += right("a second", optional=True)
-    costs = [one.time.median for by in rows.values() for one in by.values() if one.time.median > 0]
+    costs = [
+        stats.time.median for by in rows.values() for stats in by.values() if stats.time.median > 0
+    ]
     least, most = min(costs, default=1) / 3, max(costs, default=1)
     cells = []
     for name, by in rows.items():
         line: list[Cell] = [name]
         for backend in BACKENDS:
-            one = by.get(backend)
-            if one is None or one.time.median <= 0:
+            stats = by.get(backend)
+            if stats is None or stats.time.median <= 0:
                 line += [fmt.NONE, fmt.NONE]
                 continue
-            share = math.log(one.time.median / least) / math.log(most / least)
+            share = math.log(stats.time.median / least) / math.log(most / least)
             colour = charts.colour(run.place(backend))
-            line.append(Bar(figures.cell(run, one.estimate), share, colour))
-            line.append(fmt.NONE if subject.run.icount else fmt.digits(1e9 / one.time.median))
+            line.append(Bar(figures.cell(run, stats.estimate), share, colour))
+            line.append(fmt.NONE if subject.run.icount else fmt.digits(1e9 / stats.time.median))
         tee, openssl = by.get("tee"), by.get("openssl")
-        known = tee is not None and openssl is not None and openssl.estimate.value > 0
-        ratio = tee.estimate / openssl.estimate if known and tee and openssl else None
+        comparable = tee is not None and openssl is not None and openssl.estimate.value > 0
+        ratio = tee.estimate / openssl.estimate if comparable and tee and openssl else None
         line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
     caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
@@ -64,14 +66,14 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
     """Draws a row for each case and a dot for each key pair, relative to the case's median. A case
     whose key pairs lie within ONE_DOT has no row; without rows there is no chart."""
     run, rows, fills = subject.run, list[Row](), dict[str, str]()
-    for one in made:
-        shares = [each.ns / each.loops / one.time.median for each in run.cases[one.key].samples]
+    for stats in made:
+        shares = [each.ns / each.loops / stats.time.median for each in run.cases[stats.key].samples]
         if max(shares) > ONE_DOT * min(shares) > 0:
-            fill, who = charts.colour(run.place(one.backend)), run.backend(one.backend).title
+            fill, who = charts.colour(run.place(stats.backend)), run.backend(stats.backend).title
             fills[fill] = who
             dots = tuple(Dot(share, fill, fmt.factor(share)) for share in shares)
-            name = f"{run.title(one.algorithm)}, {who}"
-            rows.append(Row(name, dots, figures.time(run, one.estimate)))
+            name = f"{run.title(stats.algorithm)}, {who}"
+            rows.append(Row(name, dots, figures.time(run, stats.estimate)))
     if not rows:
         return []
     draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))
@@ -82,12 +84,12 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
     run = subject.run
     rows = []
-    for one in made:
-        time, interval = one.time, one.estimate.interval
+    for stats in made:
+        time, interval = stats.time, stats.estimate.interval
         shown = figures.instructions if time.estimate.counted else fmt.duration
         rows.append(
             (
-                f"{run.title(one.algorithm)}, {run.backend(one.backend).title}",
+                f"{run.title(stats.algorithm)}, {run.backend(stats.backend).title}",
                 *(shown(value) for value in (time.median, time.min, time.max)),
                 fmt.count(time.count),
                 figures.ends(run, interval) if interval else "too few samples",

@@ -9,12 +9,14 @@ from teemark.page.blocks import Block, Bullets, Code, Facts, Fold, Quiet, Table,
 
 
 def _machine(subject: Subject) -> list[Block]:
-    told = facts(subject.run.machine)
-    unknown = sum(not value for _, value, _ in told)
-    rows = [((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in told]
+    all_facts = facts(subject.run.machine)
+    unknown = sum(not value for _, value, _ in all_facts)
+    rows = [
+        ((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in all_facts
+    ]
     table = Table(left("fact", "value"), rows)
     short = inventory(Patient(subject.run.name, subject.run.machine))
-    note = f"{fmt.plural(len(told), 'fact')}, {unknown} not known"
+    note = f"{fmt.plural(len(all_facts), 'fact')}, {unknown} not known"
     return [
         Facts(tuple((label, (value,)) for label, value in short)),
         Fold("Everything the machine told", note, (table,)),
@@ -69,11 +71,11 @@ def _method(subject: Subject) -> list[Block]:
         reading = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
         steps = f" steps by {clock.resolution_ns} ns{reading}"
         rows.append(("clock", (Code(clock.name or ""), steps)))
-    shortest = [one.case.min_ns for one in subject.run.sound if one.case.min_ns is not None]
+    shortest = [case.case.min_ns for case in subject.run.sound if case.case.min_ns is not None]
     if shortest:
         rows.append(("shortest sample allowed", (fmt.duration(min(shortest)),)))
     cases = subject.run.cases.values()
-    sources = {one.source for case in cases for one in (*case.samples, *case.ta_samples)}
+    sources = {sample.source for case in cases for sample in (*case.samples, *case.ta_samples)}
     if sources:
         rows.append(("source of times", (Code(", ".join(sorted(sources))),)))
     return [Facts(tuple(rows))]

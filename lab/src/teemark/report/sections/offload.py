@@ -12,21 +12,21 @@ def _of(subject: Subject) -> list[Block]:
     message of each."""
     groups: dict[tuple[str, str], list[Offload]] = {}
     judged = offloads(subject.run, subject.models)
-    for one in judged:
-        work = subject.run.cases[one.key].work
-        groups.setdefault((work.backend, work.algorithm), []).append(one)
+    for case in judged:
+        work = subject.run.cases[case.key].work
+        groups.setdefault((work.backend, work.algorithm), []).append(case)
     if not groups:
         return []
     rows: dict[tuple[str, Outcome], list[str]] = {}
     why = []
     for (backend, algorithm), group in groups.items():
-        outcomes = {one.outcome for one in group}
+        outcomes = {case.outcome for case in group}
         for outcome in sorted(outcomes):
-            these = [one for one in group if one.outcome == outcome]
-            longest = max(these, key=lambda one: _bytes(subject, one))
+            these = [case for case in group if case.outcome == outcome]
+            longest = max(these, key=lambda case: _bytes(subject, case))
             where = subject.run.title(algorithm)
             if len(outcomes) > 1:
-                where += f" {_span({_bytes(subject, one) for one in these})}"
+                where += f" {_span({_bytes(subject, case) for case in these})}"
             rows.setdefault((backend, outcome), []).append(where)
             why.append((Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.told}"))
     table = Table(
@@ -41,12 +41,15 @@ def _of(subject: Subject) -> list[Block]:
     )
     number = fmt.plural(len(why), "longest message")
     devices = reach(subject.run, judged)
-    blocks: list[Block] = [table, *([Bullets(tuple((one,) for one in devices))] if devices else [])]
+    blocks: list[Block] = [
+        table,
+        *([Bullets(tuple((device,) for device in devices))] if devices else []),
+    ]
     return [*blocks, Fold("Evidence", number, (Bullets(tuple(why)),))]
 
 
-def _bytes(subject: Subject, one: Offload) -> int:
-    return subject.run.cases[one.key].case.bytes or 0
+def _bytes(subject: Subject, case: Offload) -> int:
+    return subject.run.cases[case.key].case.bytes or 0
 
 
 def _span(sizes: set[int]) -> str:

@@ -21,31 +21,31 @@ NEAR = 1.2
 def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]]:
     """Returns the cases with a throughput by workload and algorithm (ANSWERED first), then by
     backend, in rising sizes."""
-    found: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
+    groups: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
-            group = found.setdefault((stats.work.workload, stats.algorithm), {})
+            group = groups.setdefault((stats.work.workload, stats.algorithm), {})
             group.setdefault(stats.backend, []).append(stats)
     return {
         key: {
             backend: sorted(group[backend], key=lambda stats: stats.bytes or 0)
             for backend in sorted(group, key=subject.run.place)
         }
-        for key, group in sorted(found.items(), key=lambda item: item[0][1] not in ANSWERED)
+        for key, group in sorted(groups.items(), key=lambda item: item[0][1] not in ANSWERED)
         if any(len(stats) > 1 for stats in group.values())
     }
 
 
 def _of(subject: Subject) -> list[Block]:
     """Draws the algorithm that answers the report; the other algorithms are folded."""
-    found = curves(subject)
-    if not found:
+    groups = curves(subject)
+    if not groups:
         return []
-    first, *others = found
-    blocks: list[Block] = [chart(subject, *first, found[first])]
+    first, *others = groups
+    blocks: list[Block] = [chart(subject, *first, groups[first])]
     if others:
         names = "; ".join(subject.curve(*key) for key in others)
-        drawn = tuple(chart(subject, *key, found[key]) for key in others)
+        drawn = tuple(chart(subject, *key, groups[key]) for key in others)
         blocks.append(Fold("Others", names, drawn))
     return blocks
 
@@ -68,9 +68,9 @@ def chart(
 def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
     if not subject.run.icount:
         return "MiB/s"
-    cases = [one for stats in group.values() for one in stats]
+    cases = [case for stats in group.values() for case in stats]
     # The broker's CPU time has no waiting in it: it is instructions, even if it scatters.
-    counted = all(one.estimate.counted or one.algorithm.startswith(CPU_TIME) for one in cases)
+    counted = all(case.estimate.counted or case.algorithm.startswith(CPU_TIME) for case in cases)
     return "instructions a byte" if counted else TIMED
 
 
@@ -90,25 +90,25 @@ def apart(sizes: Sequence[int]) -> set[int]:
 
 
 def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> charts.Series:
-    shown = apart([one.bytes for one in stats if one.bytes])
+    shown = apart([case.bytes for case in stats if case.bytes])
     points, bounds = [], []
-    for one in stats:
-        if one.throughput is not None and one.bytes in shown:
-            points.append((float(one.bytes), rate(subject, one.throughput)))
-            known = None if subject.run.icount else one.throughput_interval
-            bounds.append((known.low / (1 << 20), known.high / (1 << 20)) if known else None)
+    for case in stats:
+        if case.throughput is not None and case.bytes in shown:
+            points.append((float(case.bytes), rate(subject, case.throughput)))
+            ends = None if subject.run.icount else case.throughput_interval
+            bounds.append((ends.low / (1 << 20), ends.high / (1 << 20)) if ends else None)
     who = subject.run.backend(backend)
     return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
 
 
 def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
-    sizes = sorted({one.bytes or 0 for stats in group.values() for one in stats})
-    by = {backend: {one.bytes: one for one in stats} for backend, stats in group.items()}
+    sizes = sorted({case.bytes or 0 for stats in group.values() for case in stats})
+    by = {backend: {case.bytes: case for case in stats} for backend, stats in group.items()}
 
-    def shown(one: CaseStats | None) -> str:
-        if one is None or one.throughput is None:
+    def shown(case: CaseStats | None) -> str:
+        if case is None or case.throughput is None:
             return fmt.NONE
-        return fmt.digits(rate(subject, one.throughput))
+        return fmt.digits(rate(subject, case.throughput))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
     return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)

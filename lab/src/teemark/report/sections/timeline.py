@@ -38,33 +38,33 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _one(record: Timeline, subject: Subject) -> Block:
-    found = told(record)
-    if not found.ns:
+    course = told(record)
+    if not course.ns:
         return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
     amount: Amount = fmt.count if subject.run.icount else fmt.duration
-    draw = partial(render, found, record.case, amount=amount)
-    said = (_caption(record, found, subject, amount), *subject.remark)
-    return Chart(record.case, said, draw, _table(found, subject, amount))
+    draw = partial(render, course, record.case, amount=amount)
+    caption = (_caption(record, course, subject, amount), *subject.remark)
+    return Chart(record.case, caption, draw, _table(course, subject, amount))
 
 
-def _caption(record: Timeline, found: Told, subject: Subject, amount: Amount) -> str:
+def _caption(record: Timeline, course: Told, subject: Subject, amount: Amount) -> str:
     unit = " instructions" if subject.run.icount else ""
-    total = found.total()
-    said = (
-        f"A CPU for {amount(total.on)} of {amount(found.ns)}{unit} "
-        f"({fmt.percent(total.on / found.ns)}), in "
+    total = course.total()
+    text = (
+        f"A CPU for {amount(total.on)} of {amount(course.ns)}{unit} "
+        f"({fmt.percent(total.on / course.ns)}), in "
         f"{fmt.plural(total.switches, 'switch', 'switches')} away from it; the longest gap is "
         f"{amount(total.gap)}{unit}. Gaps shorter than a pixel are drawn a pixel wide."
     )
     if record.whole_until_ns < record.ns:
-        said += f" The first {amount(found.ns)} of {amount(record.ns)}{unit} are shown: what came "
-        said += "after had no room."
-    return said
+        text += f" The first {amount(course.ns)} of {amount(record.ns)}{unit} are shown: what came "
+        text += "after had no room."
+    return text
 
 
-def _table(found: Told, subject: Subject, amount: Amount) -> Table:
+def _table(course: Told, subject: Subject, amount: Amount) -> Table:
     rows = []
-    for name, cost in (*((STEPS[one.step][1], one) for one in found.costs), ("all", found.total())):
+    for name, cost in (*((STEPS[c.step][1], c) for c in course.costs), ("all", course.total())):
         spent = map(amount, (cost.ns, cost.on, cost.waited, cost.preempted, cost.gap))
         rows.append((name, fmt.count(cost.times), *spent, fmt.count(cost.switches)))
     unit = "instructions" if subject.run.icount else ""
@@ -75,39 +75,39 @@ def _table(found: Told, subject: Subject, amount: Amount) -> Table:
 # -- the picture -----------------------------------------------------------------------------
 
 
-def render(found: Told, case: str, width: int, amount: Amount = fmt.duration) -> str:
+def render(course: Told, case: str, width: int, amount: Amount = fmt.duration) -> str:
     """Draws the steps above, the threads' states below, and the time axis. Only `case` is text from
     the run; all other words are our own."""
-    scale = width / found.ns
+    scale = width / course.ns
     drawn = {step: colour for step, (colour, _) in STEPS.items() if colour}
     made, y = [bars.label(0, 0, "step")], float(LABEL)
 
     def draw(spans: Iterable[Span], fill: str, name: str, opacity: str = "0.75") -> None:
         for x, spent, times in _pixels(spans, scale):
-            said = f"{name}: {amount(spent)}" + (f", {times} times" if times > 1 else "")
+            text = f"{name}: {amount(spent)}" + (f", {times} times" if times > 1 else "")
             wide = max(spent * scale, NARROWEST)
-            made.append(bars.box(x, y, wide, ROW, fill, name=said, fill_opacity=opacity))
+            made.append(bars.box(x, y, wide, ROW, fill, name=text, fill_opacity=opacity))
 
     for step, colour in drawn.items():
-        spans = [one for one in found.steps if one.what == step]
+        spans = [span for span in course.steps if span.what == step]
         draw(spans, f"var(--c-{colour})", STEPS[step][1])
     y += ROW + GAP
     made.append(bars.label(0, y, "threads of teehash"))
     y += LABEL
     made.append(bars.box(0, y, width, ROW, STATES["on"][0], fill_opacity="0.75"))
     for state in ("preempt", "wait"):
-        draw([one for one in found.states if one.what == state], *STATES[state], opacity="1")
+        draw([span for span in course.states if span.what == state], *STATES[state], opacity="1")
     made.append(bars.box(0, y, width, ROW, "none", stroke="var(--rule)"))
     y += ROW + GAP
-    made += [bars.label(0, y, "0"), bars.label(width, y, amount(found.ns), "end")]
+    made += [bars.label(0, y, "0"), bars.label(width, y, amount(course.ns), "end")]
     y += LABEL + GAP
-    present = {one.what for one in found.steps}
+    present = {span.what for span in course.steps}
     entries = [(f"var(--c-{of})", STEPS[step][1]) for step, of in drawn.items() if step in present]
     named, y = bars.legend((*entries, *STATES.values()), width, y)
-    total = found.total()
+    total = course.total()
     spoken = (
         f"{case}, on the CPU and off it. "
-        f"{', '.join(f'{STEPS[one.step][1]}: {amount(one.ns)}' for one in found.costs)}. "
+        f"{', '.join(f'{STEPS[cost.step][1]}: {amount(cost.ns)}' for cost in course.costs)}. "
         f"On a CPU {amount(total.on)}, ready {amount(total.preempted)}, waiting "
         f"{amount(total.waited)}."
     )
@@ -118,13 +118,13 @@ def _pixels(spans: Iterable[Span], scale: float) -> Iterator[tuple[float, int, i
     """Yields the start of each rectangle in pixels, the time of its spans and their number. Spans
     that begin within one pixel share a rectangle."""
     pixels: list[list[Span]] = []
-    for one in spans:
-        if pixels and (one.end - pixels[-1][0].begin) * scale < NARROWEST:
-            pixels[-1].append(one)
+    for span in spans:
+        if pixels and (span.end - pixels[-1][0].begin) * scale < NARROWEST:
+            pixels[-1].append(span)
         else:
-            pixels.append([one])
+            pixels.append([span])
     for pixel in pixels:
-        yield pixel[0].begin * scale, sum(one.ns for one in pixel), len(pixel)
+        yield pixel[0].begin * scale, sum(span.ns for span in pixel), len(pixel)
 
 
 timeline = Part(

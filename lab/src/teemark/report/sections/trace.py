@@ -35,21 +35,21 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
     """Returns the OP-TEE that was traced, and for each call where its instructions went and how it
     differs from that in the trace `against`. Only the first call explains how to read this."""
     blocks: list[Block] = [Paragraph((f"Traced with {trace.optee}.",))]
-    told: set[str] = set()
+    shown: set[str] = set()
     for number, case in enumerate(trace.cases):
         before = against.case(case.case) if against is not None else None
         taken, inside = (
             f"{fmt.count(case.instructions)} instructions",
-            _call(case, before, top, told),
+            _call(case, before, top, shown),
         )
         blocks.append(Fold(case.case, taken, tuple(inside), open=number == 0))
     return blocks
 
 
-def _once(text: str, told: set[str]) -> tuple[str, ...]:
-    """Returns the text, or nothing if `told` has it already."""
-    new = () if text in told else (text,)
-    told.add(text)
+def _once(text: str, shown: set[str]) -> tuple[str, ...]:
+    """Returns the text, or nothing if `shown` has it already."""
+    new = () if text in shown else (text,)
+    shown.add(text)
     return new
 
 
@@ -58,24 +58,24 @@ def chart(case: CaseTrace, caption: tuple[str, ...] = (HOW_TO_READ,)) -> Chart:
     return Chart(case.case, caption, partial(flame.render, case), table.components(case))
 
 
-def _call(case: CaseTrace, before: CaseTrace | None, top: int, told: set[str]) -> list[Block]:
+def _call(case: CaseTrace, before: CaseTrace | None, top: int, shown: set[str]) -> list[Block]:
     blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
-    blocks.append(chart(case, _once(HOW_TO_READ, told)))
+    blocks.append(chart(case, _once(HOW_TO_READ, shown)))
     if before is not None:
         blocks.append(Paragraph((table.moved(before, case),)))
         blocks.append(
             Chart(
                 f"{case.case}: the difference",
-                _once(HOW_TO_COMPARE, told),
+                _once(HOW_TO_COMPARE, shown),
                 partial(flame.render, case, against=before),
                 table.differences(before, case, 2 * top),
             )
         )
     blocks.append(table.functions(case, "by itself", FIRST))
     general = (table.HOW_TO_NAMES, table.HOW_TO_DOUBT)
-    remarks = (_once(one, told) if one in general else (one,) for one in table.remarks(case))
-    said = tuple(filter(None, remarks))
-    blocks += [Bullets(said)] if said else []
+    remarks = (_once(text, shown) if text in general else (text,) for text in table.remarks(case))
+    bullets = tuple(filter(None, remarks))
+    blocks += [Bullets(bullets)] if bullets else []
     rankings = tuple(table.functions(case, ranking, top) for ranking in table.RANKINGS)
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
