@@ -253,7 +253,7 @@ def _names(
 ) -> Iterator[str]:
     """Writes the lines' names at their right ends, moved apart, in the lines' colours."""
     places = spread([y for _, y in ends], FONT + 4)
-    # All move up or down together where they would touch the axis or leave the picture.
+    # All names move together if one would touch the axis or leave the picture.
     floor = shape.height - 50 - FONT / 2
     lift = max(0.0, max(places) - floor) - max(0.0, FONT - min(places))
     at = shape.width - shape.label + 10

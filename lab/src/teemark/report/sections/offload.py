@@ -8,8 +8,8 @@ from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 
 
 def _of(subject: Subject) -> list[Block]:
-    """Returns a table with a row for each backend and outcome; folded, the evidence for the longest
-    message of each."""
+    """Returns a table with a row for each backend and outcome. The evidence is folded: it is that
+    of the longest message for each algorithm and outcome."""
     groups: dict[tuple[str, str], list[Offload]] = {}
     judged = offloads(subject.run, subject.models)
     for case in judged:
