@@ -76,8 +76,7 @@ def legend(
 
 
 def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
-    """Draws calls, each with a title, its cost in words, a bar of its parts, and the parts' names.
-    A call with only one part worth drawing has its name but no bar."""
+    """Draws calls, each with a title, its cost in words, a bar of its parts, and their names."""
     made: list[str] = []
     y = 0.0
     for title, cost, breakdown in calls:
@@ -88,14 +87,14 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
             y += LINE
         y += LINE + 4
         at = 0.0
-        for part, share in parts if len(parts) > 1 else ():
+        for part, share in parts:
             name = f"{part.title}: {fmt.percent(share)}"
             drawn = {"fill_opacity": OPACITY, "stroke": "var(--paper)"}
             made.append(
                 box(at, y, share * width, HEIGHT, f"var(--c-{part.colour})", name=name, **drawn)
             )
             at += share * width
-        y += HEIGHT + 6 if at else 0
+        y += HEIGHT + 6
         entries = [
             (f"var(--c-{p.colour})", f"{p.title} {fmt.percent(share)}") for p, share in parts
         ]
