@@ -129,8 +129,8 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
 
 
 def to_trace(baseline: Baseline, comparison: Comparison) -> list[str]:
-    """Returns one case per change, of those whose functions the baseline has: the shortest, since
-    its trace has least besides the change."""
+    """Returns the case to trace for each change: the shortest one whose functions the baseline has,
+    since the change makes up most of its trace."""
     listed = (
         [pair for pair in change.cases if pair.case in baseline.functions and pair.repeat == 1]
         for change in changes(comparison)

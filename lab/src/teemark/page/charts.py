@@ -88,8 +88,8 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def levels(low: float, high: float) -> list[float]:
-    """Returns ticks of a logarithmic axis for values from `low` to `high`: only those near these
-    values, if there are at least three."""
+    """Returns the ticks of a logarithmic axis for values from `low` to `high`. Ticks far outside
+    are left out if at least three remain."""
     ticks = log_ticks(low, high)
     near = [tick for tick in ticks if low / 1.4 <= tick <= high * 1.4]
     return near if len(near) >= 3 else ticks
