@@ -112,7 +112,10 @@ host: vboard
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=native
 
 # mosquitto comes over the network: no other target needs it.
-.PHONY: broker
+.PHONY: broker mosquitto
+mosquitto:
+	@test -d build/vboard/broker/2.0 || vboard/scripts/broker || true
+
 broker: vboard-ta ## plugins and teemq of MQTT-TZ for the virtual board, with Debian's mosquitto
 	@test -d build/vboard/broker/2.0 || vboard/scripts/broker
 	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=aarch64
@@ -163,14 +166,14 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 		[print(row.name, row.help) for row in TABLE]' | while read -r name summary; do \
 		mk/manual build/man "$(TEEMARK) $$name" "$$summary" || exit 1; done
 
-# What both strands need is built first: three of the four wait for the network, one compiles.
-# Without libteec's header, which comes with the virtual board's packages, the unit test that compares
-# ours with it would be skipped. Tests of boards often wait; the others take what time they leave, and
-# no more than that.
+# What both strands need is built first, or they would wait for each other's jobs: some of it comes
+# over the network, and meanwhile the rest is compiled. Without libteec's header, which comes with the
+# virtual board's packages, the unit test that compares ours with it would be skipped. Tests of boards
+# often wait; the others take what time they leave, and no more than that.
 .PHONY: test unit-beside
 test: deps ## each thing is tested once, on the real OP-TEE too
-	@$(MAKE) --no-print-directory -j4 test-deps venv-dev vboard unit-programs
-	@$(MAKE) --no-print-directory $(PARALLEL) build
+	@$(MAKE) --no-print-directory -j5 test-deps venv-dev vboard unit-programs mosquitto
+	@$(MAKE) --no-print-directory $(PARALLEL) board-programs
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target test-board unit-beside
 
 unit-beside:
