@@ -174,7 +174,7 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 test: deps ## each thing is tested once, on the real OP-TEE too
 	@$(MAKE) --no-print-directory -j5 test-deps venv-dev vboard unit-programs mosquitto
 	@$(MAKE) --no-print-directory $(PARALLEL) board-programs
-	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target test-board unit-beside
+	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target board-beside unit-beside
 
 unit-beside:
 	@nice $(MAKE) --no-print-directory test-unit
@@ -227,8 +227,11 @@ unit-rest:
 # before, or both would build it.
 PYTEST_BOARD := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: test-board
+.PHONY: test-board board-beside
 test-board: board-programs ## what claims to work on a TEE, once each, on the virtual board
+	@$(MAKE) --no-print-directory board-beside
+
+board-beside:
 	@$(PYTEST_BOARD) -m 'board and not exhaustive' lab/tests
 
 .PHONY: test-long
