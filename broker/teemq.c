@@ -13,7 +13,7 @@
 
 #define ORDER_MAX (2 + TZ_ID_MAX + TZ_WRAPPED_BYTES + TZ_RULES_MAX)
 
-/* What main() prepares for a command, according to the command's row, and frees afterwards. */
+/* A command's surroundings: main() prepares them as the command's row asks, and frees them. */
 struct job {
 	char **argv;             /* arguments without --print; NULL-terminated */
 	bool print;              /* --print was given */

@@ -35,7 +35,7 @@ struct peak {
 	char reason[160];
 };
 
-/* What a TA reports about its own memory. */
+/* A TA's report about its own memory. */
 struct session_facts {
 	struct peak stack, heap;
 };
@@ -93,7 +93,7 @@ enum asym_step {
 	ASYM_STEPS,
 };
 
-/* What a session is opened for. */
+/* The purpose of a session. */
 enum backend_use { USE_DIGESTS, USE_KEYS, USE_RANDOM, USE_ASYM };
 
 struct backend {

@@ -33,7 +33,7 @@ SIZE = 100 * MIB
 FOLDER = "/data/bench"
 CHUNKS = ("64K", "256K", "1M", "2M", "4M")
 BACKENDS = {"tee": (0.99, math.inf), "ta-ce": (0.90, 4.5)}
-"""By backend: least share of the TA's own rate, and most instructions per byte inside the TA."""
+"""Limits of each backend: least share of the TA's own rate, most instructions per byte in a TA."""
 
 
 class Bench:

@@ -15,7 +15,7 @@ enum status {
 enum status command_hash(const struct options *opt);
 enum status command_check(const struct options *opt);
 
-/* What hashing and checking have in common: a run and its report. */
+/* A run and its report, which both hashing and checking have. */
 struct command {
 	const struct options *opt;
 	struct run run;

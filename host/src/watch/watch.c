@@ -365,7 +365,7 @@ static __attribute__((constructor)) void watch_begin(void)
 	if (!atomic_fetch_add((_Atomic uint64_t *)&head->processes, 1))
 		head->own_ns = measure_own();
 	tracing = getenv("TEEMARK_WATCH_TRACE");
-	/* What xtest has printed so far tells which subtest a call belongs to. */
+	/* xtest's output up to now tells which subtest a call belongs to. */
 	output_is_file = tracing && !fstat(1, &st) && S_ISREG(st.st_mode);
 	if (output_is_file)
 		setvbuf(stdout, NULL, _IOLBF, 0);

@@ -70,7 +70,7 @@ class Finding:
     figures: tuple[Figure, ...] = ()
     costs: Share | None = None  # Its cost, as a share of the measured call that it slows most
     saves: Share | None = None
-    """What the remedy saves, if a model, a trace or a build tells it."""
+    """The saving of the remedy, if a model, a trace or a build tells it."""
     sure: bool = True  # False if a figure is uncertain, or nothing is decided
     place: Place | None = None
 

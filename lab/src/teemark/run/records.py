@@ -290,7 +290,7 @@ class InterruptLine(Struct, frozen=True, kw_only=True):
 
 
 class Watched(Struct, frozen=True, kw_only=True):
-    """What the machine did during a separate series of calls, before the samples."""
+    """The machine's activity during a separate series of calls, before the samples."""
 
     calls: Positive
     ns: Annotated[Count, says("wall time of the stretch")]
