@@ -65,7 +65,7 @@ def test_a_report_says_nothing_twice(name: str) -> None:
 
 
 def test_a_report_with_a_trace_says_nothing_twice() -> None:
-    """What a call shows is its own; how to read it is said at the first."""
+    """Each call has its own figures; how to read them is said once, at the first."""
     run, other = Synthetic(algorithms=("sha256",)).run(), case(30, "shm/temporary/tee/in/64")
     lost = tuple(msgspec.structs.replace(one, count=2) for one in other.lost)
     traced = trace(case(9000), msgspec.structs.replace(other, lost=lost))
