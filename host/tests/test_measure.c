@@ -3,8 +3,13 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "measure.h"
 
 static uint64_t now;
@@ -265,27 +270,219 @@ static void test_loops_stay_within_the_targets_limit(void **state)
 	assert_int_equal(t.most_loops, 24);
 }
 
-static void test_aligned_samples_begin_after_a_tick(void **state)
+/* ---- The kernel's clocks, by which a sample is put behind a tick. */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_getres(clockid_t clock, struct timespec *ts);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *rest);
+int __wrap_getrusage(int who, struct rusage *usage);
+
+static uint64_t kernel_ns, reading_ns, resolution_ns, wakes_late_ns;
+static clockid_t clock_read;
+static unsigned sleeps, late_sleeps;
+static int sleep_code;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	uint64_t seen = resolution_ns ? kernel_ns / resolution_ns * resolution_ns : kernel_ns;
+
+	clock_read = clock;
+	*ts = (struct timespec){ (time_t)(seen / 1000000000), (long)(seen % 1000000000) };
+	kernel_ns += reading_ns;
+	return 0;
+}
+
+int __wrap_clock_getres(clockid_t clock, struct timespec *ts)
+{
+	assert_int_equal(clock, CLOCK_MONOTONIC_RAW);
+	*ts = (struct timespec){ .tv_nsec = 7 };
+	return 0;
+}
+
+/* Wakes up when it was asked to, and the first few times late. */
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *rest)
+{
+	assert_int_equal(clock, CLOCK_MONOTONIC);
+	assert_int_equal(flags, TIMER_ABSTIME);
+	assert_null(rest);
+	kernel_ns = (uint64_t)until->tv_sec * 1000000000 + (uint64_t)until->tv_nsec;
+	if (++sleeps <= late_sleeps)
+		kernel_ns += wakes_late_ns;
+	return sleep_code;
+}
+
+static uint64_t began_ns;
+
+static int when(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
+{
+	(void)c;
+	(void)loops;
+	(void)repeat;
+	(void)err;
+	began_ns = kernel_ns;
+	return 0;
+}
+
+/* Returns when a sample begins that is taken 123 ms after boot, with a tick each 10 ms. */
+static uint64_t begin_aligned(void)
 {
 	const struct measure aligned = { .now_ns = fake_now, .align_ns = 10000000 };
-	struct bench_case t = { .call_ns = 1 };
-	struct measure_target target = { .run = run_thing, .c = &t };
+	struct measure_target target = { .run = when };
 	struct measured m;
-	struct error err;
-	struct timespec ts;
-	uint64_t late;
+
+	kernel_ns = 123000000;
+	reading_ns = 40;
+	resolution_ns = sleeps = 0;
+	assert_int_equal(measure_once(&aligned, &target, 1, 1, &m, NULL), 0);
+	assert_int_equal(clock_read, CLOCK_MONOTONIC);
+	return began_ns;
+}
+
+/* 100 us after the tick, when the kernel's own work at the tick is over. */
+static void test_aligned_samples_begin_after_a_tick(void **state)
+{
+	(void)state;
+	late_sleeps = 0;
+	sleep_code = 0;
+	assert_in_range(begin_aligned(), 130100000, 130100080);
+	assert_int_equal(sleeps, 1);
+	/* A sleep that ends 300 us late is early enough. */
+	late_sleeps = 1;
+	wakes_late_ns = 300000;
+	assert_in_range(begin_aligned(), 130100000, 130100080);
+	assert_int_equal(sleeps, 1);
+}
+
+static void test_a_tick_that_was_missed_is_followed_by_the_next(void **state)
+{
+	(void)state;
+	late_sleeps = 3;
+	wakes_late_ns = 402001;
+	sleep_code = 0;
+	assert_in_range(begin_aligned(), 160100000, 160100080);
+	assert_int_equal(sleeps, 4);
+	/* A machine that is always late is measured all the same. */
+	late_sleeps = 1000;
+	begin_aligned();
+	assert_int_equal(sleeps, 50);
+}
+
+static void test_a_signal_ends_the_wait_for_a_tick(void **state)
+{
+	(void)state;
+	late_sleeps = 0;
+	sleep_code = EINTR;
+	begin_aligned();
+	assert_int_equal(sleeps, 1);
+}
+
+static void test_the_clock_is_the_one_that_nobody_adjusts(void **state)
+{
+	(void)state;
+	kernel_ns = 5000000123;
+	reading_ns = resolution_ns = 0;
+	assert_int_equal(clock_now_ns(), 5000000123);
+	assert_int_equal(clock_read, CLOCK_MONOTONIC_RAW);
+}
+
+/* The smallest step that is seen, or, of a fine clock, what a reading takes. */
+static void test_the_clocks_resolution_is_measured(void **state)
+{
+	static const struct {
+		uint64_t reading_ns, resolution_ns, seen_ns;
+	} rows[] = { { 25, 0, 25 }, { 25, 1000, 1000 }, { 30, 52, 52 } };
+	struct clock_facts facts;
 
 	(void)state;
-	for (int i = 0; i < 20; i++) {
-		assert_int_equal(measure_once(&aligned, &target, 1, 1, &m, &err), 0);
-		clock_gettime(CLOCK_MONOTONIC, &ts);
-		late = (uint64_t)ts.tv_nsec % aligned.align_ns;
-		/* a busy machine may be late, but not always; what the tick
-		 * itself does is over */
-		if (late >= 100000 && late < 150000)
-			return;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		kernel_ns = 1000000;
+		reading_ns = rows[i].reading_ns;
+		resolution_ns = rows[i].resolution_ns;
+		clock_measure(&facts);
+		assert_int_equal(facts.nominal_ns, 7);
+		assert_int_equal(facts.resolution_ns, rows[i].seen_ns);
+		assert_in_range(facts.cost_ns, reading_ns - 1, reading_ns);
 	}
-	fail_msg("never just after a tick");
+	/* A clock that stands still has the resolution that the kernel says. */
+	reading_ns = 0;
+	clock_measure(&facts);
+	assert_int_equal(facts.resolution_ns, 7);
+}
+
+/* ---- What a run uses. */
+
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+	assert_int_equal(who, RUSAGE_SELF);
+	usage->ru_utime = (struct timeval){ 3, 14 };
+	usage->ru_stime = (struct timeval){ 5, 16 };
+	usage->ru_nvcsw = 17;
+	usage->ru_nivcsw = 18;
+	return 0;
+}
+
+/* Returns a meter whose schedstat is this text. */
+static struct usage_meter meter_of(const char *text)
+{
+	struct usage_meter meter = { memfd_create("schedstat", MFD_CLOEXEC) };
+
+	assert_true(meter.schedstat_fd >= 0);
+	assert_int_equal(write(meter.schedstat_fd, text, strlen(text)), strlen(text));
+	return meter;
+}
+
+static void test_usage_is_read_from_where_it_stands(void **state)
+{
+	struct usage_meter meter = meter_of("1000000 2345 67\n");
+	struct usage usage;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		usage_read(&meter, &usage);
+		assert_int_equal(usage.user_us, 3000014);
+		assert_int_equal(usage.sys_us, 5000016);
+		assert_int_equal(usage.nvcsw, 17);
+		assert_int_equal(usage.nivcsw, 18);
+		assert_int_equal(usage.runq_ns, 2345); /* the wait, not the run time */
+	}
+	usage_close(&meter);
+}
+
+static void test_a_wait_that_the_kernel_does_not_tell(void **state)
+{
+	static const char *const texts[] = { "", "12", "nothing" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct usage_meter meter = meter_of(texts[i]);
+		struct usage usage;
+
+		usage_read(&meter, &usage);
+		assert_int_equal(usage.runq_ns, -1);
+		assert_int_equal(usage.user_us, 3000014);
+		usage_close(&meter);
+		usage_read(&meter, &usage);
+		assert_int_equal(usage.runq_ns, -1);
+	}
+}
+
+static void test_usage_between_two_readings(void **state)
+{
+	const struct usage before = { 1, 20, 300, 4000, 50000 };
+	const struct usage after = { 3, 24, 306, 4008, 50010 };
+	const struct usage unknown = { 3, 24, 306, 4008, -1 };
+	struct usage d = usage_between(&before, &after);
+
+	(void)state;
+	assert_int_equal(d.user_us, 2);
+	assert_int_equal(d.sys_us, 4);
+	assert_int_equal(d.nvcsw, 6);
+	assert_int_equal(d.nivcsw, 8);
+	assert_int_equal(d.runq_ns, 10);
+	assert_int_equal(usage_between(&before, &unknown).runq_ns, -1);
+	assert_int_equal(usage_between(&unknown, &after).runq_ns, -1);
 }
 
 int main(void)
@@ -303,6 +500,13 @@ int main(void)
 		cmocka_unit_test(test_another_clock_runs_along),
 		cmocka_unit_test(test_loops_stay_within_the_targets_limit),
 		cmocka_unit_test(test_aligned_samples_begin_after_a_tick),
+		cmocka_unit_test(test_a_tick_that_was_missed_is_followed_by_the_next),
+		cmocka_unit_test(test_a_signal_ends_the_wait_for_a_tick),
+		cmocka_unit_test(test_the_clock_is_the_one_that_nobody_adjusts),
+		cmocka_unit_test(test_the_clocks_resolution_is_measured),
+		cmocka_unit_test(test_usage_is_read_from_where_it_stands),
+		cmocka_unit_test(test_a_wait_that_the_kernel_does_not_tell),
+		cmocka_unit_test(test_usage_between_two_readings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,9 +207,16 @@ bool case_calls_tee(const struct bench_case *c)
 	return case_in_ta(c) || !strncmp(c->backend_name, "tee-", 4);
 }
 
+static void *result_of(const struct bench_case *c)
+{
+	return c->result ? c->result : c->desk->out.data;
+}
+
 int case_ready(struct bench_case *c, uint32_t loops, struct error *err)
 {
 	c->loops = loops;
+	if (c->want_bytes)
+		memset(result_of(c), ~*(const uint8_t *)c->want, c->want_bytes);
 	return c->workload->ready ? c->workload->ready(c, err) : 0;
 }
 
@@ -260,14 +267,10 @@ int case_compare(const char *what, const void *result, const void *want, size_t 
 int case_check(struct bench_case *c, struct error *err)
 {
 	int ret = c->workload->check ? c->workload->check(c, err) : 0;
-	void *result;
 
 	if (ret || !c->want_bytes)
 		return ret;
-	result = c->result ? c->result : c->desk->out.data;
-	ret = case_compare(c->key, result, c->want, c->want_bytes, err);
-	memset(result, ~*(const uint8_t *)c->want, c->want_bytes);
-	return ret;
+	return case_compare(c->key, result_of(c), c->want, c->want_bytes, err);
 }
 
 int case_verify(struct bench_case *c, struct error *err)

@@ -224,14 +224,14 @@ int case_probe_backend(struct bench_case *c, struct error *err);
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 int case_probe(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
-/* The measuring core calls these for a prepared case. */
+/*
+ * The measuring core calls these for a prepared case. case_ready() also overwrites an earlier
+ * run's result, so that a run() that writes nothing is noticed.
+ */
 int case_ready(struct bench_case *c, uint32_t loops, struct error *err);
 int case_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err);
 struct measure_target case_target(struct bench_case *c);
-/*
- * Check the result of the first run(), and of each sample's run(). The result is overwritten
- * afterwards, so that a run() that writes nothing is noticed.
- */
+/* Check the result of the first run(), and of each sample's run(). */
 int case_verify(struct bench_case *c, struct error *err);
 int case_check(struct bench_case *c, struct error *err);
 /* Returns 0 if the bytes are equal, -EBADMSG otherwise; messages call the result `what`. */
