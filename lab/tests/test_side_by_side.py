@@ -8,8 +8,12 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,7 @@ from conftest import HOST
 from synthetic import EMPTY_CALL, TRUTH, Synthetic
 from teemark.cli import main as cli
 from teemark.findings.subject import subjects
+from teemark.measure import side_by_side
 from teemark.report import run_page
 from teemark.report.sections.boards import boards, data
 from teemark.report.sections.boards import table as boards_table
@@ -112,6 +117,89 @@ def test_a_signal_ends_all_and_keeps_what_was_measured(words: list[str], tmp_pat
         end = reader.read(tmp_path / "out" / name).end
         assert end is not None
         assert (end.complete, end.reason) == (False, "interrupted")
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> Iterator[list[str]]:
+    """The words of a run on ten boards that take a connection and then say nothing."""
+    (tmp_path / "short.toml").write_text(PLAN)
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        port = server.getsockname()[1]
+        made = ["run", "--plan", str(tmp_path / "short.toml"), "--out", str(tmp_path / "out")]
+        for number in range(10):
+            file = tmp_path / f"silent{number}.toml"
+            file.write_text(
+                f'kind = "ssh"\naddress = "127.0.0.1"\nuser = "x"\nport = {port}\n'
+                "connect_timeout = 3600\n"
+            )
+            made += ["--board", str(file)]
+        yield made
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that have this variable in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"{mark}=1".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
+
+
+def until(true: Any) -> None:
+    limit = time.monotonic() + 100
+    while not true():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("begun", [1, 4, 10])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_all_end_with_the_command_even_while_they_start(
+    silent: list[str], begun: int, how: signal.Signals
+) -> None:
+    """A signal found 5 to 10 children that nobody told of it; kill -9 left all of them."""
+    mark = f"TEEMARK_TEST_{os.getpid()}_{begun}_{how}"
+    process = begin(
+        silent, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | {mark: "1"}
+    )
+    until(lambda: len(sshserver.children(process.pid)) >= begun)
+    process.send_signal(how)
+    try:
+        until(lambda: not marked(mark))
+    finally:
+        for pid in marked(mark):
+            os.kill(pid, signal.SIGKILL)
+    _, said = process.communicate()
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
+    assert b"Traceback" not in said
+
+
+LITTLE = """
+import sys
+from teemark.measure import side_by_side
+from teemark.__main__ import main
+side_by_side.free_memory = lambda: 2 * side_by_side.PROCESS
+sys.exit(main())
+"""
+
+
+def test_boards_without_memory_wait_and_are_measured_then(words: list[str], tmp_path: Path) -> None:
+    """Three boards, memory for two: the third begins when the one that is off has failed."""
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "b: waits for others to end: there is no memory for all at once\n" in done.stderr
+    for name in ("a", "b"):
+        assert reader.read(tmp_path / "out" / name).as_asked
+    assert done.stderr.index("error: off: ") < done.stderr.index("short on b: ")
+
+
+def test_memory_is_asked_of_the_kernel_and_of_the_container() -> None:
+    free = side_by_side.free_memory()
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < free <= total
 
 
 def test_a_terminal_has_one_live_table(words: list[str]) -> None:

@@ -127,7 +127,7 @@ def command(
         if len(words) < len(names):
             raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
         outs = [directory_for(out and out / name, name, asked.name) for name in words]
-        child = side_by_side.part(list(words))
+        child = side_by_side.part({board: _needs(name) for board, name in words.items()})
         if not isinstance(child, int):
             return _together(child, outs, as_json=as_json)
         names, out = [list(words.values())[child]], outs[child]
@@ -165,6 +165,12 @@ def command(
     finally:
         _tell(outcome, run, asked, target)
     return 0 if run.as_asked else 1
+
+
+def _needs(name: str) -> int:
+    """Returns the bytes of memory that measuring this board takes on this machine."""
+    virtual = isinstance(config.find(name).config, VirtualConfig)
+    return side_by_side.PROCESS + side_by_side.GUEST * virtual
 
 
 def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool) -> int:

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures several boards at once, each in a process that may fail without the others."""
+"""Measures several boards side by side, each in a process that may fail without the others. As many
+run at once as memory allows; the others wait. All of them end with this process."""
 
 import contextlib
+import ctypes
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 from teemark.base import leaving
@@ -14,13 +18,24 @@ from teemark.base.console import say
 from teemark.base.harmless import harmless
 from teemark.measure import progress
 
+PROCESS = 150 << 20
+"""Bytes of memory that a process takes which measures a board: most of all for its report."""
+GUEST = 600 << 20
+"""Bytes that a virtual board takes besides: QEMU with what the guest uses of its memory."""
+
+_WAITS = "waits for others to end: there is no memory for all at once"
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
 
 @dataclass(slots=True)
 class Child:
     """The process that measures one board, and its output, which the user doesn't see at once."""
 
     board: str
+    needs: int  # bytes of memory
+    gate: tuple[int, int]  # A pipe; the process begins once a byte comes through it
     pid: int = 0
+    begun: bool = False
     status: int | None = None
     file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
 
@@ -31,26 +46,32 @@ class Child:
 
     @property
     def state(self) -> str:
+        if not self.begun and self.status is None:
+            return _WAITS
         if self.status is None:
             return harmless((self.lines or ["starting"])[-1])
         return f"failed, status {self.status}" if self.status else "done"
 
 
-def part(boards: Sequence[str]) -> int | list[Child]:
-    """Forks a process for each board. In such a process, returns the number of the board that it
-    has to measure. In this process, returns all children after their end; until then it passes
+def part(needs: Mapping[str, int]) -> int | list[Child]:
+    """Forks a process for each board; `needs` has the bytes of memory that each takes, by the
+    boards' names. In such a process, returns the number of the board that it has to measure, once
+    memory allows. In this process, returns all children after their end; until then it passes
     signals on to them and shows them, as a table on a terminal, otherwise by their own lines."""
     live = sys.stderr.isatty()
-    children = [Child(board) for board in boards]
+    memory = free_memory()
+    children = [Child(board, needed, os.pipe()) for board, needed in needs.items()]
+    signal.pthread_sigmask(signal.SIG_BLOCK, leaving.SIGNALS)  # until all can be told of one
+    me = os.getpid()
     for number, child in enumerate(children):
         child.pid = os.fork()
         if child.pid == 0:
-            os.setsid()  # the parent alone gets Ctrl-C and passes it on
-            os.dup2(child.file.fileno(), 1)
-            if live:
-                os.dup2(child.file.fileno(), 2)
-                progress.STEP = 0.01
+            _begin(child, me, live=live)
             return number
+    _admit(children, memory)
+    waiting = [child.board for child in children if not child.begun]
+    if waiting and not live:
+        say(f"{', '.join(waiting)}: {_WAITS}")
 
     def tell(signum: int) -> None:
         for child in children:
@@ -58,12 +79,13 @@ def part(boards: Sequence[str]) -> int | list[Child]:
                 os.kill(child.pid, signum)
 
     with leaving.telling(tell), _shown(children) if live else contextlib.nullcontext():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, leaving.SIGNALS)
         try:
-            _wait(children)
+            _wait(children, memory)
         except (KeyboardInterrupt, SystemExit):
             if not leaving.patience(1):  # the second signal
                 tell(leaving.signalled())
-            _wait(children)  # `leaving` bounds this wait
+            _wait(children, memory)  # `leaving` bounds this wait
             raise
     for child in children:
         for line in child.lines:
@@ -74,11 +96,50 @@ def part(boards: Sequence[str]) -> int | list[Child]:
     return children
 
 
-def _wait(children: Sequence[Child]) -> None:
+def _begin(child: Child, parent: int, *, live: bool) -> None:
+    """Makes this new process the one of `child`, and waits until its turn has come."""
+    os.setsid()  # the parent alone gets Ctrl-C and passes it on
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        raise SystemExit(1)  # it ended before it could be asked for
+    os.dup2(child.file.fileno(), 1)
+    if live:
+        os.dup2(child.file.fileno(), 2)
+        progress.STEP = 0.01
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, leaving.SIGNALS)
+    os.read(child.gate[0], 1)
+
+
+def _admit(children: Sequence[Child], memory: int) -> None:
+    """Lets children begin: the first, and the next ones that there is memory for."""
+    left = [child for child in children if child.status is None]
+    taken = sum(child.needs for child in left if child.begun)
+    for child in left:
+        if not child.begun and (not taken or taken + child.needs <= memory):
+            os.write(child.gate[1], b".")
+            child.begun = True
+            taken += child.needs
+
+
+def _wait(children: Sequence[Child], memory: int) -> None:
+    """Waits until all children have ended; where one has, the next may begin."""
     while left := {child.pid: child for child in children if child.status is None}:
         pid, status = os.waitpid(-1, 0)
         if pid in left:
             left[pid].status = os.waitstatus_to_exitcode(status)
+            _admit(children, memory)
+
+
+def free_memory() -> int:
+    """Returns the bytes of memory that processes may still take here, by the kernel's estimate and
+    by the limit of a container."""
+    words = Path("/proc/meminfo").read_text(encoding="ascii").split()
+    free = int(words[words.index("MemAvailable:") + 1]) << 10
+    with contextlib.suppress(OSError, ValueError):  # no limit: "max"
+        group = Path("/sys/fs/cgroup")
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        free = min(free, limit - used)
+    return free
 
 
 def _shown(children: Sequence[Child]) -> contextlib.AbstractContextManager[object]:
