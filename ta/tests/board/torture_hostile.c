@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared memory that changes during calls, and parameters that overlap in it. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,9 @@ enum { HOSTILE = 8192, QUIET = 4096, MESSAGE = 1024 };
 struct hostile {
 	TEEC_SharedMemory memory;
 	volatile uint8_t *bytes; /* of it */
-	volatile bool stop;
-	volatile size_t toggled; /* this byte changes between two values */
+	atomic_bool stop;
+	atomic_size_t toggled; /* the thread is to change this byte between two values; 0: none */
+	atomic_size_t held;    /* the one that it does change: its answer to `toggled` */
 	TEEC_Session bench, digest;
 	uint64_t random;
 	unsigned int calls, findings;
@@ -43,10 +46,22 @@ static void *change(void *arg)
 	while (!h->stop) {
 		x = x * 1664525 + 1013904223;
 		h->bytes[(x >> 8) % HOSTILE] ^= x >> 4;
-		if (h->toggled)
-			h->bytes[h->toggled] ^= 1;
+		h->held = h->toggled;
+		if (h->held)
+			h->bytes[h->held] ^= 1;
 	}
 	return NULL;
+}
+
+/*
+ * Returns when the thread toggles that byte, and has let go of the one before: without waiting, the
+ * thread may write the old byte once more at any time, into what the next test puts there.
+ */
+static void toggle(struct hostile *h, size_t at)
+{
+	h->toggled = at;
+	while (h->held != at)
+		sched_yield();
 }
 
 /* Any part of what changes; two of them overlap more often than not. */
@@ -147,7 +162,7 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 	if (prepare(&h->bench, alg, false, key))
 		die("cannot prepare %s", alg->name);
 	memcpy(quiet, sealed, sizeof(sealed));
-	h->toggled = HOSTILE + MESSAGE - 5;
+	toggle(h, HOSTILE + MESSAGE - 5);
 	for (unsigned int i = 0; i < calls; i++) {
 		uint8_t out[MESSAGE];
 		TEEC_Operation op = {
@@ -172,7 +187,7 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 		else
 			h->findings++;
 	}
-	h->toggled = 0;
+	toggle(h, 0);
 	printf("a byte right and wrong in turn: %u right, %u refused\n", right, refused);
 }
 
@@ -192,7 +207,7 @@ static void hash_toggled(struct hostile *h, unsigned int calls)
 		class->update(&ctx, quiet, MESSAGE);
 		class->final(&ctx, want[i]);
 	}
-	h->toggled = HOSTILE + MESSAGE / 2;
+	toggle(h, HOSTILE + MESSAGE / 2);
 	for (unsigned int i = 0; i < calls; i++) {
 		uint8_t out[32] = { 0 };
 		TEEC_Operation op = {
@@ -207,7 +222,7 @@ static void hash_toggled(struct hostile *h, unsigned int calls)
 		h->calls++;
 		h->findings += res || (memcmp(out, want[0], 32) && memcmp(out, want[1], 32));
 	}
-	h->toggled = 0;
+	toggle(h, 0);
 }
 
 /* Both TAs still compute what is right, of memory that stays as it is. */
