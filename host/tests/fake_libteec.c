@@ -37,6 +37,7 @@ TEEC_Result TEEC_OpenSession(TEEC_Context *context, TEEC_Session *session,
 	(void)operation;
 	while (fake_libteec.hang)
 		usleep(1000);
+	fake_libteec.opens++;
 	*origin = fake_libteec.origin;
 	if (!fake_libteec.open)
 		fake_libteec.sessions++;

@@ -8,3 +8,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+/*
+ * Seconds that a test waits for anything at most: minutes, which a machine that was stopped for a
+ * while meets too. What a test began ends by itself later than that.
+ */
+enum { PATIENCE_S = 300, ORPHAN_S = 2 * PATIENCE_S };

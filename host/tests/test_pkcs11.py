@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE_S
 
 TEEBENCH = Path(__file__).resolve().parents[2] / "build" / "tests" / "host" / "teebench"
 MODULES = (
@@ -42,7 +43,7 @@ def bench(
         env=dict(environment),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     return [json.loads(line) for line in done.stdout.splitlines()], done.stdout + done.stderr
 

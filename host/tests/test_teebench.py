@@ -5,15 +5,25 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from settling import until_it_settles
+from waiting import (
+    PATIENCE_S,
+    children,
+    cpu_seconds,
+    output_of,
+    status_of,
+    until,
+    until_it_computed,
+    until_it_hears,
+    until_it_settles,
+)
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[1] / "build" / "tests" / "host"
@@ -29,7 +39,12 @@ def bench(
 ) -> subprocess.CompletedProcess[bytes]:
     data = stdin.encode() if isinstance(stdin, str) else stdin
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        [TEEBENCH, *arguments], input=data, capture_output=True, timeout=60, check=False, **options
+        [TEEBENCH, *arguments],
+        input=data,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+        **options,
     )
 
 
@@ -169,28 +184,30 @@ def test_stretches_that_a_signal_ends_leave_no_file(tmp_path: Path) -> None:
         [TEEBENCH, "--stretch", "1000000", "file/sha256/c/100"],
         env={"TEEMARK_DIR": str(tmp_path)},
     ) as process:
-        wait_until_it_measures(process)
+        until_it_computed(process)
         assert list(tmp_path.iterdir())
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 143
+        assert status_of(process) == 143
     assert list(tmp_path.iterdir()) == []
 
 
 def test_interrupted_while_it_compares(tmp_path: Path) -> None:
     """Both processes get the terminal's signal; the one that was begun cleans up as well."""
-    for seconds in (0.3, 0.6, 0.9):
+    for number in (1, 2, 4):
         with subprocess.Popen(
             [TEEBENCH, "--samples=99999", "--output", tmp_path / "run", "file/sha256/openssl/65536"],
             env={"TEEMARK_DIR": str(tmp_path)}, start_new_session=True,
         ) as process:  # fmt: skip
-            while not (tmp_path / "run.partial").exists():
-                time.sleep(0.02)
-            time.sleep(seconds)
+            begun: set[int] = set()
+
+            until(
+                f"process {number} of the comparison",
+                lambda: begun.update(children(process.pid)) or len(begun) >= number,  # noqa: B023
+                0.001,
+            )
             os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(20) == 130
-        deadline = time.monotonic() + 10
-        while len(list(tmp_path.iterdir())) > 1 and time.monotonic() < deadline:
-            time.sleep(0.1)
+            assert status_of(process) == 130
+        until("the other process's file to go", lambda: len(list(tmp_path.iterdir())) == 1)
         assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -267,17 +284,6 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
     assert health["modules"] == ["tee"]
 
 
-def wait_until_it_measures(process: subprocess.Popen[bytes], seconds: float = 0.3) -> None:
-    """The CPU time that it took decides, however busy the machine is."""
-    ticks = seconds * os.sysconf("SC_CLK_TCK")
-    stat = Path(f"/proc/{process.pid}/stat")
-    while process.poll() is None:
-        user, system = stat.read_text().rpartition(")")[2].split()[11:13]
-        if int(user) + int(system) >= ticks:
-            return
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(
     ("number", "reason", "status"),
     [
@@ -294,14 +300,20 @@ def test_interrupted(
     with subprocess.Popen(
         [TEEBENCH, "--samples", "1000000", "--output", output, *quiet, C]
     ) as process:
-        wait_until_it_measures(process)
+        until_it_computed(process)
         process.send_signal(number)
-        assert process.wait(20) == status
+        assert status_of(process) == status
     found = records(output.read_bytes())
     assert found[-1]["complete"] is False
     assert found[-1]["reason"] == reason
     assert len(of_type(found, "sample")) == found[-1]["samples"] > 0
     assert not (tmp_path / "run.partial").exists()
+
+
+def cpu_seconds_of_children() -> float:
+    """Returns the CPU time of all processes that this one began and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize(
@@ -310,14 +322,15 @@ def test_interrupted(
 def test_interrupted_while_it_prepares(tmp_path: Path, case: str, seconds: float) -> None:
     """Filling, writing, hashing to compare, calibrating: a minute of it here, but no one step."""
     output = tmp_path / "run"
+    ended = cpu_seconds_of_children()
     with subprocess.Popen(
         [TEEBENCH, "--output", output, case], env={"TEEMARK_DIR": str(tmp_path)}
     ) as process:
-        wait_until_it_measures(process, seconds)
+        until_it_computed(process, seconds)
+        before = cpu_seconds(process.pid)
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        assert process.wait(60) == 130
-    assert time.monotonic() - began < 30
+        assert status_of(process) == 130
+    assert cpu_seconds_of_children() - ended - before < 30
     found = records(output.read_bytes())
     assert [record["type"] for record in found] == ["machine", "end"]
     assert found[-1]["complete"] is False
@@ -335,11 +348,11 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
         with subprocess.Popen(
             [TEEBENCH, "--min-us", "60000000", "--output", output, C]
         ) as process:  # in one call after the other, and loops without an end in sight
-            wait_until_it_measures(process, seconds)
+            until_it_computed(process, seconds)
             process.send_signal(signal.SIGINT)
-            time.sleep(0.3)
+            until_it_hears(process, signal.SIGINT)
             process.send_signal(second)
-            status = process.wait(5)
+            status = status_of(process)
         left = tmp_path / "run.partial"
         if not output.exists() and b'"end"' not in left.read_bytes():
             break
@@ -353,7 +366,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, second: int) -> None:
 def test_killed_leaves_a_partial_file_without_an_end(tmp_path: Path) -> None:
     output = tmp_path / "run"
     with subprocess.Popen([TEEBENCH, "--samples", "1000000", "--output", output, C]) as process:
-        wait_until_it_measures(process)
+        until_it_computed(process)
         process.kill()
     assert not output.exists()
     lines = (tmp_path / "run.partial").read_bytes().splitlines(keepends=True)
@@ -382,7 +395,7 @@ def test_settling_is_interrupted_too() -> None:
     with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
         until_it_settles(process)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        out, _ = output_of(process)
     assert process.returncode == 130
     assert records(out)[-1]["complete"] is False
 
@@ -394,7 +407,7 @@ def test_nohup_is_respected() -> None:
     ) as process:  # fmt: skip
         until_it_settles(process)
         process.send_signal(signal.SIGHUP)
-        out, _ = process.communicate(timeout=20)
+        out, _ = output_of(process)
     assert process.returncode == 0
     assert records(out)[-1]["complete"] is True
 
@@ -408,7 +421,7 @@ def test_a_reader_that_goes_away() -> None:
         process.stdout.readline()
         process.stdout.close()
         said = process.stderr.read()
-        assert process.wait(20) == 1
+        assert status_of(process) == 1
     assert b"Broken pipe" in said
 
 
@@ -421,7 +434,7 @@ def test_a_full_disk(what: tuple[str, ...]) -> None:
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=60,
+            timeout=PATIENCE_S,
         )
     assert done.returncode == 1
     assert b"No space left" in done.stderr
@@ -472,7 +485,7 @@ PORTABLE = {
 
 
 def test_digests_of_every_length_equal_hashlib() -> None:
-    done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([DIGESTS], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     computed = check_digests(done.stdout)
     assert computed["c"] == PORTABLE
     if shutil.which("openssl"):
@@ -496,7 +509,7 @@ def test_digests_of_other_processors(
     program = build / "host" / arch / "tests" / "digests"
     done = subprocess.run(
         [emulator, "-cpu", cpu, "-L", root, program, *backends],
-        capture_output=True, text=True, check=True, timeout=100,
+        capture_output=True, text=True, check=True, timeout=PATIENCE_S,
     )  # fmt: skip
     computed = check_digests(done.stdout)
     assert computed["c"] == PORTABLE

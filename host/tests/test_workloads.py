@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 HERE = Path(__file__).resolve().parent
 TEEBENCH = HERE.parents[1] / "build" / "tests" / "host" / "teebench"
@@ -142,7 +143,7 @@ def test_what_runs_is_right_and_leaves_nothing_behind(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_key_is_refused_before_anything_is_measured(key: str, said: str) -> None:
-    done = subprocess.run([TEEBENCH, key], capture_output=True, check=False, timeout=60)
+    done = subprocess.run([TEEBENCH, key], capture_output=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 2
     assert said in done.stderr.decode()
     assert done.stdout == b""
@@ -154,7 +155,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_skip(tmp_path: Path) -> None:
         env={"TEEMARK_DIR": str(tmp_path / "absent")},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0
     found = [json.loads(line) for line in done.stdout.splitlines()]

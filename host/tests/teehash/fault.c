@@ -2,7 +2,8 @@
 /*
  * LD_PRELOAD: read() of a file whose size is FAULT_SIZE fails with EIO after
  * FAULT_AT bytes; or, with FAULT_DO, that happens to the file instead:
- * "truncate" or "append". With FAULT_THREADS no thread can be started; and a
+ * "truncate" or "append". With FAULT_THREADS no thread can be started, with
+ * FAULT_ALARM no alarm ever rings; and a
  * stack that is too small on some architecture ends the program.
  */
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static void change(int fd, const char *what)
@@ -65,6 +67,14 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 	(void)attr;
 	if (size < 131072) /* PTHREAD_STACK_MIN of aarch64 */
 		abort();
+	return 0;
+}
+
+unsigned int alarm(unsigned int seconds)
+{
+	const struct itimerval timer = { .it_value.tv_sec = getenv("FAULT_ALARM") ? 0 : seconds };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
 	return 0;
 }
 

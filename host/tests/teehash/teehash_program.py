@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waiting import PATIENCE_S
+
 Argument = str | bytes | os.PathLike[str]
 
 
@@ -31,7 +33,7 @@ class Program:
         *arguments: Argument,
         cwd: Path | None = None,
         stdin: bytes = b"",
-        timeout: float = 60,
+        timeout: float = PATIENCE_S,
         **env: str,
     ) -> Done:
         done = subprocess.run(

@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from settling import until_it_settles
 from teehash_program import Program
+from waiting import PATIENCE_S, output_of, pour, until_it_settles
 
 GOOD = hashlib.sha256(b"good").hexdigest().encode() + b"  good\n"
 
@@ -245,7 +244,7 @@ def test_a_reader_that_goes_away_ends_all_workers(
     os.close(reading)
     done = subprocess.run(
         [teehash.path, "--backend=c", "--mode=stream", *options, *names], stdout=writing,
-        stderr=subprocess.PIPE, cwd=directory, check=False, timeout=20,
+        stderr=subprocess.PIPE, cwd=directory, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
     os.close(writing)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
@@ -264,12 +263,11 @@ def test_a_pipe_among_the_files_means_one_worker(
             until_it_settles(process)
         if kind == "/dev/zero":
             process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=20)[0] == b""
+            assert output_of(process)[0] == b""
             return
         for _ in range(2 if kind == "fifo" else 1):
-            (directory / "fifo").write_bytes(b"good")
-            time.sleep(0.3)
-        out, _ = process.communicate(timeout=20)
+            pour(directory / "fifo", b"good")
+        out, _ = output_of(process)
     assert json.loads(out)["workers"] == 1
     assert [file["bytes"] for file in json.loads(out)["files"]][:3] == [4, 4, 4]
 
@@ -306,7 +304,7 @@ def test_interrupted(
     ) as process:  # fmt: skip
         until_it_settles(process)
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = output_of(process)
     os.close(keep)
     assert process.returncode == -number  # it dies of the signal, or a shell's loop would go on
     if "--report=json" not in options:
@@ -326,7 +324,7 @@ def test_a_signal_while_a_line_waits_for_its_reader(teehash: Program, directory:
         until_it_settles(process)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20)[1] == b""
+        assert output_of(process)[1] == b""
         assert process.returncode == -signal.SIGINT
     os.close(reading)
 
@@ -342,7 +340,7 @@ def test_ctrl_c_ends_a_loop_of_the_shell(teehash: Program, directory: Path) -> N
     ) as shell:  # fmt: skip
         until_it_settles(shell)
         os.killpg(shell.pid, signal.SIGINT)
-        assert shell.communicate(timeout=20) == (b"", b"")
+        assert output_of(shell) == (b"", b"")
     os.close(keep)
     assert shell.returncode == -signal.SIGINT
 
@@ -356,7 +354,7 @@ def test_interrupted_when_no_session_opens(tee: Program, directory: Path, jobs: 
     ) as process:  # fmt: skip
         until_it_settles(process)
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20) == (b"", b"")
+        assert output_of(process) == (b"", b"")
         assert process.returncode == -signal.SIGINT
 
 
@@ -367,10 +365,9 @@ def test_what_nohup_ignores_stays_ignored(teehash: Program, directory: Path) -> 
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, cwd=directory) as process:
         until_it_settles(process)
         process.send_signal(signal.SIGHUP)
-        time.sleep(0.2)
         with open(directory / "fifo", "wb"):
             os.close(keep)
-        assert process.communicate(timeout=20)[0].endswith(GOOD)
+        assert output_of(process)[0].endswith(GOOD)
 
 
 # -- the TEE ---------------------------------------------------------------------------------

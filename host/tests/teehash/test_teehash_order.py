@@ -5,10 +5,12 @@ import hashlib
 import os
 import random
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from teehash_program import Program
+from waiting import PATIENCE_S, pour
 
 NOISE = random.Random(12).randbytes(3_000_000)
 NOTHING = b""
@@ -24,7 +26,7 @@ def piped(
     """Standard input is a pipe that fills slowly, so that several readers would share it."""
     return subprocess.run(
         ["sh", "-c", f'{feed} "$0" --backend=c {options}', program.path],
-        capture_output=True, cwd=folder, check=False, timeout=60,
+        capture_output=True, cwd=folder, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
 
 
@@ -91,9 +93,10 @@ def test_a_list_after_one_that_names_standard_input(
 def test_a_fifo_named_twice(teehash: Program, folder: Path, jobs: str) -> None:
     """Each opening reads up to an end of its own."""
     os.mkfifo(folder / "fifo")
-    script = "cat in >fifo; sleep 0.3; cat good >fifo"
-    with subprocess.Popen(["sh", "-c", script], cwd=folder) as writer:
+    parts = [(folder / name).read_bytes() for name in ("in", "good")]
+    with ThreadPoolExecutor(1) as writer:
+        poured = writer.submit(lambda: [pour(folder / "fifo", part) for part in parts])
         done = teehash(f"-j{jobs}", "fifo", "good", "./fifo", cwd=folder)
-        assert writer.wait() == 0
+        poured.result()
     expected = line(NOISE, "fifo") + line(b"good", "good") + line(b"good", "./fifo")
     assert (done.status, done.out) == (0, expected), done.said

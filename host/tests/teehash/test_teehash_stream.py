@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from teehash_program import Program
+from waiting import PATIENCE_S
 
 Make = Callable[..., None]
 
@@ -75,7 +76,7 @@ def test_short_reads(teehash: Program, noise: bytes, reader: str) -> None:
     thread.start()
     done = subprocess.run(
         [teehash.path, "--backend=c", "--chunk=10000", f"--reader={reader}"],
-        stdin=reading, capture_output=True, timeout=60, check=True,
+        stdin=reading, capture_output=True, timeout=PATIENCE_S, check=True,
     )  # fmt: skip
     thread.join()
     os.close(reading)
@@ -154,7 +155,7 @@ def test_a_32_bit_program_reads_files_over_2_gib(make: Make, tmp_path: Path) -> 
         done = subprocess.run(
             [emulator, "-L", "/usr/arm-linux-gnueabihf",
              root / "build" / "host" / "armhf" / "teehash", "--backend=c"],
-            stdin=file, capture_output=True, check=False, timeout=60,
+            stdin=file, capture_output=True, check=False, timeout=PATIENCE_S,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.split()[0].decode() == hashlib.sha256(bytes(100)).hexdigest()
