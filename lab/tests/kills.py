@@ -21,7 +21,7 @@ from conftest import SUPPLICANT, reboot, renew_supplicant
 from teemark.base.errors import BoardError
 from teemark.boards import VirtualBoard, config, ensure_installed
 from teemark.broker import measure
-from teemark.broker.desk import PLACE, Desk
+from teemark.broker.mosquitto import PLACE, Mosquitto
 
 KILLS, READERS = 50, 100
 
@@ -53,21 +53,21 @@ def main(kills: int, readers: int, both: bool) -> None:
     panics, again = 0, 0
     with VirtualBoard(config.find("qemu-v8")) as board:
         ensure_installed(board)
-        desk = Desk(board)
-        desk.install()
-        measure.enrol(desk, readers)
-        desk.enrol({"alice": ["w:tz/#"]})
+        mosquitto = Mosquitto(board)
+        mosquitto.install()
+        measure.enrol(mosquitto, readers)
+        mosquitto.enrol({"alice": ["w:tz/#"]})
         for number in range(kills):
-            desk.start(lines=["persistence false"])
+            mosquitto.start(lines=["persistence false"])
             console = board.consoles()[1]
             said = len(console.read_bytes())
-            old = desk.seal("alice", "tz/old", b"old")
-            desk.publish("alice", "tz/old", old, "-q", "1")
-            argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
+            old = mosquitto.seal("alice", "tz/old", b"old")
+            mosquitto.publish("alice", "tz/old", old, "-q", "1")
+            argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", mosquitto.pid]
             argv += [str(readers), "100000", "64", "0", "0", PLACE, "tz/bench"]
             clients = board.start(argv, marked=False)
             board.script(SUBSCRIBED, f"{PLACE}/log", str(readers), f"{chance.uniform(0.1, 2):.2f}")
-            argv = [desk.pid, str(WAIT_S * 1000), "both" if both else ""]
+            argv = [mosquitto.pid, str(WAIT_S * 1000), "both" if both else ""]
             done = board.script(KILL, *argv, timeout=120)
             took.append(int(done.text))
             clients.abandon()
@@ -79,17 +79,17 @@ def main(kills: int, readers: int, both: bool) -> None:
             try:
                 if took[-1] >= WAIT_S * 1000:
                     new = board.capture(SUPPLICANT, check=False)
-                    more = board.script(KILL, desk.pid, str(WAIT_S * 1000), "", timeout=120)
+                    more = board.script(KILL, mosquitto.pid, str(WAIT_S * 1000), "", timeout=120)
                     waited.append(int(more.text))
                     hung += waited[-1] >= WAIT_S * 1000
                     print("  a new supplicant:", new, more, flush=True)
                 renew_supplicant(board)
-                desk.start(lines=["persistence false"])
-                desk.publish("alice", "tz/old", old, "-q", "1")
-                opened = desk.teemq("statistics").text.split("\n")[0].endswith(" 1")
+                mosquitto.start(lines=["persistence false"])
+                mosquitto.publish("alice", "tz/old", old, "-q", "1")
+                opened = mosquitto.teemq("statistics").text.split("\n")[0].endswith(" 1")
                 print("  published again:", "opened" if opened else "refused", flush=True)
                 again += opened
-                desk.stop()
+                mosquitto.stop()
             except (AssertionError, BoardError) as error:
                 print("  power cut:", error, flush=True)
                 reboot(board)

@@ -13,7 +13,7 @@ import sys
 
 from teemark.base import paths
 from teemark.boards import VirtualBoard, config, ensure_installed
-from teemark.broker.desk import PLACE, Desk
+from teemark.broker.mosquitto import PLACE, Mosquitto
 
 ROUNDS = 7
 MESSAGES = 500
@@ -23,11 +23,11 @@ def main(rounds: int) -> None:
     found: dict[tuple[str, int], list[int]] = {}
     with VirtualBoard(config.find("qemu-v8")) as board:
         ensure_installed(board)
-        desk = Desk(board)
-        desk.install()
+        mosquitto = Mosquitto(board)
+        mosquitto.install()
         board.push(paths.build() / "broker" / "aarch64" / "tz_pool", f"{PLACE}/tz_pool")
-        desk.claim()
-        desk.enrol({f"{who}{n}": [f"{rule}:tz/#"] for n in (0, 1) for who, rule in WHO})
+        mosquitto.claim()
+        mosquitto.enrol({f"{who}{n}": [f"{rule}:tz/#"] for n in (0, 1) for who, rule in WHO})
         for number in range(rounds + 1):  # the first warms up
             for world in ("tee", "normal"):
                 for sessions in (1, 2):

@@ -16,7 +16,7 @@ from teemark.base.errors import MissingOutput
 from teemark.boards import VirtualBoard
 from teemark.boards.virtual import free_port
 from teemark.broker import demo
-from teemark.broker.desk import PLACE, PORT, Desk
+from teemark.broker.mosquitto import PLACE, PORT, Mosquitto
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(600)]
 
@@ -26,55 +26,59 @@ CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"], "carol": ["r:tz/c"]}
 
 
 @pytest.fixture(scope="module", params=["2.1", pytest.param("2.0", marks=pytest.mark.exhaustive)])
-def desk(request: pytest.FixtureRequest, qemu_v8: VirtualBoard) -> Desk:
-    desk = Desk(qemu_v8, request.param)
+def mosquitto(request: pytest.FixtureRequest, qemu_v8: VirtualBoard) -> Mosquitto:
+    mosquitto = Mosquitto(qemu_v8, request.param)
     try:
-        desk.install()
+        mosquitto.install()
     except MissingOutput as error:
         pytest.skip(str(error))
-    desk.claim()
-    desk.enrol(CLIENTS)
-    return desk
+    mosquitto.claim()
+    mosquitto.enrol(CLIENTS)
+    return mosquitto
 
 
 @pytest.fixture
-def running(desk: Desk) -> Iterator[Desk]:
+def running(mosquitto: Mosquitto) -> Iterator[Mosquitto]:
     """With a window of 20 messages under way for a client, as is mosquitto's own."""
-    desk.board.script(f"rm -f {PLACE}/mosquitto.db")
-    desk.start(lines=["persistence true", "max_inflight_messages 20"])
-    yield desk
-    desk.stop()
+    mosquitto.board.script(f"rm -f {PLACE}/mosquitto.db")
+    mosquitto.start(lines=["persistence true", "max_inflight_messages 20"])
+    yield mosquitto
+    mosquitto.stop()
 
 
-def opened(desk: Desk, name: str, topic: str = TOPIC) -> list[bytes | None]:
-    return [desk.opened(name, topic, payload) for _, _, payload in desk.received(name)]
+def opened(mosquitto: Mosquitto, name: str, topic: str = TOPIC) -> list[bytes | None]:
+    return [mosquitto.opened(name, topic, payload) for _, _, payload in mosquitto.received(name)]
 
 
-def send(desk: Desk, text: bytes, *argv: str, topic: str = TOPIC) -> bytes:
-    payload = desk.seal("alice", topic, text)
-    desk.publish("alice", topic, payload, *argv)
+def send(mosquitto: Mosquitto, text: bytes, *argv: str, topic: str = TOPIC) -> bytes:
+    payload = mosquitto.seal("alice", topic, text)
+    mosquitto.publish("alice", topic, payload, *argv)
     return payload
 
 
-def test_a_message_is_opened_by_its_reader_and_no_plaintext_is_in_the_broker(desk: Desk) -> None:
+def test_a_message_is_opened_by_its_reader_and_no_plaintext_is_in_the_broker(
+    mosquitto: Mosquitto,
+) -> None:
     """The demo sends it so, which also shows that the search finds what is there."""
-    desk.teemq("key", "mallory", "mallory", check=False)
-    desk.start()
-    seen = demo.send(desk)
-    desk.stop()
+    mosquitto.teemq("key", "mallory", "mallory", check=False)
+    mosquitto.start()
+    seen = demo.send(mosquitto)
+    mosquitto.stop()
     assert seen.bob == demo.SECRET
     assert (seen.mallory, seen.hits) == (0, 0)
     assert seen.searched > 1_000_000
 
 
 @pytest.mark.exhaustive
-def test_demo_shows_who_sees_what_and_finds_no_plaintext_in_the_broker(desk: Desk) -> None:
+def test_demo_shows_who_sees_what_and_finds_no_plaintext_in_the_broker(
+    mosquitto: Mosquitto,
+) -> None:
     said: list[str] = []
-    assert demo.show(desk, said.append), "\n".join(said)
-    desk.enrol(CLIENTS)  # bob was revoked
+    assert demo.show(mosquitto, said.append), "\n".join(said)
+    mosquitto.enrol(CLIENTS)  # bob was revoked
 
 
-def test_messages_wait_for_a_reader_who_is_away_also_over_a_restart(running: Desk) -> None:
+def test_messages_wait_for_a_reader_who_is_away_also_over_a_restart(running: Mosquitto) -> None:
     stay = ("-c", "-q", "1")
     running.end(running.subscribe("bob", TOPIC, *stay))
     send(running, b"one", "-q", "1")
@@ -86,7 +90,7 @@ def test_messages_wait_for_a_reader_who_is_away_also_over_a_restart(running: Des
 
 
 @pytest.mark.exhaustive
-def test_junk_and_what_a_reader_may_not_have_leave_room_for_what_he_may(running: Desk) -> None:
+def test_junk_and_what_a_reader_may_not_have_leave_room_for_what_he_may(running: Mosquitto) -> None:
     """22 of each at QoS 1: more than the client's window holds."""
     reader = running.subscribe("carol", "tz/#", "-q", "1", count=1, seconds=200)
     lines = running.client("pub", "-i", "junk", "-t", TOPIC, "-q", "1", "-l")
@@ -98,7 +102,7 @@ def test_junk_and_what_a_reader_may_not_have_leave_room_for_what_he_may(running:
     assert opened(running, "carol") == [b"for carol"]
 
 
-def test_a_message_that_is_sent_again_comes_once(running: Desk) -> None:
+def test_a_message_that_is_sent_again_comes_once(running: Mosquitto) -> None:
     reader = running.subscribe("bob", TOPIC, count=2)
     payload = send(running, b"once")
     running.publish("mallory", TOPIC, payload)
@@ -108,7 +112,7 @@ def test_a_message_that_is_sent_again_comes_once(running: Desk) -> None:
     assert opened(running, "bob") == [b"once", b"end"]
 
 
-def test_retained_messages_and_quality_of_service(running: Desk) -> None:
+def test_retained_messages_and_quality_of_service(running: Mosquitto) -> None:
     """docs/broker.md says what 2.0 can't keep: 2.1 keeps all of it."""
     new = running.version == "2.1"
     send(running, b"kept", "-r")
@@ -123,7 +127,7 @@ def test_retained_messages_and_quality_of_service(running: Desk) -> None:
     assert running.received("bob")[0][0] == (0 if new else 1)
 
 
-def test_properties_and_expiry(running: Desk) -> None:
+def test_properties_and_expiry(running: Mosquitto) -> None:
     """2.1 keeps what MQTT 5 says of a message beside its payload, and 2.0 loses it: docs/broker.md
     says so. The rest of an expiry is less than what was asked for."""
     reader = running.subscribe("bob", TOPIC, "-V", "5", "-F", "%q %r %x %E %P", count=1)
@@ -139,7 +143,7 @@ def test_properties_and_expiry(running: Desk) -> None:
         assert "unit:kelvin" not in words
 
 
-def test_a_copy_is_no_message(running: Desk) -> None:
+def test_a_copy_is_no_message(running: Mosquitto) -> None:
     """A reader's copy passes to readers alone: published again, it is refused."""
     reader = running.subscribe("bob", TOPIC, count=2)
     other = running.subscribe("carol", TOPIC, count=2)
@@ -156,7 +160,7 @@ def test_a_copy_is_no_message(running: Desk) -> None:
 
 
 @pytest.mark.exhaustive
-def test_overlapping_and_shared_subscriptions(running: Desk) -> None:
+def test_overlapping_and_shared_subscriptions(running: Mosquitto) -> None:
     both = running.subscribe("bob", TOPIC, "-t", "tz/#", count=4)
     one = running.subscribe("carol", f"$share/group/{TOPIC}", count=2)
     send(running, b"a")
@@ -167,7 +171,7 @@ def test_overlapping_and_shared_subscriptions(running: Desk) -> None:
     assert sorted(filter(None, opened(running, "carol"))) == [b"a", b"b"]
 
 
-def test_a_broker_that_is_killed_leaves_what_was_seen_in_the_ta(running: Desk) -> None:
+def test_a_broker_that_is_killed_leaves_what_was_seen_in_the_ta(running: Mosquitto) -> None:
     payload = send(running, b"before")
     running.stop("KILL")
     running.start(lines=["persistence true"])
@@ -178,7 +182,7 @@ def test_a_broker_that_is_killed_leaves_what_was_seen_in_the_ta(running: Desk) -
     assert opened(running, "bob") == [b"after"]
 
 
-def test_a_new_file_of_the_ta_is_loaded_with_the_next_broker(running: Desk) -> None:
+def test_a_new_file_of_the_ta_is_loaded_with_the_next_broker(running: Mosquitto) -> None:
     """It isn't kept alive: a broker's session keeps it, and then the file is read anew. One that
     isn't signed shows which of both is used."""
     board, ta = running.board, f"{running.board.ta_directory}/{TA}"
@@ -204,21 +208,23 @@ SMALL_ORDER = (
 """Points with which X25519 gives 0 (Wycheproof has them), one with the bit that doesn't count."""
 
 
-def opened_so_far(desk: Desk) -> int:
-    text = desk.teemq("statistics").text
+def opened_so_far(mosquitto: Mosquitto) -> int:
+    text = mosquitto.teemq("statistics").text
     return int(next(line.split()[-1] for line in text.splitlines() if "opened" in line))
 
 
-def publish_as_reader(desk: Desk, name: str, topic: str, payload: bytes, times: int) -> None:
+def publish_as_reader(
+    mosquitto: Mosquitto, name: str, topic: str, payload: bytes, times: int
+) -> None:
     """Publishes by the id of a client that reads TOPIC, which ends that connection; waits until it
     has subscribed again, for the `times`-th time."""
-    desk.publish(name, topic, payload, "-q", "1")
+    mosquitto.publish(name, topic, payload, "-q", "1")
     limit = time.monotonic() + 60
-    while desk.log().count(f": {name} 1 {TOPIC}") < times and time.monotonic() < limit:
+    while mosquitto.log().count(f": {name} 1 {TOPIC}") < times and time.monotonic() < limit:
         time.sleep(0.2)
 
 
-def test_a_client_that_agreed_on_its_key_with_the_ta(running: Desk) -> None:
+def test_a_client_that_agreed_on_its_key_with_the_ta(running: Mosquitto) -> None:
     """It sends to and gets from clients whose keys were wrapped, and may be revoked. With another's
     public half it gets and sends nothing; the TA refuses points of small order, and lives on."""
     running.board.script('cd "$1" && rm -f dora* eve*', PLACE)
@@ -263,19 +269,21 @@ def test_a_client_that_agreed_on_its_key_with_the_ta(running: Desk) -> None:
 
 
 @contextmanager
-def bridged(desk: Desk, name: str, topic: str, *, tz: bool = False) -> Iterator[Desk]:
+def bridged(
+    mosquitto: Mosquitto, name: str, topic: str, *, tz: bool = False
+) -> Iterator[Mosquitto]:
     """A second broker on the board, without the plugin unless `tz`, with a bridge to the first: it
     connects there as the client `name`. The edge of a network looks so, where no TEE is."""
-    edge = Desk(desk.board, desk.version, 1884)
+    edge = Mosquitto(mosquitto.board, mosquitto.version, 1884)
     edge.place = f"{PLACE}/edge"
     links = 'mkdir -p "$1/edge" && cd "$1/edge" && ln -sf ../2.* ../*.so ../teemq ../alice ../bob .'
-    desk.board.script(links, PLACE)
+    mosquitto.board.script(links, PLACE)
     lines = ["connection up", f"address 127.0.0.1:{PORT}", f"remote_clientid {name}"]
     lines += ["notifications false", "restart_timeout 1", "cleansession true", f"topic {topic}"]
     edge.start(lines=lines, tz=tz)
     try:
         limit = time.monotonic() + 60
-        while f" as {name} " not in desk.log() and time.monotonic() < limit:
+        while f" as {name} " not in mosquitto.log() and time.monotonic() < limit:
             time.sleep(0.2)
         time.sleep(1)  # its subscription
         yield edge
@@ -284,7 +292,7 @@ def bridged(desk: Desk, name: str, topic: str, *, tz: bool = False) -> Iterator[
 
 
 @pytest.mark.exhaustive
-def test_a_bridge_brings_messages_of_an_edge_that_has_no_tee(running: Desk) -> None:
+def test_a_bridge_brings_messages_of_an_edge_that_has_no_tee(running: Mosquitto) -> None:
     """The edge passes on what alice sealed for the TA, and can't open it. The TA takes it once."""
     with bridged(running, "edge", f"{TOPIC} out 1") as edge:
         spy = edge.subscribe("spy", TOPIC)
@@ -302,7 +310,7 @@ def test_a_bridge_brings_messages_of_an_edge_that_has_no_tee(running: Desk) -> N
 
 
 @pytest.mark.exhaustive
-def test_a_bridge_gets_what_its_client_id_may_read(running: Desk) -> None:
+def test_a_bridge_gets_what_its_client_id_may_read(running: Mosquitto) -> None:
     """A copy is sealed for the bridge's id alone: whoever has that key opens it behind the bridge.
     An id that isn't enrolled gets nothing."""
     for name, expected in (("nobody", []), ("bob", [b"hello"])):
@@ -317,7 +325,7 @@ def test_a_bridge_gets_what_its_client_id_may_read(running: Desk) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Desk) -> None:
+def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Mosquitto) -> None:
     """Behind a bridge is another broker with the plugin: it takes no copy for a message. On 2.0 it
     isn't asked about what its bridge brings, and passes it on as it is."""
     with bridged(running, "bob", f"{TOPIC} in 1", tz=True) as edge:
@@ -333,7 +341,9 @@ def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Desk) -> None:
 
 
 @pytest.mark.exhaustive
-def test_what_a_broker_with_the_plugin_gives_its_own_bridge_stays_sealed(running: Desk) -> None:
+def test_what_a_broker_with_the_plugin_gives_its_own_bridge_stays_sealed(
+    running: Mosquitto,
+) -> None:
     """Its bridge is no client with a key: it gets what alice sealed."""
     with bridged(running, "up", f"{TOPIC} out 1", tz=True) as edge:
         running.stop()
@@ -350,7 +360,7 @@ def test_what_a_broker_with_the_plugin_gives_its_own_bridge_stays_sealed(running
 
 
 @pytest.mark.exhaustive
-def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Desk) -> None:
+def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Mosquitto) -> None:
     """22 sealed messages at QoS 1 are more than the window of messages under way holds."""
     if running.version == "2.0":
         pytest.skip("2.0 asks no plugin about its own bridge")
@@ -364,7 +374,7 @@ def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Desk) 
 
 
 @pytest.mark.exhaustive
-def test_what_waits_for_a_client_who_is_revoked(running: Desk) -> None:
+def test_what_waits_for_a_client_who_is_revoked(running: Mosquitto) -> None:
     """On 2.1 it gets nothing of it, on 2.0 the copies that were made before. Enrolled again, it
     gets what comes: 22 messages at QoS 1 didn't fill its window."""
     stay = ("-c", "-q", "1")
@@ -423,7 +433,9 @@ def until_it_listens(port: int) -> None:
     pytest.fail("ssh forwards no port")
 
 
-def test_paho_on_the_workstation_only_wraps_its_payloads(running: Desk, tmp_path: Path) -> None:
+def test_paho_on_the_workstation_only_wraps_its_payloads(
+    running: Mosquitto, tmp_path: Path
+) -> None:
     pytest.importorskip("paho.mqtt.client")
     root = paths.root()
     subprocess.run(["make", "-s", "-C", str(root / "broker"), "ARCH=native"], check=True)

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from teemark.base import fmt
 from teemark.broker import measure
-from teemark.broker.desk import Desk
 from teemark.broker.measure import IN_A_ROW, STEP
+from teemark.broker.mosquitto import Mosquitto
 from teemark.cli import main as cli
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
@@ -43,7 +43,7 @@ def test_the_highest_rate_is_what_a_queue_serves(
     """One server takes `service` seconds a message; the rest of the way takes no server's time."""
     asked = []
 
-    def bench(desk: object, of: object, *numbers: int) -> dict[str, Sequence[int]]:
+    def bench(mosquitto: object, of: object, *numbers: int) -> dict[str, Sequence[int]]:
         rate = numbers[-1]
         asked.append(rate)
         assert len(asked) < 30
@@ -55,7 +55,7 @@ def test_the_highest_rate_is_what_a_queue_serves(
         return {"latency": found}
 
     monkeypatch.setattr(measure, "bench", bench)
-    found = measure.highest_rate(Desk(Mock()), measure.WAYS[0])
+    found = measure.highest_rate(Mosquitto(Mock()), measure.WAYS[0])
     assert (1 - 2 * STEP) / service - 1 <= found <= (1 + STEP) / service + 1
 
 

@@ -17,7 +17,7 @@ from conftest import reboot, renew_supplicant
 from teemark.base import paths
 from teemark.base.errors import BoardError
 from teemark.boards import VirtualBoard, ensure_installed
-from teemark.broker.desk import PLACE, Desk
+from teemark.broker.mosquitto import PLACE, Mosquitto
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(0)]
 
@@ -53,28 +53,28 @@ class Tally:
     """KiB of the last broker's process after each of its rounds."""
 
 
-def _resident(desk: Desk) -> int:
-    text = desk.board.capture(["cat", f"/proc/{desk.pid}/status"]).text
+def _resident(mosquitto: Mosquitto) -> int:
+    text = mosquitto.board.capture(["cat", f"/proc/{mosquitto.pid}/status"]).text
     return int(next(line.split()[1] for line in text.splitlines() if line.startswith("VmRSS")))
 
 
-def _start(desk: Desk, persistent: bool) -> None:
+def _start(mosquitto: Mosquitto, persistent: bool) -> None:
     """`persistent`: it writes its sessions to a file, and has them again after it was killed."""
     if not persistent:
-        desk.board.script('rm -f "$1"', f"{PLACE}/mosquitto.db")
-    desk.start(lines=["persistence true", "autosave_interval 2"] if persistent else [])
+        mosquitto.board.script('rm -f "$1"', f"{PLACE}/mosquitto.db")
+    mosquitto.start(lines=["persistence true", "autosave_interval 2"] if persistent else [])
 
 
-def _kill(desk: Desk) -> bool:
+def _kill(mosquitto: Mosquitto) -> bool:
     """Kills the broker, and finds a tee-supplicant anew: one whose client was killed may end with
     any later request (docs/findings.md). Returns false where the TEE hangs, and prints what the
     broker waits for in the kernel."""
     try:
-        desk.stop("KILL")
-        renew_supplicant(desk.board)
+        mosquitto.stop("KILL")
+        renew_supplicant(mosquitto.board)
     except (AssertionError, BoardError) as error:
         where = 'cd "/proc/$1" && cat status stack; ps; dmesg | tail -n 30'
-        print(error, desk.board.script(where, desk.pid, check=False).text)
+        print(error, mosquitto.board.script(where, mosquitto.pid, check=False).text)
         return False
     return True
 
@@ -85,7 +85,7 @@ def _round(
     """Sends a round's messages; at a tenth of them (11 is the round's end) the broker is killed or
     the power is cut. Returns which of them happened: a cut where the TEE hung after a kill."""
     event, tenth = at
-    desk = Desk(board)
+    mosquitto = Mosquitto(board)
     argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_soak", PLACE, str(number)]
     clients = board.start([*argv, str(tally.rounds), str(READERS), str(int(persistent))])
     tally.rounds += 1
@@ -99,8 +99,8 @@ def _round(
         if lines != tenth or not event:
             continue
         tally.kills += event == "kill"
-        if event == "kill" and _kill(desk):
-            _start(desk, persistent)
+        if event == "kill" and _kill(mosquitto):
+            _start(mosquitto, persistent)
         else:
             tally.hangs += event == "kill"
             tally.cuts += 1
@@ -118,8 +118,8 @@ def _round(
     return event
 
 
-def _known(desk: Desk) -> list[str]:
-    return sorted(desk.teemq("list").text.splitlines())
+def _known(mosquitto: Mosquitto) -> list[str]:
+    return sorted(mosquitto.teemq("list").text.splitlines())
 
 
 def _report(tally: Tally, statistics: str, began: datetime) -> str:
@@ -142,16 +142,21 @@ def _report(tally: Tally, statistics: str, began: datetime) -> str:
 
 @pytest.mark.skipif(not MESSAGES, reason="make soak asks for it")
 def test_soak(qemu_v8: VirtualBoard) -> None:
-    desk, tally, chance, began = Desk(qemu_v8), Tally(), random.Random(1), datetime.now(UTC)
-    desk.install()
+    mosquitto, tally, chance, began = (
+        Mosquitto(qemu_v8),
+        Tally(),
+        random.Random(1),
+        datetime.now(UTC),
+    )
+    mosquitto.install()
     qemu_v8.push(paths.root() / "build" / "broker" / "aarch64" / "tz_soak", f"{PLACE}/tz_soak")
-    desk.claim()
+    mosquitto.claim()
     publishers = {f"pub{n}": [f"w:tz/soak/{t}" for t in range(n, TOPICS, 3)] for n in range(3)}
     readers = {f"sub{n + 1}": [f"r:tz/soak/{n % TOPICS}"] for n in range(READERS)}
-    desk.enrol(publishers | readers)
-    known, persistent = _known(desk), False
+    mosquitto.enrol(publishers | readers)
+    known, persistent = _known(mosquitto), False
     assert len(known) == 1 + len(publishers | readers)
-    _start(desk, persistent)
+    _start(mosquitto, persistent)
     number = max(10, MESSAGES // ROUNDS // 10 * 10)
     loud = round((1 - QUIET) * MESSAGES / number)
     due = ["kill"] * KILLS + ["cut"] * POWER_CUTS
@@ -165,15 +170,15 @@ def test_soak(qemu_v8: VirtualBoard) -> None:
         if event == "cut" or (not due and not quiet):
             persistent = bool(due) and chance.random() < 0.5
             if event != "cut":
-                desk.stop()
-            _start(desk, persistent)
-        assert _known(desk) == known, "a client's key or its rules are lost"
+                mosquitto.stop()
+            _start(mosquitto, persistent)
+        assert _known(mosquitto) == known, "a client's key or its rules are lost"
         if quiet:
-            tally.resident.append(_resident(desk))
+            tally.resident.append(_resident(mosquitto))
             assert tally.resident[-1] <= max(tally.resident[:WARM]) + GROWS_KIB, "memory grows"
         print(f"{datetime.now(UTC):%H:%M:%S} {event} {tally}", flush=True)
-    statistics = desk.teemq("statistics").text
-    desk.stop()
+    statistics = mosquitto.teemq("statistics").text
+    mosquitto.stop()
     text = _report(tally, statistics, began)
     (paths.root() / "build" / "soak.txt").write_text(text, encoding="utf-8")
     print(text)

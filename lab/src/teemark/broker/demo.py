@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from teemark.broker.desk import PLACE, Desk
+from teemark.broker.mosquitto import PLACE, Mosquitto
 
 TOPIC = "tz/demo"
 SECRET = b"the spare key lies under the third stone"
@@ -25,31 +25,31 @@ class Seen:
     searched: int  # Bytes of its memory that were looked through
 
 
-def send(desk: Desk) -> Seen:
+def send(mosquitto: Mosquitto) -> Seen:
     """Sends the secret from alice to bob and mallory, and searches the broker's memory for it."""
-    listeners = [desk.subscribe(name, TOPIC) for name in ("bob", "mallory")]
-    desk.publish("alice", TOPIC, desk.seal("alice", TOPIC, SECRET))
-    hits, searched = desk.search(SECRET.decode())
+    listeners = [mosquitto.subscribe(name, TOPIC) for name in ("bob", "mallory")]
+    mosquitto.publish("alice", TOPIC, mosquitto.seal("alice", TOPIC, SECRET))
+    hits, searched = mosquitto.search(SECRET.decode())
     for listener in listeners:
-        desk.end(listener)
-    got = desk.received("bob")
+        mosquitto.end(listener)
+    got = mosquitto.received("bob")
     payload = got[-1][2] if got else b""
     return Seen(
-        bob=desk.opened("bob", TOPIC, payload) if payload else None,
+        bob=mosquitto.opened("bob", TOPIC, payload) if payload else None,
         bob_payload=payload,
-        mallory=len(desk.received("mallory")),
-        mallory_opens=bool(payload) and desk.opened("mallory", TOPIC, payload) is not None,
+        mallory=len(mosquitto.received("mallory")),
+        mallory_opens=bool(payload) and mosquitto.opened("mallory", TOPIC, payload) is not None,
         hits=hits,
         searched=searched,
     )
 
 
-def _round(desk: Desk, say: Callable[[str], None], keys: str | None = None) -> Seen:
+def _round(mosquitto: Mosquitto, say: Callable[[str], None], keys: str | None = None) -> Seen:
     """Sends the secret through a broker, prints the outcome and returns it. `keys` is a folder with
     all keys for the broker; None: only the TA has keys."""
-    desk.start({"keys": keys} if keys else None)
-    seen = send(desk)
-    desk.stop()
+    mosquitto.start({"keys": keys} if keys else None)
+    seen = send(mosquitto)
+    mosquitto.stop()
     opened = "nothing" if seen.bob is None else f'"{seen.bob.decode()}"'
     say(f"  bob, who may read, got {seen.bob_payload[:20].hex()}… and opened it: {opened}")
     say(f"  mallory, who has no key at the TA, got {seen.mallory} messages")
@@ -59,24 +59,24 @@ def _round(desk: Desk, say: Callable[[str], None], keys: str | None = None) -> S
     return seen
 
 
-def show(desk: Desk, say: Callable[[str], None]) -> bool:
+def show(mosquitto: Mosquitto, say: Callable[[str], None]) -> bool:
     """Runs the demo and prints each step; returns true if every outcome was as expected."""
-    desk.claim()
-    desk.enrol(CLIENTS)
-    desk.teemq("key", "mallory", "mallory", check=False)
+    mosquitto.claim()
+    mosquitto.enrol(CLIENTS)
+    mosquitto.teemq("key", "mallory", "mallory", check=False)
     say(f'alice publishes "{SECRET.decode()}" on {TOPIC}, sealed for the TA')
-    say(f"\nMQTT-TZ, mosquitto {desk.version}: the TA seals a copy for each reader")
-    trusted = _round(desk, say)
+    say(f"\nMQTT-TZ, mosquitto {mosquitto.version}: the TA seals a copy for each reader")
+    trusted = _round(mosquitto, say)
     say(
         "\nThe same without a TEE: the plugin has all keys, and no rules. The search has to find it"
     )
-    control = _round(desk, say, keys=PLACE)
+    control = _round(mosquitto, say, keys=PLACE)
 
     say("\nbob is revoked, and alice publishes again")
-    desk.start()
-    desk.teemq("revoke", "admin", "bob")
-    revoked = send(desk)
-    desk.stop()
+    mosquitto.start()
+    mosquitto.teemq("revoke", "admin", "bob")
+    revoked = send(mosquitto)
+    mosquitto.stop()
     say(f"  bob got {'a message' if revoked.bob_payload else 'nothing'}")
 
     right = (

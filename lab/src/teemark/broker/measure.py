@@ -13,7 +13,7 @@ from msgspec import convert, structs
 from teemark.base.errors import BoardError
 from teemark.base.work import Work
 from teemark.boards import Board
-from teemark.broker.desk import PLACE, Desk
+from teemark.broker.mosquitto import PLACE, Mosquitto
 from teemark.doctor.look import machine
 from teemark.measure.runner import header
 from teemark.plan import plan
@@ -60,12 +60,12 @@ WAYS = (
 )
 
 
-def bench(desk: Desk, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
+def bench(mosquitto: Mosquitto, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
     """Runs tz_bench and returns its values in ns, by measure. `numbers` are its subscribers,
     messages, bytes, QoS and rate (messages a second)."""
-    argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", desk.pid]
+    argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", mosquitto.pid]
     argv += [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
-    done = desk.board.script('ulimit -n 8192; exec "$@"', *argv, check=False, timeout=1800)
+    done = mosquitto.board.script('ulimit -n 8192; exec "$@"', *argv, check=False, timeout=1800)
     if done.status:
         raise BoardError(
             f"{way.name}, tz_bench {' '.join(argv[3:8])}: {done.complaint}",
@@ -83,12 +83,12 @@ def numbers(key: str, way: Way) -> tuple[int, int, int] | None:
     return (int(match[1]), int(match[3]), int(match[2] or 0)) if match else None
 
 
-def highest_rate(desk: Desk, way: Way) -> int:
+def highest_rate(mosquitto: Mosquitto, way: Way) -> int:
     """Returns the highest rate, in messages a second, at which messages don't queue up, to within
     STEP. They queue up if their latency grows by more than half a STEP of the time that passes."""
     low, high, rate = 0, 0, 1024
     while not high or high - low > max(1, STEP * low):
-        waits = bench(desk, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
+        waits = bench(mosquitto, way, 1, IN_A_ROW, 64, 0, rate)["latency"]
         part = len(waits) // 4
         more = statistics.median(waits[-part:]) - statistics.median(waits[:part])
         grows = more > STEP / 2 * 3 * part * 1e9 / rate
@@ -97,34 +97,34 @@ def highest_rate(desk: Desk, way: Way) -> int:
     return low
 
 
-def enrol(desk: Desk, readers: int) -> None:
+def enrol(mosquitto: Mosquitto, readers: int) -> None:
     """Registers the publisher and `readers` subscribers with the TA."""
-    desk.claim()
+    mosquitto.claim()
     names = {f"sub{number + 1}": ["r:tz/#"] for number in range(readers)}
-    desk.enrol({"pub": ["w:tz/#"]} | names)
+    mosquitto.enrol({"pub": ["w:tz/#"]} | names)
 
 
-def measure(desk: Desk, say: Callable[[str], None], clients: int = READERS) -> Values:
+def measure(mosquitto: Mosquitto, say: Callable[[str], None], clients: int = READERS) -> Values:
     """Measures every way and case, and returns the values; `say` gets a line for each case. Each
     number in MANY up to `clients` adds a case in the TEE: a message to that many readers."""
-    enrol(desk, max(READERS, clients))
+    enrol(mosquitto, max(READERS, clients))
     measured, asked = Values(), [case.key for case in plan.load("broker").cases]
     for way in WAYS:
-        desk.start(way.options, ["persistence false"], tz=way.tz)
+        mosquitto.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
         for key in (*asked, *many):
             if of := numbers(key, way):
-                for name, values in bench(desk, way, of[0], MESSAGES, *of[1:], 0).items():
+                for name, values in bench(mosquitto, way, of[0], MESSAGES, *of[1:], 0).items():
                     case = key.replace("cpu", name)
                     if key in many or case in asked:
                         measured[case] = values
                         say(f"{case} {statistics.median(values):,.0f}")
-        desk.stop()
-        desk.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
-        rate = highest_rate(desk, way)
+        mosquitto.stop()
+        mosquitto.start(way.options, ["persistence false", "max_queued_messages 0"], tz=way.tz)
+        rate = highest_rate(mosquitto, way)
         measured[f"broker/interval-1/{way.name}/64"] = (round(1e9 / rate),)
         say(f"{way.name}: messages queue up above {rate:,} a second")
-        desk.stop()
+        mosquitto.stop()
     return measured
 
 

@@ -11,7 +11,7 @@ from teemark.base.errors import UsageMistake
 from teemark.boards.config import BoardFile
 from teemark.boards.own_ta import ready_board
 from teemark.broker import measure
-from teemark.broker.desk import Desk, build
+from teemark.broker.mosquitto import Mosquitto, build
 from teemark.exact.analyse import profile_of, sources
 from teemark.exact.record import recording
 from teemark.page.blocks import Table, left, right
@@ -42,16 +42,16 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
     way, (readers, size, qos) = asked
     with recording(file) as (board, folder):
         with ready_board(board):
-            desk = Desk(board)
-            desk.install()
-            measure.enrol(desk, readers)
-            desk.start(way.options, ["persistence false"], tz=way.tz)
-            measure.bench(desk, way, readers, 1, size, qos, 0)
+            mosquitto = Mosquitto(board)
+            mosquitto.install()
+            measure.enrol(mosquitto, readers)
+            mosquitto.start(way.options, ["persistence false"], tz=way.tz)
+            measure.bench(mosquitto, way, readers, 1, size, qos, 0)
             named_by = sources(board.optee, board.capture(["cat", "/proc/kallsyms"]).text)
-            desk.stop()
+            mosquitto.stop()
         built = paths.build() / "broker" / "aarch64"
         files = [built / "tz_bench", built / "mqtt_tz_21.so"]
-        for home in (build(desk.version), build("2.0")):
+        for home in (build(mosquitto.version), build("2.0")):
             files += home.glob("usr/sbin/mosquitto")
             files += home.glob("usr/lib/aarch64-linux-gnu/*.so.*")
         names = {path.resolve(): path.name for path in files if path.is_file()}

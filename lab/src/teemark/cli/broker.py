@@ -8,7 +8,7 @@ import click
 
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
-from teemark.broker.desk import Desk, Version
+from teemark.broker.mosquitto import Mosquitto
 from teemark.cli.common import board_option, option, out_option, subcommand
 from teemark.cli.reach import reached
 from teemark.run import reader
@@ -23,31 +23,22 @@ def command() -> None:
     """
 
 
-_mosquitto = option(
-    "--mosquitto VERSION", "The broker's version.", kind=click.Choice(["2.1", "2.0"]), default="2.1"
-)
-
-
 @subcommand("demo", command)
-def demo(
-    board: str = board_option("qemu-v8", "A virtual board."),
-    mosquitto: Version = _mosquitto,
-) -> int:
+def demo(board: str = board_option("qemu-v8", "A virtual board.")) -> int:
     """Show a broker, three clients, and what each sees of a message.
 
     One client has no key. The broker's memory is searched for the plaintext, and once more with a
     broker that has the keys itself, where the search has to find it.
     """
     with reached(board) as target:
-        desk = Desk(target, mosquitto)
-        desk.install()
-        return 0 if scene.show(desk, click.echo) else 1
+        mosquitto = Mosquitto(target)
+        mosquitto.install()
+        return 0 if scene.show(mosquitto, click.echo) else 1
 
 
 @subcommand("measure", command, short_help="Measure what a message costs the broker.")
 def measure(
     board: str = board_option("qemu-v8-icount", "A virtual board."),
-    mosquitto: Version = _mosquitto,
     clients: int = option(
         "--clients N", "Enrol so many; 100 and 1,000 get a message together.", default=bench.READERS
     ),
@@ -64,9 +55,9 @@ def measure(
     directory = directory_for(out, board, "broker")
     started = datetime.now(UTC)
     with reached(board) as target:
-        desk = Desk(target, mosquitto)
-        desk.install()
-        values = bench.measure(desk, click.echo, clients)
+        mosquitto = Mosquitto(target)
+        mosquitto.install()
+        values = bench.measure(mosquitto, click.echo, clients)
         file = bench.write(target, values, started, directory)
     page = run_page.make([reader.read(file.parent)], [None])
     summary.show(page.subjects[0])

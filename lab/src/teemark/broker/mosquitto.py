@@ -98,7 +98,7 @@ def _stage(folder: Path, target: Path) -> None:
         shutil.copy2(library, target / "lib" / f"{name}.so.{number.split('.')[0]}")
 
 
-class Desk:
+class Mosquitto:
     """One mosquitto on a board, and the keys of its clients there."""
 
     def __init__(self, board: Board, version: Version = "2.1", port: int = PORT) -> None:
