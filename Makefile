@@ -260,22 +260,22 @@ test-farm: build venv-dev build/labgrid/.ready ## virtual boards in a labgrid fa
 
 .PHONY: zoo
 zoo: build venv-dev ## each step on virtual boards that differ, told in docs/boards.md (10 minutes)
-	@ZOO=1 THOROUGH=1 $(PYTEST) -m board lab/tests/test_zoo_board.py; status=$$?; \
+	@ZOO=1 THOROUGH=1 $(PYTEST) -m board lab/tests/boards/test_zoo_board.py; status=$$?; \
 		cd lab/tests && ../../$(VENV)/bin/python zoo.py && exit $$status
 
 .PHONY: torture
 torture: build venv-dev ## the power cut POWER_CUTS (100) times, and sessions opened at once for OPENS_SECONDS (600) in each way
-	@OPENS_SECONDS=$(or $(OPENS_SECONDS),600) $(PYTEST) -s -m board lab/tests/test_opens_board.py
-	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/test_power_cut_board.py
+	@OPENS_SECONDS=$(or $(OPENS_SECONDS),600) $(PYTEST) -s -m board lab/tests/boards/test_opens_board.py
+	@POWER_CUTS=$(or $(POWER_CUTS),100) $(PYTEST) -s -m board lab/tests/boards/test_power_cut_board.py
 	@echo 'reports: build/torture-opens.txt, build/torture.txt'
 
 .PHONY: signals
 signals: venv-dev ## a run is told to end SIGNALS (50) times in each state of a board (half an hour)
-	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/test_leaving.py
+	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/measure/test_leaving.py
 
 .PHONY: soak
 soak: build broker venv-dev ## MQTT-TZ for MESSAGES (100000) messages, brokers killed, power cut (hours)
-	@SOAK=$(or $(MESSAGES),100000) $(PYTEST) -s -m board lab/tests/test_broker_soak.py
+	@SOAK=$(or $(MESSAGES),100000) $(PYTEST) -s -m board lab/tests/broker/test_broker_soak.py
 	@echo 'report: build/soak.txt'
 
 .PHONY: fuzz
@@ -285,12 +285,12 @@ fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 
 .PHONY: bench
 bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a quiet machine (5 minutes)
-	@$(PYTEST) -m quiet lab/tests/test_real_machine.py lab/tests/test_history.py
+	@$(PYTEST) -m quiet lab/tests/measure/test_real_machine.py lab/tests/model/test_history.py
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants
 mutants: deps venv-dev ## change models, verdicts and figures on purpose: do tests notice? (10 minutes; a list of errors people make)
-	@$(VENV)/bin/python lab/tests/mutants.py
+	@$(VENV)/bin/python lab/tests/tools/mutants.py
 
 .PHONY: lint
 lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)

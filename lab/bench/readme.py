@@ -5,7 +5,7 @@
 
 The run is measured on the deterministic board: its figures are the same wherever the compiler and
 the packages on the board are the same, which a comment above the table names.
-lab/tests/test_readme.py checks that README still shows what the board gives.
+lab/tests/cli/test_readme.py checks that README still shows what the board gives.
 """
 
 import contextlib

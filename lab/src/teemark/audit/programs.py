@@ -4,7 +4,7 @@ openssl speed of 1.1 to 3.5 (also with -mr), tcrypt in dmesg, kcapi-speed, xtest
 cryptsetup benchmark, and time.
 
 To add a program: a row in _LINES, its name in KNOWN (text.py), an example in
-lab/tests/test_audit_formats.py.
+lab/tests/audit/test_audit_formats.py.
 """
 
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rules find what is wrong with a board, by its facts. To add a problem: its words in PROBLEMS,
-its condition in a function of SYMPTOMS, and in lab/tests/test_doctor.py a board that has it."""
+its condition in a function of SYMPTOMS, and a board that has it in test_doctor.py."""
 
 import errno
 from collections.abc import Iterator

@@ -49,7 +49,7 @@ EXACT_BINOMIAL = 400
 
 FREEDOM = 1.25
 """Degrees of freedom of the distances between order statistics, per square root of the number of
-samples. Found by simulation (lab/tests/intervals.py)."""
+samples. Found by simulation (lab/tests/tools/intervals.py)."""
 
 MAX_LAG = 1000
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How often `teemark compare` raises a false alarm, and whether it sees what it says it would see.
+
+    python lab/tests/tools/alarms.py [--simulations 500] [--cases 20 --cases 194]   # 9 minutes
+
+Simulated: two runs of one build, whose starts scatter as each world says, then the same with every
+third case 1, 3, 5 and 10 % dearer. For each share it prints in how many comparisons a case that
+didn't change is called better or worse (alarms), in how many --fail-on 5% fails, and how many of
+the changed cases are called worse; then the change that `compare` prints as visible in 80 of 100
+pairs, beside the one found by search. Exit status 1: an alarm, a failure of 5 % at a true 3 % or
+less, or a printed change that is off by more than a factor of 1.2; that isn't asked of skewed
+starts, whose scatter a median of few estimates shows as too small.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from click import echo as say
+
+from teemark.model.compare import Difference, Limit, Reading, Starts, sampled
+
+CHANGED = 3
+"""Every third case is changed."""
+
+LIMIT = Limit(share=0.05)
+
+OFF = 1.2
+"""The printed change and the one that is found by search differ by no more than this factor."""
+
+
+@dataclass(frozen=True)
+class World:
+    """How the medians of starts scatter: all cases of a start together, and each for itself."""
+
+    name: str
+    starts: int
+    together: float = 0.0
+    own: float = 0.0
+    skewed: bool = False
+
+    def values(self, rng: random.Random, medians: Sequence[float]) -> list[list[list[float]]]:
+        """Draws one value for each case and start: the median of the start."""
+        shifts = [rng.gauss(0, self.together) for _ in range(self.starts)]
+        return [
+            [[median_ * (1 + shift + self.draw(rng))] for shift in shifts] for median_ in medians
+        ]
+
+    def draw(self, rng: random.Random) -> float:
+        return self.own * (rng.expovariate(1) - 1 if self.skewed else rng.gauss(0, 1))
+
+
+WORLDS = (
+    World("5 starts, each case 1 % apart", 5, own=0.01),
+    World("8 starts, each case 3 % apart", 8, own=0.03),
+    World("8 starts, 1 % together, 0.5 % own", 8, together=0.01, own=0.005),
+    World("8 starts, skewed by 1 %", 8, own=0.01, skewed=True),
+    World("20 starts, each case 3 % apart", 20, own=0.03),
+)
+
+
+def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
+    """Returns the verdicts on bare values of two runs, by case."""
+    pairs = [(Reading(case, one), Reading(case, other)) for case, (one, other) in values.items()]
+    return sampled(pairs)
+
+
+def compared(world: World, rng: random.Random, cases: int, share: float) -> list[Difference]:
+    """Two runs, with every third case of the second dearer by that share."""
+    medians = [10 ** rng.uniform(3, 7) for _ in range(cases)]
+    moved = [m * (1 + share * (place % CHANGED == 0)) for place, m in enumerate(medians)]
+    pairs = zip(world.values(rng, medians), world.values(rng, moved), strict=True)
+    # The cases have nothing in common, so their keys name no family.
+    return compare_values({str(place): pair for place, pair in enumerate(pairs)})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The counts over many comparisons."""
+
+    alarms: int
+    """Comparisons in which an unchanged case is called better or worse."""
+    failed: int
+    """Comparisons that --fail-on 5% fails."""
+    seen: float
+    """Share of the changed cases that are called worse."""
+    printed: float
+    """Median of the change that is printed as visible."""
+
+
+def outcome(world: World, simulations: int, cases: int, share: float, seed: int = 1) -> Outcome:
+    rng = random.Random(seed)
+    alarms = failed = seen = 0
+    printed = []
+    for _ in range(simulations):
+        found = compared(world, rng, cases, share)
+        same = [one for place, one in enumerate(found) if place % CHANGED or not share]
+        alarms += any(one.moved for one in same)
+        failed += any(LIMIT.broken(one) for one in found)
+        seen += sum(one.verdict == "worse" for one in found[::CHANGED])
+        printed.append(median(one.visible for one in found))
+    changed = simulations * len(range(0, cases, CHANGED))
+    return Outcome(alarms, failed, seen / changed, median(printed))
+
+
+def truly_visible(world: World, simulations: int, cases: int) -> float:
+    """The change that 80 of 100 changed cases are called worse by, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(9):
+        middle = (low + high) / 2
+        seen = outcome(world, simulations, cases, middle, seed=3).seen
+        low, high = (middle, high) if seen < 0.8 else (low, middle)
+    return (low + high) / 2
+
+
+def simulated(simulations: int, cases: int) -> bool:
+    """Prints a table for that many cases; whether all is as it should be."""
+    good = True
+    say(f"{cases} cases, {simulations} comparisons each: alarms, failures of 5 %, changes seen")
+    for world in WORLDS:
+        cells = []
+        for share in (0.0, 0.01, 0.03, 0.05, 0.10):
+            one = outcome(world, simulations, cases, share)
+            good &= one.alarms == 0 and not (share <= 0.03 and one.failed)
+            cells.append(f"{share:.0%}: {one.alarms} {one.failed} {one.seen:.0%}")
+        printed = one.printed
+        true = truly_visible(world, max(simulations // 10, 10), cases)
+        good &= world.skewed or 1 / OFF <= printed / true <= OFF
+        say(f"{world.name:34} {' | '.join(cells)} | visible: said {printed:.1%}, is {true:.1%}")
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--cases", type=int, action="append")
+    asked = parser.parse_args()
+    good = [simulated(asked.simulations, cases) for cases in asked.cases or (20, 194)]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
