@@ -244,6 +244,19 @@ board-programs: build venv-dev host-armhf
 	@$(MAKE) --no-print-directory $(PARALLEL) -C host ARCH=aarch64 tests
 	@$(MAKE) --no-print-directory broker || echo '[broker] no mosquitto: its tests are skipped'
 
+# What sends signals, has threads or waits for another process. Those of boards boot one each time:
+#   make test-again N=5 TESTS='-m "board and not exhaustive" lab/tests/boards'
+WAITING := host/tests/test_masks.c host/tests/test_measure.c host/tests/test_tee_client.c \
+	host/tests/test_switches.c host/tests/test_afalg.c ta/tests/test_digest_trouble.c \
+	-m "not board and not quiet" host/tests/test_teebench.py host/tests/teehash
+
+.PHONY: test-again
+test-again: TESTS ?= $(WAITING)
+test-again: export TESTS := $(value TESTS)
+test-again: deps venv-dev ## TESTS (pytest's words, sources of C tests) N (20) times beside LOAD (2) busy loops: how often each failed
+	@$(VENV)/bin/python lab/tests/tools/again.py --times '$(or $(N),20)' --load '$(or $(LOAD),2)' \
+		--tests "$$TESTS" -- $(PYTEST)
+
 .PHONY: test-packages
 test-packages: dist venv-dev ## the release, packages and CI recipes, in chroots and without a checkout (20 minutes)
 	@$(PYTEST) -m packages lab/tests

@@ -5,7 +5,6 @@ import fcntl
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "tests"
-sys.path.insert(0, str(HERE.parents[1] / "lab" / "tests" / "tools"))  # waiting
 
 SLOW = [HealthCheck.too_slow]  # It judges the machine
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=SLOW)

@@ -108,7 +108,8 @@ def once(run: Run, report: Path) -> dict[str, str]:
         )
     name = run.source or "pytest"
     if not run.source and done.returncode in (4, 5):  # a wrong word; no such test
-        raise Mistake(report.with_suffix(".log").read_text().strip())
+        said = report.with_suffix(".log").read_text().strip()
+        raise Mistake(said if done.returncode == 4 else f"TESTS selects no test:\n{said}")
     try:
         found = outcomes(report)
     except (OSError, ElementTree.ParseError):
@@ -138,10 +139,10 @@ def table(times: int, counts: dict[str, collections.Counter[str]]) -> tuple[list
         note = f"; in {absent} of {times} it wasn't run" if absent else ""
         lines.append(f"  {name}: failed {count['failed']} of {ran}{note}")
     skipped = sum(count["skipped"] == times for count in counts.values())
-    lines.append(
-        f"  {quiet - skipped} tests: failed 0 of {times}"
-        + (f"; {skipped} were skipped each time" if skipped else "")
-    )
+    holds = quiet - skipped
+    lines.append(f"  {holds} test{'s' * (holds != 1)}: failed 0 of {times}")
+    if skipped:
+        lines[-1] += f"; {skipped} {'was' if skipped == 1 else 'were'} skipped each time"
     return lines, well
 
 
@@ -155,7 +156,8 @@ def repeat(times: int, busy: int, words: list[str], pytest: list[str]) -> int:
     began, done = time.monotonic(), 0
     try:
         with load(busy) as pids:
-            print(f"{busy} busy loops beside the tests: {' '.join(map(str, pids))}", flush=True)
+            loops = f"{busy} busy loop{'s' * (busy != 1)}"
+            print(f"{loops} beside the tests: {' '.join(map(str, pids)) or '-'}", flush=True)
             for number in range(1, times + 1):
                 found: dict[str, str] = {}
                 for at, run in enumerate(runs):
@@ -170,7 +172,7 @@ def repeat(times: int, busy: int, words: list[str], pytest: list[str]) -> int:
         print(f"interrupted after {done} of {times}", flush=True)
         return 128 + signal.SIGINT
     finally:
-        lines, well = table(done, counts)
+        lines, well = table(done, counts) if done else ([], False)
         print(f"{done} times in {time.monotonic() - began:.0f} s:", *lines, sep="\n", flush=True)
     if not any(count["passed"] + count["failed"] for count in counts.values()):
         print("no test was run", file=sys.stderr)

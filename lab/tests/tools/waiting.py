@@ -26,7 +26,7 @@ T = TypeVar("T")
 Popen = subprocess.Popen[bytes]
 
 
-def until(what: str, happened: Callable[[], T], often_s: float = 0.02) -> T:
+def until(what: str, happened: Callable[[], T | None], often_s: float = 0.02) -> T:
     """Returns the first result of `happened` that is true; asks every `often_s` seconds, and fails
     after PATIENCE_S with the event's name, `what`."""
     limit = time.monotonic() + PATIENCE_S
