@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from teemark.base.checked import Wrong, convert
 from teemark.base.errors import ConfigError, DataError
 from teemark.boards import config
-from teemark.plan import plan
+from teemark.plan import file as plan
 from teemark.run.records import AnyRecord
 from teemark.studies import declared
 

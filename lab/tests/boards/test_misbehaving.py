@@ -35,13 +35,13 @@ from teemark.boards.install import ensure_installed, remove
 from teemark.boards.instances import Process, new_instance
 from teemark.doctor import look
 from teemark.measure import runner, silence, teehash_steps
-from teemark.plan import plan
+from teemark.plan.file import Step, parse_plan
 
 pytestmark = pytest.mark.timeout(400)
 
 ADDRESS_SPACE = 300 << 20
 
-PLAN = plan.parse(
+PLAN = parse_plan(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n'
     '[[cases]]\nworkload = "oneshot"\nalgorithms = ["sha256"]\nbackends = ["c"]\nsizes = [64]\n',
     name="small",
@@ -230,7 +230,7 @@ def _quiet(board: FakeBoard, folder: Path) -> str:
 
 
 def _hash(board: FakeBoard, _folder: Path) -> str:
-    found = list(teehash_steps.records(board, (plan.Step(4096, runs=1),), 5))
+    found = list(teehash_steps.records(board, (Step(4096, runs=1),), 5))
     return " ".join(str(getattr(record, "reason", "")) for record in found)
 
 

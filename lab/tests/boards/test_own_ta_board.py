@@ -16,7 +16,7 @@ from teemark.base.errors import ConfigError
 from teemark.boards import VirtualBoard, install, own_ta
 from teemark.cli import main as cli
 from teemark.measure import runner
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 
@@ -34,11 +34,11 @@ def is_there(board: VirtualBoard, uuid: str) -> bool:
 def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = None) -> RunData:
     file = folder / "bench.toml"
     file.write_text(text)
-    asked = plan.load(str(file))
+    plan = load_plan(str(file))
     own = own_ta.find(ta) if ta is not None else None
-    built = own_ta.build_for(own, asked.ta, board)
+    built = own_ta.build_for(own, plan.ta, board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
-        outcome = runner.measure(board, asked, folder / "run", runner.Watcher())
+        outcome = runner.measure(board, plan, folder / "run", runner.Watcher())
     assert outcome.error is None
     return reader.read(outcome.file)
 
@@ -48,8 +48,8 @@ def test_from_nothing_to_a_report_in_two_commands(
 ) -> None:
     folder = tmp_path / "my_ta"
     assert cli.run(["new-ta", str(folder)]) == 0
-    asked = plan.load(str(folder / "bench.toml"))
-    assert asked.ta is not None
+    plan = load_plan(str(folder / "bench.toml"))
+    assert plan.ta is not None
     # The folder builds as optee_examples do, and its client says the same.
     export = tmp_path / "export"
     sysroot = paths.vboard() / "sysroot/usr"
@@ -69,21 +69,21 @@ def test_from_nothing_to_a_report_in_two_commands(
         capture_output=True,
     )
     lent.push(plain / "host/optee_example_my_ta", "/tmp/client", mode=0o755)
-    with install.guest(lent, plain / "ta" / f"{asked.ta}.ta", tell=lambda _: None):
+    with install.guest(lent, plain / "ta" / f"{plan.ta}.ta", tell=lambda _: None):
         said = lent.capture(["/tmp/client"]).text
     assert said == '41 became 42\n"Hello, TA" came back\n'
 
     out = tmp_path / "run"
     assert cli.run(["run", "--board", "qemu-v8", "--ta", str(folder), "-o", str(out)]) == 0
     run = reader.read(out)
-    assert [case.case.case for case in run.sound] == [case.key for case in asked.cases]
-    assert {case.case.ta for case in run.sound} == {None, asked.ta}
+    assert [case.case.case for case in run.sound] == [case.key for case in plan.cases]
+    assert {case.case.ta for case in run.sound} == {None, plan.ta}
     assert [case.case.unchecked for case in run.sound][-1] == ("p1",)
     report = (out / "report.md").read_text()
     assert "## Calls of your Trusted Application" in report
     assert "copy, call" in report
     assert re.search(r"^ *increment .*[mµ]s ", capfd.readouterr().out, re.M)
-    assert not is_there(lent, asked.ta)
+    assert not is_there(lent, plan.ta)
 
 
 def test_hello_world_and_what_goes_wrong(

@@ -21,13 +21,13 @@ from teemark.base import paths
 from teemark.base.errors import ConnectionLost
 from teemark.boards import VirtualBoard, open_board
 from teemark.measure import runner
-from teemark.plan import plan
+from teemark.plan.file import parse_plan
 from teemark.run import reader
 
 CUTS = int(os.environ.get("POWER_CUTS", often(1, 8)))
 pytestmark = [pytest.mark.board, pytest.mark.long(150), pytest.mark.timeout(300 + 90 * CUTS)]
 
-PLAN = plan.parse(
+PLAN = parse_plan(
     'summary = "Long enough."\n[[cases]]\nworkload = "oneshot"\nalgorithms = ["sha256"]\n'
     'backends = ["c", "tee"]\nsizes = ["4KiB"]\nsamples = 100000\n',
     name="cut",

@@ -18,7 +18,7 @@ from teemark.cli import main as cli
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.records import SCHEMA, Machine, Run
@@ -187,7 +187,7 @@ def test_the_plan_has_the_cases_that_are_measured(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(measure, "highest_rate", lambda *_: 1000)
     said: list[str] = []
     found = measure.measure(Mock(), said.append)
-    asked = {case.key for case in plan.load("broker").cases}
+    asked = {case.key for case in load_plan("broker").cases}
     assert set(found) == asked
     more = set(measure.measure(Mock(), said.append, 1000)) - asked
     assert {key for key in more if "cpu" in key} == {f"broker/cpu-{n}/tee/64" for n in (100, 1000)}

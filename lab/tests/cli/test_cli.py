@@ -20,7 +20,7 @@ import pytest
 from teemark.base import fmt, paths
 from teemark.base.console import json_text, paragraph, terminal, wrapped
 from teemark.cli import main as cli
-from teemark.plan import plan
+from teemark.plan.file import plan_names
 from teemark.version import __version__
 
 TEEMARK = [sys.executable, "-m", "teemark"]
@@ -190,7 +190,7 @@ def test_board_list(tmp_path: Path) -> None:
 
 def test_plan_list() -> None:
     listed = teemark("plan", "list").stdout.splitlines()
-    assert [line.split()[0] for line in listed] == list(plan.available())
+    assert [line.split()[0] for line in listed] == list(plan_names())
     assert len(on_terminal("plan", "list")) > len(listed)
 
 

@@ -14,7 +14,7 @@ from conftest import reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 from teemark.measure import runner
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.run import reader
 
 README = (paths.root() / "README.md").read_text(encoding="utf-8")
@@ -123,11 +123,11 @@ def test_readme_shows_what_the_exact_board_gives(
     by, text = bench.stored(README)
     if bench.made_by() != by:
         pytest.skip(f"README's run was made by {by}; here it is {bench.made_by()}")
-    asked = plan.load(bench.PLAN)
+    plan = load_plan(bench.PLAN)
 
     def measured(folder: Path) -> list[str]:
         ensure_installed(qemu_v8_icount)
-        outcome = runner.measure(qemu_v8_icount, asked, folder, runner.Watcher())
+        outcome = runner.measure(qemu_v8_icount, plan, folder, runner.Watcher())
         assert outcome.error is None
         return differences(text, bench.shown(reader.read(outcome.file)))
 

@@ -26,8 +26,7 @@ from teemark.model.breakdown import breakdowns
 from teemark.model.compare import KERNEL_LIMIT, LIMIT, compare
 from teemark.model.counter import TOLERANCE
 from teemark.model.forms import AFALG
-from teemark.plan import plan
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan, load_plan, parse_plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
@@ -53,15 +52,15 @@ samples = 9
 
 def thinned(name: str, samples: int, largest: int) -> Plan:
     """A plan with fewer samples, and without the sizes that take most of the time."""
-    asked = plan.load(name)
+    plan = load_plan(name)
 
     def fits(parameters: str) -> bool:
         return not parameters.isdigit() or int(parameters) <= largest
 
     return replace(
-        asked,
+        plan,
         cases=tuple(
-            replace(case, samples=samples) for case in asked.cases if fits(case.work.parameters)
+            replace(case, samples=samples) for case in plan.cases if fits(case.work.parameters)
         ),
     )
 
@@ -77,12 +76,12 @@ def measured_by_teebench(board: VirtualBoard, *words: str) -> RunData:
 
 
 def measured(
-    board: VirtualBoard, asked: Plan, folder: Path, ta: own_ta.OwnTa | None = None
+    board: VirtualBoard, plan: Plan, folder: Path, ta: own_ta.OwnTa | None = None
 ) -> RunData:
-    built = own_ta.build_for(ta, asked.ta, board)
+    built = own_ta.build_for(ta, plan.ta, board)
     ensure_installed(board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
-        outcome = runner.measure(board, asked, folder, runner.Watcher(), options=("--no-watch",))
+        outcome = runner.measure(board, plan, folder, runner.Watcher(), options=("--no-watch",))
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
@@ -107,13 +106,13 @@ def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path
     other = gate.differing(baseline, qemu_v8_icount.file)
     if other:
         pytest.skip(f"the gate's baseline was made with other versions: {other}")
-    asked = plan.load(baseline.plan)
-    boots = [gate.measure(qemu_v8_icount, asked, tmp_path / "first")]
+    plan = load_plan(baseline.plan)
+    boots = [gate.measure(qemu_v8_icount, plan, tmp_path / "first")]
     found = held_against(baseline, *boots)
     if found.of("worse"):
         reboot(qemu_v8_icount)
         ensure_installed(qemu_v8_icount)
-        boots.append(gate.measure(qemu_v8_icount, asked, tmp_path / "second"))
+        boots.append(gate.measure(qemu_v8_icount, plan, tmp_path / "second"))
         found = held_against(baseline, *boots)
     assert found.lost == ()
     moved = [one for one in found.pairs if one.moved]
@@ -134,7 +133,7 @@ def test_two_boots_measure_the_same(qemu_v8_icount: VirtualBoard, tmp_path: Path
     gate's baseline holds it has compared this boot with another one."""
     if not THOROUGH and not gate.differing(gate.read(BASELINE), qemu_v8_icount.file):
         pytest.skip("the gate compared two boots")
-    small = plan.parse(SMALL, name="small", file="small")
+    small = parse_plan(SMALL, name="small", file="small")
     first = measured(qemu_v8_icount, small, tmp_path / "first")
     reboot(qemu_v8_icount)
     pairs = compare(first, measured(qemu_v8_icount, small, tmp_path / "second")).pairs
@@ -158,7 +157,7 @@ def test_two_boots_and_two_runs_in_one_boot_give_the_same_medians(
     assert share is not None
     assert (share.severity, share.sure) == ("note", True), share.claim
     small = measured(
-        qemu_v8_icount, plan.parse(SMALL, name="small", file="small"), tmp_path / "small"
+        qemu_v8_icount, parse_plan(SMALL, name="small", file="small"), tmp_path / "small"
     )
     reboot(qemu_v8_icount)
     second = measured(qemu_v8_icount, quick, tmp_path / "second")
@@ -214,7 +213,7 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
     folder = tmp_path / "my_ta"
     file = tmp_path / "work.toml"
     file.write_text(MORE_WORK.format(uuid=new_ta.make(folder)))
-    asked = plan.load(str(file))
+    plan = load_plan(str(file))
     entry = folder / "ta/entry.c"
     before = entry.read_text()
     copying = "\tif (bytes)\n\t\tTEE_MemMove("
@@ -222,7 +221,7 @@ def test_one_per_cent_more_work_in_a_ta_is_worse_and_explained(
     for name, turns in (("base", "bytes"), ("more", "bytes + bytes / 100")):
         loop = f"\tfor (volatile size_t i = 0; i < {turns}; i++)\n\t\t;\n"
         entry.write_text(before.replace(copying, loop + copying))
-        measured(qemu_v8_icount, asked, tmp_path / name, own_ta.find(folder))
+        measured(qemu_v8_icount, plan, tmp_path / name, own_ta.find(folder))
     status, found = compared(capfd, tmp_path / "base", tmp_path / "more")
     assert status == 1
     verdicts_of = {case["case"]: case["verdict"] for case in found["cases"]}
@@ -343,9 +342,9 @@ def test_a_digest_is_explained_to_within_2_percent(
     """Its parts are measured apart; and no source contradicts another."""
     (tmp_path / "explained.toml").write_text(EXPLAINED)
     ensure_installed(qemu_v8_icount)
-    asked = plan.load(str(tmp_path / "explained.toml"))
+    plan = load_plan(str(tmp_path / "explained.toml"))
     runner.measure(
-        qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
+        qemu_v8_icount, plan, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     found = {one.key: one for one in breakdowns(run, models.build(run))}
@@ -372,11 +371,11 @@ def test_injected_causes_are_put_where_they_are(
     it belongs to; the rule on it fires with it, and not without. The tool inside.py --injected
     is the same with traces."""
     ensure_installed(qemu_v8_icount)
-    asked = plan.load(str(inside.PLAN))
-    calls = tuple(case for case in asked.cases if case.work.workload != "oneshot")
-    asked = replace(asked, cases=calls)
+    plan = load_plan(str(inside.PLAN))
+    calls = tuple(case for case in plan.cases if case.work.workload != "oneshot")
+    plan = replace(plan, cases=calls)
     runner.measure(
-        qemu_v8_icount, asked, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
+        qemu_v8_icount, plan, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     both = inside.Both(run, Trace(1, "not traced", ()))

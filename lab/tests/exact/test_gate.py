@@ -24,7 +24,7 @@ from teemark.exact import gate
 from teemark.exact.baseline import OTHERS, Baseline, function_changes, held_against, listed
 from teemark.exact.record import Own
 from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT, Limit, compare
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Node, Sample
 

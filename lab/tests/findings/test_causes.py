@@ -20,7 +20,7 @@ from teemark.findings.ground import EXPLAIN, TRACE, Ground
 from teemark.findings.rules import judge
 from teemark.model.breakdown import Breakdown, Part
 from teemark.model.stats import estimate, exactly
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Link, Node, Sample, Trace
 
@@ -201,7 +201,7 @@ def test_the_plan_that_is_named_checks_them() -> None:
     """A cause that isn't checked for lack of cases names the command that measures them."""
     named = {one.key for one in found(made({EMPTY: 5e4})).values() if one.remedy == EXPLAIN}
     assert len(named) >= 8
-    keys = [case.key for case in plan.load("explain").cases]
+    keys = [case.key for case in load_plan("explain").cases]
     cases = {key: 5e4 + 60 * sum(map(int, filter(str.isdigit, key.split("/")))) for key in keys}
     run = made(cases, rpcs_per_call=3.0)
     after = {one.key for one in found(run).values() if one.remedy == EXPLAIN}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.reference.data import load
 from teemark.report.run_page import make
 from teemark.studies.answers import mistaken
@@ -134,7 +134,7 @@ def test_all_eighteen_are_there() -> None:
 
 def test_the_chunk_is_what_16_calls_point_to() -> None:
     """INIT, 14 updates and FINAL of 42.8 MB: pieces of 3 MiB, not of the usual one."""
-    (chunk,) = {step.chunk for step in plan.load("api-vs-custom").teehash}
+    (chunk,) = {step.chunk for step in load_plan("api-vs-custom").teehash}
     assert 14 * (chunk - 1048576) < 42_822_485 <= 14 * chunk
     assert chunk == 3 * 1048576
 

@@ -30,13 +30,13 @@ from teemark.cli import run as run_command
 from teemark.measure import progress, runner, teehash_steps
 from teemark.measure.progress import watching
 from teemark.measure.runner import Starts
-from teemark.plan import plan
+from teemark.plan.file import CaseLine, Plan, Step, load_plan, parse_plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Sample, Start, Teehash
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter, directory_for, new_directory, point_latest
 
-PLAN = plan.parse(
+PLAN = parse_plan(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',
     name="small",
     file="small.toml",
@@ -90,11 +90,11 @@ def test_a_run_is_kept_byte_for_byte(board: FakeBoard, tmp_path: Path) -> None:
 def test_rpmb_is_allowed_by_the_board_file_alone(
     board: FakeBoard, tmp_path: Path, *, deterministic: bool, rpmb: bool
 ) -> None:
-    asked = FakeBoard(board.programs, deterministic=deterministic)
-    asked.config = msgspec.structs.replace(asked.config, rpmb=rpmb)
+    plan = FakeBoard(board.programs, deterministic=deterministic)
+    plan.config = msgspec.structs.replace(plan.config, rpmb=rpmb)
     teebench(board.programs, f'echo "$@" >"{tmp_path}/said"\nexit 1\n')
     with pytest.raises((CommandFailed, DataError)):
-        runner.measure(asked, PLAN, tmp_path / "run", Recorder())
+        runner.measure(plan, PLAN, tmp_path / "run", Recorder())
     assert ("--allow-rpmb" in (tmp_path / "said").read_text().split()) is rpmb
 
 
@@ -450,8 +450,8 @@ def test_without_a_terminal_each_tenth_has_a_line(
 
 
 def test_progress_counts_hashed_files_apart() -> None:
-    step = plan.Step(bytes=4096, runs=3)
-    counts = progress.Progress(plan.Plan("files", "files alone", teehash=(step,)))
+    step = Step(bytes=4096, runs=3)
+    counts = progress.Progress(Plan("files", "files alone", teehash=(step,)))
     assert (counts.hashed, counts.files_expected, counts.expected) == (0, 3, 0)
     counts.record(Teehash(case=step.key, seq=0, argv=(), report={}))
     assert (counts.hashed, counts.files_expected) == (1, 3)
@@ -599,8 +599,8 @@ def test_ways_of_saying_how_long() -> None:
 
 
 def test_progress_counts_the_drivers_that_a_board_has() -> None:
-    asked = plan.CaseLine(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
-    counts = progress.Progress(plan.Plan("drivers", "each", cases=(asked,)))
+    asked = CaseLine(Work.of("oneshot/sha256/afalg:*/64"), samples=5)
+    counts = progress.Progress(Plan("drivers", "each", cases=(asked,)))
     for driver in ("sha256-ce", "sha256-generic"):
         counts.record(
             CaseRecord(
@@ -624,8 +624,8 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
     others."""
     runs = tmp_path / "runs"
 
-    def took(starts: int = 1, asked: plan.Plan = PLAN) -> float | None:
-        return runner.took_before(runs, "fake", asked, starts, events=False)
+    def took(starts: int = 1, plan: Plan = PLAN) -> float | None:
+        return runner.took_before(runs, "fake", plan, starts, events=False)
 
     assert took() is None
     for day, seconds in (("01", 40), ("02", 50)):
@@ -635,7 +635,7 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
         os.utime(file, (0, began.timestamp() + seconds))
     assert took() == 50
     assert took(starts=2) is None
-    assert took(asked=replace(PLAN, cases=PLAN.cases[:-1])) is None
+    assert took(plan=replace(PLAN, cases=PLAN.cases[:-1])) is None
     assert runner.took_before(runs, "fake", PLAN, 1, events=True) is None
     text = file.read_text().splitlines(keepends=True)
     file.write_text("".join(text[:-1]))  # broken off
@@ -645,12 +645,12 @@ def test_what_the_last_whole_run_took(board: FakeBoard, tmp_path: Path) -> None:
 def test_the_guess_knows_of_traced_calls() -> None:
     """The exact board took 52 s of CPU for `explain`, 86 with --trace-events. Cases of
     the normal world are not traced."""
-    asked = plan.load("explain")
+    plan = load_plan("explain")
     took = {False: 52, True: 86}
     for events, truth in took.items():
-        guess = runner.seconds(asked, deterministic=True, events=events)
+        guess = runner.seconds(plan, deterministic=True, events=events)
         assert truth / 1.5 < guess < truth * 1.5
-    outside = replace(asked, cases=tuple(c for c in asked.cases if c.work.backend == "openssl"))
+    outside = replace(plan, cases=tuple(c for c in plan.cases if c.work.backend == "openssl"))
     assert outside.cases
     without = runner.seconds(outside, deterministic=True)
     assert runner.seconds(outside, deterministic=True, events=True) == without
@@ -672,13 +672,13 @@ def test_the_guess_knows_of_traced_calls() -> None:
 )
 def test_the_guess_is_right_within_a_factor_of_one_and_a_half(name: str, took: float) -> None:
     """CPU seconds of the exact board from its first case on, and 8 ms of waiting a sample."""
-    guess = runner.seconds(plan.load(name), deterministic=True)
+    guess = runner.seconds(load_plan(name), deterministic=True)
     assert took / 1.5 < guess < took * 1.5
 
 
 def test_the_guess_of_a_locked_tee_is_a_few_seconds() -> None:
     """It took 8.4 s of CPU, and 18 s by the clock of a machine at a load of 11."""
-    guess = runner.seconds(plan.load("locked"), deterministic=False)
+    guess = runner.seconds(load_plan("locked"), deterministic=False)
     assert fmt.roughly_minutes(guess) == "a few seconds"
 
 

@@ -19,8 +19,7 @@ from teemark.base.errors import ConfigError
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Process
 from teemark.measure import runner, teehash_steps
-from teemark.plan import plan
-from teemark.plan.plan import Step
+from teemark.plan.file import Step, parse_plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 
@@ -59,7 +58,7 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeBoard:
 
 def parse(text: str) -> tuple[Step, ...]:
     whole = f'summary = "S."\n[[cases]]\nworkload = "invoke"\n{text}'
-    return plan.parse(whole, name="p", file="p.toml").teehash
+    return parse_plan(whole, name="p", file="p.toml").teehash
 
 
 def test_a_block_stands_for_every_combination() -> None:
@@ -129,7 +128,7 @@ def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
 def test_mistakes_are_named(text: str, why: str) -> None:
     case = '[[cases]]\nworkload = "invoke"\n'
     with pytest.raises(ConfigError) as caught:
-        plan.parse(f'summary = "S."\n{text}\n{case}', name="p", file="p.toml")
+        parse_plan(f'summary = "S."\n{text}\n{case}', name="p", file="p.toml")
     assert why in caught.value.message
     assert re.match(r"p.toml:\d+: teehash", caught.value.message)
 
@@ -213,14 +212,14 @@ def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:
         def record(self, record: AnyRecord) -> None:
             self.seen += isinstance(record, Teehash)
 
-    asked = plan.parse(
+    plan = parse_plan(
         'summary = "S."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\n'
         "[[teehash]]\nsizes = [1000]\nruns = 2\n",
         name="p",
         file="p.toml",
     )
     watcher = Counting()
-    outcome = runner.measure(board, asked, tmp_path / "run", watcher)
+    outcome = runner.measure(board, plan, tmp_path / "run", watcher)
     assert outcome.error is None
     assert watcher.seen == 2
     data = reader.read(outcome.file)
@@ -236,13 +235,13 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
     records[-1] |= {"complete": False, "reason": "interrupted"}
     text = "".join(json.dumps(record) + "\n" for record in records)
     (board.programs / "output").write_text(text)
-    asked = plan.parse(
+    plan = parse_plan(
         'summary = "S."\n[[cases]]\nworkload = "invoke"\n[[teehash]]\nsizes = [1000]\n',
         name="p",
         file="p.toml",
     )
 
-    outcome = runner.measure(board, asked, tmp_path / "run", runner.Watcher())
+    outcome = runner.measure(board, plan, tmp_path / "run", runner.Watcher())
     data = reader.read(outcome.file)
     assert data.incomplete == "interrupted (Ctrl-C, SIGINT)"
     assert data.teehash == ()

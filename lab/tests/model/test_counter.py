@@ -22,7 +22,7 @@ from teemark.model import models
 from teemark.model.counter import TOLERANCE, counted_cases, slope_ratio
 from teemark.model.models import Models
 from teemark.model.stats import Estimate, Sampling
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData

@@ -14,7 +14,8 @@ from teemark.base.errors import ConfigError, DataError, UsageMistake
 from teemark.boards import new_ta, own_ta
 from teemark.exact import record
 from teemark.model.models import build
-from teemark.plan import calls, plan
+from teemark.plan import calls
+from teemark.plan.file import Plan, load_plan, parse_plan
 from teemark.report import run_page, summary
 
 UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
@@ -29,8 +30,8 @@ GOOD = HEAD + (
 )
 
 
-def parsed(text: str) -> plan.Plan:
-    return plan.parse(text, name="b", file="bench.toml")
+def parsed(text: str) -> Plan:
+    return parse_plan(text, name="b", file="bench.toml")
 
 
 def test_a_call_becomes_a_case_of_each_size() -> None:
@@ -173,12 +174,12 @@ def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_trace_takes_calls_from_a_plan() -> None:
     known = parsed(GOOD)
-    asked = record.plan_of(["call/hash/tee/4096", "invoke/none/tee/none"], 3, known=known)
-    assert [case.key for case in asked.cases] == [
+    plan = record.plan_of(["call/hash/tee/4096", "invoke/none/tee/none"], 3, known=known)
+    assert [case.key for case in plan.cases] == [
         *("invoke/none/empty/none", "call/hash/tee/4096", "invoke/none/tee/none"),
     ]
-    assert asked.cases[1].call == known.cases[1].call
-    assert (asked.cases[1].samples, asked.ta) == (3, UUID)
+    assert plan.cases[1].call == known.cases[1].call
+    assert (plan.cases[1].samples, plan.ta) == (3, UUID)
     with pytest.raises(UsageMistake, match="no plan says what that calls"):
         record.plan_of(["call/hash/tee/1"], 3, known=known)
 
@@ -200,7 +201,7 @@ def test_a_new_folder_has_no_blank_left_and_its_own_uuid(tmp_path: Path) -> None
         }
         assert not [file for file in files if re.search("@[A-Z_]+@", file.read_text())]
         assert f"BINARY = {found}" in (folder / "ta/Makefile").read_text()
-        bench = plan.load(str(folder / "bench.toml"))
+        bench = load_plan(str(folder / "bench.toml"))
         assert (bench.name, bench.ta) == (name, str(found))
         assert own_ta.find(folder).name == name
     header = (tmp_path / "one/ta/include/one_ta.h").read_text()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from teemark.base.errors import ConfigError, UsageMistake
 from teemark.cli.plan import command
-from teemark.plan import check, plan
+from teemark.plan import check
+from teemark.plan.file import case_lines, load_plan, parse_plan, plan_names, select_cases
 from teemark.plan.words import parse_size
 
 GOOD = """
@@ -38,7 +39,7 @@ def test_parameters_with_sizes() -> None:
         'summary = "x"\n[[cases]]\nworkload = "cipher"\nalgorithms = ["aes-128-cbc"]\n'
         'backends = ["c"]\nparameters = ["enc/{}", "dec/{}"]\nsizes = [16, "4KiB"]\n'
     )
-    made = plan.parse(text, name="x", file="x.toml")
+    made = parse_plan(text, name="x", file="x.toml")
     assert [case.work.parameters for case in made.cases] == [
         "enc/16",
         "enc/4096",
@@ -50,12 +51,12 @@ def test_parameters_with_sizes() -> None:
 @pytest.mark.parametrize("name", ["afalg:*", "afalg:cbc(aes-generic)", "afalg:sha256-ce"])
 def test_a_backend_with_a_driver(name: str) -> None:
     text = f'summary = "x"\n[[cases]]\nworkload = "oneshot"\nbackends = ["{name}"]\nsizes = [1]\n'
-    (case,) = plan.parse(text, name="x", file="x.toml").cases
+    (case,) = parse_plan(text, name="x", file="x.toml").cases
     assert case.key == f"oneshot/none/{name}/1"
 
 
 def test_expansion_and_its_order() -> None:
-    lines = plan.case_lines(plan.parse(GOOD, name="x", file="x.toml").cases).splitlines()
+    lines = case_lines(parse_plan(GOOD, name="x", file="x.toml").cases).splitlines()
     options = "samples=5 min_us=200 repeat=1,2,4"
     assert lines == [
         "invoke/none/tee/none",
@@ -91,12 +92,12 @@ def test_a_plan_holds_the_bounds_of_work(case: str, repeat: int, *, refused: boo
         f'summary = "x"\n[[cases]]\nworkload = "{workload}"\nalgorithms = ["{algorithm}"]\n'
         f'backends = ["{backend}"]\nparameters = ["{parameters}"]\nrepeat = [{repeat}]\n'
     )
-    asked = plan.parse(text, name="x", file="x.toml")
+    plan = parse_plan(text, name="x", file="x.toml")
     if refused:
         with pytest.raises(ConfigError, match=f"x.toml:2: {case}: "):
-            check.check(asked)
+            check.check(plan)
     else:
-        assert check.check(asked)
+        assert check.check(plan)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_a_plan_holds_the_bounds_of_work(case: str, repeat: int, *, refused: boo
 def test_mistakes_name_file_and_key(old: str, new: str, says: str) -> None:
     assert old in GOOD
     with pytest.raises(ConfigError) as error:
-        plan.parse(GOOD.replace(old, new, 1), name="x", file="x.toml")
+        parse_plan(GOOD.replace(old, new, 1), name="x", file="x.toml")
     assert re.sub(r"(?<=toml):\d+", "", error.value.message).startswith(says)
 
 
@@ -145,15 +146,15 @@ def test_mistakes_name_file_and_key(old: str, new: str, says: str) -> None:
 )
 def test_mistakes_name_the_line(old: str, new: str, line: int) -> None:
     with pytest.raises(ConfigError) as error:
-        plan.parse(GOOD.replace(old, new, 1), name="x", file="x.toml")
+        parse_plan(GOOD.replace(old, new, 1), name="x", file="x.toml")
     assert error.value.message.startswith(f"x.toml:{line}: ")
 
 
 def test_no_cases() -> None:
     with pytest.raises(ConfigError, match="cases: missing"):
-        plan.parse('summary = "a"', name="x", file="x.toml")
+        parse_plan('summary = "a"', name="x", file="x.toml")
     with pytest.raises(ConfigError, match="cases: must be a list"):
-        plan.parse('summary = "a"\ncases = 3', name="x", file="x.toml")
+        parse_plan('summary = "a"\ncases = 3', name="x", file="x.toml")
 
 
 @given(st.integers(0, 10**6), st.sampled_from([("B", 1), ("KiB", 1024), ("MiB", 1024**2)]))
@@ -165,23 +166,23 @@ def test_sizes(number: int, unit: tuple[str, int]) -> None:
 @given(st.text())
 def test_any_text_is_a_plan_or_a_clear_error(text: str) -> None:
     with pytest.raises(ConfigError, match=r"x\.toml"):
-        plan.parse(text, name="x", file="x.toml")
+        parse_plan(text, name="x", file="x.toml")
 
 
 def test_unknown_plan() -> None:
     with pytest.raises(UsageMistake, match="no plan nothing"):
-        plan.load("nothing")
+        load_plan("nothing")
 
 
 def test_plan_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(GOOD, encoding="utf-8")
-    assert plan.load(str(file)).name == "mine"
+    assert load_plan(str(file)).name == "mine"
 
 
-@pytest.mark.parametrize("name", plan.available())
+@pytest.mark.parametrize("name", plan_names())
 def test_plans_of_this_checkout(name: str) -> None:
-    found = plan.load(name)
+    found = load_plan(name)
     assert found.cases
     assert found.summary.endswith(".")
 
@@ -197,8 +198,8 @@ def test_list_and_show() -> None:
 
 
 def test_only_some_cases() -> None:
-    asked = plan.parse(GOOD, name="good", file="good.toml")
-    some = plan.select(asked, ["oneshot/*/c/*", "invoke/*"])
+    plan = parse_plan(GOOD, name="good", file="good.toml")
+    some = select_cases(plan, ["oneshot/*/c/*", "invoke/*"])
     assert [case.key for case in some.cases] == [
         "invoke/none/tee/none",
         *(f"oneshot/{name}/c/{size}" for name in ("sha1", "sha256") for size in (0, 4096)),
@@ -207,7 +208,7 @@ def test_only_some_cases() -> None:
     assert some.summary.endswith("Only oneshot/*/c/*, invoke/*.")
     for patterns in (["oneshot/*/te/*"], ["oneshot/*", "oneshot/sha265/*"]):
         with pytest.raises(UsageMistake, match="no case of good matches") as caught:
-            plan.select(asked, patterns)
+            select_cases(plan, patterns)
         assert "near it are oneshot/sha" in (caught.value.hint or "")
         assert caught.value.exit_status == 2
 
@@ -216,5 +217,5 @@ def test_only_is_an_option_of_plan_show() -> None:
     done = CliRunner().invoke(command, ["show", "quick", "--only", "invoke/none/tee/*"])
     assert done.exit_code == 0
     assert [line for line in done.stdout.splitlines() if not line.startswith("#")] == [
-        case.line for case in plan.load("quick").cases if case.key.startswith("invoke/none/tee/")
+        case.line for case in load_plan("quick").cases if case.key.startswith("invoke/none/tee/")
     ]

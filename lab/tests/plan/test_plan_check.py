@@ -10,7 +10,7 @@ from teemark.base import errors, paths
 from teemark.cli import main as cli
 from teemark.measure import runner
 from teemark.plan import check as plan_check
-from teemark.plan import plan
+from teemark.plan.file import Plan, load_plan, parse_plan, plan_names
 
 GOOD = """\
 summary = "Two blocks."
@@ -35,8 +35,8 @@ repeat = [1, 2]
 """
 
 
-def read(text: str) -> plan.Plan:
-    return plan.parse(text, name="mine", file="mine.toml")
+def read(text: str) -> Plan:
+    return parse_plan(text, name="mine", file="mine.toml")
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_bounds_of_a_call_are_teebenchs_to_say() -> None:
 
 
 def test_every_plan_of_the_checkout_is_right() -> None:
-    for name in plan.available():
-        assert plan_check.check(plan.load(name)) is True, name
+    for name in plan_names():
+        assert plan_check.check(load_plan(name)) is True, name
 
 
 def test_plan_show_finds_it_without_a_board(

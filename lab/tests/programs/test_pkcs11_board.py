@@ -11,7 +11,7 @@ import pytest
 
 from conftest import bring
 from teemark.boards import VirtualBoard
-from teemark.plan import plan
+from teemark.plan.file import case_lines, load_plan, select_cases
 
 pytestmark = [
     pytest.mark.board,
@@ -42,9 +42,9 @@ def tool(board: VirtualBoard, *argv: str) -> str:
 
 def bench(board: VirtualBoard, *options: str) -> list[dict[str, Any]]:
     """Runs the case of the plan pkcs11 that makes a key pair in the token, once."""
-    asked = plan.select(plan.load("pkcs11"), [KEY_PAIR])
+    plan = select_cases(load_plan("pkcs11"), [KEY_PAIR])
     argv = ["teebench", "--min-us", "0", *options]
-    done = board.capture(argv, stdin=plan.case_lines(asked.cases).encode(), timeout=200)
+    done = board.capture(argv, stdin=case_lines(plan.cases).encode(), timeout=200)
     return [json.loads(line) for line in done.text.splitlines()]
 
 

@@ -14,7 +14,7 @@ from teemark.base.finding import Finding
 from teemark.findings.subject import Subject, subjects
 from teemark.page import markdown
 from teemark.page.blocks import Bullets, Cell, Findings, Fold
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.reference.data import Number, Published, load
 from teemark.report.run_page import make
 from teemark.report.sections.headline import headline
@@ -298,8 +298,8 @@ def test_every_conclusion_is_turned() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_conclusion_needs_is_in_the_plan(document: str) -> None:
-    asked = plan.load(document)
-    there = {case.key for case in asked.cases} | {step.key for step in asked.teehash}
+    plan = load_plan(document)
+    there = {case.key for case in plan.cases} | {step.key for step in plan.teehash}
     texts = [c.figure.text for one in declared.conclusions(document) for c in one.checks]
     assert set(KEY.findall(" ".join(texts))) <= there
 

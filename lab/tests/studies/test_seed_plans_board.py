@@ -13,7 +13,7 @@ from teemark.findings.subject import subjects
 from teemark.measure import runner
 from teemark.model.timeline import told
 from teemark.page import markdown
-from teemark.plan import plan
+from teemark.plan.file import Plan, load_plan
 from teemark.reference import data
 from teemark.report.run_page import make
 from teemark.run import reader
@@ -32,17 +32,17 @@ def keep(key: str) -> bool:
     return bool(os.environ.get("WHOLE_PLANS")) or max(sizes, default=0) <= LARGE
 
 
-def whole(name: str) -> plan.Plan:
+def whole(name: str) -> Plan:
     """It takes few samples of every case."""
-    asked = plan.load(name)
+    plan = load_plan(name)
     return replace(
-        asked,
-        cases=tuple(replace(case, samples=2, min_us=50) for case in asked.cases),
-        teehash=tuple(replace(step, runs=1) for step in asked.teehash),
+        plan,
+        cases=tuple(replace(case, samples=2, min_us=50) for case in plan.cases),
+        teehash=tuple(replace(step, runs=1) for step in plan.teehash),
     )
 
 
-def thinned(name: str) -> plan.Plan:
+def thinned(name: str) -> Plan:
     asked = whole(name)
     return replace(
         asked,

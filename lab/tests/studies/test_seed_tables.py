@@ -19,7 +19,7 @@ from teemark.base.errors import ConfigError
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
 from teemark.page.blocks import Block, Bullets, Fold, Heading, Paragraph, Section, Table
-from teemark.plan import plan
+from teemark.plan.file import load_plan, plan_names
 from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData, parse
 from teemark.studies import declared, seed_tables
@@ -112,7 +112,7 @@ def made_up_lines(
 ) -> list[str]:
     """A run of a seed plan in which everything was measured, but cases with `leave_out`; the first
     sample of each took `outlier` times as long, and they are `spread` about the truth."""
-    asked = plan.load(name)
+    plan = load_plan(name)
     rng = random.Random(1)
     machine: dict[str, object] = {
         "type": "machine",
@@ -153,7 +153,7 @@ def made_up_lines(
         machine,
     ]
     seq = 0
-    for case in asked.cases:
+    for case in plan.cases:
         if leave_out and leave_out in case.key:
             records.append(
                 {"type": "skip", "case": case.key, "code": "no", "reason": "the board lacks it."}
@@ -192,7 +192,7 @@ def made_up_lines(
                     }
                 )
                 seq += 1
-    for step in asked.teehash:
+    for step in plan.teehash:
         if step.timeline:
             records.append(timeline(step.key, step.argv("f"), teehash_report(step, 1.0)))
             continue
@@ -267,7 +267,7 @@ def test_other_plans_have_no_such_section() -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_seed_plan_has_the_name_of_its_document(reference: Reference, name: str) -> None:
     assert name in reference.documents
-    assert name in plan.available()
+    assert name in plan_names()
 
 
 class Asking(Lookup):
@@ -299,8 +299,8 @@ def test_whatever_a_table_asks_for_is_in_its_plan(name: str) -> None:
         for source in table.cells.values():
             with contextlib.suppress(NotKnown):
                 source(lookup)
-    asked = plan.load(name)
-    given = {case.key for case in asked.cases} | {step.key for step in asked.teehash}
+    plan = load_plan(name)
+    given = {case.key for case in plan.cases} | {step.key for step in plan.teehash}
     assert lookup.asked - given == set()
 
 

@@ -35,7 +35,7 @@ from teemark.findings.rules import judge
 from teemark.measure import runner
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, breakdowns
-from teemark.plan import plan
+from teemark.plan.file import Plan, load_plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace import store
@@ -79,14 +79,14 @@ WORK: Mapping[str, Mapping[tuple[str, ...], tuple[Role, ...]]] = {
 """And of its work, by the kind of call: parts that only together are something inside."""
 
 
-def measured(out: Path, asked: plan.Plan, keys: Sequence[str], options: Sequence[str]) -> "Both":
+def measured(out: Path, plan: Plan, keys: Sequence[str], options: Sequence[str]) -> "Both":
     """The run and the trace in `out`, made if they aren't there."""
     file = record.with_optee(config.find(BOARD), "source", options)
     if not (out / "run").is_dir():
         out.mkdir(parents=True, exist_ok=True)
         with VirtualBoard(file) as board:
             ensure_installed(board)
-            runner.measure(board, asked, out / "run", runner.Watcher(), options=("--trace-events",))
+            runner.measure(board, plan, out / "run", runner.Watcher(), options=("--trace-events",))
     if not (out / "trace").is_dir():
         record.record(file, keys, out / "trace")
     return Both(reader.read(out / "run"), store.read(out / "trace"))
@@ -244,7 +244,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = parser.parse_args(arguments)
     name, keys = (str(PLAN), INJECTED) if asked.injected else ("explain", KEYS)
     try:
-        both = measured(asked.out, plan.load(name), keys, asked.option)
+        both = measured(asked.out, load_plan(name), keys, asked.option)
     except TeemarkError as error:
         say(f"inside: {error.message}", err=True)
         return 2

@@ -31,7 +31,7 @@ from teemark.boards.optee import Optee
 from teemark.boards.own_ta import Built
 from teemark.boards.virtual import VirtualBoard
 from teemark.exact import analyse, record
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.trace import store
 from teemark.trace.places import Sources
 from teemark.trace.profile import CaseTrace
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("cases", metavar="CASE", nargs="*")
     parser.add_argument("--optee", default="source")
     asked = parser.parse_args(arguments)
-    keys = asked.cases or [*(case.key for case in plan.load("trace").cases), *TICKS]
+    keys = asked.cases or [*(case.key for case in load_plan("trace").cases), *TICKS]
     try:
         found = measure(asked.out, keys, asked.optee)
     except TeemarkError as error:

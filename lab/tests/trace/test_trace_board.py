@@ -19,7 +19,7 @@ from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.exact.record import Traced
 from teemark.measure import runner, watching
-from teemark.plan import plan
+from teemark.plan.file import load_plan
 from teemark.run import reader
 from teemark.trace import folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
@@ -86,13 +86,13 @@ COPIES = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Traced]:
     """The folder and the outcome of one boot that traces the plan `trace`, loops and copies."""
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    return folder, traced(folder, *plan.load("trace").keys, *LOOPS, *COPIES)
+    return folder, traced(folder, *load_plan("trace").keys, *LOOPS, *COPIES)
 
 
 def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
-    asked = plan.load("trace")
-    keys = [*(case.key for case in asked.cases), *LOOPS, *COPIES]
-    (step,) = (step.key for step in asked.teehash)
+    plan = load_plan("trace")
+    keys = [*(case.key for case in plan.cases), *LOOPS, *COPIES]
+    (step,) = (step.key for step in plan.teehash)
     folder, result = recorded
     trace = result.trace
     check_teehash(result, step)

@@ -359,19 +359,19 @@ def test_without_a_compiler_the_plugin_is_not_built_and_that_is_said(tmp_path: P
 
 
 def test_the_calibration_comes_first_and_once() -> None:
-    asked = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
-    assert asked.keys == ("invoke/none/empty/none", "oneshot/sha256/tee/64")
+    plan = record.plan_of(["oneshot/sha256/tee/64", "oneshot/sha256/tee/64"], 3)
+    assert plan.keys == ("invoke/none/empty/none", "oneshot/sha256/tee/64")
     with pytest.raises(UsageMistake):
         record.plan_of(["oneshot//tee/64"], 3)
 
 
 def test_a_step_of_teehash_may_be_asked_for_by_one_of_its_parts() -> None:
     step = "teehash/sha256/tee/stream/warm/4MiB/1MiB/inline"
-    asked = record.plan_of([step, f"{step}/open", f"{step}/step"], 2)
-    (one,) = asked.teehash
+    plan = record.plan_of([step, f"{step}/open", f"{step}/step"], 2)
+    (one,) = plan.teehash
     assert one.key == "teehash/sha256/tee/stream/warm/4194304/1048576/inline"
     assert one.runs == 2
-    assert [case.key for case in asked.cases] == ["invoke/none/empty/none"]
+    assert [case.key for case in plan.cases] == ["invoke/none/empty/none"]
 
 
 def test_which_variants_are_built() -> None:

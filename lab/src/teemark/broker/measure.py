@@ -16,8 +16,7 @@ from teemark.boards import Board
 from teemark.broker.mosquitto import PLACE, Mosquitto
 from teemark.doctor.look import machine
 from teemark.measure.runner import header
-from teemark.plan import plan
-from teemark.plan.plan import CaseLine
+from teemark.plan.file import CaseLine, load_plan
 from teemark.run.records import Backend, Case, End, Sample, Start
 from teemark.run.writer import RunWriter
 
@@ -108,7 +107,7 @@ def measure(mosquitto: Mosquitto, say: Callable[[str], None], clients: int = REA
     """Measures every way and case, and returns the values; `say` gets a line for each case. Each
     number in MANY up to `clients` adds a case in the TEE: a message to that many readers."""
     enrol(mosquitto, max(READERS, clients))
-    measured, asked = Values(), [case.key for case in plan.load("broker").cases]
+    measured, asked = Values(), [case.key for case in load_plan("broker").cases]
     for way in WAYS:
         mosquitto.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
@@ -130,14 +129,14 @@ def measure(mosquitto: Mosquitto, say: Callable[[str], None], clients: int = REA
 
 def write(board: Board, measured: Values, started: datetime, directory: Path) -> Path:
     """Writes the values as a run of the plan broker, with a sample for each value."""
-    asked = replace(plan.load("broker"), cases=tuple(CaseLine(Work.of(key)) for key in measured))
+    plan = replace(load_plan("broker"), cases=tuple(CaseLine(Work.of(key)) for key in measured))
     ways = tuple(Backend(name=way.name, title=way.title, secure="tee" in way.name) for way in WAYS)
     samples = [(key, ns) for key, values in measured.items() for ns in values]
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, 1, started))
+        writer.record(header(board, plan, 1, started))
         writer.record(Start(number=1, kind="round"))
         writer.record(structs.replace(machine(board), backends=ways))
-        for case in asked.cases:
+        for case in plan.cases:
             facts = {name: getattr(case.work, name) for name in _PARTS} | {"bytes": case.work.size}
             facts |= {"type": "case", "case": case.key, "samples": len(measured[case.key])}
             facts |= {"verified": case.work.backend != "plain", "repeat": (1,), "loops": (1,)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from teemark.boards.own_ta import OwnTa
     from teemark.model.compare import Limit
     from teemark.page.blocks import Block
-    from teemark.plan.plan import Plan
+    from teemark.plan.file import Plan
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -33,9 +33,9 @@ def _boards(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
 
 
 def _plans(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from teemark.plan import plan
+    from teemark.plan.file import plan_names
 
-    return [name for name in plan.available() if name.startswith(incomplete)]
+    return [name for name in plan_names() if name.startswith(incomplete)]
 
 
 _COMPLETED = {"--board": _boards, "--plan": _plans}
@@ -154,25 +154,25 @@ class WithProgram(click.Command):
 def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Plan]":
     """Returns the TA and the plan of a command line; the default plan is the TA's own."""
     from teemark.boards import own_ta
-    from teemark.plan import plan
+    from teemark.plan.file import BENCH, load_plan
 
     if ta_path is None:
         if plan_word is None:
             raise UsageMistake("no plan", hint="name one by --plan")
-        return None, plan.load(plan_word)
+        return None, load_plan(plan_word)
     own = own_ta.find(ta_path)
     beside = ta_path if ta_path.is_dir() else ta_path.parent
-    if plan_word is None and not (beside / plan.BENCH).is_file():
+    if plan_word is None and not (beside / BENCH).is_file():
         raise UsageMistake(
-            f"{ta_path} has no {plan.BENCH}", hint="write one (docs/own-ta.md), or name a --plan"
+            f"{ta_path} has no {BENCH}", hint="write one (docs/own-ta.md), or name a --plan"
         )
-    asked = plan.load(plan_word or str(beside / plan.BENCH))
-    if asked.ta is None:
+    plan = load_plan(plan_word or str(beside / BENCH))
+    if plan.ta is None:
         raise UsageMistake(
-            f"plan {asked.name} calls no Trusted Application of yours",
+            f"plan {plan.name} calls no Trusted Application of yours",
             hint="it needs [ta] and [[call]]: docs/own-ta.md",
         )
-    return own, asked
+    return own, plan
 
 
 def parse_limit(text: str) -> "Limit":

@@ -7,7 +7,7 @@ from teemark.base import console
 from teemark.base.errors import TeemarkError
 from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json, subcommand
 from teemark.plan import check as plan_check
-from teemark.plan import plan
+from teemark.plan.file import case_lines, load_plan, plan_names, select_cases
 
 
 @click.group("plan")
@@ -20,9 +20,9 @@ def list_plans(as_json: bool = json_option("One JSON array, for scripts.")) -> i
     """List the plans: name, number of cases, summary."""
     rows = []
     status = 0
-    for name in plan.available():
+    for name in plan_names():
         try:
-            loaded = plan.load(name)
+            loaded = load_plan(name)
         except TeemarkError as error:
             click.echo(f"teemark: error: {error.message}", err=True)
             status = 1
@@ -46,9 +46,9 @@ def show(
     NAME may be a .toml file. A case that teebench wouldn't take is an error that names the plan's
     line: no board is needed for that.
     """
-    loaded = plan.load(name)
+    loaded = load_plan(name)
     if only:
-        loaded = plan.select(loaded, only)
+        loaded = select_cases(loaded, only)
     if not plan_check.check(loaded):
         console.say("teemark: names of cases weren't checked: `make host` builds what knows them")
     cases = loaded.cases
@@ -57,4 +57,4 @@ def show(
         put_json({"name": loaded.name, "summary": loaded.summary, "cases": rows})
         return
     click.echo(f"# {loaded.name}: {loaded.summary}")
-    click.echo(plan.case_lines(cases), nl=False)
+    click.echo(case_lines(cases), nl=False)

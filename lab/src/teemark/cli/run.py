@@ -35,8 +35,7 @@ from teemark.measure.runner import Outcome, Starts
 from teemark.measure.side_by_side import Child
 from teemark.page import terminal
 from teemark.plan import check as plan_check
-from teemark.plan import plan
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan, select_cases
 from teemark.run import reader
 from teemark.run.reader import RUN_FILE, RunData
 from teemark.run.writer import check_free, directory_for, point_latest
@@ -116,17 +115,17 @@ def command(
     """
     if plan_word == "broker":
         raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")
-    own, asked = common.load(ta_path, plan_word or (None if ta_path else "quick"))
+    own, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
     if only:
-        asked = plan.select(asked, only)
-    plan_check.check(asked)
+        plan = select_cases(plan, only)
+    plan_check.check(plan)
     source = {"commit": origin.commit(commit_word, Path.cwd()), "labels": origin.labels(labels)}
     names = named(boards) or [config.default_board()]
     if len(names) > 1:
         words = {config.find(name).name: name for name in names}
         if len(words) < len(names):
             raise UsageMistake("a board is named twice", hint="--rounds measures it several times")
-        outs = [directory_for(out and out / name, name, asked.name) for name in words]
+        outs = [directory_for(out and out / name, name, plan.name) for name in words]
         child = side_by_side.part({board: _needs(name) for board, name in words.items()})
         if not isinstance(child, int):
             return _together(child, outs, as_json=as_json)
@@ -140,14 +139,14 @@ def command(
     if out is not None:
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
-    what, starts = _ahead(target, asked, starts, events=trace_events)
-    say(f"{asked.name} on {target.name}: {what}")
+    what, starts = _ahead(target, plan, starts, events=trace_events)
+    say(f"{plan.name} on {target.name}: {what}")
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
-    built = own_ta.build_for(own, asked.ta, target)
+    built = own_ta.build_for(own, plan.ta, target)
     how = {"options": options, "limit_s": limit_s, **source}
-    outcome = _measure(target, asked, out, starts, built, **how)
+    outcome = _measure(target, plan, out, starts, built, **how)
     hung = isinstance(outcome.error, BoardError) and not leaving.signalled()
     if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":
         folder = outcome.file.parent
@@ -155,7 +154,7 @@ def command(
         assert outcome.error is not None
         say(f"teemark: {outcome.error.message}", outcome.error.hint)
         target.power_cycle = "now"
-        outcome = _measure(target, asked, out, starts, built, **how)
+        outcome = _measure(target, plan, out, starts, built, **how)
     if leaving.signalled():
         _kept(outcome.file)
         return 128 + leaving.signalled()
@@ -163,7 +162,7 @@ def command(
     try:
         _show(outcome, run, as_json=as_json)
     finally:
-        _tell(outcome, run, asked, target)
+        _tell(outcome, run, plan, target)
     return 0 if run.as_asked else 1
 
 
@@ -188,7 +187,7 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
 
 
 def _measure(
-    board: Board, asked: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
+    board: Board, plan: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
 ) -> Outcome:
     """Measures and writes the run, and returns the outcome; `how` is for runner.measure."""
     with contextlib.ExitStack() as stack:
@@ -200,10 +199,10 @@ def _measure(
         boot()
         if starts.kind == "boot":
             starts = replace(starts, again=boot)
-        directory = directory_for(out, board.name, asked.name)
-        with watching(asked, f"{asked.name} on {board.name}", starts) as watcher:
+        directory = directory_for(out, board.name, plan.name)
+        with watching(plan, f"{plan.name} on {board.name}", starts) as watcher:
             try:
-                outcome = runner.measure(board, asked, directory, watcher, starts, **how)
+                outcome = runner.measure(board, plan, directory, watcher, starts, **how)
             except SystemExit:
                 _kept(directory / RUN_FILE)
                 raise
@@ -238,9 +237,9 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     click.echo(f"report: {_short(html)}\nraw:    {_short(outcome.file)}")
 
 
-def _tell(outcome: Outcome, run: RunData, asked: Plan, board: Board) -> None:
+def _tell(outcome: Outcome, run: RunData, plan: Plan, board: Board) -> None:
     """Says at the end which cases weren't measured, and why."""
-    places = {case.key: case.place for case in asked.cases if case.place}
+    places = {case.key: case.place for case in plan.cases if case.place}
     for fail in run.fails:
         if fail.case in places:
             say(f"teemark: {places[fail.case]}: {fail.case}: {fail.reason}", fail.hint)
@@ -256,16 +255,16 @@ def _tell(outcome: Outcome, run: RunData, asked: Plan, board: Board) -> None:
         say(f"hint: {outcome.error.hint}")
 
 
-def _ahead(board: Board, asked: Plan, starts: Starts, *, events: bool) -> tuple[str, Starts]:
+def _ahead(board: Board, plan: Plan, starts: Starts, *, events: bool) -> tuple[str, Starts]:
     """Returns a sentence on the work ahead, to be said before anything is booted, and the starts
     with an estimate of the seconds that each start takes."""
-    what = fmt.plural(len(asked.cases), "case")
-    if asked.teehash:
-        what += f" and {fmt.plural(len(asked.teehash), 'way')} to hash a file"
+    what = fmt.plural(len(plan.cases), "case")
+    if plan.teehash:
+        what += f" and {fmt.plural(len(plan.teehash), 'way')} to hash a file"
     if starts.count > 1:
         what += f", {starts.count} times"
-    took = runner.took_before(paths.runs(), board.name, asked, starts.count, events=events)
-    once = runner.seconds(asked, deterministic=board.deterministic, events=events)
+    took = runner.took_before(paths.runs(), board.name, plan, starts.count, events=events)
+    once = runner.seconds(plan, deterministic=board.deterministic, events=events)
     guess = took or starts.count * once
     how = ", as it took the last time" if took is not None else " of measuring, at a guess"
     text = f"{what}: {fmt.roughly_minutes(guess)}{how}"

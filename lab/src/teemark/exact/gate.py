@@ -24,7 +24,7 @@ from teemark.exact.record import Own
 from teemark.measure import runner
 from teemark.model.changes import Change, changes
 from teemark.model.compare import Comparison, Limit, unlike
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace
@@ -64,9 +64,9 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
     return unlike(baseline.by, made_by(file))
 
 
-def measure(board: VirtualBoard, asked: Plan, folder: Path) -> RunData:
+def measure(board: VirtualBoard, plan: Plan, folder: Path) -> RunData:
     """Measures the plan on an open board. DataError if a case failed, or the run isn't whole."""
-    outcome = runner.measure(board, asked, folder, runner.Watcher())
+    outcome = runner.measure(board, plan, folder, runner.Watcher())
     if outcome.error is not None:
         raise outcome.error
     run = reader.read(outcome.file)

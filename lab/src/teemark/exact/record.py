@@ -26,7 +26,7 @@ from teemark.measure import runner
 from teemark.measure.runner import Outcome
 from teemark.measure.teehash_steps import PROGRAM
 from teemark.plan import check as plan_check
-from teemark.plan.plan import CaseLine, Plan, step_of
+from teemark.plan.file import CaseLine, Plan, step_of
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace import store
@@ -153,11 +153,11 @@ def record(
     run is incomplete, keeps what was measured and raises the error. With `beginning`, a call too
     long to record is traced as far as it was recorded."""
     own = own or Own()
-    asked = plan_of(keys, samples, known=own.plan)
+    plan = plan_of(keys, samples, known=own.plan)
     try:
-        plan_check.check(asked)
+        plan_check.check(plan)
     except ConfigError as error:
-        reason = error.message.removeprefix(f"{asked.name}: ")
+        reason = error.message.removeprefix(f"{plan.name}: ")
         raise UsageMistake(
             reason, hint=error.hint or "`teemark plan show trace` prints cases that there are"
         ) from None
@@ -166,8 +166,8 @@ def record(
             what = board.optee.what
         if board.recipe.optee != "debian":
             say(f"teemark: {what}")
-        guest = own_ta.build_for(own.ta, asked.ta, board)
-        outcome, kernel = _measure(board, asked, directory, guest)
+        guest = own_ta.build_for(own.ta, plan.ta, board)
+        outcome, kernel = _measure(board, plan, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:
             why = f"{directory}: the run is incomplete: {run.incomplete}"
@@ -182,12 +182,12 @@ def record(
 
 
 def _measure(
-    board: VirtualBoard, asked: Plan, directory: Path, guest: Built | None
+    board: VirtualBoard, plan: Plan, directory: Path, guest: Built | None
 ) -> tuple[Outcome, str]:
     with own_ta.ready_board(board, guest):
         with working(f"measuring on {board.name} …"):
             options = ("--loops", "1", "--no-ta-counter")
-            outcome = runner.measure(board, asked, directory, runner.Watcher(), options=options)
+            outcome = runner.measure(board, plan, directory, runner.Watcher(), options=options)
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel

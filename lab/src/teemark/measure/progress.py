@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from teemark.measure.runner import Starts, Watcher, samples_of
-from teemark.plan.plan import Plan
+from teemark.plan.file import Plan
 from teemark.run.reader import stands_for
 from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash, Timeline
 
@@ -21,9 +21,9 @@ and the case at hand."""
 
 
 @contextlib.contextmanager
-def watching(asked: Plan, title: str, starts: Starts | None = None) -> Iterator["Progress"]:
+def watching(plan: Plan, title: str, starts: Starts | None = None) -> Iterator["Progress"]:
     with _bar(title) if sys.stderr.isatty() else _lines(title) as draw:
-        progress = Progress(asked, starts, draw)
+        progress = Progress(plan, starts, draw)
         yield progress
         progress.close()
 
@@ -81,12 +81,12 @@ class Progress(Watcher):
     progress is estimated from the last start's time, in the first start from `guess_s`."""
 
     def __init__(
-        self, asked: Plan, starts: Starts | None = None, draw: Draw = lambda *_: None
+        self, plan: Plan, starts: Starts | None = None, draw: Draw = lambda *_: None
     ) -> None:
         starts = starts or Starts()
-        self.asked = {case.key: samples_of(case) for case in asked.cases}
+        self.asked = {case.key: samples_of(case) for case in plan.cases}
         """Samples expected of each case in each start."""
-        self.files = {step.key: step.runs for step in asked.teehash}
+        self.files = {step.key: step.runs for step in plan.teehash}
         """Runs of teehash expected of each step in each start."""
         self.start, self.starts, self.guess_s = 1, starts.count, starts.guess_s
         self.cases = self.skipped = 0  # counts of this start

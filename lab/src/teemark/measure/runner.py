@@ -27,8 +27,7 @@ from teemark.boards.ta_key import all_signed_with_published_key
 from teemark.measure import teehash_steps
 from teemark.measure.silence import Silence
 from teemark.plan import check as plan_check
-from teemark.plan import plan
-from teemark.plan.plan import CaseLine, Plan
+from teemark.plan.file import CaseLine, Plan, case_lines
 from teemark.run import records
 from teemark.run.reader import ANY_DRIVER, decode_line, ends
 from teemark.run.writer import RunWriter
@@ -82,7 +81,7 @@ class Outcome:
 
 def header(
     board: Board,
-    asked: Plan,
+    plan: Plan,
     starts: int,
     now: datetime,
     *,
@@ -96,14 +95,14 @@ def header(
         teemark=__version__,
         board=board.name,
         board_summary=board.config.description or None,
-        plan=asked.name,
-        plan_summary=asked.summary,
+        plan=plan.name,
+        plan_summary=plan.summary,
         started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         emulated=board.emulated,
         icount=board.deterministic,
-        cases=len(asked.cases),
+        cases=len(plan.cases),
         starts=starts,
-        asked=asked.keys,
+        asked=plan.keys,
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
@@ -115,7 +114,7 @@ def header(
 
 def measure(
     board: Board,
-    asked: Plan,
+    plan: Plan,
     directory: Path,
     watcher: Watcher,
     starts: Starts | None = None,
@@ -132,11 +131,11 @@ def measure(
     the cases that need no TEE are measured in a start of their own.
     """
     starts = starts or Starts()
-    limit_s = limit_s or max(600.0, 10 * seconds(asked, deterministic=board.deterministic))
+    limit_s = limit_s or max(600.0, 10 * seconds(plan, deterministic=board.deterministic))
     with RunWriter(directory) as writer:
-        writer.record(header(board, asked, starts.count, datetime.now(UTC), **source))
+        writer.record(header(board, plan, starts.count, datetime.now(UTC), **source))
         error: errors.TeemarkError | None = None
-        number, measured, todo = 0, False, [(asked, starts)] * starts.count
+        number, measured, todo = 0, False, [(plan, starts)] * starts.count
         while todo:
             number += 1
             part, how = todo.pop(0)
@@ -165,12 +164,12 @@ def measure(
         return Outcome(file=writer.finish(), error=error)
 
 
-def without_tee(asked: Plan) -> Plan | None:
+def without_tee(plan: Plan) -> Plan | None:
     """Returns the plan with only its cases that need no TEE; None if no case or every case does."""
-    cases = tuple(case for case in asked.cases if not _needs_tee(case))
-    if not cases or len(cases) == len(asked.cases):
+    cases = tuple(case for case in plan.cases if not _needs_tee(case))
+    if not cases or len(cases) == len(plan.cases):
         return None
-    return replace(asked, cases=cases, teehash=())
+    return replace(plan, cases=cases, teehash=())
 
 
 def _needs_tee(case: CaseLine) -> bool:
@@ -183,14 +182,14 @@ def samples_of(case: CaseLine) -> int:
     return (case.samples or _DEFAULT_SAMPLES) * max(1, len(case.repeat))
 
 
-def _most_records(asked: Plan) -> int:
+def _most_records(plan: Plan) -> int:
     """Returns the number of records of one start above which the board must be sending nonsense:
     ten times the plan's records. A case for any driver counts as thirty cases."""
     samples = sum(
         samples_of(case) * (30 if case.work.backend.endswith(f":{ANY_DRIVER}") else 1)
-        for case in asked.cases
+        for case in plan.cases
     )
-    return 2000 + 10 * (samples + 10 * len(asked.cases) + sum(step.runs for step in asked.teehash))
+    return 2000 + 10 * (samples + 10 * len(plan.cases) + sum(step.runs for step in plan.teehash))
 
 
 @dataclass(slots=True)
@@ -199,7 +198,7 @@ class _Attempt:
     last."""
 
     board: Board
-    asked: Plan
+    plan: Plan
     writer: RunWriter
     watcher: Watcher
     start: records.Start
@@ -233,7 +232,7 @@ class _Attempt:
         return None
 
     def _measure(self) -> None:
-        lines = plan.case_lines(self.asked.cases).encode()
+        lines = case_lines(self.plan.cases).encode()
         # The board file can allow teebench an action that is off by default.
         allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
         argv = [PROGRAM, *allowed, *self.options]
@@ -242,12 +241,12 @@ class _Attempt:
             self.watcher.quiet()
             run = self._fetch
         status, complaint = run(argv, lines, Silence(self.board, self.limit_s))
-        problem = plan_check.mistake(self.asked, complaint) if status == _USAGE else None
+        problem = plan_check.mistake(self.plan, complaint) if status == _USAGE else None
         if problem is not None:
             raise problem
         self._judge(status, complaint)
         if self.end is not None and self.end.complete:
-            hashed = teehash_steps.records(self.board, self.asked.teehash, self.limit_s)
+            hashed = teehash_steps.records(self.board, self.plan.teehash, self.limit_s)
             self._take(msgspec.json.encode(record) + b"\n" for record in hashed)
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
@@ -282,7 +281,7 @@ class _Attempt:
             return status, process.complaint
 
     def _take(self, lines: Iterable[bytes]) -> None:
-        most = _most_records(self.asked)
+        most = _most_records(self.plan)
         for line in lines:
             if not line.endswith(b"\n"):
                 continue  # the connection broke in the middle of the line
@@ -400,13 +399,13 @@ _HASHING_S = 0.9
 """Seconds of a teehash run besides its bytes: for the program, the file and a session."""
 
 
-def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
+def seconds(plan: Plan, *, deterministic: bool, events: bool = False) -> float:
     """Returns the estimated seconds of one start of a plan, without booting. The board's speed
     isn't known: the estimate is right within a factor of two on the virtual boards, and too long
     for fast hardware. `events` adds the tracing of each TEE case after the samples."""
     rates, slow = (_COUNTED_BYTE_NS, 1.0) if deterministic else ({"": _BYTE_NS}, _UNCOUNTED)
     total = 0.0
-    for case in asked.cases:
+    for case in plan.cases:
         samples = case.samples or _DEFAULT_SAMPLES
         shortest = (case.min_us if case.min_us is not None else _DEFAULT_MIN_US) / 1e6
         rate = rates.get(case.work.backend, rates[""]) + case.work.row.byte_ns
@@ -419,19 +418,19 @@ def seconds(asked: Plan, *, deterministic: bool, events: bool = False) -> float:
         if events and _needs_tee(case):
             traced = min(max(_TRACED_S / (call + work), _TRACED_LEAST), _TRACED_MOST)
             total += traced * (call + work + _TRACE_S)
-    for step in asked.teehash:
+    for step in plan.teehash:
         total += step.runs * (_HASHING_S + rates.get(step.backend, rates[""]) * 1e-9 * step.bytes)
     return total
 
 
-def took_before(runs: Path, board: str, asked: Plan, starts: int, *, events: bool) -> float | None:
+def took_before(runs: Path, board: str, plan: Plan, starts: int, *, events: bool) -> float | None:
     """Returns the seconds that the last complete run in the folder `runs` took, with the same
     board, cases, number of starts and `events`; None if there is no such run."""
-    for file in sorted(runs.glob(f"*-{board}-{asked.name}/run.ndjson"), reverse=True):
+    for file in sorted(runs.glob(f"*-{board}-{plan.name}/run.ndjson"), reverse=True):
         try:
             first, whole = ends(file)
             began = datetime.fromisoformat(first.started).timestamp()
-            same = whole and first.asked == asked.keys and first.starts == starts
+            same = whole and first.asked == plan.keys and first.starts == starts
             if not same or events != (b'"trace_events":true' in file.read_bytes()):
                 continue
         except (OSError, ValueError, errors.DataError):

@@ -17,7 +17,7 @@ from teemark.base.errors import BoardError, CommandFailed
 from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import quietly
-from teemark.plan.plan import Step
+from teemark.plan.file import Step
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"

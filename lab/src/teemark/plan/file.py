@@ -110,24 +110,24 @@ class Plan:
         return (*(case.key for case in self.cases), *(step.key for step in self.teehash))
 
 
-def select(asked: Plan, patterns: Sequence[str]) -> Plan:
+def select_cases(plan: Plan, patterns: Sequence[str]) -> Plan:
     """Returns the plan with only the cases and steps whose keys match a pattern (* is any text,
     slashes too). Raises UsageMistake for a pattern that matches none."""
-    keys, chosen = asked.keys, set[str]()
+    keys, chosen = plan.keys, set[str]()
     for pattern in patterns:
         matching = [key for key in keys if fnmatchcase(key, pattern)]
         if not matching:
             close = difflib.get_close_matches(pattern, keys, n=3, cutoff=0.3) or keys[:3]
             raise UsageMistake(
-                f"no case of {asked.name} matches {pattern}",
-                hint=f"near it are {', '.join(close)}; `teemark plan show {asked.name}` lists all",
+                f"no case of {plan.name} matches {pattern}",
+                hint=f"near it are {', '.join(close)}; `teemark plan show {plan.name}` lists all",
             )
         chosen.update(matching)
     return replace(
-        asked,
-        summary=f"{asked.summary.rstrip()} Only {', '.join(patterns)}.",
-        cases=tuple(case for case in asked.cases if case.key in chosen),
-        teehash=tuple(step for step in asked.teehash if step.key in chosen),
+        plan,
+        summary=f"{plan.summary.rstrip()} Only {', '.join(patterns)}.",
+        cases=tuple(case for case in plan.cases if case.key in chosen),
+        teehash=tuple(step for step in plan.teehash if step.key in chosen),
     )
 
 
@@ -231,7 +231,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
         once("teehash", tuple(step.key for block in self.teehash for step in block.expanded()))
 
 
-def parse(text: str, *, name: str, file: str) -> Plan:
+def parse_plan(text: str, *, name: str, file: str) -> Plan:
     """Returns the plan in a TOML text; a ConfigError names `file` and the key."""
     read: _File = parse_toml(text, _File, file, lines=True)
     cases = []
@@ -249,18 +249,18 @@ def parse(text: str, *, name: str, file: str) -> Plan:
     return Plan(name, read.summary, tuple(cases), hashing, uuid)
 
 
-def available() -> tuple[str, ...]:
+def plan_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in paths.plans().glob("*.toml")))
 
 
-def load(name: str) -> Plan:
+def load_plan(name: str) -> Plan:
     """Returns the plan of that name, or the plan in that file (`…/mine.toml`)."""
     path = Path(name) if name.endswith(".toml") else paths.plans() / f"{name}.toml"
     if not path.exists():
-        names = available()
+        names = plan_names()
         hint = f"{meant(name, names)}there are: {', '.join(names)}; or name a .toml file"
         raise UsageMistake(f"no plan {name}: {path} doesn't exist", hint=hint)
     own = path.name == BENCH
-    return parse(
+    return parse_plan(
         read_text(path), name=path.absolute().parent.name if own else path.stem, file=str(path)
     )
