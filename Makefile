@@ -302,7 +302,7 @@ bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a 
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants
-mutants: deps venv-dev ## change models, verdicts and figures on purpose: do tests notice? (10 minutes; a list of errors people make)
+mutants: deps venv-dev ## errors that people make, one at a time, in C and in the lab: do tests notice? (20 minutes; a table by area)
 	@$(VENV)/bin/python lab/tests/tools/mutants.py
 
 .PHONY: lint

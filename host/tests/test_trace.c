@@ -37,6 +37,7 @@ int __real_rmdir(const char *path);
 int __wrap_rmdir(const char *path);
 
 static char root[] = "/tmp/test_trace.XXXXXX";
+static const char *overrun = "overrun: 3\n";
 
 static const char *mine(const char *path)
 {
@@ -93,8 +94,13 @@ static void make(const char *folder, const char *name, const char *text)
 int __wrap_mkdir(const char *path, mode_t mode)
 {
 	static const char *const files[] = {
-		"buffer_size_kb",      "set_event_pid",
-		"options/event-fork",  "events/optee/optee_invoke_fn_end/enable",
+		"buffer_size_kb",
+		"set_event_pid",
+		"options/event-fork",
+		"trace_clock",
+		"tracing_on",
+		"events/optee/optee_invoke_fn_begin/enable",
+		"events/optee/optee_invoke_fn_end/enable",
 		"events/optee/enable",
 	};
 	char folder[300];
@@ -106,7 +112,7 @@ int __wrap_mkdir(const char *path, mode_t mode)
 		make(folder, files[i], "0\n");
 	make(folder, "trace",
 	     "  x-1 [000] ..... 1.000001: optee_invoke_fn_end: param=0 ret (0, 0, 0, 0)\n");
-	make(folder, "per_cpu/cpu0/stats", "overrun: 3\n");
+	make(folder, "per_cpu/cpu0/stats", overrun);
 	return 0;
 }
 
@@ -175,6 +181,113 @@ static void test_what_is_counted(void **state)
 	assert_string_equal(err.what, "3 events found no room in the trace buffer");
 }
 
+/* Returns what trace_legs_stop() says of a call whose trace is `text`, and the legs in *legs. */
+static int legs_of(const char *text, struct trace_legs *legs, struct error *err)
+{
+	char folder[100];
+	struct trace *trace;
+	int ret;
+
+	snprintf(folder, sizeof(folder), "%s/instances/teemark-%d", root, (int)getpid());
+	assert_int_equal(trace_legs_open(&trace, err), 0);
+	assert_int_equal(trace_legs_start(trace, err), 0);
+	make(folder, "trace", text);
+	ret = trace_legs_stop(trace, legs, err);
+	trace_legs_close(trace);
+	assert_int_equal(instances(), 0);
+	return ret;
+}
+
+#define LINE(stamp, what) "  a: b-12 [001] d..2. " stamp ": optee_invoke_fn_" what "\n"
+#define BEGIN(stamp)      LINE(stamp, "begin: param=0xff00 (32000004, 0, 0)")
+#define END(stamp, ret)   LINE(stamp, "end: param=0xff00 ret (" ret ", 0, 0, 0)")
+
+/* A leg may end in the microsecond in which it began; seconds count. */
+static void test_the_legs_of_a_call(void **state)
+{
+	struct trace_leg list[4];
+	struct trace_legs legs = { .list = list };
+	struct error err = { 0 };
+
+	(void)state;
+	overrun = "overrun: 0\n";
+	assert_int_equal(legs_of("# tracer: nop\n" BEGIN("7.999998") END("8.000001", "ffff0004")
+					 BEGIN("8.000010") END("8.000010", "ffff0005")
+						 BEGIN("8.000100") END("9.000200", "0"),
+				 &legs, &err),
+			 0);
+	assert_int_equal(legs.count, 3);
+	assert_int_equal(list[0].begin_ns, 7999998000);
+	assert_int_equal(list[0].end_ns, 8000001000);
+	assert_int_equal(list[0].ret, 0xffff0004);
+	assert_int_equal(list[1].end_ns - list[1].begin_ns, 0);
+	assert_int_equal(list[1].ret, 0xffff0005);
+	assert_int_equal(list[2].end_ns - list[2].begin_ns, 1000100000);
+	assert_int_equal(list[2].ret, 0);
+}
+
+static void test_a_trace_that_cannot_be_right_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		BEGIN("1.000001"),
+		END("1.000001", "0"),
+		BEGIN("1.000001") BEGIN("1.000002") END("1.000003", "0"),
+		BEGIN("1.000003") END("1.000002", "0"),
+	};
+	struct trace_leg list[4];
+	struct trace_legs legs = { .list = list };
+
+	(void)state;
+	overrun = "overrun: 0\n";
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct error err = { 0 };
+
+		assert_int_equal(legs_of(texts[i], &legs, &err), -EPROTO);
+	}
+}
+
+static void test_legs_that_found_no_room_are_told(void **state)
+{
+	struct trace_leg list[4];
+	struct trace_legs legs = { .list = list };
+	struct error err = { 0 };
+
+	(void)state;
+	overrun = "entries: 9\noverrun: 12\n";
+	assert_int_equal(legs_of(BEGIN("1.000001") END("1.000002", "0"), &legs, &err), -ENOBUFS);
+	assert_string_equal(err.what, "12 events found no room in the trace buffer");
+}
+
+/* An interrupt is no request of the TEE. */
+static void test_returns_are_counted_by_their_kind(void **state)
+{
+	static const char text[] = END("1.1", "0") END("1.000002", "ffff0000")
+		END("1.000003", "ffff0002") END("1.000004", "ffff0002") END("1.000005", "ffff0004")
+			END("1.000006", "ffff0004") END("1.000007", "ffff0004")
+				END("1.000008", "ffff0005") END("1.000009", "ffff0009")
+					END("1.000010", "0");
+	struct trace_counts counts = { 0 };
+	struct error err = { 0 };
+	struct trace *trace;
+	char folder[100];
+
+	(void)state;
+	overrun = "overrun: 0\n";
+	snprintf(folder, sizeof(folder), "%s/instances/teemark-%d", root, (int)getpid());
+	assert_int_equal(trace_begin(&trace, &err), 0);
+	make(folder, "trace", text);
+	assert_int_equal(trace_end(trace, &counts, &err), 0);
+	assert_int_equal(counts.returns, 9); /* a stamp without six digits is none */
+	assert_int_equal(counts.complete, 1);
+	assert_int_equal(counts.alloc, 1);
+	assert_int_equal(counts.free, 2);
+	assert_int_equal(counts.interrupts, 3);
+	assert_int_equal(counts.command, 1);
+	assert_int_equal(counts.other, 1);
+	assert_int_equal(trace_rpcs(&counts), 5);
+}
+
 static int prepare(void **state)
 {
 	(void)state;
@@ -195,6 +308,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_counted),
+		cmocka_unit_test(test_the_legs_of_a_call),
+		cmocka_unit_test(test_a_trace_that_cannot_be_right_is_refused),
+		cmocka_unit_test(test_legs_that_found_no_room_are_told),
+		cmocka_unit_test(test_returns_are_counted_by_their_kind),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, clean);
