@@ -14,9 +14,10 @@ from synthetic import Synthetic
 from teemark.audit import RULES, Audited, audit
 from teemark.audit.rule import number
 from teemark.audit.text import read
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.cli import main as cli
 from teemark.reference.data import Reference
+from teemark.wording import fmt
 
 DOCUMENTS = Path(__file__).parent / "documents"
 MARK = "‹planted›"

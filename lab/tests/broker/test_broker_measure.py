@@ -10,7 +10,6 @@ from unittest.mock import Mock
 import pytest
 from msgspec import structs
 
-from teemark.base import fmt
 from teemark.broker import measure
 from teemark.broker.measure import IN_A_ROW, STEP
 from teemark.broker.mosquitto import Mosquitto
@@ -22,6 +21,7 @@ from teemark.plan.file import load_plan
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.records import SCHEMA, Machine, Run
+from teemark.wording import fmt
 
 RUN = Run(
     schema=SCHEMA,

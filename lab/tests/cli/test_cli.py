@@ -17,11 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.console import json_text, paragraph, terminal, wrapped
 from teemark.cli import main as cli
 from teemark.plan.file import plan_names
 from teemark.version import __version__
+from teemark.wording import fmt
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 

@@ -11,7 +11,6 @@ import pytest
 
 from synthetic import TRUTH, Synthetic
 from synthetic import write as write_run
-from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.findings.subject import subjects
 from teemark.model.changes import changes
@@ -21,6 +20,7 @@ from teemark.report.comparison import amount, compared, subject
 from teemark.run import reader
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace
+from teemark.wording import fmt
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 SAMPLED = Synthetic(algorithms=("sha256",), samples=6, noise=0.01, starts=8, emulated=False)

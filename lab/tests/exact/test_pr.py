@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from synthetic import Synthetic
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import BoardError, UsageMistake
 from teemark.boards import config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
@@ -19,6 +19,7 @@ from teemark.page import markdown
 from teemark.run import reader
 from teemark.run.records import Firmware
 from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Sample, Trace
+from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
 

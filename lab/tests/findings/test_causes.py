@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from roles import roles
 from synthetic import Synthetic, run_from, run_of, run_with, scattered
-from teemark.base import fmt
 from teemark.base.finding import Finding, ranked
 from teemark.cli.explain import command
 from teemark.findings import ground, inside_core, storage
@@ -23,6 +22,7 @@ from teemark.model.stats import estimate, exactly
 from teemark.plan.file import load_plan
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace, Function, Link, Node, Sample, Trace
+from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)

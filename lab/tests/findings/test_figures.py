@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from synthetic import Synthetic, run_of, run_with, scattered
-from teemark.base import fmt
 from teemark.base.console import terminal
-from teemark.base.interval import Interval
 from teemark.findings.subject import Subject, subjects
 from teemark.model.fit import fit
 from teemark.model.models import build
 from teemark.model.stats import Estimate, estimate, exactly
-from teemark.page import charts, figures
+from teemark.page import charts
 from teemark.page.bars import WIDE
 from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
 from teemark.report import run_page, summary
@@ -28,6 +26,8 @@ from teemark.report.sections.headline import headline
 from teemark.report.sections.keys import pkcs11
 from teemark.report.sections.throughput import throughput
 from teemark.run.reader import RunData
+from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 NBSP, THIN = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
 SIZES = (0, 64, 1024, 4096, 8192, 65536)
@@ -97,38 +97,42 @@ EXACT, NOISY = digests(), digests(0.01)
     [(57_200.4, "57 200"), (478_912, "478 912"), (100, "100"), (99.96, "100"), (1.584, "1.58")],
 )
 def test_instructions_have_all_their_digits(number: float, shown: str) -> None:
-    assert text(figures.instructions(number)) == shown
-    assert text(figures.time(EXACT, number)) == f"{shown} instructions"
-    assert text(figures.cell(EXACT, number)) == shown
+    assert text(fmt.instructions(number)) == shown
+    assert text(fmt.cost(EXACT, number)) == f"{shown} instructions"
+    assert text(fmt.cost_cell(EXACT, number)) == shown
 
 
 def test_times_have_units() -> None:
-    assert text(figures.time(NOISY, 57_200)) == "57.2 µs"
-    assert text(figures.cell(NOISY, exactly(57_200))) == "57.2 µs"
-    assert (figures.unit(NOISY), figures.unit(EXACT)) == ("", "instructions")
+    assert text(fmt.cost(NOISY, 57_200)) == "57.2 µs"
+    assert text(fmt.cost_cell(NOISY, exactly(57_200))) == "57.2 µs"
+    assert (fmt.cost_unit(NOISY), fmt.cost_unit(EXACT)) == ("", "instructions")
 
 
 @pytest.mark.parametrize(
     ("figure", "shown"),
     [
-        (0.0, figures.NOTHING),
-        (-5.0, figures.NOTHING),
-        (estimate([[-9.0, -5, -4, -3, -2, 1, 4]], "x"), figures.NOTHING),
+        (0.0, fmt.NOTHING),
+        (-5.0, fmt.NOTHING),
+        (estimate([[-9.0, -5, -4, -3, -2, 1, 4]], "x"), fmt.NOTHING),
         (exactly(-5000.0), "−5.00 µs"),  # noqa: RUF001
     ],
 )
 def test_what_is_not_above_zero(figure: Estimate | float, shown: str) -> None:
-    assert text(figures.cell(NOISY, figure)) == shown
+    assert text(fmt.cost_cell(NOISY, figure)) == shown
 
 
 def test_spreads() -> None:
     interval = Interval(900.0, 1100.0)
     apart = f"x{fmt.TO}y"
-    assert text(figures.known(NOISY, interval, apart)) == f" (95 % interval {text(apart)})"
-    assert figures.known(NOISY, interval, "x") == ""
-    assert figures.known(NOISY, None, "x") == " (too few samples for an interval)"
-    assert figures.known(EXACT, Interval(900.0, 900.0), "x") == ""
-    assert text(figures.known(EXACT, interval, apart)) == f" (95 % interval {text(apart)})"
+    assert (
+        text(fmt.interval_in_brackets(NOISY, interval, apart)) == f" (95 % interval {text(apart)})"
+    )
+    assert fmt.interval_in_brackets(NOISY, interval, "x") == ""
+    assert fmt.interval_in_brackets(NOISY, None, "x") == " (too few samples for an interval)"
+    assert fmt.interval_in_brackets(EXACT, Interval(900.0, 900.0), "x") == ""
+    assert (
+        text(fmt.interval_in_brackets(EXACT, interval, apart)) == f" (95 % interval {text(apart)})"
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,10 +143,10 @@ def test_shares(share: float, shown: str) -> None:
 
 
 def test_what_would_decide() -> None:
-    assert figures.more(1, 1) == "About 1 more sample a case would decide."
-    assert figures.more(20, 1) == "About 20 more samples a case would decide."
-    assert figures.more(2, 3) == "About 2 more starts a case would decide."
-    assert "no practical number of samples would decide" in figures.more(None, 1)
+    assert fmt.more_samples(1, 1) == "About 1 more sample a case would decide."
+    assert fmt.more_samples(20, 1) == "About 20 more samples a case would decide."
+    assert fmt.more_samples(2, 3) == "About 2 more starts a case would decide."
+    assert "no practical number of samples would decide" in fmt.more_samples(None, 1)
 
 
 def test_misfits() -> None:
@@ -197,7 +201,7 @@ def test_what_waits_is_a_time_in_the_tables_of_a_board_that_counts() -> None:
         chart = next(one for one in curve.blocks if isinstance(one, Chart))
         assert chart.data
         assert chart.data.columns[1].unit == f"{unit} a byte"
-        assert (figures.TIMED in text(chart.caption)) == (unit == "ns")
+        assert (fmt.TIMED in text(chart.caption)) == (unit == "ns")
 
 
 def test_costs_with_intervals() -> None:

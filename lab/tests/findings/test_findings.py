@@ -13,10 +13,10 @@ from teemark.base.finding import Finding
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.model import models
-from teemark.page import figures
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Skip
+from teemark.wording import fmt
 
 SIZES = (0, 56, 64, 1024, 4096, 65536, 1048576)
 EMPTY = "invoke/none/tee/none"
@@ -397,8 +397,8 @@ def test_nothing_is_not_distinguishable_from_0() -> None:
     )
     assert "more than ten times the median" in said(of)["scatter"].evidence
     assert said(of)["harness"].claim == "What measuring itself adds is not distinguishable from 0."
-    assert figures.time(of, -3.0) == "not distinguishable from 0"
-    assert figures.cell(of, models.build(of).stats[0].estimate) == "not distinguishable from 0"
+    assert fmt.cost(of, -3.0) == "not distinguishable from 0"
+    assert fmt.cost_cell(of, models.build(of).stats[0].estimate) == "not distinguishable from 0"
 
 
 # -- what is wrong with a run ---------------------------------------------------------------------

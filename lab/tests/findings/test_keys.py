@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from synthetic import run_of, scattered
-from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.findings import keys
 from teemark.findings.ground import Ground
@@ -19,6 +18,7 @@ from teemark.page.blocks import Bar, Chart, Table
 from teemark.report import summary
 from teemark.report.sections.keys import keys as section
 from teemark.report.sections.keys import pkcs11 as by_layers
+from teemark.wording import fmt
 
 TOP = Path(__file__).resolve().parents[3]
 P256 = {

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark.base import fmt, leaving, paths
+from teemark.base import leaving, paths
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
 from teemark.boards import own_ta
@@ -35,6 +35,7 @@ from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Sample, Start, Teehash
 from teemark.run.records import Case as CaseRecord
 from teemark.run.writer import RunWriter, directory_for, new_directory, point_latest
+from teemark.wording import fmt
 
 PLAN = parse_plan(
     'summary = "Small."\n[[cases]]\nworkload = "invoke"\nbackends = ["tee"]\nsamples = 12\n',

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from synthetic import MACHINE, Synthetic, run_from, run_of, scattered, unexplained
-from teemark.base import fmt
 from teemark.base.errors import DataError
 from teemark.cli.explain import command
 from teemark.findings.subject import subjects
@@ -27,6 +26,7 @@ from teemark.page.blocks import Bar, Column, Table, plain
 from teemark.report import run_page
 from teemark.report.sections.breakdown import parts_of
 from teemark.run.reader import RunData
+from teemark.wording import fmt
 
 CLIENT, SWITCH, ENTRY, REFERENCE, PAGE = 3_000.0, 27_000.0, 26_000.0, 9_000.0, 190.0
 SETUP, BLOCK, EVENT = 8_000.0, 3_800.0, 1_400.0

@@ -11,7 +11,6 @@ import pytest
 
 from alarms import compare_values
 from synthetic import TRUTH, Synthetic, run_from, run_of, scattered
-from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.findings.subject import subjects
 from teemark.model.changes import changes
@@ -37,6 +36,7 @@ from teemark.model.stats import exactly
 from teemark.report.comparison import amount, compared, method, outcome, result, subject, visible
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.wording.interval import Interval
 
 EXACT = Synthetic(noise=0, identical=True, samples=5)
 SHORT = "oneshot/sha256/{}/64"

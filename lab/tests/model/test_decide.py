@@ -6,7 +6,7 @@ import pytest
 from synthetic import scattered
 from teemark.model.decide import MOST, above, more, within
 from teemark.model.stats import Estimate, estimate, exactly
-from teemark.page import figures
+from teemark.wording import fmt
 
 
 def known(value: float, spread: float = 0.05, count: int = 20) -> Estimate:
@@ -79,7 +79,7 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
     reach = interval.high - figure.value
     assert more(figure, (figure.value + reach / 141,), 20) is None
     assert (
-        figures.more(None, 1)
+        fmt.more_samples(None, 1)
         == "It is so near its threshold that no practical number of samples would decide."
     )
     assert more(figure, (figure.value + reach / 20,), 20) == pytest.approx(20 * 399, rel=0.1)

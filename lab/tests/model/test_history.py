@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from synthetic import TRUTH, Synthetic, lines_of, run_of, scattered, write
-from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, exact_changes, lines, sampled_changes
 from teemark.run import listing
+from teemark.wording import fmt
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 READ = "storage/read/tee-ree-fs/4096"

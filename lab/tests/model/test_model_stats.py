@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from synthetic import EMPTY_CALL, Synthetic, scattered, work
-from teemark.base.interval import Interval
 from teemark.model import stats
+from teemark.wording.interval import Interval
 
 SAMPLING = stats.Sampling()
 

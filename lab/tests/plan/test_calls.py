@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from synthetic import run_of, scattered
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import ConfigError, DataError, UsageMistake
 from teemark.boards import new_ta, own_ta
 from teemark.exact import record
@@ -17,6 +17,7 @@ from teemark.model.models import build
 from teemark.plan import calls
 from teemark.plan.file import Plan, load_plan, parse_plan
 from teemark.report import run_page, summary
+from teemark.wording import fmt
 
 UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 HEAD = f'summary = "x"\n\n[ta]\nuuid = "{UUID}"\n\n[[call]]\n'

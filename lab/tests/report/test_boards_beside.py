@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from synthetic import MACHINE, TRUTH, Synthetic, run_from
-from teemark.base import fmt
 from teemark.findings.subject import Subject, subjects
 from teemark.model.stats import estimate, exactly
 from teemark.page.bars import WIDE
@@ -19,6 +18,7 @@ from teemark.report import run_page
 from teemark.report.sections.boards import beside, data
 from teemark.report.sections.boards import table as boards_table
 from teemark.run.reader import RunData
+from teemark.wording import fmt
 
 BYTE, EMPTY = "A byte of SHA-256", "An empty call"
 

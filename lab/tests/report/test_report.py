@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import MACHINE, Synthetic, run_from, run_of
-from teemark.base import fmt
 from teemark.cli import main as cli
 from teemark.findings import notices
 from teemark.findings.subject import subjects
@@ -28,6 +27,7 @@ from teemark.report import run_page
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
+from teemark.wording import fmt
 from test_timeline import record as timeline_of_teehash
 from test_trace_outputs import trace
 

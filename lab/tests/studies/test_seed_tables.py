@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from teemark.audit import audit_published
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import ConfigError
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
@@ -27,6 +27,7 @@ from teemark.studies.declared import SEED_PLANS, SeedTable
 from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value, exactly
 from teemark.studies.table import number, unit_for
+from teemark.wording import fmt
 
 DOCUMENTS = tuple(load().documents)
 SEEDS = {name: declared.load(name) for name in DOCUMENTS}

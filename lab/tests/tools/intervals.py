@@ -31,12 +31,12 @@ from click import echo as say
 from numpy.typing import NDArray
 
 import parts
-from teemark.base.interval import Interval
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import Fit, fit
 from teemark.model.forms import Form
 from teemark.model.models import Cost
 from teemark.model.stats import Dependence, Estimate, Sampling
+from teemark.wording.interval import Interval
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import TeemarkError
 from teemark.base.files import write_whole
@@ -35,6 +35,7 @@ from teemark.plan.file import load_plan
 from teemark.trace import store
 from teemark.trace.places import Sources
 from teemark.trace.profile import CaseTrace
+from teemark.wording import fmt
 
 SOURCE = Path(__file__).with_name("count.c")
 TICKS = ("sign/ecdsa-p256/tee/none", "sign/ecdsa-p384/tee/none", "sign/ed25519/tee/none")

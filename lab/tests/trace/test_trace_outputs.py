@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from synthetic import Synthetic
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import BoardError, ConfigError, DataError, UsageMistake
 from teemark.boards import config, new_ta, ta_kit
 from teemark.boards.optee import Optee
@@ -37,6 +37,7 @@ from teemark.trace.profile import (
     Unnamed,
 )
 from teemark.trace.symbols import kallsyms
+from teemark.wording import fmt
 
 MAIN = Function("EL0", "teebench", "main")
 IRQ = Function("EL1", "kernel", "el1h_64_irq")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from teemark.audit import parts, relations, world
 from teemark.audit.figure import Printed, Reading
 from teemark.audit.rule import Rule, groups
-from teemark.base import fmt
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
+from teemark.wording import fmt
 
 RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
 

@@ -25,9 +25,9 @@ from teemark.audit.rule import (
     quotients,
     statistic,
 )
-from teemark.base import fmt
 from teemark.reference.span import Span, exact
 from teemark.reference.units import UNITS
+from teemark.wording import fmt
 
 MANY_DIGITS = 10
 """Digits that two rows must have in common; one pair in ten thousand million does by chance."""

@@ -10,10 +10,10 @@ from typing import Literal
 
 from teemark.audit.figure import Printed, Reading
 from teemark.audit.numbers import numbers
-from teemark.base import fmt
 from teemark.base.finding import Severity
 from teemark.reference.data import Reference
 from teemark.reference.span import Span, exact
+from teemark.wording import fmt
 
 SLACK = 0.005
 """Share by which a figure may miss the value that follows from others, beyond the rounding of all

@@ -9,9 +9,9 @@ from functools import partial
 
 from teemark.audit.figure import Printed, Reading
 from teemark.audit.rule import Group, Rule, Tested, amount, number, sizes_in
-from teemark.base import fmt
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
+from teemark.wording import fmt
 
 FASTER = 1.15
 """Ratio up to which an implementation may be faster than the published one: it may be newer."""

@@ -5,8 +5,8 @@ one type; a page, a terminal and JSON show the same fields."""
 from dataclasses import dataclass
 from typing import Literal
 
-from teemark.base import fmt
-from teemark.base.interval import Interval
+from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 Status = Literal["found", "ruled out", "undecided", "not checked"]
 """For a conclusion of a document, `found` means that it holds, `ruled out` that it doesn't."""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import UsageMistake
 from teemark.boards.config import BoardFile
 from teemark.boards.own_ta import ready_board
@@ -19,6 +19,7 @@ from teemark.trace import store, window
 from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
 from teemark.trace.symbols import read_elf
 from teemark.trace.table import share
+from teemark.wording import fmt
 
 _CRYPTO = re.compile(
     r"aes_.*|mode_.*|crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_word|hash_block|extensions"

@@ -8,7 +8,6 @@ from importlib.resources import files
 
 import click
 
-from teemark.base import fmt
 from teemark.base.console import paragraph, say, table_row, terminal, working
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
@@ -19,6 +18,7 @@ from teemark.doctor import look
 from teemark.doctor.inventory import inventory
 from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
+from teemark.wording import fmt
 
 
 @subcommand("doctor")

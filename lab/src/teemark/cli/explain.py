@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
@@ -16,13 +15,14 @@ from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import figure, warn
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown, shown
-from teemark.page import bars, figures, terminal
+from teemark.page import bars, terminal
 from teemark.page.blocks import Findings
 from teemark.report import summary
 from teemark.report.sections.breakdown import parts_of, untold
 from teemark.report.sections.causes import causes_of
 from teemark.run import reader
 from teemark.trace import store
+from teemark.wording import fmt
 
 
 @subcommand("explain")
@@ -85,7 +85,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
     sources of the parts, and the evidence for the causes."""
     console = text_terminal(100)
     for call in chosen:
-        head = f"{call.key}: {figures.time(subject.run, call.total)}"
+        head = f"{call.key}: {fmt.cost(subject.run, call.total)}"
         parts = [(part, share) for part, share in bars.widths(call) if share >= bars.LEAST]
         if len(parts) == 1 and not whole:
             ((part, share),) = parts

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from teemark.base import fmt
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
@@ -23,6 +22,7 @@ from teemark.model.compare import Comparison, Limit
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
 from teemark.report import comparison
 from teemark.report.comparison import Compared
+from teemark.wording import fmt
 
 OF_TA = "--ta"
 """Plan's name in a baseline: the plan is the bench.toml of the TA."""

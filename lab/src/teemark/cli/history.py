@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from teemark.base import fmt
 from teemark.base.console import say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
@@ -23,6 +22,7 @@ from teemark.run import listing, reader
 from teemark.run.listing import Entry
 from teemark.run.reader import RunData
 from teemark.run.store import Store
+from teemark.wording import fmt
 
 
 @subcommand("history")

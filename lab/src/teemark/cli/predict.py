@@ -4,20 +4,20 @@
 import math
 from pathlib import Path
 
-from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
-from teemark.base.interval import Interval
 from teemark.base.work import STREAM, Work
 from teemark.cli.common import argument, json_option, picked, put_json, run_argument, subcommand
 from teemark.cli.reading import figure, low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
-from teemark.page import figures, terminal
+from teemark.page import terminal
 from teemark.page.blocks import Table, left, right
 from teemark.plan.words import parse_size
 from teemark.run.reader import RunData
+from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 
 @subcommand("predict")
@@ -104,8 +104,8 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
         value, low, high = (
             round(number / step) * step for number in (value, interval.low, interval.high)
         )
-        ends = figures.ends(run, Interval(low, high))
-    paragraph(console, f"{name}: {figures.time(run, value)} ({ends})")
+        ends = fmt.cost_ends(run, Interval(low, high))
+    paragraph(console, f"{name}: {fmt.cost(run, value)} ({ends})")
     fitted = fmt.TO.join(map(fmt.size, answer.fitted))
     what = f"its model is fitted to {fitted}"
     if task.chunk is None:

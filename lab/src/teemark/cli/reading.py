@@ -4,11 +4,11 @@
 from pathlib import Path
 
 from teemark.base.console import say
-from teemark.base.interval import Interval
 from teemark.findings.notices import notices
 from teemark.model.stats import Estimate
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.wording.interval import Interval
 
 
 def read(path: Path) -> RunData:

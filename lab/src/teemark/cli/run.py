@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from teemark.base import fmt, leaving, paths
+from teemark.base import leaving, paths
 from teemark.base.console import say, working
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import BoardError, UsageMistake
@@ -40,6 +40,7 @@ from teemark.run import reader
 from teemark.run.reader import RUN_FILE, RunData
 from teemark.run.writer import check_free, directory_for, point_latest
 from teemark.studies.answers import answers
+from teemark.wording import fmt
 
 
 @subcommand("run")

@@ -9,7 +9,6 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from teemark.base import fmt
 from teemark.base.console import say, terminal
 from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.boards import BoardFile, config
@@ -29,6 +28,7 @@ from teemark.run.writer import directory_for, point_latest
 from teemark.trace import folded, store, table
 from teemark.trace.difference import other_cases
 from teemark.trace.profile import Trace
+from teemark.wording import fmt
 
 _RENDER = {"folded": folded.render, "json": store.render}
 

@@ -5,9 +5,9 @@ from collections import Counter
 
 import msgspec
 
-from teemark.base import fmt
 from teemark.doctor.patient import Patient
 from teemark.run.records import HealthFacts, Machine
+from teemark.wording import fmt
 
 GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto", "health")
 

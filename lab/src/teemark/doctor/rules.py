@@ -6,9 +6,9 @@ import errno
 from collections.abc import Iterator
 from dataclasses import replace
 
-from teemark.base import fmt
 from teemark.base.finding import SEVERITIES, Finding
 from teemark.doctor.patient import Patient
+from teemark.wording import fmt
 
 HOT = 80.0
 """Degrees Celsius from which boards slow down, or soon will."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.checked import read_text
 from teemark.base.console import say, working
 from teemark.base.errors import DataError, UsageMistake
@@ -29,6 +29,7 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import CaseTrace
 from teemark.trace.window import HASHING
+from teemark.wording import fmt
 
 TRACED = 8  # Most changes that are traced, by one case each
 

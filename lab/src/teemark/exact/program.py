@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.console import say, working
 from teemark.base.errors import DataError
 from teemark.boards.config import BoardFile
@@ -22,6 +22,7 @@ from teemark.trace.names import Names
 from teemark.trace.places import Sources
 from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
 from teemark.trace.symbols import Elf, read_elf
+from teemark.wording import fmt
 
 DISK = 2 << 30
 """Most bytes of windows that are written; later calls are counted, but have no functions."""

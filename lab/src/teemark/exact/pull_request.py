@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from teemark.base import fmt, paths
+from teemark.base import paths
 from teemark.base.errors import UsageMistake
 from teemark.boards import optee_tree
 from teemark.boards.config import BoardFile
@@ -15,6 +15,7 @@ from teemark.exact.whatif import Cell
 from teemark.model.compare import unlike
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
 from teemark.trace.difference import in_words
+from teemark.wording import fmt
 
 CASES = (
     "invoke/none/tee/none",

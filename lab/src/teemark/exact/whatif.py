@@ -4,10 +4,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teemark.base import fmt
 from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, right
 from teemark.trace.difference import Change, changes, in_words
 from teemark.trace.profile import Trace
+from teemark.wording import fmt
 
 FUNCTIONS = 4  # Functions shown per variant and case
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rule on a run of the plan broker: what a message costs."""
 
-from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.findings.ground import Ground, is_known
 from teemark.model.stats import Estimate
-from teemark.page import figures
+from teemark.wording import fmt
 
 CASES = ("1/tee/64", "1/plain/64", "8/tee/64", "1/tee/1024", "1/tee/65536")
 
@@ -15,8 +14,8 @@ def message(ground: Ground) -> Finding | None:
 
     def cost(figure: Estimate) -> str:
         # On a board that counts, CPU time is always instructions, even if something else waits.
-        brackets = ground.known(figure, figures.instructions if ground.run.icount else fmt.duration)
-        return figures.time(ground.run, figure.value) + brackets
+        brackets = ground.known(figure, fmt.instructions if ground.run.icount else fmt.duration)
+        return fmt.cost(ground.run, figure.value) + brackets
 
     cases = [case for key in CASES if (case := ground.models.case(f"broker/cpu-{key}"))]
     if len(cases) < len(CASES):

@@ -4,7 +4,6 @@ kind of memory that a buffer is in."""
 
 from collections.abc import Sequence
 
-from teemark.base import fmt
 from teemark.base.finding import Finding, Share
 from teemark.base.work import EMPTY_CALL, SESSION, SHM, TA_SIZE, TIME
 from teemark.findings.ground import (
@@ -21,7 +20,7 @@ from teemark.findings.ground import (
 from teemark.model.decide import above
 from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
-from teemark.page import figures
+from teemark.wording import fmt
 
 RPC = 2.0  # A query slower than this many queries inside the TEE is taken for an RPC
 
@@ -32,7 +31,7 @@ def empty_call(ground: Ground) -> Finding | None:
         return None
     time = stats.time
     if time.estimate.exact:
-        low, high = figures.instructions(time.min), figures.instructions(time.max)
+        low, high = fmt.instructions(time.min), fmt.instructions(time.max)
         within = f"lie between {low} and {high}" if low != high else "are all alike"
         evidence = f"The median of {fmt.plural(time.count, 'sample')}; within the run they {within}"
     else:
@@ -43,11 +42,11 @@ def empty_call(ground: Ground) -> Finding | None:
         )
         evidence += f"; {fmt.plural(time.count, 'sample')}"
         if stats.single and time.count >= 20:
-            evidence += f"; 95 of 100 calls take less than {figures.time(ground.run, time.p95)}"
+            evidence += f"; 95 of 100 calls take less than {fmt.cost(ground.run, time.p95)}"
     return Finding(
         key="empty-call",
         topic="answer",
-        claim=f"A call into the TEE costs {figures.time(ground.run, time.estimate)} before it does "
+        claim=f"A call into the TEE costs {fmt.cost(ground.run, time.estimate)} before it does "
         "anything.",
         evidence=f"{evidence}.",
         figures=(ground.figure(EMPTY_CALL, stats.estimate),),
@@ -90,7 +89,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         topic="choice",
         claim=claim,
         evidence=f"{by}, the way in and out, with the buffers that a digest needs, takes "
-        f"{figures.time(run, way)}; computing takes {ground.per_byte(cost)}, after it was set up.",
+        f"{fmt.cost(run, way)}; computing takes {ground.per_byte(cost)}, after it was set up.",
         remedy=f"Hand over larger pieces: from {fmt.roughly_size(tenth.value)} a call on, the way "
         "is less than a tenth of the time."
         if tenth.value > sizes[0]

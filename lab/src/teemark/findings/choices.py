@@ -9,17 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from teemark.base import fmt
 from teemark.base.finding import Figure, Finding
-from teemark.base.interval import Interval
 from teemark.base.work import EMPTY_CALL, ONESHOT, SHM, STREAM
 from teemark.findings.ground import Ground
 from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
-from teemark.page import figures
 from teemark.page.blocks import Table, left, right
 from teemark.run.reader import RunData
+from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
 
@@ -203,7 +202,7 @@ def sentence(ground: Ground, choice: Choice) -> str:
     """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
     interval = choice.saved
-    brackets = figures.known(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
+    brackets = fmt.interval_in_brackets(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
         name, over = _what(run, choice), fmt.size(int(choice.over))
@@ -219,7 +218,7 @@ def sentence(ground: Ground, choice: Choice) -> str:
     sizes, open_ = choice.undecided, [fmt.size(size) for size in choice.undecided]
     beyond = len(sizes) > 2 and (sizes[0] > choice.last or sizes[-1] < choice.first)
     none = f"from {open_[0]} to {open_[-1]}" if beyond else f"at {', '.join(open_)}"
-    fewest = f"is the choice with the fewest {figures.amount(run)}"
+    fewest = f"is the choice with the fewest {fmt.quantity(run)}"
     leads = fewest if run.icount else "is the fastest choice"
     but = f", no better {none}" if sizes else ""
     at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"

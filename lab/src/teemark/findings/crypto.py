@@ -3,7 +3,6 @@
 
 import math
 
-from teemark.base import fmt
 from teemark.base.finding import Figure, Finding, Share, Status
 from teemark.base.work import EMPTY_CALL, ONESHOT, RNG, SAME_CODE
 from teemark.findings.ground import (
@@ -19,7 +18,7 @@ from teemark.findings.ground import (
 )
 from teemark.model.decide import above
 from teemark.model.stats import Estimate
-from teemark.page import figures
+from teemark.wording import fmt
 
 EXTENSIONS = 1.5  # Speed-up that the CPU's crypto instructions give at least
 SLOW_SOURCE = 10.0  # A random byte of the TEE may cost this many times one of the kernel
@@ -146,13 +145,13 @@ def same_code(ground: Ground) -> Finding | None:
     if side == "same":
         apart = f"{fmt.share(abs(ratio.value - 1))} {'more' if ratio.value > 1 else less}"
         claim = f"{what} is as fast in the TEE as outside, to within {_SAME}: it takes {apart} "
-        claim += f"{figures.amount(run)} a byte."
+        claim += f"{fmt.quantity(run)} a byte."
     elif side == "undecided":
         claim = f"Whether {what[:1].lower()}{what[1:]} is as fast in the TEE as outside, to within "
-        claim += f"{_SAME}, is undecided: the ratio is {figures.times(run, ratio)}."
+        claim += f"{_SAME}, is undecided: the ratio is {fmt.ratio(run, ratio)}."
     else:
         only = "only " if side == "faster" else ""
-        amount = f"{only}{figures.times(run, ratio)} as {many} {figures.amount(run)}"
+        amount = f"{only}{fmt.ratio(run, ratio)} as {many} {fmt.quantity(run)}"
         claim = f"{what} takes {amount} a byte in the TEE as outside."
         remedy += "." if only else ", and whether the TA's pages are paged."
     dear = Share(1 - 1 / ratio.value, f"a byte by “{ground.title('ta-c')}”", at_most=True)

@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from teemark.base import fmt
 from teemark.base.finding import Figure, Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, SHM, Workload
 from teemark.model.breakdown import Breakdown, breakdowns
 from teemark.model.decide import Answer, Side, above, more, within
 from teemark.model.models import Cost, Models, build
 from teemark.model.stats import CaseStats, Estimate
-from teemark.page import figures
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
+from teemark.wording import fmt
 
 SAME = 1.05
 """Two costs are the same if the whole interval of their ratio is within this factor either way."""
@@ -87,7 +86,7 @@ class Ground:
     def per_byte(self, cost: Cost) -> str:
         interval = cost.byte.interval
         text = f"{fmt.digits(cost.slope.value)} {self.run.unit} a byte"
-        return text + figures.known(self.run, interval, fmt.span(interval))
+        return text + fmt.interval_in_brackets(self.run, interval, fmt.span(interval))
 
     def title(self, backend: str) -> str:
         return self.run.backend(backend).title
@@ -106,18 +105,18 @@ class Ground:
         ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
         if ends == [written(figure.value)] * 2:
             return ""
-        return figures.known(self.run, interval, fmt.TO.join(ends))
+        return fmt.interval_in_brackets(self.run, interval, fmt.TO.join(ends))
 
     def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many more samples, or starts, would decide an undecided question."""
         starts = max((len(case.starts) for case in self.run.sound), default=1)
-        return figures.more(more(ratio, thresholds, samples), starts)
+        return fmt.more_samples(more(ratio, thresholds, samples), starts)
 
     def both(self, first: CaseStats, second: CaseStats) -> str:
         """Writes the costs of two cases, both as counts or both as times."""
         timed = self.run.icount and not (first.estimate.counted and second.estimate.counted)
         left, right = (
-            fmt.duration(stats.time.median) if timed else figures.time(self.run, stats.estimate)
+            fmt.duration(stats.time.median) if timed else fmt.cost(self.run, stats.estimate)
             for stats in (first, second)
         )
         unit = " instructions"
@@ -209,7 +208,7 @@ def written(figure: Figure) -> str:
     spread = interval is not None and interval.width > 0
     match figure.unit:
         case "instructions":
-            text = f"{figures.instructions(figure.value)} instructions (exact)"
+            text = f"{fmt.instructions(figure.value)} instructions (exact)"
         case "ns":
             text = f"{fmt.duration(figure.value)} ({fmt.duration_interval(interval)})"
         case "times":

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from teemark.base.finding import Figure, Finding, Share
-from teemark.base.interval import Interval
 from teemark.base.work import EMPTY_CALL, LOG, REFUSED_CALL
 from teemark.findings.ground import TRACE, Ground, not_checked, signature, written
 from teemark.model.decide import above
 from teemark.trace.profile import CaseTrace, Node
+from teemark.wording.interval import Interval
 
 NAMES = "a trace with the names of the core"
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Rules on asymmetric keys: a signature, a TLS handshake, a key that is imported each time."""
 
-from teemark.base import fmt
 from teemark.base.finding import Finding, Share, Status
 from teemark.base.work import (
     DECAPSULATE,
@@ -17,7 +16,7 @@ from teemark.base.work import (
 from teemark.findings.ground import SAME, Ground, not_checked, sure
 from teemark.model.decide import above, within
 from teemark.model.stats import added
-from teemark.page import figures
+from teemark.wording import fmt
 
 PLAN = "teemark run --plan asymmetric"
 SIGNATURES = (
@@ -59,7 +58,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         key="signature",
         topic="answer",
         claim=f"A signature by {ground.run.title(inside.algorithm)} in the TEE costs "
-        f"{figures.time(ground.run, inside.estimate)}, {ground.times(ratio)} what OpenSSL "
+        f"{fmt.cost(ground.run, inside.estimate)}, {ground.times(ratio)} what OpenSSL "
         f"takes on the same board.{why}",
         evidence=f"{ground.both(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
@@ -88,8 +87,8 @@ def handshake(ground: Ground) -> Finding | None:
         key="handshake",
         topic="answer",
         claim="The public-key part of a TLS 1.3 handshake costs a server with an ECDSA P-256 key "
-        f"in the TEE {figures.time(ground.run, inside)}, with the key outside "
-        f"{figures.time(ground.run, outside)}.",
+        f"in the TEE {fmt.cost(ground.run, inside)}, with the key outside "
+        f"{fmt.cost(ground.run, outside)}.",
         evidence="One signature, and by OpenSSL in both cases one key pair and one key agreement "
         "on P-256.",
         remedy="Session resumption signs nothing: let clients resume.",
@@ -115,11 +114,10 @@ def key_kept(ground: Ground) -> Finding | None:
             topic="choice",
             claim=f"Keeping a key of {ground.run.title(algorithm)} in the TEE prepared pays from "
             f"the second signature on: importing it each time adds "
-            f"{figures.time(ground.run, extra)}, {fmt.percent(extra.value / use.estimate.value)} "
+            f"{fmt.cost(ground.run, extra)}, {fmt.percent(extra.value / use.estimate.value)} "
             "of a signature.",
             evidence="; ".join(
-                f"{case.work.words[-1]}: {figures.time(ground.run, case.estimate)}"
-                for case in measured
+                f"{case.work.words[-1]}: {fmt.cost(ground.run, case.estimate)}" for case in measured
             )
             + ".",
             figures=(ground.figure("importing", extra),),
@@ -180,8 +178,8 @@ def post_quantum(ground: Ground) -> Finding | None:
         claim=f"Carrying the {whole} bytes of {ground.run.title(use.algorithm)} to a TEE would "
         f"add {fmt.percent(ratio.value)}{ground.known(ratio, fmt.percent)} to what "
         f"libcrypto takes to {use.work.workload}.",
-        evidence=f"A byte mapped, and copied in a TA: {figures.time(ground.run, a_byte)}; all: "
-        f"{figures.time(ground.run, carried)}, beside {figures.time(ground.run, use.estimate)} "
+        evidence=f"A byte mapped, and copied in a TA: {fmt.cost(ground.run, a_byte)}; all: "
+        f"{fmt.cost(ground.run, carried)}, beside {fmt.cost(ground.run, use.estimate)} "
         "outside. GlobalPlatform's API for TAs has no post-quantum algorithm.",
         figures=(ground.figure("carried over computed", ratio, "share"),),
         sure=sure(use, ratio),

@@ -2,10 +2,10 @@
 """Notices of results that were asked for and that the run lacks. A report begins with them, and
 `teemark run` ends with them."""
 
-from teemark.base import fmt
 from teemark.base.work import Work
 from teemark.page.blocks import Banner
 from teemark.run.reader import RunData
+from teemark.wording import fmt
 
 
 def notices(run: RunData) -> tuple[Banner, ...]:

@@ -13,7 +13,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Literal
 
-from teemark.base import fmt
 from teemark.base.errors import ConfigError
 from teemark.model.decide import above, within
 from teemark.model.models import Models
@@ -21,6 +20,7 @@ from teemark.model.stats import CaseStats, estimate
 from teemark.reference.data import KernelDriver, Reference, load
 from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import InterruptLine, Watched
+from teemark.wording import fmt
 
 Outcome = Literal["accelerator", "cpu-instructions", "software", "mixed", "unknown"]
 Kind = Literal["accelerator", "cpu-instructions", "software"]

@@ -5,10 +5,10 @@ computed from the program's own calls on that board, or not given. Pure."""
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from teemark.base import fmt
 from teemark.base.finding import Figure, Finding, Share, ranked
 from teemark.trace.calls import Call, Watched, name_of
 from teemark.trace.names import Names
+from teemark.wording import fmt
 
 Cost = Callable[[float], str]
 

@@ -4,13 +4,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from teemark.base import fmt
 from teemark.base.finding import Finding, Share
 from teemark.base.work import EMPTY_CALL, STORAGE
 from teemark.findings.ground import EXPLAIN, SAME, Ground, is_known, not_checked, signature
 from teemark.model.decide import above
 from teemark.model.stats import Estimate, exactly
-from teemark.page import figures
+from teemark.wording import fmt
 
 BLOCK = 4096  # Bytes of a block of OP-TEE's storage
 EACH_BLOCK = 0.5  # With more RPCs a block than this, RPCs grow with the blocks
@@ -32,7 +31,7 @@ def stored_objects(ground: Ground) -> Finding | None:
             evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
         claim = (
             f"Creating an object of {size} in the TEE's storage takes "
-            f"{figures.times(ground.run, ratio)} the time of a file that is written through to the "
+            f"{fmt.ratio(ground.run, ratio)} the time of a file that is written through to the "
             "disk."
         )
         remedy = "Keep in one object what is read together, and read it once."

@@ -4,7 +4,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from teemark.base import fmt
 from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
 from teemark.findings.ground import Ground
@@ -12,6 +11,7 @@ from teemark.findings.rules import judge
 from teemark.page.blocks import Block, Heading, Paragraph, Section, Strong, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
+from teemark.wording import fmt
 
 OF_MESSAGES = {
     "first": "The broker's CPU time for the first message",

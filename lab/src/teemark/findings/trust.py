@@ -2,7 +2,6 @@
 """How far the figures of a run can be trusted: clocks, scatter, models, overhead, and the
 machine."""
 
-from teemark.base import fmt
 from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, HARNESS
 from teemark.findings.ground import KNOWN, Ground, is_known, not_checked, signature
@@ -11,7 +10,7 @@ from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.decide import above
 from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
-from teemark.page import figures
+from teemark.wording import fmt
 
 HARNESS_SHARE = 0.01  # Largest share of the smallest case for the overhead of measuring
 CLOCK = 0.01  # Largest share of the shortest sample for a step of the clock
@@ -46,8 +45,8 @@ def harness(ground: Ground) -> Finding | None:
         status="undecided" if answer == "undecided" else "found",
         severity="caution" if answer == "yes" else "note",
         claim=claim,
-        evidence=f"An empty backend takes {figures.time(ground.run, own.estimate)} a call; the "
-        f"smallest case, {smallest.key}, {figures.time(ground.run, smallest.estimate)}.",
+        evidence=f"An empty backend takes {fmt.cost(ground.run, own.estimate)} a call; the "
+        f"smallest case, {smallest.key}, {fmt.cost(ground.run, smallest.estimate)}.",
         remedy=remedy,
         figures=(ground.figure("measuring, of the smallest case", ratio, "share"),),
         sure=answer != "undecided",

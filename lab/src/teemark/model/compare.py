@@ -18,7 +18,6 @@ from itertools import chain, starmap
 from statistics import fmean, geometric_mean, median, variance
 from typing import Literal
 
-from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.forms import AFALG
 from teemark.model.models import in_tee
@@ -31,6 +30,7 @@ from teemark.model.stats import (
     steady,
 )
 from teemark.run.reader import RunData
+from teemark.wording.interval import Interval
 
 BOOTS = 0.0002  # Relative difference of two boots of one build, besides one step of the clock
 LIMIT = 0.001  # Relative difference of two boots if the timer ticks within a sample

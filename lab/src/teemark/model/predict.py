@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from teemark.base import work
 from teemark.base.errors import TeemarkError
-from teemark.base.interval import Interval
 from teemark.base.work import Work
 from teemark.model.fit import MAY_SAVE
 from teemark.model.models import Cost, Models, Streamed, in_pieces
 from teemark.model.stats import Estimate
+from teemark.wording.interval import Interval
 
 LEAST = 0.01
 """Smallest relative error that a prediction claims, however well its model fits."""

@@ -21,9 +21,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from teemark.base.interval import LEVEL, Interval
 from teemark.base.work import Work
 from teemark.run.reader import MeasuredCase
+from teemark.wording.interval import LEVEL, Interval
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ has no width.
 from collections.abc import Sequence
 from html import escape
 
-from teemark.base import fmt
 from teemark.model.breakdown import Breakdown, Part
+from teemark.wording import fmt
 
 WIDE = 900
 NARROW = 350

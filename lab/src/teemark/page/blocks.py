@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from teemark.base import fmt
 from teemark.base.finding import Finding
+from teemark.wording import fmt
 
 
 @dataclass(frozen=True, slots=True)

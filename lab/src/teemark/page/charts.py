@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.base import fmt
 from teemark.model.history import Line
 from teemark.page import bars
 from teemark.page.bars import FONT, box, label, picture
 from teemark.run.records import Backend
+from teemark.wording import fmt
 
 DOT, SQUARE, DIAMOND, TRIANGLE = (12, 0.0), (4, 0.5), (4, 0.0), (3, 0.0)
 MARKERS = (DOT, SQUARE, DIAMOND, SQUARE, DIAMOND, DOT, TRIANGLE)

@@ -4,9 +4,9 @@
 import re
 from collections.abc import Sequence
 
-from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.page import blocks as kind
+from teemark.wording import fmt
 
 _SPACE = re.compile(rf"[^\S\u00a0{fmt.THIN}]+")
 """Matches spaces, but not those that hold a number's groups, or a number and its unit, together."""

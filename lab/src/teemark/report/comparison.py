@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from teemark.base import fmt
 from teemark.base.work import NONE, ONESHOT
 from teemark.findings.subject import Subject
 from teemark.model.changes import Change, changes
@@ -30,11 +29,12 @@ from teemark.model.compare import (
 )
 from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.page import blocks as page
-from teemark.page import dots, figures, html, markdown
+from teemark.page import dots, html, markdown
 from teemark.run.reader import RunData
 from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
 from teemark.version import __version__
+from teemark.wording import fmt
 
 NAMED = 3  # Most functions that are named for a case
 SHOWN = 10  # Most cases in a table, unless all are asked for
@@ -239,7 +239,7 @@ def chart(of: Compared) -> page.Chart | None:
 def both(of: Compared, pair: Difference) -> tuple[str, str]:
     """Returns both figures; in a changed case they have enough digits to differ."""
     sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
-    first, second = (figures.cell(run, figure) for run, figure in sides)
+    first, second = (fmt.cost_cell(run, figure) for run, figure in sides)
     write = fmt.digits if of.judged.second.icount else fmt.duration
     for significant in range(4, 8):
         if first != second or not pair.moved:
@@ -268,7 +268,7 @@ def signed(value: float) -> str:
 
 def added(run: RunData, cost: float) -> str:
     """Returns a difference in instructions or time, with its sign and unit."""
-    text = f"{figures.instructions(cost)} instructions" if run.icount else fmt.duration(cost)
+    text = f"{fmt.instructions(cost)} instructions" if run.icount else fmt.duration(cost)
     return "+" * (cost > 0) + text
 
 

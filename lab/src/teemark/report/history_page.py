@@ -5,15 +5,15 @@ most, and small charts of others."""
 from collections.abc import Sequence
 from functools import partial
 
-from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL
 from teemark.model.compare import Verdict
 from teemark.model.history import Line, events
 from teemark.page import blocks as page
-from teemark.page import charts, figures, html
+from teemark.page import charts, html
 from teemark.report import comparison
 from teemark.run.reader import RunData
 from teemark.version import __version__
+from teemark.wording import fmt
 
 SMALL = 12  # Most small charts: one of each family, those that changed most
 
@@ -85,7 +85,7 @@ def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
         page.Table(
             (*page.left("case", "run"), *page.right(unit)),
             [
-                ((page.Code(line.case),), since(runs[place]), figures.cell(runs[place], value))
+                ((page.Code(line.case),), since(runs[place]), fmt.cost_cell(runs[place], value))
                 for line in lines
                 for place, value in zip(line.runs, line.values, strict=True)
             ],
@@ -109,7 +109,7 @@ def case_table(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
         rows.append(
             (
                 (page.Code(line.case),),
-                *(figures.cell(runs[run], value) for run, value in ends),
+                *(fmt.cost_cell(runs[run], value) for run, value in ends),
                 (page.Mark(text, verdict),) if line.changes else "",
                 since(runs[line.runs[line.changes[-1]]]) if line.changes else "",
             )

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from teemark.base import fmt
 from teemark.base.files import write_whole
 from teemark.findings.program import Cost, advice
 from teemark.measure.watching import Leg, Ran
@@ -22,6 +21,7 @@ from teemark.trace.calls import Call, Kind, name_of
 from teemark.trace.names import Names
 from teemark.trace.profile import Trace, together
 from teemark.version import __version__
+from teemark.wording import fmt
 
 TIMELINE = "timeline.json"
 

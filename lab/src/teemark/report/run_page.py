@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from teemark.base import fmt
 from teemark.base.files import write_whole
 from teemark.base.finding import ranked
 from teemark.findings.notices import notices
@@ -18,6 +17,7 @@ from teemark.run.reader import RunData
 from teemark.studies.answers import answers as concluded
 from teemark.trace.profile import Trace
 from teemark.version import __version__
+from teemark.wording import fmt
 
 HTML = "report.html"
 MARKDOWN = "report.md"

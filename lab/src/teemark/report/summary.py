@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from teemark.base import fmt
 from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.finding import ranked
-from teemark.page import figures, terminal
+from teemark.page import terminal
 from teemark.page.blocks import Table, left, right
 from teemark.report.sections.cases import call_tables
 from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.throughput import curves
 from teemark.studies.answers import answers
+from teemark.wording import fmt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,7 +72,7 @@ def _keys(subject: "Subject") -> Table | None:
     for part, most in ((pkcs11, 5), (keys, 6)):
         for table in (block for block in part.blocks(subject) if isinstance(block, Table)):
             columns = [replace(column, unit="") for column in table.columns[:most]]
-            columns[0] = replace(columns[0], title=figures.unit(subject.run))
+            columns[0] = replace(columns[0], title=fmt.cost_unit(subject.run))
             rows = [row[:most] for row in table.rows]
             return Table(columns, [row for row in rows if fmt.NONE not in row] or rows)
     return None
@@ -92,7 +92,7 @@ def _table(subject: "Subject") -> Table | None:
         mine = (name for name in group if run.backend(name).secure is secure)
         for number, backend in enumerate(mine):
             taken = {case.bytes: case.estimate for case in group[backend]}
-            cells = [figures.cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
+            cells = [fmt.cost_cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
             rows.append(("" if number else world, run.backend(backend).title, *cells))
     unit = ", instructions" if run.icount else ""
     columns = (*left(f"{run.title(algorithm)}{unit}", ""), *right(*map(fmt.size, sizes)))

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teemark.audit.rule import amount
-from teemark.base import fmt
 from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, within
-from teemark.page import figures
 from teemark.page.blocks import Cell, Mark, Table, left
 from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData
@@ -23,6 +21,7 @@ from teemark.studies import declared
 from teemark.studies.declared import Check, Conclusion, Unit
 from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
+from teemark.wording import fmt
 
 Outcome = Answer | Literal["not measured"]
 
@@ -201,5 +200,5 @@ _WRITTEN: Mapping[Unit, Callable[[RunData, float], str]] = {
     "times": lambda _, value: f"{fmt.digits(value)}{fmt.TIMES}",
     "%": lambda _, value: f"{fmt.digits(value * 100)}{fmt.THIN}%",
     "points": lambda _, value: f"{fmt.digits(value * 100)}{_POINTS}",
-    "time": lambda run, value: figures.time(run, value * 1e9),
+    "time": lambda run, value: fmt.cost(run, value * 1e9),
 }

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from teemark.base.interval import Interval
 from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
@@ -13,6 +12,7 @@ from teemark.model.models import operation
 from teemark.model.stats import Estimate, Summary, summarize
 from teemark.model.timeline import told
 from teemark.reference.data import load
+from teemark.wording.interval import Interval
 
 TeehashReport = Mapping[str, object]
 

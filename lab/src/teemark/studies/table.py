@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from teemark.base import fmt
 from teemark.base.finding import Finding
 from teemark.page.blocks import (
     Block,
@@ -25,6 +24,7 @@ from teemark.reference.units import UNITS
 from teemark.studies.declared import SeedTable
 from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value
+from teemark.wording import fmt
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
 """Numbers whose thousands are set apart: five digits or more before the point. Names such as

@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teemark.base import fmt
 from teemark.trace.profile import CaseTrace, Function, Trace
+from teemark.wording import fmt
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ new trace's, and colours show growth (red) or shrinking (blue)."""
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from teemark.base import fmt
 from teemark.page import bars
 from teemark.trace.profile import CaseTrace, Function, FunctionCost
+from teemark.wording import fmt
 
 _LEVELS = {
     "EL0": ("#a8d88f", "EL0 programs"),

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, get_args
 
-from teemark.base import fmt
 from teemark.base.errors import UsageMistake
 from teemark.page.blocks import Block, Cell, Paragraph, Table, left, right
 from teemark.trace.difference import changes
 from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
+from teemark.wording import fmt
 
 HOW_TO_NAMES = (
     "Debian's OP-TEE has no symbols, so its core is one block. For names: --optee source, or "

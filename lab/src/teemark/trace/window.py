@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from teemark.base import fmt
 from teemark.base.errors import DataError
+from teemark.wording import fmt
 
 MAGIC = b"TTRACE4\0"
 CUT = 1

@@ -6,16 +6,15 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from teemark.base import fmt
 from teemark.base.work import EMPTY_CALL, ONESHOT, TEE
 from teemark.findings.offload import ghz
 from teemark.findings.subject import Subject
 from teemark.model.stats import Estimate
-from teemark.page import figures
 from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
 from teemark.page.charts import colour
 from teemark.page.dots import Dot, Row, render
 from teemark.report.sections.throughput import ANSWERED
+from teemark.wording import fmt
 
 FIGURES = {
     "empty_call": "empty call",
@@ -69,7 +68,7 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
         for name in FIGURES:
             value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
             vague = value is not None and (low is None or high - low > value)
-            cell = fmt.NONE if value is None else figures.cell(subject.run, value)
+            cell = fmt.NONE if value is None else fmt.cost_cell(subject.run, value)
             cells.append(cell + " ?" * vague)
         for value in (row["empty_call"], row["tee_byte"]):
             cells.append(fmt.digits(value * clock) if clock and value else fmt.NONE)

@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 from functools import partial
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
-from teemark.page import bars, figures
+from teemark.page import bars
 from teemark.page import blocks as page
+from teemark.wording import fmt
 
 COUNTED = ("run-queue",)  # Parts that are counted during the call itself
 
@@ -26,7 +26,7 @@ def _of(subject: Subject) -> list[page.Block]:
 
 def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
-    calls = [(call.key, figures.time(subject.run, call.total), call) for call in breakdowns]
+    calls = [(call.key, fmt.cost(subject.run, call.total), call) for call in breakdowns]
     title = "Each call, and the shares of its parts"
     return page.Chart(title, subject.remark, partial(bars.render, calls))
 
@@ -34,7 +34,7 @@ def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
 def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
     """Returns the table of a call's parts; if two sources give a part, also whether they agree."""
     # A call that waits isn't counted, even on a board that counts instructions.
-    unit = "ns" if subject.run.icount and not call.total.exact else figures.unit(subject.run)
+    unit = "ns" if subject.run.icount and not call.total.exact else fmt.cost_unit(subject.run)
     blocks: list[page.Block] = [_table(subject, call, unit)]
     if call.checks:
         blocks.append(page.Bullets(tuple(_said(subject, check, unit) for check in call.checks)))
@@ -64,16 +64,16 @@ def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
     rows: list[tuple[page.Cell, ...]] = []
     for part, value in call.known:
         # A difference of exact counts isn't exact: the calls may differ in more than the part.
-        interval = figures.between(run, value)
-        if interval == figures.EXACT and value.value and part.name not in COUNTED:
+        interval = fmt.cost_interval(run, value)
+        if interval == fmt.EXACT and value.value and part.name not in COUNTED:
             interval = "difference"
         share = fmt.signed(value.value / call.total.value if call.total.value else 0.0).lstrip("+")
-        amount = figures.amount_cell(run, value)
+        amount = fmt.part_cell(run, value)
         rows.append((part.title, amount, (page.Quiet(interval),), share, part.source or ""))
     whole = (
         (page.Strong("the message" if call.kind == "message" else "the call"),),
-        (page.Strong(figures.amount_cell(run, call.total)),),
-        (page.Quiet(figures.between(run, call.total)),),
+        (page.Strong(fmt.part_cell(run, call.total)),),
+        (page.Quiet(fmt.cost_interval(run, call.total)),),
         fmt.percent(1.0, 3),
         "CPU time: median" if call.kind == "message" else "client clock: median",
     )
@@ -88,7 +88,7 @@ def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
 
 
 def _said(subject: Subject, check: Check, unit: str) -> page.Text:
-    left, right = (figures.amount_cell(subject.run, value) for value in (check.one, check.other))
+    left, right = (fmt.part_cell(subject.run, value) for value in (check.one, check.other))
     bound = fmt.percent(TOLERANCE, 1)
     words = {
         "yes": f"agree to within {bound}",

@@ -3,12 +3,11 @@
 
 from collections.abc import Sequence
 
-from teemark.base import fmt
 from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats, Estimate
 from teemark.page import blocks as page
-from teemark.page import figures
+from teemark.wording import fmt
 
 INTERVAL = page.Column(fmt.LEVEL, optional=True)
 """The column of intervals behind a column of costs."""
@@ -20,7 +19,7 @@ def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, p
         return "", ""
     exact = subject.run.icount
     interval = "" if exact else (page.Quiet(fmt.duration_interval(figure.interval)),)
-    return figures.cell(subject.run, figure), interval
+    return fmt.cost_cell(subject.run, figure), interval
 
 
 # -- every case ----------------------------------------------------------------------------------
@@ -58,19 +57,19 @@ def _all(subject: Subject) -> list[page.Block]:
 
 
 def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
-    run, unit, each = subject.run, figures.unit(subject.run), f"{subject.run.unit}/B"
+    run, unit, each = subject.run, fmt.cost_unit(subject.run), f"{subject.run.unit}/B"
     # The column behind the backend: the size if it tells all cases apart, else the rest of the key.
     sizes = {(stats.backend, stats.bytes) for stats in group if stats.bytes is not None}
     sized = len(sizes) == len(group)
     rows = []
     for stats in sorted(group, key=lambda case: (run.place(case.backend), case.bytes or 0)):
         time, cpu = stats.time, stats.cpu
-        shown = figures.instructions if time.estimate.counted else fmt.duration
+        shown = fmt.instructions if time.estimate.counted else fmt.duration
         relative = time.sd / time.mean if time.sd is not None and time.mean > 0 else None
         ends: tuple[page.Cell, ...] = (shown(time.min), shown(time.max), "", "")
         if not run.icount:
             sd = fmt.percent(relative) if relative is not None else fmt.NONE
-            ends = ("", "", figures.cell(run, time.p95), sd)
+            ends = ("", "", fmt.cost_cell(run, time.p95), sd)
         rows.append(
             (
                 (page.Code(stats.backend),),
@@ -101,7 +100,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
 
 def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
     """Returns a table for each TA of the user's; with `brief` it fits a terminal's 80 columns."""
-    run, unit = subject.run, figures.unit(subject.run)
+    run, unit = subject.run, fmt.cost_unit(subject.run)
     empty = subject.models.case(EMPTY_CALL)
     by_ta: dict[str, list[tuple[page.Cell, ...]]] = {}
     for stats in subject.models.stats:
@@ -168,8 +167,8 @@ def _first(subject: Subject) -> list[page.Block]:
     rows = []
     for use in run.first:
         what = (FIRST.get(use.what, use.what), page.Quiet(f" {use.backend}" if use.backend else ""))
-        rows.append((what, figures.cell(run, use.ns)))
-    columns = (*page.left("what"), *page.right("time", unit=figures.unit(run)))
+        rows.append((what, fmt.cost_cell(run, use.ns)))
+    columns = (*page.left("what"), *page.right("time", unit=fmt.cost_unit(run)))
     return [page.Table(columns, rows)] if rows else []
 
 

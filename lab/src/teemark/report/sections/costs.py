@@ -5,13 +5,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
 from teemark.page import blocks as page
-from teemark.page import charts, figures
+from teemark.page import charts
+from teemark.wording import fmt
 
 TERMS = {
     "block": "each block: of an algorithm, with those of padding; of storage 4 KiB, the TEE's own "
@@ -51,7 +51,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     largest = max((cost.slope.value for cost in group if cost.fit.fits), default=0.0)
     sizes = _shown_sizes(group)
     counted = _counted(subject, (cost.fit for cost in group))
-    show = figures.cell if counted else figures.time
+    show = fmt.cost_cell if counted else fmt.cost
     rows = []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
@@ -74,7 +74,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     return page.Table(
         columns=(
             *page.left("backend"),
-            *page.right(*map(fmt.size, sizes), unit=figures.unit(run) if counted else ""),
+            *page.right(*map(fmt.size, sizes), unit=fmt.cost_unit(run) if counted else ""),
             *page.right("byte", unit=run.unit if counted else "ns"),
             *page.right("from … to"),
             *page.right("limit", unit="MiB/s"),
@@ -82,7 +82,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
         ),
         rows=rows,
         caption=subject.curve(*key),
-        note=subject.caveat if counted or not run.icount else figures.TIMED,
+        note=subject.caveat if counted or not run.icount else fmt.TIMED,
     )
 
 
@@ -161,7 +161,7 @@ def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     if figure is None:
         return fmt.NONE
     if counted:
-        return figures.instructions(figure.value)
+        return fmt.instructions(figure.value)
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The answer in sentences; what was measured on which board, and how far to trust it."""
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import rarest
 from teemark.page import blocks as page
 from teemark.studies.answers import answers, table
+from teemark.wording import fmt
 
 
 def _of(subject: Subject) -> list[page.Block]:

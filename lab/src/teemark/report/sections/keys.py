@@ -5,13 +5,13 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from teemark.base import fmt
 from teemark.base.work import KEY_USES, KEYGEN, PKCS11
 from teemark.findings.subject import Part, Subject
 from teemark.model.stats import CaseStats
-from teemark.page import charts, figures
+from teemark.page import charts
 from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
 from teemark.page.dots import Dot, Row, render
+from teemark.wording import fmt
 
 BACKENDS = ("tee", "openssl", "keyctl")
 ONE_DOT = 1.02
@@ -35,7 +35,7 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
     operations a second if the board has a clock."""
     run, columns = subject.run, list(left(""))
     for backend in BACKENDS:
-        columns += right(run.backend(backend).title, unit=figures.unit(run), optional=True)
+        columns += right(run.backend(backend).title, unit=fmt.cost_unit(run), optional=True)
         columns += right("a second", optional=True)
     costs = [
         stats.time.median for by in rows.values() for stats in by.values() if stats.time.median > 0
@@ -51,12 +51,12 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
                 continue
             share = math.log(stats.time.median / least) / math.log(most / least)
             colour = charts.colour(run.place(backend))
-            line.append(Bar(figures.cell(run, stats.estimate), share, colour))
+            line.append(Bar(fmt.cost_cell(run, stats.estimate), share, colour))
             line.append(fmt.NONE if subject.run.icount else fmt.digits(1e9 / stats.time.median))
         tee, openssl = by.get("tee"), by.get("openssl")
         comparable = tee is not None and openssl is not None and openssl.estimate.value > 0
         ratio = tee.estimate / openssl.estimate if comparable and tee and openssl else None
-        line.append(figures.times(run, ratio) if ratio is not None else fmt.NONE)
+        line.append(fmt.ratio(run, ratio) if ratio is not None else fmt.NONE)
         cells.append(tuple(line))
     caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
     return Table((*columns, *right("TEE over OpenSSL")), cells, caption, note, stacked=True)
@@ -73,7 +73,7 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
             fills[fill] = who
             dots = tuple(Dot(share, fill, fmt.factor(share)) for share in shares)
             name = f"{run.title(stats.algorithm)}, {who}"
-            rows.append(Row(name, dots, figures.time(run, stats.estimate)))
+            rows.append(Row(name, dots, fmt.cost(run, stats.estimate)))
     if not rows:
         return []
     draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))
@@ -86,18 +86,18 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
     rows = []
     for stats in made:
         time, interval = stats.time, stats.estimate.interval
-        shown = figures.instructions if time.estimate.counted else fmt.duration
+        shown = fmt.instructions if time.estimate.counted else fmt.duration
         rows.append(
             (
                 f"{run.title(stats.algorithm)}, {run.backend(stats.backend).title}",
                 *(shown(value) for value in (time.median, time.min, time.max)),
                 fmt.count(time.count),
-                figures.ends(run, interval) if interval else "too few samples",
+                fmt.cost_ends(run, interval) if interval else "too few samples",
             )
         )
     columns = (
         *left("key pair"),
-        *right("median", "least", "most", unit=figures.unit(run)),
+        *right("median", "least", "most", unit=fmt.cost_unit(run)),
         *right("samples"),
         *left(f"{fmt.LEVEL} of the median"),
     )
@@ -106,9 +106,9 @@ def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
 
 
 def _layers(subject: Subject) -> list[Block]:
-    shown = figures.instructions if subject.run.icount else fmt.duration
+    shown = fmt.instructions if subject.run.icount else fmt.duration
     rows: list[tuple[Cell, ...]] = []
-    note = f"{figures.unit(subject.run) or 'times'}; layers: means of calls before the samples"
+    note = f"{fmt.cost_unit(subject.run) or 'times'}; layers: means of calls before the samples"
     for case in subject.run.sound:
         layers, stats = case.case.layers, subject.models.case(case.key)
         if case.work.row is not PKCS11 or layers is None or stats is None:
@@ -123,7 +123,7 @@ def _layers(subject: Subject) -> list[Block]:
         rows.append(
             (
                 case.work.algorithm,
-                figures.cell(subject.run, stats.estimate),
+                fmt.cost_cell(subject.run, stats.estimate),
                 *(shown(part / layers.calls) for part in parts),
                 fmt.percent(layers.memory_ns / layers.total_ns) if layers.total_ns else fmt.NONE,
                 f"{layers.invokes / layers.calls:.3g}",

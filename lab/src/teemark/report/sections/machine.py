@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The machine, by its own account, and how it was measured: the grounds to trust the figures."""
 
-from teemark.base import fmt
 from teemark.doctor.inventory import facts, inventory
 from teemark.doctor.patient import Patient
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Code, Facts, Fold, Quiet, Table, Text, left
+from teemark.wording import fmt
 
 
 def _machine(subject: Subject) -> list[Block]:

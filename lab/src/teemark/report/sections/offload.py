@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who did the work of the kernel's and OpenSSL's cases, with the evidence."""
 
-from teemark.base import fmt
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
+from teemark.wording import fmt
 
 
 def _of(subject: Subject) -> list[Block]:

@@ -4,12 +4,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.model.timeline import Span, Told, told
 from teemark.page import bars
 from teemark.page.blocks import Block, Chart, Paragraph, Table, left, right
 from teemark.run.records import Timeline
+from teemark.wording import fmt
 
 Amount = Callable[[int], str]
 

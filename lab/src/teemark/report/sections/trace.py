@@ -3,11 +3,11 @@
 
 from functools import partial
 
-from teemark.base import fmt
 from teemark.findings.subject import Part, Subject
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
 from teemark.trace import flame, table
 from teemark.trace.profile import CaseTrace, Trace
+from teemark.wording import fmt
 
 TOP = 20
 FIRST = 5

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teemark.base import fmt
-from teemark.base.interval import Interval
+from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 
 def plain(text: str) -> str:

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Formats numbers for people: three significant digits, and always a unit."""
+"""Formats numbers for people: three significant digits, and always a unit.
+
+A cost of a run is a time, or a number of instructions where these are counted. Counted costs are
+exact: they have all their digits, and no interval. A call that waits for anything but the processor
+isn't counted, even on a board that counts: its cost is a time.
+"""
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
-from teemark.base.interval import Interval
+from teemark.wording.interval import Interval
 
 NONE = "–"  # noqa: RUF001 - an en dash in an empty cell
 MINUS = "−"  # noqa: RUF001
@@ -12,6 +18,9 @@ TIMES = "×"  # noqa: RUF001
 TO = "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 LEVEL = f"95{THIN}%"
+NOTHING = "not distinguishable from 0"
+EXACT = "exact"
+TIMED = "Emulated, and timed: half the samples lie over 1 % apart, as where calls wait for a disk."
 
 _SMALL = 1e-3
 _LEAST_SHARE = 1e-4
@@ -144,3 +153,102 @@ def plural(number: int, singular: str, many: str | None = None) -> str:
 def listed(items: Sequence[str]) -> str:
     """Returns "a, b and c"; an empty string for no items."""
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+# -- costs of a run: times or instructions ---------------------------------------------------
+
+
+class Counting(Protocol):
+    """A run, as far as its figures' unit is concerned."""
+
+    @property
+    def icount(self) -> bool:
+        """Says whether the board counts instructions."""
+        ...
+
+
+class Uncertain(Protocol):
+    """A value with its interval, such as an estimate of a cost."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def counted(self) -> bool: ...
+
+
+def instructions(number: float) -> str:
+    """Writes a number of instructions: a whole number from 100 on, below it three digits."""
+    return count(round(number)) if abs(number) >= 100 else digits(number)
+
+
+def cost(run: Counting, figure: Uncertain | float) -> str:
+    """Writes a cost with its unit."""
+    return cost_cell(run, figure) + " instructions" * _counted(run, figure)
+
+
+def _counted(run: Counting, figure: Uncertain | float) -> bool:
+    return run.icount and (isinstance(figure, float | int) or figure.counted)
+
+
+def cost_cell(run: Counting, figure: Uncertain | float) -> str:
+    """Writes a cost for a column whose unit is `cost_unit(run)`."""
+    value = figure if isinstance(figure, float | int) else figure.value
+    if _counted(run, figure):
+        return instructions(value)
+    interval = None if isinstance(figure, float | int) else figure.interval
+    nothing = value <= 0 and (interval is None or interval.high >= 0)
+    return NOTHING if nothing else duration(value)
+
+
+def part_cell(run: Counting, figure: Uncertain) -> str:
+    """Writes the cost of a part of a call, which may be negative, for a column of costs."""
+    return instructions(figure.value) if run.icount else duration(figure.value)
+
+
+def cost_interval(run: Counting, figure: Uncertain) -> str:
+    """Writes a cost's interval; for a counted cost `exact`, unless the interval has a width."""
+    interval = figure.interval
+    if interval is None:
+        return NONE
+    return EXACT if run.icount and interval.width < 1 else cost_ends(run, interval)
+
+
+def cost_ends(run: Counting, interval: Interval) -> str:
+    """Writes both ends of a cost's interval."""
+    if not run.icount:
+        return duration_interval(interval)
+    return TO.join(map(instructions, (interval.low, interval.high)))
+
+
+def cost_unit(run: Counting) -> str:
+    """Returns the unit of a column of costs; "" for times, since each has its own unit."""
+    return "instructions" if run.icount else ""
+
+
+def interval_in_brackets(run: Counting, interval: Interval | None, text: str) -> str:
+    """Writes, in brackets for a sentence, a figure's interval `text`; nothing if the figure is
+    exact, or if both ends of the interval are written alike."""
+    if interval is not None and ((run.icount and not interval.width) or TO not in text):
+        return ""
+    return f" ({LEVEL} interval {text})" if interval else " (too few samples for an interval)"
+
+
+def ratio(run: Counting, figure: Uncertain) -> str:
+    """Writes a factor, with its interval in brackets unless it is exact."""
+    interval = figure.interval
+    return factor(figure.value) + interval_in_brackets(run, interval, span(interval))
+
+
+def quantity(run: Counting) -> str:
+    """Returns the name of the quantity that is compared."""
+    return "instructions" if run.icount else "time"
+
+
+def more_samples(number: int | None, starts: int) -> str:
+    """Returns a sentence on how many more samples or starts would decide a question."""
+    if number is None:
+        return "It is so near its threshold that no practical number of samples would decide."
+    what = "start" if starts > 1 else "sample"
+    return f"About {plural(number, f'more {what}')} a case would decide."
