@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of
-from teemark.findings.subject import SectionFunction, Subject, subjects
+from teemark.findings.subject import Subject, subjects
 from teemark.page import markdown
+from teemark.page.section import SectionFunction
 from teemark.report.comparison import comparison
 from teemark.report.sections.costs import costs
 

@@ -18,9 +18,10 @@ from teemark.boards import config, new_ta, ta_kit
 from teemark.boards.optee import Optee
 from teemark.cli import main as cli
 from teemark.exact import record, whatif
+from teemark.page import flame, trace_table
 from teemark.report import run_page
 from teemark.run import reader
-from teemark.trace import flame, folded, store, table
+from teemark.trace import folded, store
 from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
@@ -93,7 +94,7 @@ def test_a_recursion_counts_once_in_its_total() -> None:
 
 
 def test_what_a_reader_must_know_is_said() -> None:
-    said = " ".join(table.remarks(case())).replace(fmt.THIN, " ")
+    said = " ".join(trace_table.remarks(case())).replace(fmt.THIN, " ")
     assert "2 interrupts inside" in said
     assert "[tee-supplicant], 15 instructions (12.5 %)" in said
     assert "Without a name: 6 instructions (5.00 %): libc.so.6 0xffff1000 (6)" in said
@@ -111,8 +112,8 @@ def test_figures_in_doubt_are_marked_and_others_are_not(
     ]
     one = msgspec.structs.replace(case(), nodes=tuple(nodes))
     rows = {
-        ranking: {row[0]: row[1] for row in table.functions(one, ranking, 9).rows}
-        for ranking in table.RANKINGS
+        ranking: {row[0]: row[1] for row in trace_table.functions(one, ranking, 9).rows}
+        for ranking in trace_table.RANKINGS
     }
     assert rows["by itself"]["entry <std>"] == "25"
     assert rows["with all it calls"]["entry <std>"] == "85 ?"
@@ -159,7 +160,7 @@ def test_a_functions_source_lines_are_shown_where_the_build_has_them(
 
 def test_a_clock_that_says_otherwise_is_said() -> None:
     one = msgspec.structs.replace(case(), samples=(Sample(120, 153),))
-    assert "The guest's clock doesn't say the same" in " ".join(table.remarks(one))
+    assert "The guest's clock doesn't say the same" in " ".join(trace_table.remarks(one))
 
 
 def test_folded_stacks_are_sorted_and_hold_all() -> None:
@@ -199,7 +200,7 @@ def test_each_level_of_a_flame_graph_is_named_on_a_phone_too() -> None:
 
 def test_the_first_sentence_of_a_trace_names_the_dearest_function() -> None:
     found = max(case().costs.values(), key=lambda cost: cost.self)
-    said = table.dearest(case()).replace(fmt.THIN, " ")
+    said = trace_table.dearest(case()).replace(fmt.THIN, " ")
     assert said.startswith(f"{found.function.name} ({found.function.level}, ")
     assert f"takes most by itself: {found.self} of {case().instructions} instructions" in said
 

@@ -15,10 +15,10 @@ from teemark.broker.mosquitto import Mosquitto, build
 from teemark.exact.analyse import profile_of, sources
 from teemark.exact.record import recording
 from teemark.page.blocks import Table, left, right
+from teemark.page.trace_table import share
 from teemark.trace import store, window
 from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
 from teemark.trace.symbols import read_elf
-from teemark.trace.table import share
 from teemark.wording import fmt
 
 _CRYPTO = re.compile(

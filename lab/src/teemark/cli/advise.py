@@ -6,9 +6,10 @@ from pathlib import Path
 from teemark.base.console import paragraph, terminal
 from teemark.cli.common import json_option, put_json, run_argument, subcommand
 from teemark.cli.reading import read
-from teemark.findings.choices import choices, table
+from teemark.findings.choices import choices
 from teemark.findings.ground import Ground
 from teemark.page import terminal as terminal_page
+from teemark.page.choices import choice_table
 
 
 @subcommand("advise")
@@ -27,7 +28,7 @@ def command(
     if as_json:
         put_json({"findings": tuple(choices(ground, alone=True))})
         return
-    console, advice = terminal(), table(ground)
+    console, advice = terminal(), choice_table(ground)
     if advice.rows:
         terminal_page.show(console, [advice])
         return

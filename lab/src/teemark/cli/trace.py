@@ -19,13 +19,14 @@ from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.measure.watching import Program
 from teemark.model.compare import other_machines
+from teemark.page import trace_table
 from teemark.page.blocks import Block, Paragraph, Section
 from teemark.page.terminal import show
 from teemark.report import program_page, run_page
 from teemark.report.sections.trace import calls
 from teemark.run import reader
 from teemark.run.writer import directory_for, point_latest
-from teemark.trace import folded, store, table
+from teemark.trace import folded, store
 from teemark.trace.difference import other_cases
 from teemark.trace.profile import Trace
 from teemark.wording import fmt
@@ -139,14 +140,16 @@ TOP = 12  # Functions that a table on a terminal lists
 def _show(trace: Trace, against: Trace | None, function: str | None) -> None:
     """Shows the calls; of more than three only the dearest. With `against` it shows the differences
     instead, with `function` the callers and callees of that function."""
-    blocks: list[Block] = [table.overview(trace)] if len(trace.cases) > 1 else []
+    blocks: list[Block] = [trace_table.overview(trace)] if len(trace.cases) > 1 else []
     befores = {case.case: case for case in against.cases} if against is not None else {}
     if function is not None:
-        blocks += [block for case in trace.cases for block in table.neighbours(case, function, TOP)]
+        blocks += [
+            block for case in trace.cases for block in trace_table.neighbours(case, function, TOP)
+        ]
     elif pairs := [(befores[case.case], case) for case in trace.cases if case.case in befores]:
         for before, case in pairs:
-            blocks.append(Paragraph((f"{case.case}: {table.moved(before, case)}",)))
-            blocks.append(table.differences(before, case, TOP))
+            blocks.append(Paragraph((f"{case.case}: {trace_table.moved(before, case)}",)))
+            blocks.append(trace_table.differences(before, case, TOP))
     else:
         ranked = sorted(trace.cases, key=lambda case: -case.instructions)
         few = trace.cases if len(ranked) <= 3 else tuple(ranked[:1])

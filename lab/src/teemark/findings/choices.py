@@ -15,7 +15,6 @@ from teemark.findings.ground import Ground
 from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
-from teemark.page.blocks import Table, left, right
 from teemark.run.reader import RunData
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
@@ -176,26 +175,13 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
         scope, unmeasured = scope * (not answer), unmeasured * (not predicted)  # each only once
 
 
-def _what(run: RunData, choice: Choice) -> str:
+def what_about(run: RunData, choice: Choice) -> str:
     """Returns the title of a choice: the algorithm or memory that it is about."""
     if choice.question == "memory":
         return f"Memory for a call ({choice.subject})"
     algorithm, _, backend = choice.subject.partition("/")
     inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
     return f"{run.title(algorithm)}{f' by {backend}' if backend else inside}"
-
-
-def table(ground: Ground) -> Table:
-    """Returns a table with a row for each choice: what is better than what, at which sizes, and
-    what this saves at the largest size."""
-    rows = []
-    for choice in choose(ground):
-        pieces = choice.question == "pieces"
-        names = [fmt.size(int(name)) if pieces else name for name in (choice.choose, choice.over)]
-        sizes = dict.fromkeys(map(fmt.size, (choice.first, choice.last)))
-        name = _what(ground.run, choice) + (", in pieces" if pieces else "")
-        rows.append((name, *names, fmt.TO.join(sizes), fmt.share(choice.saves)))
-    return Table((*left("for", "choose", "instead of"), *right("at", "saves")), rows)
 
 
 def sentence(ground: Ground, choice: Choice) -> str:
@@ -205,7 +191,7 @@ def sentence(ground: Ground, choice: Choice) -> str:
     brackets = fmt.interval_in_brackets(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
-        name, over = _what(run, choice), fmt.size(int(choice.over))
+        name, over = what_about(run, choice), fmt.size(int(choice.over))
         if int(choice.choose) == choice.last:
             return f"{name}: one call with {last} takes {less} pieces of {over}{brackets}."
         return (
@@ -223,6 +209,6 @@ def sentence(ground: Ground, choice: Choice) -> str:
     but = f", no better {none}" if sizes else ""
     at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"
     return (
-        f"{_what(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
+        f"{what_about(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
         f"{choice.over}{brackets}."
     )

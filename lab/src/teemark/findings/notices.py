@@ -2,13 +2,27 @@
 """Notices of results that were asked for and that the run lacks. A report begins with them, and
 `teemark run` ends with them."""
 
+from dataclasses import dataclass
+
 from teemark.base.work import Work
-from teemark.page.blocks import Banner
 from teemark.run.reader import RunData
 from teemark.wording import fmt
 
 
-def notices(run: RunData) -> tuple[Banner, ...]:
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message that no reader may miss."""
+
+    title: str
+    text: str
+
+    @property
+    def plain(self) -> str:
+        """Returns the text for a terminal."""
+        return f"{self.title}. {self.text}"
+
+
+def notices(run: RunData) -> tuple[Notice, ...]:
     """Returns the notices of a run, the most serious first."""
     banners: list[tuple[str, str]] = []
     if run.tee_refused:
@@ -35,7 +49,7 @@ def notices(run: RunData) -> tuple[Banner, ...]:
         cases = fmt.plural(sum(skip.code == "no-tee" for skip in run.skips), "case")
         why = f"{cases} that need one couldn't run. The rest did."
         banners.append(("This machine has no TEE", why))
-    return tuple(Banner(title, (text,)) for title, text in banners)
+    return tuple(Notice(title, text) for title, text in banners)
 
 
 def lacking(run: RunData) -> str:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A subject of a report is a run with its models and findings. Sections are made of subjects."""
+"""A subject of a report is a run with its models and findings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teemark.base.finding import Finding, Topic
 from teemark.base.work import ONESHOT
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
-from teemark.page.blocks import Block, Heading, Paragraph, Section, Strong, Text
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
 from teemark.wording import fmt
@@ -43,11 +42,6 @@ class Subject(Ground):
             return "Emulated: instructions counted, 1 ns each"
         return "Emulated timings" if self.run.emulated else ""
 
-    @property
-    def remark(self) -> Text:
-        """Returns the caveat as a sentence behind the caption of a chart."""
-        return (Strong(f" {self.caveat}."),) if self.caveat else ()
-
     def curve(self, workload: str, algorithm: str) -> str:
         """Returns the name of a curve over sizes; the workload of one-shots isn't named."""
         measure, _, readers = algorithm.partition("-")
@@ -70,32 +64,3 @@ def subjects(
         fields = (run, ground.models, ground.breakdowns, trace)
         made.append(Subject(*fields, findings=judge(ground), label=label, against=against))
     return tuple(made)
-
-
-SectionFunction = Callable[[Sequence[Subject]], Section | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A section of a report. `blocks` makes the blocks of one run. `intro` comes before them: a
-    text, or a function of all runs. `lead` says what is inside while the section is closed."""
-
-    key: str
-    title: str
-    blocks: Callable[[Subject], Sequence[Block]]
-    intro: str | Callable[[Sequence[Subject]], Block] = ""
-    lead: str = ""
-
-    def __call__(self, subjects: Sequence[Subject]) -> Section | None:
-        """Returns the section with the blocks of every subject, under its name if there are
-        several; None if no subject has any."""
-        made: list[Block] = []
-        for subject in subjects:
-            its = self.blocks(subject)
-            if its and len(subjects) > 1:
-                made.append(Heading(subject.label))
-            made += its
-        if made and self.intro:
-            intro = self.intro
-            made.insert(0, Paragraph((intro,)) if isinstance(intro, str) else intro(subjects))
-        return Section(self.key, self.title, tuple(made), self.lead) if made else None

@@ -62,11 +62,6 @@ class Banner:
     title: str
     text: Text
 
-    @property
-    def plain(self) -> str:
-        """Returns the text for a terminal."""
-        return f"{self.title}. {plain(self.text)}"
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:

@@ -10,7 +10,7 @@ from teemark.base.finding import ranked
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
-from teemark.page.blocks import Section
+from teemark.page.blocks import Banner, Section
 from teemark.report.comparison import origin
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
@@ -37,7 +37,7 @@ def make(
     they are compared with."""
     about = subjects(runs, traces, against)
     banners = [
-        notice if len(about) == 1 else replace(notice, title=f"{subject.label}: {notice.title}")
+        Banner(f"{subject.label}: " * (len(about) > 1) + notice.title, (notice.text,))
         for subject in about
         for notice in notices(subject.run)
     ]

@@ -6,8 +6,9 @@ from functools import cache
 from teemark.audit import audit_published
 from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph
+from teemark.page.section import RunSection
 from teemark.reference.data import load
 from teemark.studies import declared
 from teemark.studies.answers import mistaken
@@ -48,4 +49,4 @@ def _of(subject: Subject) -> list[Block]:
     return made
 
 
-seed_tables = Part("published", "The published tables, measured again", _of, _INTRO)
+seed_tables = RunSection("published", "The published tables, measured again", _of, _INTRO)

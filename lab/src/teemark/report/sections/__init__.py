@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The sections of a report, in order. To add one: a `Part` here or in a file beside, and a line."""
 
-from teemark.findings.subject import SectionFunction
+from teemark.page.section import SectionFunction
 from teemark.report.comparison import comparison
 from teemark.report.sections.boards import boards
 from teemark.report.sections.breakdown import breakdown

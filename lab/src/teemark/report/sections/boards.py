@@ -13,6 +13,7 @@ from teemark.model.stats import Estimate
 from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
 from teemark.page.charts import colour
 from teemark.page.dots import Dot, Row, render
+from teemark.page.section import remark
 from teemark.report.sections.throughput import ANSWERED
 from teemark.wording import fmt
 
@@ -136,7 +137,7 @@ def beside(
                     for name, dots in rows.items()
                 ]
                 draw = partial(render, lines, write=write, fills=entries)
-                caption = ("The scale is logarithmic.", *those[0][0].remark)
+                caption = ("The scale is logarithmic.", *remark(those[0][0]))
                 drawn.append(Chart(f"{title}: {unit}", caption, draw))
     sentences = (
         f"{name}: {title[0].lower()}{title[1:]} takes, over the median of all boards, "

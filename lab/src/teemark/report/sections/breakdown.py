@@ -4,10 +4,11 @@
 from collections.abc import Sequence
 from functools import partial
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
 from teemark.page import bars
 from teemark.page import blocks as page
+from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
 COUNTED = ("run-queue",)  # Parts that are counted during the call itself
@@ -28,7 +29,7 @@ def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
     calls = [(call.key, fmt.cost(subject.run, call.total), call) for call in breakdowns]
     title = "Each call, and the shares of its parts"
-    return page.Chart(title, subject.remark, partial(bars.render, calls))
+    return page.Chart(title, remark(subject), partial(bars.render, calls))
 
 
 def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
@@ -102,7 +103,7 @@ def _said(subject: Subject, check: Check, unit: str) -> page.Text:
     )
 
 
-breakdown = Part(
+breakdown = RunSection(
     "explain",
     "Where the time of a call goes",
     _of,

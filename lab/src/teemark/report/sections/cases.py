@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 
 from teemark.base.work import CALL, EMPTY_CALL, NONE, Work
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats, Estimate
 from teemark.page import blocks as page
+from teemark.page.section import RunSection
 from teemark.wording import fmt
 
 INTERVAL = page.Column(fmt.LEVEL, optional=True)
@@ -210,8 +211,8 @@ def _one_of(names: Sequence[str]) -> str:
     return "{" + ",".join(names) + "}" if len(names) <= 6 else "*"
 
 
-cases = Part("cases", "All cases", _all, _intro, "each case with its median and spread")
-calls = Part(
+cases = RunSection("cases", "All cases", _all, _intro, "each case with its median and spread")
+calls = RunSection(
     "calls",
     "Calls of your Trusted Application",
     call_tables,
@@ -220,13 +221,13 @@ calls = Part(
     "median without that of an empty call to teemark's own TA.",
     "every command of the TA",
 )
-first_use = Part(
+first_use = RunSection(
     "first-use",
     "The first time",
     _first,
     _first_intro,
     "opening a session, loading the TA, the first call",
 )
-left_out = Part(
+left_out = RunSection(
     "left-out", "Left out", _left_out, lead="what can't be measured here, with the reason"
 )

@@ -6,8 +6,9 @@ choices. `teemark explain` prints the same blocks."""
 from collections.abc import Iterator, Sequence
 
 from teemark.base.finding import Finding, ranked
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Text
+from teemark.page.section import RunSection
 
 
 def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
@@ -64,7 +65,7 @@ def _choices(subject: Subject) -> list[Block]:
     return [Findings(findings)] if findings else []
 
 
-causes = Part(
+causes = RunSection(
     "causes",
     "Why it costs that",
     causes_of,
@@ -72,7 +73,7 @@ causes = Part(
     "proof: another cause may leave the same one.",
     "no cause was found; what was ruled out, and what wasn't checked",
 )
-choices = Part(
+choices = RunSection(
     "choices",
     "What to choose",
     _choices,

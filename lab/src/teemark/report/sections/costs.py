@@ -5,12 +5,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.fit import MAY_SAVE, MISFIT, Fit
 from teemark.model.models import Cost
 from teemark.model.stats import DRAWS, Estimate
 from teemark.page import blocks as page
 from teemark.page import charts
+from teemark.page.section import RunSection
 from teemark.wording import fmt
 
 TERMS = {
@@ -165,7 +166,7 @@ def _term(counted: bool, figure: Estimate | None) -> page.Cell:
     return (fmt.digits(figure.value), page.Quiet(f" {fmt.span(figure.interval)}"))
 
 
-_COSTS = Part(
+_COSTS = RunSection(
     "costs",
     "What a call costs, and what a byte",
     _of,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The answer in sentences; what was measured on which board, and how far to trust it."""
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.stats import rarest
 from teemark.page import blocks as page
+from teemark.page.section import RunSection
 from teemark.studies.answers import answers, table
 from teemark.wording import fmt
 
@@ -79,5 +80,5 @@ def _what(subject: Subject) -> page.Text:
     return tuple(text)
 
 
-headline = Part("headline", "In short", _of)
-measured = Part("measured", "What was measured", _measured)
+headline = RunSection("headline", "In short", _of)
+measured = RunSection("measured", "What was measured", _measured)

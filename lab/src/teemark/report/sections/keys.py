@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from teemark.base.work import KEY_USES, KEYGEN, PKCS11
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
 from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
 from teemark.page.dots import Dot, Row, render
+from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
 BACKENDS = ("tee", "openssl", "keyctl")
@@ -78,7 +79,7 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
         return []
     draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))
     caption = "A dot is a key pair, on a logarithmic scale of the median, which ends each line."
-    return [Chart("New key pairs, beside the median", (caption, *subject.remark), draw)]
+    return [Chart("New key pairs, beside the median", (caption, *remark(subject)), draw)]
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
@@ -136,7 +137,7 @@ def _layers(subject: Subject) -> list[Block]:
     return [Table(columns, rows, note=note, stacked=True)] if rows else []
 
 
-keys = Part(
+keys = RunSection(
     "keys",
     "Signatures, key agreements and key pairs",
     _of,
@@ -144,7 +145,7 @@ keys = Part(
     "result was checked by the other side, or against a published one.",
     "one operation with a key, in the TEE and outside",
 )
-pkcs11 = Part(
+pkcs11 = RunSection(
     "pkcs11",
     "PKCS #11, layer by layer",
     _layers,

@@ -3,8 +3,9 @@
 
 from teemark.doctor.inventory import facts, inventory
 from teemark.doctor.patient import Patient
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Code, Facts, Fold, Quiet, Table, Text, left
+from teemark.page.section import RunSection
 from teemark.wording import fmt
 
 
@@ -81,7 +82,9 @@ def _method(subject: Subject) -> list[Block]:
     return [Facts(tuple(rows))]
 
 
-machine = Part("machine", "The machine", _machine, lead="the board, its software and settings")
-method = Part(
+machine = RunSection(
+    "machine", "The machine", _machine, lead="the board, its software and settings"
+)
+method = RunSection(
     "method", "How it was measured", _method, lambda _: Bullets(RULES), "how samples were taken"
 )

@@ -2,8 +2,9 @@
 """Who did the work of the kernel's and OpenSSL's cases, with the evidence."""
 
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
+from teemark.page.section import RunSection
 from teemark.wording import fmt
 
 
@@ -58,7 +59,7 @@ def _span(sizes: set[int]) -> str:
     return f"at {low}" if low == high else f"from {low} to {high}"
 
 
-offload = Part(
+offload = RunSection(
     "offload",
     "Who did the work",
     _of,

@@ -5,10 +5,11 @@ a board that counts them, whose clock is an emulator's."""
 from collections.abc import Sequence
 from functools import partial
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
 from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
+from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
 ANSWERED = ("sha256", "cpu-1")  # Algorithms whose chart is open
@@ -59,7 +60,7 @@ def chart(
     caption = (
         f"{unit[0].upper()}{unit[1:]} at the median",
         "." if subject.run.icount else interval,
-        *((Strong(f" {fmt.TIMED}"),) if unit == TIMED else subject.remark),
+        *((Strong(f" {fmt.TIMED}"),) if unit == TIMED else remark(subject)),
     )
     draw = partial(charts.throughput, series, unit=unit)
     return Chart(subject.curve(workload, algorithm), caption, draw, _table(subject, group))
@@ -120,7 +121,7 @@ def _intro(subjects: Sequence[Subject]) -> Block:
     return Paragraph((f"Small blocks pay for the call, large ones for the bytes.{lines}",))
 
 
-throughput = Part(
+throughput = RunSection(
     "throughput",
     "From small blocks to large ones",
     _of,

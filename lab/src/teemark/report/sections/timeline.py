@@ -4,10 +4,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
 from teemark.model.timeline import Span, Told, told
 from teemark.page import bars
 from teemark.page.blocks import Block, Chart, Paragraph, Table, left, right
+from teemark.page.section import RunSection, remark
 from teemark.run.records import Timeline
 from teemark.wording import fmt
 
@@ -43,7 +44,7 @@ def _one(record: Timeline, subject: Subject) -> Block:
         return Paragraph((f"{record.case}: the kernel recorded nothing of this run.",))
     amount: Amount = fmt.count if subject.run.icount else fmt.duration
     draw = partial(render, course, record.case, amount=amount)
-    caption = (_caption(record, course, subject, amount), *subject.remark)
+    caption = (_caption(record, course, subject, amount), *remark(subject))
     return Chart(record.case, caption, draw, _table(course, subject, amount))
 
 
@@ -127,7 +128,7 @@ def _pixels(spans: Iterable[Span], scale: float) -> Iterator[tuple[float, int, i
         yield pixel[0].begin * scale, sum(span.ns for span in pixel), len(pixel)
 
 
-timeline = Part(
+timeline = RunSection(
     "timeline",
     "On the CPU and off it",
     _of,

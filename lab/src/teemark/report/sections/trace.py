@@ -3,9 +3,10 @@
 
 from functools import partial
 
-from teemark.findings.subject import Part, Subject
+from teemark.findings.subject import Subject
+from teemark.page import flame, trace_table
 from teemark.page.blocks import Block, Bullets, Chart, Fold, Paragraph, Strong
-from teemark.trace import flame, table
+from teemark.page.section import RunSection
 from teemark.trace.profile import CaseTrace, Trace
 from teemark.wording import fmt
 
@@ -55,29 +56,31 @@ def _once(text: str, shown: set[str]) -> tuple[str, ...]:
 
 def chart(case: CaseTrace, caption: tuple[str, ...] = (HOW_TO_READ,)) -> Chart:
     """Draws the flame graph of a call."""
-    return Chart(case.case, caption, partial(flame.render, case), table.components(case))
+    return Chart(case.case, caption, partial(flame.render, case), trace_table.components(case))
 
 
 def _call(case: CaseTrace, before: CaseTrace | None, top: int, shown: set[str]) -> list[Block]:
-    blocks: list[Block] = [Paragraph((Strong(table.dearest(case)),))]
+    blocks: list[Block] = [Paragraph((Strong(trace_table.dearest(case)),))]
     blocks.append(chart(case, _once(HOW_TO_READ, shown)))
     if before is not None:
-        blocks.append(Paragraph((table.moved(before, case),)))
+        blocks.append(Paragraph((trace_table.moved(before, case),)))
         blocks.append(
             Chart(
                 f"{case.case}: the difference",
                 _once(HOW_TO_COMPARE, shown),
                 partial(flame.render, case, against=before),
-                table.differences(before, case, 2 * top),
+                trace_table.differences(before, case, 2 * top),
             )
         )
-    blocks.append(table.functions(case, "by itself", FIRST))
-    general = (table.HOW_TO_NAMES, table.HOW_TO_DOUBT)
-    remarks = (_once(text, shown) if text in general else (text,) for text in table.remarks(case))
+    blocks.append(trace_table.functions(case, "by itself", FIRST))
+    general = (trace_table.HOW_TO_NAMES, trace_table.HOW_TO_DOUBT)
+    remarks = (
+        _once(text, shown) if text in general else (text,) for text in trace_table.remarks(case)
+    )
     bullets = tuple(filter(None, remarks))
     blocks += [Bullets(bullets)] if bullets else []
-    rankings = tuple(table.functions(case, ranking, top) for ranking in table.RANKINGS)
+    rankings = tuple(trace_table.functions(case, ranking, top) for ranking in trace_table.RANKINGS)
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
 
-trace = Part("trace", "Instruction by instruction", _of, INTRO)
+trace = RunSection("trace", "Instruction by instruction", _of, INTRO)
