@@ -24,6 +24,10 @@ endif
 # No traces: one line on a serial console costs more than what is measured.
 CFG_TEE_TA_LOG_LEVEL ?= 0
 
+# $(call beside,FILES) names sources outside of the TA's folder, given relative to the repository.
+# Absolute names are taken by kits of every version (srcs_ext-y needs 4.5 or newer).
+beside = $(addprefix $(abspath $(ta-root)/..)/,$(1))
+
 ifneq ($(wildcard $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk),)
 
 ifeq ($(PYTHON3),)

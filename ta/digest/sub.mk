@@ -11,10 +11,9 @@ global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
 # It shares these with the normal world and with the other TAs.
-common := $(addprefix common/src/,$(COMMON_DIGEST_SRCS))
-common-ce := $(addprefix common/src/,$(COMMON_CE_SRCS))
-srcs_ext_base-y := ../..
-srcs_ext-y := $(common) $(common-ce) ta/common/command.c
+common := $(call beside,$(addprefix common/src/,$(COMMON_DIGEST_SRCS)))
+common-ce := $(call beside,$(addprefix common/src/,$(COMMON_CE_SRCS)))
+srcs-y += $(common) $(common-ce) $(call beside,ta/common/command.c)
 $(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
 $(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))
