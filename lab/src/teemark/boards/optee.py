@@ -202,15 +202,19 @@ def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) ->
     if copied := own is not None or bool(patches):
         out = builds / f"tree-{optee_tree.digest(tree, patches, words)[:16]}"
     if not (out / "ready").is_file():
-        copy = builds / f"{out.name}.src"
+        # Always in one place: a compiler cache finds a file again by its name.
+        copy, fresh = builds / "making" / "tree", builds / "making" / "out"
         try:
             if copied:
                 optee_tree.copy(tree, patches, copy)
-            _script("optee", str(copy if copied else tree), version, str(out), *words)
-            _check(out)
+            _script("optee", str(copy if copied else tree), version, str(fresh), *words)
+            _check(fresh)
+            shutil.rmtree(out, ignore_errors=True)
+            fresh.rename(out)
         finally:
-            shutil.rmtree(copy, ignore_errors=True)
+            shutil.rmtree(copy.parent, ignore_errors=True)
         (out / "ready").write_text(" ".join(words) + "\n")
+    (out / "ready").touch()  # `teemark releases --prune` keeps those used last
     what = f"OP-TEE {version} {'from source' if own is None else f'of {own}'}"
     changes = [*(patch.name for patch in patches), *([" ".join(words)] if words else [])]
     return _packed(what + "".join(f" with {change}" for change in changes), out, out, own)

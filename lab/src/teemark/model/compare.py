@@ -94,7 +94,7 @@ class Reading:
         it is their median."""
         return median(self.medians) if self.work is None else centre(self.starts)
 
-    @property
+    @cached_property
     def scatter(self) -> float:
         """Returns how far the scatter of samples may move `least`: the interquartile range of its
         start, which is over four standard deviations of the difference of two medians."""
@@ -284,17 +284,15 @@ def _described(run: RunData) -> dict[str, str]:
 
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case that both runs have, and names the cases that only one of them has."""
-    others = readings(second)
-    both = [(reading, others[key]) for key, reading in readings(first).items() if key in others]
+    before, after = readings(first), readings(second)
     if first.icount and second.icount:
-        pairs = shifted([_counted(*pair) for pair in both])
+        pairs = counted(before, after)
     else:
-        pairs = sampled(both)
+        pairs = sampled([(reading, after[key]) for key, reading in before.items() if key in after])
     if first.emulated or second.emulated:
         pairs = [pair if pair.exact else replace(pair, verdict="undecided") for pair in pairs]
-    before, after = first.measured, second.measured
-    lost = tuple(key for key in before if key not in after)
-    new = tuple(key for key in after if key not in before)
+    lost = tuple(key for key in first.measured if key not in second.measured)
+    new = tuple(key for key in second.measured if key not in first.measured)
     return Comparison(first, second, tuple(pairs), lost, new)
 
 
@@ -337,6 +335,12 @@ def slack(figure: float, *readings: Reading) -> tuple[float, float]:
         return LIMIT * figure + apart, math.inf
     step = max(reading.resolution for reading in readings) / loops
     return step + BOOTS * figure + apart, step
+
+
+def counted(before: Mapping[str, Reading], after: Mapping[str, Reading]) -> list[Difference]:
+    """Returns each case that both runs have, with its verdict; both counted instructions."""
+    both = [(reading, after[key]) for key, reading in before.items() if key in after]
+    return shifted([_counted(*pair) for pair in both])
 
 
 def _counted(before: Reading, after: Reading) -> Difference:

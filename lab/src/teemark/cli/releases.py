@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark releases`: OP-TEE version by version."""
+
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from teemark.base import paths
+from teemark.base.console import say
+from teemark.base.errors import DataError, TeemarkError, UsageMistake
+from teemark.boards import config
+from teemark.cli import common
+from teemark.cli.common import option, several, subcommand
+from teemark.exact import record
+from teemark.exact.record import Own
+from teemark.plan import check as plan_check
+from teemark.releases import jumps, points, site, table, versions
+from teemark.releases.jumps import Bisected
+from teemark.releases.points import Kept, Line
+from teemark.releases.versions import Repository, Version
+from teemark.trace import store
+from teemark.trace.difference import changes, in_words
+from teemark.wording import fmt
+
+FUNCTIONS = 5  # Functions that are named for a commit
+
+
+@subcommand("releases")
+def command(
+    *,
+    git: Path | None = option(
+        "--optee-git DIR",
+        "A clone of optee_os, which is only read. Without it nothing is measured: the results in "
+        "--results are shown.",
+        kind=common.TREE,
+    ),
+    first: str = option("--from REF", "The first version.", default="4.0.0"),
+    last: str = option("--to REF", "The last version.", default="HEAD"),
+    step: int | None = option("--every N", "Every Nth commit, not the releases' tags."),
+    plan: str | None = option("--plan NAME", "What to measure. [default: releases]"),
+    ta_path: Path | None = common.ta_option,
+    options: tuple[str, ...] = several(
+        "--optee-option NAME=VALUE", "Build all versions with this option."
+    ),
+    board: str = common.exact_board_option,
+    shard: str | None = option("--shard I/N", "Measure only this part of the versions."),
+    retry: bool = option("--retry", "Try again what couldn't be built or measured."),
+    case: str | None = option(
+        "--bisect CASE", "Find the commit of the largest jump of this case within the versions."
+    ),
+    threshold: str = option(
+        "--threshold SHARE", "Change from one version to the next that is a jump.", default="5%"
+    ),
+    merged: tuple[Path, ...] = several(
+        "--merge DIR", "Take over the results of another folder.", kind=common.FOLDER
+    ),
+    prune: int | None = option("--prune N", "Then keep only the N builds of OP-TEE used last."),
+    site_folder: Path | None = option(
+        "--site FOLDER", "Write a site of all results there.", kind=common.FOLDER
+    ),
+    out: Path | None = option(
+        "--results DIR", "Folder of the results. [default: runs/releases]", kind=common.FOLDER
+    ),
+    everything: bool = common.all_option,
+    form: str = common.form_option("markdown"),
+    output: Path | None = common.output_option,
+) -> int:
+    """Build versions of OP-TEE, boot each, measure the plan, and say where calls became dearer.
+
+    Each version is built with one compiler and one configuration, and our Trusted Applications
+    with its kit. A version that can't be built, booted or measured is in the table with its reason.
+    Results are kept by content in --results: an interrupted command goes on where it was, and what
+    was measured once is not measured again. --bisect halves the commits between two neighbours, and
+    passes over commits that can't be measured.
+
+    Exit status: 0 fine; 1 if a version couldn't be measured; 2 for a mistake on the command line.
+    """
+    limit = common.parse_limit(threshold).share
+    if limit is None:
+        raise UsageMistake(f"--threshold {threshold} is no share", hint="such as 5%")
+    place = out or paths.runs() / "releases"
+    if git is None and (case or shard or retry or ta_path):
+        raise UsageMistake("that takes versions to measure", hint="name a clone by --optee-git")
+    if merged:
+        say(f"teemark: {fmt.plural(points.merge(place, merged), 'result')} taken over")
+    if git is not None:
+        own = Own(*common.load(ta_path, plan or (None if ta_path else "releases")))
+        plan_check.check(own.plan)
+        file = record.with_optee(config.find(board), None, ())
+        line = Line(file, Repository(git), own.plan, place, own, options)
+        ends = line.repository.version(first), line.repository.version(last)
+        if step is not None:
+            chosen = line.repository.every(first, last, step)
+        else:
+            chosen = line.repository.releases(first, last)
+        chosen = versions.part(chosen, shard)
+        measured = [line.measure(version, retry=retry) for version in chosen]
+        if case is not None:
+            _bisect(line, case, [kept for kept in measured if kept.run], limit, ends)
+    shown = points.releases(place)
+    if prune is not None:
+        say(f"teemark: {fmt.plural(points.prune(prune), 'build')} removed")
+    if not shown:
+        raise DataError(f"{place} has no results", hint="measure versions: --optee-git DIR")
+    found, made = jumps.jumps(shown, limit), jumps.bisections(place)
+    if site_folder is not None:
+        site.write(site_folder, shown, found, made, limit)
+        say(f"teemark: site: {site_folder / 'index.html'}")
+    blocks = partial(table.blocks, shown, found, made, everything=everything or form == "markdown")
+    common.put_blocks(form, output, blocks, partial(table.data, shown, found, made))
+    return 1 if any(kept.point.reason for kept in shown) else 0
+
+
+def _bisect(
+    line: Line, case: str, measured: Sequence[Kept], limit: float, ends: tuple[Version, Version]
+) -> None:
+    """Finds the commit of a case's largest jump, and keeps the outcome with the results."""
+    if case not in line.asked.keys:
+        raise UsageMistake(
+            f"{line.asked.name} has no case {case}",
+            hint=f"`teemark plan show {line.asked.name}` lists its cases",
+        )
+    found = [jump for jump in jumps.jumps(measured, limit) if jump.pair.case == case]
+    if not found:
+        raise DataError(
+            f"{case} has no jump from {ends[0].name} to {ends[1].name}",
+            hint="a smaller one may be asked for by --threshold 1%",
+        )
+    around = found[0].before.point.version, found[0].after.point.version
+    commits = [line.repository.version(each) for each in line.repository.between(*around)]
+    say(f"teemark: {case}: {len(commits)} commits from {around[0].name} to {around[1].name}")
+
+    def costs(version: Version) -> float | None:
+        value = line.measure(version, release=False).cost(case)
+        figure = "not measured" if value is None else f"{table.figure(value)} instructions"
+        say(f"teemark: {version.name} {version.date} {version.title[:60]}: {figure}")
+        return value
+
+    made = jumps.bisect(case, around, commits, costs)
+    if len(made.found) == 1:
+        before = next(
+            (commits[at - 1] for at in range(1, len(commits)) if commits[at] == made.found[0]),
+            around[0],
+        )
+        made = _with_functions(line, made, before)
+    jumps.keep(line.place, made)
+
+
+def _with_functions(line: Line, made: Bisected, before: Version) -> Bisected:
+    """Returns the bisection with the functions that changed, by traces of both sides."""
+    import msgspec
+
+    traces = []
+    for version in (before, made.found[0]):
+        folder = line.folder(version) / "trace"
+        if (kept := store.find(folder)) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                images = line.build(version).optee.images
+                file = record.with_optee(line.file, str(images.parent), ())
+                kept = record.record(
+                    file, [made.case], folder, 1, own=line.own, beginning=True
+                ).trace
+            except TeemarkError as error:
+                say(f"teemark: no functions: {error.message}")
+                return made
+        traces.append(kept.case(made.case))
+    if traces[0] is None or traces[1] is None:
+        return made
+    words = in_words(changes(traces[0], traces[1]), FUNCTIONS)
+    return msgspec.structs.replace(made, functions=words)

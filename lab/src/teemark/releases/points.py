@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What was measured of each version, kept in a folder by content: the same sources, options, plan
+and programs are measured once, and results of several machines are merged by copying folders."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from teemark.base import paths
+from teemark.base.console import json_text, say, working
+from teemark.base.errors import BoardError, DataError, TeemarkError
+from teemark.base.files import write_whole
+from teemark.boards import VirtualBoard, own_ta
+from teemark.boards.config import BoardFile
+from teemark.boards.optee import compiler
+from teemark.exact import record
+from teemark.exact.record import Own
+from teemark.measure import runner
+from teemark.model.compare import Reading, readings
+from teemark.plan.file import Plan, case_lines
+from teemark.releases.versions import Repository, Version
+from teemark.run import reader
+from teemark.run.reader import RUN_FILE, RunData
+from teemark.run.records import Commit
+
+FILE = "version.json"
+
+FASTER = "CFG_BUILD_IN_TREE_TA=n"
+"""Leaves out OP-TEE's own TAs, a fifth of the build: no case here needs them."""
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """One version's result, beside its run if it could be measured."""
+
+    version: Version
+    release: bool  # False: a bisection measured it, and it is no point of the line
+    reason: str = ""  # Why it wasn't measured, or not whole
+    plan: str
+    board: str
+    compiler: str
+    options: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()  # Our options that this version doesn't know, with their values
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A version's result and the folder that has it."""
+
+    folder: Path
+    point: Point
+    run: RunData | None = None
+
+    @property
+    def name(self) -> str:
+        return self.point.version.name
+
+    @cached_property
+    def readings(self) -> dict[str, Reading]:
+        """Returns what the run measured, by case; {} without a run."""
+        return readings(self.run) if self.run is not None else {}
+
+    def cost(self, case: str) -> float | None:
+        """Returns the instructions of a case; None if they weren't counted."""
+        reading = self.readings.get(case)
+        return reading.least if reading is not None and reading.steady else None
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is measured, and how: the same for all versions."""
+
+    file: BoardFile
+    repository: Repository
+    asked: Plan
+    place: Path
+    """The folder of the results."""
+    own: Own = field(default_factory=Own)
+    options: tuple[str, ...] = ()
+
+    def folder(self, version: Version) -> Path:
+        """Returns the folder of a version's result. Its name has the digest of all that decides
+        the figures: sources, options, compiler, board, plan, and our programs and TAs."""
+        lines = case_lines(self.asked.cases), *(step.key for step in self.asked.teehash)
+        words = (version.tree, *sorted(self.options), compiler(), str(self.file.config), *lines)
+        digest = hashlib.sha256("\0".join((*words, _ours())).encode()).hexdigest()
+        return self.place / f"{re.sub(r'[^A-Za-z0-9_.-]', '-', version.name)}-{digest[:12]}"
+
+    def measure(self, version: Version, *, release: bool = True, retry: bool = False) -> Kept:
+        """Returns a version's result, after building, booting and measuring it if necessary. A
+        version that can't be built or booted is a result with its reason."""
+        folder = self.folder(version)
+        kept = read(folder)
+        if kept is not None and not (retry and kept.point.reason):
+            if release and not kept.point.release:
+                self._write(folder, msgspec.structs.replace(kept.point, release=True))
+            return kept
+        shutil.rmtree(folder, ignore_errors=True)  # of a command that was interrupted
+        point = Point(
+            version=version,
+            release=release,
+            plan=self.asked.name,
+            board=self.file.name,
+            compiler=compiler(),
+            options=self.options,
+        )
+        try:
+            board = self.build(version)
+            unread = board.optee.images.parent / "unread"
+            if unread.is_file():
+                point = msgspec.structs.replace(point, unread=tuple(unread.read_text().split()))
+            self._run(board, version, folder)
+        except (BoardError, DataError) as error:
+            point = msgspec.structs.replace(point, reason=_why(error))
+            say(f"teemark: {version.name}: {point.reason}")
+        self._write(folder, point)
+        made = read(folder)
+        assert made is not None
+        return made
+
+    def build(self, version: Version) -> VirtualBoard:
+        """Returns a board, not yet booted, with a build of the version."""
+        faster = (FASTER,) if self.repository.has(version, FASTER.partition("=")[0]) else ()
+        with self.repository.checked_out(version) as tree:
+            board = VirtualBoard(record.with_optee(self.file, str(tree), (*faster, *self.options)))
+            with working(f"building OP-TEE {version.name} …"):
+                board.optee  # noqa: B018 - builds it, while its source is there
+        return board
+
+    def _run(self, board: VirtualBoard, version: Version, folder: Path) -> None:
+        guest = own_ta.build_for(self.own.ta, self.asked.ta, board)
+        with (
+            own_ta.ready_board(board, guest),
+            working(f"{self.asked.name} on OP-TEE {version.name} …"),
+        ):
+            outcome = runner.measure(
+                board,
+                self.asked,
+                folder,
+                runner.Watcher(),
+                commit=Commit(hash=version.commit),
+                labels={"optee": version.name, "date": version.date},
+            )
+        if outcome.error is not None:
+            raise outcome.error
+
+    def _write(self, folder: Path, point: Point) -> None:
+        write_whole(folder / FILE, json_text(msgspec.to_builtins(point)))
+
+
+def _why(error: TeemarkError) -> str:
+    """Returns an error in one line: its first, and what a compiler said in the others."""
+    first, *others = error.message.strip().split("\n")
+    said = next((line.strip() for line in others if "rror" in line), "")
+    return " ".join(filter(None, (first.partition(" (above: ")[0], said)))
+
+
+def _ours() -> str:
+    """Returns a digest of what measures: the TAs' sources, and teebench as it was built."""
+    sha256 = hashlib.sha256()
+    sources = (
+        path
+        for top in ("ta", "common")
+        for path in sorted((paths.root() / top).rglob("*"))
+        if path.suffix in (".c", ".h", ".mk") and "tests" not in path.parts
+    )
+    for path in (*sources, paths.built_programs("aarch64") / "teebench"):
+        if path.is_file():
+            sha256.update(path.read_bytes())
+    return sha256.hexdigest()
+
+
+def read(folder: Path) -> Kept | None:
+    """Returns the result in a folder; None if there is none, or only part of one."""
+    try:
+        point = msgspec.json.decode((folder / FILE).read_bytes(), type=Point)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(f"{folder / FILE}: can't be read: {error}") from None
+    has_run = not point.reason and (folder / RUN_FILE).is_file()
+    return Kept(folder, point, reader.read(folder) if has_run else None)
+
+
+def releases(place: Path) -> list[Kept]:
+    """Returns the results of a folder that are points of its line, in the order of the versions:
+    by date, and for each version the newest result."""
+    found: dict[str, tuple[float, Kept]] = {}
+    for file in sorted(place.glob(f"*/{FILE}")):
+        kept = read(file.parent)
+        if kept is None or not kept.point.release:
+            continue
+        age = file.stat().st_mtime
+        if kept.name not in found or found[kept.name][0] < age:
+            found[kept.name] = age, kept
+    return sorted((kept for _, kept in found.values()), key=_order)
+
+
+def _order(kept: Kept) -> tuple[str, tuple[int, ...]]:
+    numbers = tuple(map(int, re.findall(r"\d+", kept.name)[:3]))
+    return kept.point.version.date, numbers
+
+
+def merge(place: Path, others: Iterable[Path]) -> int:
+    """Copies the results of other folders that `place` lacks; returns how many."""
+    copied = 0
+    for other in others:
+        files = sorted(other.glob(f"*/{FILE}"))
+        if not files:
+            raise DataError(f"{other} has no results of versions", hint="such as runs/releases")
+        for file in files:
+            target = place / file.parent.name
+            if not (target / FILE).is_file():
+                fresh = place / f".{target.name}.new"
+                shutil.rmtree(fresh, ignore_errors=True)
+                shutil.copytree(file.parent, fresh)
+                shutil.rmtree(target, ignore_errors=True)
+                fresh.rename(target)
+                copied += 1
+    return copied
+
+
+def prune(keep: int) -> int:
+    """Removes all but the `keep` builds of OP-TEE that were used last; returns how many. Results
+    stay: a version that was measured isn't built again."""
+    ready = sorted(
+        paths.optee_builds().glob("tree-*/ready"), key=lambda file: -file.stat().st_mtime
+    )
+    for file in ready[keep:]:
+        file.unlink()  # first: half a build is no build
+        shutil.rmtree(file.parent, ignore_errors=True)
+    return len(ready[keep:])
+
+
+def whole(points: Sequence[Kept]) -> list[Kept]:
+    """Returns the results that have a run."""
+    return [kept for kept in points if kept.run is not None]

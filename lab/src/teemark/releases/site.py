@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A static site of the versions: an overview, a page for each call, any two versions compared, a
+feed of jumps, and the data. It opens from a folder, without a server."""
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from html import escape
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from teemark.base.console import json_text
+from teemark.base.errors import UsageMistake
+from teemark.base.files import write_whole
+from teemark.model.compare import counted
+from teemark.page.bars import FONT, NARROW, WIDE, label, picture
+from teemark.releases import table
+from teemark.releases.jumps import Bisected, Jump, cases, explained
+from teemark.releases.points import Kept, whole
+from teemark.report.comparison import SIGN, signed
+from teemark.version import __version__
+from teemark.wording import fmt
+
+MARK = ".teemark-site"
+"""The file that says that a folder's content may be replaced."""
+
+SPARK = (240, 28)  # Width and height of a line in the overview, in pixels
+ATOM = "http://www.w3.org/2005/Atom"
+
+
+@dataclass(frozen=True)
+class Site:
+    points: Sequence[Kept]
+    jumps: Sequence[Jump]
+    bisections: Sequence[Bisected]
+    threshold: float
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [kept.name for kept in whole(self.points)]
+
+    @cached_property
+    def costs(self) -> dict[str, list[float | None]]:
+        """Returns each call's instructions in each measured version."""
+        measured = whole(self.points)
+        return {case: [kept.cost(case) for kept in measured] for case in cases(self.points)}
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Yields the site's files: their paths and contents."""
+        import jinja2
+
+        environment = jinja2.Environment(
+            loader=jinja2.ChoiceLoader(
+                [
+                    jinja2.PackageLoader("teemark.releases", "templates"),
+                    jinja2.PackageLoader("teemark.page", "templates"),
+                ]
+            ),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.globals |= {"version": __version__, "up": ""}
+
+        def page(name: str, title: str, lead: str, **more: Any) -> str:
+            template = environment.get_template(f"{name}.html.j2")
+            return template.render(page=name, title=title, lead=lead, **more)
+
+        css = [environment.get_template(f"{name}.css").render() for name in ("report", "site")]
+        yield "style.css", "\n".join(css)
+        yield "data.json", json_text(table.data(self.points, self.jumps, self.bisections))
+        yield "jumps.xml", self._feed()
+        yield (
+            "index.html",
+            page(
+                "index",
+                "What calls into OP-TEE cost, version by version",
+                table.answer(self.points, self.jumps),
+                **self._overview(),
+            ),
+        )
+        first = "Pick two versions: each call, by the judge of `teemark compare`."
+        yield "compare.html", page("compare", "Two versions of OP-TEE", first, data=self._pairs())
+        for case in self.costs:
+            lead = f"Instructions of a call in {fmt.plural(len(self.names), 'version')} of OP-TEE."
+            yield address(case), page("case", case, lead, **self._case(case), up="../")
+
+    def _overview(self) -> dict[str, Any]:
+        return {
+            "first": self.names[0],
+            "last": self.names[-1],
+            "threshold": fmt.percent(self.threshold),
+            "jumps": [self._jump(jump) for jump in self.jumps],
+            "cases": [
+                {
+                    "name": case,
+                    "page": address(case),
+                    "spark": self._course(case, *SPARK),
+                    "first": table.figure(costs[0]),
+                    "last": table.figure(costs[-1]),
+                    "change": _change(costs[0], costs[-1]),
+                }
+                for case, costs in self.costs.items()
+            ],
+            "versions": [kept.point for kept in self.points],
+            "notes": table.notes(self.points),
+        }
+
+    def _jump(self, jump: Jump) -> dict[str, str]:
+        one = explained(jump, self.bisections)
+        return {
+            "case": jump.pair.case,
+            "page": address(jump.pair.case),
+            "before": jump.before.name,
+            "after": jump.after.name,
+            "from": table.figure(jump.pair.first.value),
+            "to": table.figure(jump.pair.second.value),
+            "verdict": jump.pair.verdict,
+            "change": f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}",
+            "commit": table.commit(one) if one is not None else "",
+        }
+
+    def _of(self, case: str) -> list[Jump]:
+        found = [jump for jump in self.jumps if jump.pair.case == case]
+        return sorted(found, key=lambda jump: self.names.index(jump.after.name))
+
+    def _course(self, case: str, width: int, height: int, top: int = 0) -> str:
+        """Draws a call's course as steps, on a logarithmic scale, with a mark at each jump. With
+        room at the top, also the jumps' sizes and the versions' names."""
+        values = [(place, value) for place, value in enumerate(self.costs[case]) if value]
+        low, high = (math.log(end(value for _, value in values)) for end in (min, max))
+        middle, half = (low + high) / 2, max((high - low) / 2, 0.05)
+        step = width / len(self.names)
+
+        def y(value: float) -> float:
+            return top + (height - top) / 2 * (1 - 0.9 * (math.log(value) - middle) / half)
+
+        path = "".join(
+            f"{'L' if place else 'M'}{step * at:.4g} {y(value):.4g}H{step * (at + 1):.4g}"
+            for place, (at, value) in enumerate(values)
+        )
+        made = [f'<path d="{path}"/>']
+        for jump in self._of(case):
+            x, told = step * self.names.index(jump.after.name), escape(self._words(jump))
+            at = f'cx="{x:.4g}" cy="{y(jump.pair.second.value):.4g}"'
+            made.append(
+                f'<circle class="{jump.pair.verdict}" {at} r="4"><title>{told}</title></circle>'
+            )
+            if top:
+                change = f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}"
+                side = "end" if x > width * 0.7 else "start"
+                made.append(label(x, y(jump.pair.second.value) - FONT - 8, change, side, "ink"))
+        if not top:
+            spoken = "; ".join(map(self._words, self._of(case))) or "no jump"
+            return picture(width, height, made, spoken)
+        every = max(1, math.ceil(FONT * 4 * len(self.names) / width))
+        for place in range(len(self.names) - 1, -1, -every):
+            made.append(label(step * (place + 0.5), height + 6, self.names[place], "middle"))
+        return picture(width, height + 30, made)
+
+    def _words(self, jump: Jump) -> str:
+        told = self._jump(jump)
+        return f"{told['after']}: {told['change']}" + (
+            f", {told['commit']}" if told["commit"] else ""
+        )
+
+    def _case(self, case: str) -> dict[str, Any]:
+        costs = self.costs[case]
+        found = self._of(case)
+        at = {self.names.index(jump.after.name): jump for jump in found}
+        rows = []
+        for before, place in pairwise((None, *range(len(costs)))):
+            change = _change(costs[before], costs[place]) if before is not None else ""
+            verdict = at[place].pair.verdict if place in at else ""
+            rows.append((self.names[place], table.figure(costs[place]), change, verdict))
+        return {
+            "wide": self._course(case, WIDE, 300, 30),
+            "narrow": self._course(case, NARROW, 220, 30),
+            "jumps": [self._jump(jump) for jump in found],
+            "figures": rows,
+        }
+
+    def _pairs(self) -> str:
+        """Returns the data of the page that compares, as JSON that may stand in HTML."""
+        verdicts = {}
+        for (a, first), (b, second) in combinations(enumerate(whole(self.points)), 2):
+            judged = {pair.case: pair.verdict for pair in counted(first.readings, second.readings)}
+            verdicts[f"{a}-{b}"] = "".join(judged.get(case, "-")[0] for case in self.costs)
+        data = {
+            "versions": self.names,
+            "cases": list(self.costs),
+            "pages": [address(case) for case in self.costs],
+            "costs": list(self.costs.values()),
+            "verdicts": verdicts,
+        }
+        return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+    def _feed(self) -> str:
+        """Returns an Atom feed with an entry for each jump, the newest version first."""
+        entries = []
+        for jump in sorted(self.jumps, key=lambda jump: -self.names.index(jump.after.name)):
+            told, version = self._jump(jump), jump.after.point.version
+            tag = f"urn:teemark:{version.commit}:{jump.pair.case}"
+            title = f"{told['case']} {told['change']} with OP-TEE {told['after']}"
+            text = f"{told['from']} to {told['to']} instructions. {told['commit']}"
+            entries.append(
+                f"<entry><id>{escape(tag)}</id><title>{escape(title)}</title>"
+                f"<updated>{version.date}T00:00:00Z</updated><link href={quoteattr(told['page'])}/>"
+                f"<summary>{escape(text)}</summary></entry>"
+            )
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        head = "<title>Jumps of OP-TEE's costs</title><author><name>teemark</name></author>"
+        return (
+            f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{ATOM}">'
+            f"<id>urn:teemark:releases</id><updated>{now}</updated>{head}{''.join(entries)}</feed>\n"
+        )
+
+
+def address(case: str) -> str:
+    """Returns the path of a call's page."""
+    return f"calls/{re.sub(r'[^A-Za-z0-9.-]+', '-', case)}.html"
+
+
+def _change(before: float | None, after: float | None) -> str:
+    if not before or after is None:
+        return fmt.NONE
+    return signed(after / before - 1) if after != before else "0"
+
+
+def write(
+    folder: Path,
+    points: Sequence[Kept],
+    found: Sequence[Jump],
+    made: Sequence[Bisected],
+    threshold: float,
+) -> None:
+    """Writes the site into a folder: an empty one, or one that has such a site, which it replaces.
+    Raises UsageMistake if the folder has anything else, or if no version was measured."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise UsageMistake(f"{folder} has other files", hint="name a new folder by --site")
+    if not whole(points):
+        raise UsageMistake(
+            "no version was measured, so there is no site", hint="--retry tries again"
+        )
+    files = list(Site(points, found, made, threshold).files())
+    shutil.rmtree(folder / "calls", ignore_errors=True)
+    write_whole(folder / MARK, "")
+    for name, content in files:
+        write_whole(folder / name, content)
