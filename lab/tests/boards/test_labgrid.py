@@ -407,8 +407,8 @@ def test_a_pattern_names_each_place_that_is_like_it(farm: Farm) -> None:
         boards.named(["labgrid:rpi*"])
 
 
-def place(text: str) -> labgrid.Place:
-    return labgrid.Place("desk", text)
+def place(text: str) -> labgrid.FarmPlace:
+    return labgrid.FarmPlace("desk", text)
 
 
 def test_what_the_board_file_says_holds_before_the_place() -> None:

@@ -32,10 +32,10 @@ from teemark.base import paths
 from teemark.base.errors import BoardError, BoardHangs, CommandFailed, TeeHangs
 from teemark.boards import VirtualBoard, answers, build, config, shell, tas
 from teemark.boards.install import ensure_installed, remove
-from teemark.boards.instances import Process, new_instance
+from teemark.boards.instances import LocalProcess, new_instance
 from teemark.doctor import look
 from teemark.measure import runner, silence, teehash_steps
-from teemark.plan.file import Step, parse_plan
+from teemark.plan.file import HashStep, parse_plan
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -219,7 +219,7 @@ BOARDS = (
 
 
 def _run(board: FakeBoard, folder: Path) -> str:
-    outcome = runner.measure(board, PLAN, folder / "run", runner.Watcher(), limit_s=60)
+    outcome = runner.measure(board, PLAN, folder / "run", runner.RunListener(), limit_s=60)
     return str(outcome.error.message) if outcome.error else ""
 
 
@@ -230,7 +230,7 @@ def _quiet(board: FakeBoard, folder: Path) -> str:
 
 
 def _hash(board: FakeBoard, _folder: Path) -> str:
-    found = list(teehash_steps.records(board, (Step(4096, runs=1),), 5))
+    found = list(teehash_steps.records(board, (HashStep(4096, runs=1),), 5))
     return " ".join(str(getattr(record, "reason", "")) for record in found)
 
 
@@ -428,7 +428,7 @@ def test_a_boards_cpu_time_never_falls() -> None:
     ) as qemu:
         assert qemu.stdin is not None
         assert qemu.stdout is not None
-        virtual._process = Process.of(qemu.pid)
+        virtual._process = LocalProcess.of(qemu.pid)
         assert qemu.stdout.readline() == b"worked\n"
         before = virtual.cpu_seconds()
         qemu.stdin.write(b"\n")
@@ -456,7 +456,7 @@ def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(
     teebench(programs, f"cat {tmp_path}/lines; exec sleep 60")
     fake = FakeBoard(programs)
     monkeypatch.setattr(fake, "consoles_last", virtual.consoles_last)
-    outcome = runner.measure(fake, PLAN, tmp_path / "run", runner.Watcher(), limit_s=0.5)
+    outcome = runner.measure(fake, PLAN, tmp_path / "run", runner.RunListener(), limit_s=0.5)
     shutil.rmtree(virtual.instance.directory)
     last = "\n".join(f"line {number}" for number in range(29, 40))
     said = f"-- console, last lines of {logs[0]}:\n{last}\nOops\n"

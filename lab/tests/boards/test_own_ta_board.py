@@ -38,7 +38,7 @@ def measured(board: VirtualBoard, text: str, folder: Path, ta: Path | None = Non
     own = own_ta.find(ta) if ta is not None else None
     built = own_ta.build_for(own, plan.ta, board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
-        outcome = runner.measure(board, plan, folder / "run", runner.Watcher())
+        outcome = runner.measure(board, plan, folder / "run", runner.RunListener())
     assert outcome.error is None
     return reader.read(outcome.file)
 

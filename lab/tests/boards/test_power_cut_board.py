@@ -159,7 +159,7 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             board.script(f"({WRITE}) >/dev/null 2>&1 </dev/null &")
             directory = tmp_path / f"run-{n}"
             with ThreadPoolExecutor(1) as other:
-                run = other.submit(runner.measure, board, PLAN, directory, runner.Watcher())
+                run = other.submit(runner.measure, board, PLAN, directory, runner.RunListener())
                 limit = time.monotonic() + 60
                 while not run.done() and not _has_sample(directory):
                     assert time.monotonic() < limit, "the run never began"

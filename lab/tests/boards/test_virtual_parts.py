@@ -158,10 +158,10 @@ def instance_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "run"
 
 
-def gone() -> instances.Process:
+def gone() -> instances.LocalProcess:
     """A process that has ended."""
     process = sleeper()
-    known = instances.Process.of(process.pid)
+    known = instances.LocalProcess.of(process.pid)
     assert known is not None
     process.kill()
     process.wait()
@@ -169,9 +169,9 @@ def gone() -> instances.Process:
 
 
 def note(
-    instance: Instance, qemu_process: instances.Process, *, kept: bool, ready: bool, mine: bool
+    instance: Instance, qemu_process: instances.LocalProcess, *, kept: bool, ready: bool, mine: bool
 ) -> None:
-    me = instances.Process.of(os.getpid())
+    me = instances.LocalProcess.of(os.getpid())
     assert me is not None
     owner = me if mine else gone()
     instances.write(instance, instances.State(kept, ready, 1, qemu_process, owner))
@@ -179,11 +179,11 @@ def note(
 
 
 def test_a_reused_pid_is_another_process() -> None:
-    me = instances.Process.of(os.getpid())
+    me = instances.LocalProcess.of(os.getpid())
     assert me is not None
     assert me.alive
-    assert not instances.Process(me.pid, me.started + 1).alive
-    assert instances.Process.of(2**22 + 1) is None
+    assert not instances.LocalProcess(me.pid, me.started + 1).alive
+    assert instances.LocalProcess.of(2**22 + 1) is None
     assert not gone().alive
 
 
@@ -203,7 +203,7 @@ def test_sweep_ends_what_nobody_owns(
 ) -> None:
     instance = instances.new_instance("b", kept=kept)
     with sleeper() as process:
-        known = instances.Process.of(process.pid)
+        known = instances.LocalProcess.of(process.pid)
         assert known is not None
         note(instance, known, kept=kept, ready=ready, mine=mine)
         instances.sweep()
@@ -244,7 +244,7 @@ def test_stale_state_is_not_a_running_board(instance_folder: Path) -> None:
 def test_take_down_ends_it(instance_folder: Path) -> None:
     instance = instances.new_instance("b", kept=True)
     with sleeper() as process:
-        known = instances.Process.of(process.pid)
+        known = instances.LocalProcess.of(process.pid)
         assert known is not None
         note(instance, known, kept=True, ready=True, mine=False)
         found = instances.running_kept("b")

@@ -163,7 +163,7 @@ def test_explain_takes_a_message_apart(
     """The TEE's part is what the broker takes more than without a plugin."""
     data = read(APART, monkeypatch, tmp_path)
     (one,) = subjects([data], [None])[0].breakdowns
-    parts = {part.name: value.value for part, value in one.known}
+    parts = {part.name: value.value for part, value in one.known_parts}
     expected = {"publisher": 40000, "broker": 150000, "sealing": 120000, "subscribers": 190000}
     assert parts == expected | {"unexplained": 0}
     assert cli.run(["explain", str(tmp_path)]) == 0
@@ -177,7 +177,7 @@ def test_without_the_plain_broker_its_part_is_not_told(
     found = {key: values for key, values in APART.items() if "plain" not in key}
     (one,) = subjects([read(found, monkeypatch, tmp_path)], [None])[0].breakdowns
     assert {part.name for part in one.parts if part.value is None} == {"broker", "sealing"}
-    left = [value.value for part, value in one.known if part.name == "unexplained"]
+    left = [value.value for part, value in one.known_parts if part.name == "unexplained"]
     assert left == [500000 - 40000 - 190000]
 
 

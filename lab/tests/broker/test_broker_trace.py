@@ -8,7 +8,7 @@ import pytest
 from teemark.boards import config
 from teemark.broker.trace import parts, record
 from teemark.cli import main as cli
-from teemark.trace.profile import CaseTrace, Function, Node, Sample
+from teemark.trace.profile import CaseTrace, Function, Node, TracedSample
 
 FUNCTIONS = (
     Function("EL0", "tz_bench", "cost_of_one"),  # 0
@@ -46,7 +46,7 @@ def test_threads_are_told_apart_by_what_runs_in_them() -> None:
         Node(13, 10, 4, 1),
     )
     total = sum(node.self for node in nodes)
-    table = parts(CaseTrace("broker", total, (Sample(total, None),), FUNCTIONS, nodes))
+    table = parts(CaseTrace("broker", total, (TracedSample(total, None),), FUNCTIONS, nodes))
     assert [row[:4] for row in table.rows] == [
         ("broker", "S-EL0", "TA broker: crypto", "60"),
         ("broker", "S-EL0", "TA broker", "50"),

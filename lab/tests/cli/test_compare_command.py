@@ -19,7 +19,7 @@ from teemark.report import comparison
 from teemark.report.comparison import amount, compared, subject
 from teemark.run import reader
 from teemark.trace import store
-from teemark.trace.profile import CaseTrace, Function, Node, Sample, Trace
+from teemark.trace.profile import CaseTrace, Function, Node, Trace, TracedSample
 from teemark.wording import fmt
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
@@ -333,7 +333,9 @@ def test_traces_say_which_function(
 
     def trace(own: int) -> Trace:
         nodes = (Node(-1, 0, 100, 1), Node(0, 1, own, 1))
-        case = CaseTrace("oneshot/sha256/ta-c/64", 100 + own, (Sample(1, 1),), functions, nodes)
+        case = CaseTrace(
+            "oneshot/sha256/ta-c/64", 100 + own, (TracedSample(1, 1),), functions, nodes
+        )
         return Trace(1, "OP-TEE", (case,))
 
     folders = [Path(put(name, EXACT)) for name in ("a", "b")]

@@ -127,7 +127,7 @@ def test_readme_shows_what_the_exact_board_gives(
 
     def measured(folder: Path) -> list[str]:
         ensure_installed(qemu_v8_icount)
-        outcome = runner.measure(qemu_v8_icount, plan, folder, runner.Watcher())
+        outcome = runner.measure(qemu_v8_icount, plan, folder, runner.RunListener())
         assert outcome.error is None
         return differences(text, bench.shown(reader.read(outcome.file)))
 

@@ -81,7 +81,7 @@ def measured(
     built = own_ta.build_for(ta, plan.ta, board)
     ensure_installed(board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
-        outcome = runner.measure(board, plan, folder, runner.Watcher(), options=("--no-watch",))
+        outcome = runner.measure(board, plan, folder, runner.RunListener(), options=("--no-watch",))
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None
@@ -344,7 +344,7 @@ def test_a_digest_is_explained_to_within_2_percent(
     ensure_installed(qemu_v8_icount)
     plan = load_plan(str(tmp_path / "explained.toml"))
     runner.measure(
-        qemu_v8_icount, plan, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
+        qemu_v8_icount, plan, tmp_path / "run", runner.RunListener(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     found = {one.key: one for one in breakdowns(run, models.build(run))}
@@ -375,7 +375,7 @@ def test_injected_causes_are_put_where_they_are(
     calls = tuple(case for case in plan.cases if case.work.workload != "oneshot")
     plan = replace(plan, cases=calls)
     runner.measure(
-        qemu_v8_icount, plan, tmp_path / "run", runner.Watcher(), options=("--trace-events",)
+        qemu_v8_icount, plan, tmp_path / "run", runner.RunListener(), options=("--trace-events",)
     )
     run = reader.read(tmp_path / "run")
     both = inside.Both(run, Trace(1, "not traced", ()))

@@ -26,7 +26,7 @@ from teemark.exact.record import Own
 from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT, Limit, compare
 from teemark.plan.file import Plan
 from teemark.run.reader import RunData
-from teemark.trace.profile import CaseTrace, Function, Node, Sample
+from teemark.trace.profile import CaseTrace, Function, Node, TracedSample
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 BY = {"compiler": "gcc 12", "optee": "4.5"}
@@ -108,7 +108,7 @@ def test_a_small_function_that_grew_is_named() -> None:
     changes = function_changes(listed(whole), after)
     assert changes == [("EL0", "stream", 28_800), (*OTHERS, -800), ("EL1", "read", 100)]
     parts = [
-        CaseTrace("x", 0, (Sample(1, None),) * count, (Function("EL0", "a", "b"),), (node,))
+        CaseTrace("x", 0, (TracedSample(1, None),) * count, (Function("EL0", "a", "b"),), (node,))
         for node, count in (
             (Node(-1, 0, 10, 1), 3),
             (Node(-1, 0, 100, 1), 21),

@@ -14,11 +14,11 @@ from teemark.base.errors import BoardError, UsageMistake
 from teemark.boards import config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
 from teemark.exact import pull_request, record
-from teemark.exact.record import Traced
+from teemark.exact.record import TracedRun
 from teemark.page import markdown
 from teemark.run import reader
 from teemark.run.records import Firmware
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Sample, Trace
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Trace, TracedSample
 from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
@@ -130,20 +130,20 @@ def test_what_is_no_git_tree_of_op_tee_is_said(tree: Path, tmp_path: Path) -> No
     assert len(short) >= 7
 
 
-def traced(memset: int, setting: str = "y", key: str = EMPTY) -> Traced:
+def traced(memset: int, setting: str = "y", key: str = EMPTY) -> TracedRun:
     functions = (Function("EL0", "x", "main"), Function("S-EL1", "core: memset", "memset"))
     case = CaseTrace(
-        key, 1000 + memset, (Sample(1000 + memset, None),), functions,
+        key, 1000 + memset, (TracedSample(1000 + memset, None),), functions,
         (Node(-1, 0, 1000, 1), Node(0, 1, memset, 3)),
     )  # fmt: skip
     run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
     assert run.run is not None
     core = Firmware(name="OP-TEE", sha256="0", configuration={"CFG_X": setting})
     header = msgspec.structs.replace(run.run, firmware=(core,))
-    return Traced(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)))
+    return TracedRun(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)))
 
 
-def comment(base: Traced, head: Traced, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:
+def comment(base: TracedRun, head: TracedRun, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:
     found = pull_request.compared(("aaaaaaa", "bbbbbbb"), (base, head))
     made = pull_request.blocks(found, limit, "teemark pr …")
     text = "\n\n".join(markdown.block(block, 2) for block in made)

@@ -21,7 +21,7 @@ from teemark.model.breakdown import Breakdown, Part
 from teemark.model.stats import estimate, exactly
 from teemark.plan.file import load_plan
 from teemark.run.reader import RunData
-from teemark.trace.profile import CaseTrace, Function, Link, Node, Sample, Trace
+from teemark.trace.profile import CaseTrace, Function, Link, Node, Trace, TracedSample
 from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
@@ -527,7 +527,7 @@ def call(functions: Mapping[str, tuple[int, int]], *, smcs: int = 1, named: bool
     case = CaseTrace(
         EMPTY,
         total,
-        (Sample(total, total),),
+        (TracedSample(total, total),),
         (Function("EL1", "kernel", "ioctl"), *core),
         tuple(nodes),
         passes=(Link("S-EL1", "EL3", "SMC", smcs), Link("EL3", "EL1", "ERET", 1)),
@@ -626,7 +626,11 @@ def test_a_window_that_begins_inside_memset_is_no_error() -> None:
 def test_a_call_whose_begin_the_window_lacks_has_no_second_leg(calls: int, legs: int) -> None:
     functions = (Function("EL0", "program", "main"), Function("EL1", "kernel", "optee_smccc_smc"))
     case = CaseTrace(
-        EMPTY, 150, (Sample(1, 1),), functions, (Node(-1, 0, 100, calls), Node(0, 1, 50, legs))
+        EMPTY,
+        150,
+        (TracedSample(1, 1),),
+        functions,
+        (Node(-1, 0, 100, calls), Node(0, 1, 50, legs)),
     )
     assert roles(case) == {"client": 100, "switch": 50}
 

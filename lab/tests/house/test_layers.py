@@ -239,3 +239,13 @@ def test_what_is_installed_is_what_is_imported() -> None:
         wanted += project["project"]["optional-dependencies"][extra]
     asked = {re.split("[<>=]", package)[0] for package in wanted}
     assert {names[package][0].lower() for package in used} | OF_OPTEE_BUILD == asked
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """No public class of the package has its name twice: a reader who meets it knows which."""
+    places_of: dict[str, list[str]] = {}
+    for file in sorted((paths.root() / PACKAGE).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places_of.setdefault(node.name, []).append(f"{file.name}:{node.lineno}")
+    assert {name: where for name, where in places_of.items() if len(where) > 1} == {}

@@ -30,7 +30,7 @@ from teemark.cli import run as run_command
 from teemark.measure import progress, runner, teehash_steps
 from teemark.measure.progress import watching
 from teemark.measure.runner import Starts
-from teemark.plan.file import CaseLine, Plan, Step, load_plan, parse_plan
+from teemark.plan.file import CaseLine, HashStep, Plan, load_plan, parse_plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Sample, Start, Teehash
 from teemark.run.records import Case as CaseRecord
@@ -44,7 +44,7 @@ PLAN = parse_plan(
 )
 
 
-class Recorder(runner.Watcher):
+class Recorder(runner.RunListener):
     def __init__(self) -> None:
         self.records: list[AnyRecord] = []
         self.was_quiet = False
@@ -451,7 +451,7 @@ def test_without_a_terminal_each_tenth_has_a_line(
 
 
 def test_progress_counts_hashed_files_apart() -> None:
-    step = Step(bytes=4096, runs=3)
+    step = HashStep(bytes=4096, runs=3)
     counts = progress.Progress(Plan("files", "files alone", teehash=(step,)))
     assert (counts.hashed, counts.files_expected, counts.expected) == (0, 3, 0)
     counts.record(Teehash(case=step.key, seq=0, argv=(), report={}))

@@ -19,7 +19,7 @@ from teemark.base.errors import ConfigError
 from teemark.boards import VirtualBoard
 from teemark.boards.shell import Process
 from teemark.measure import runner, teehash_steps
-from teemark.plan.file import Step, parse_plan
+from teemark.plan.file import HashStep, parse_plan
 from teemark.run import reader
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 
@@ -56,7 +56,7 @@ def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeBoard:
     return FakeBoard(programs)
 
 
-def parse(text: str) -> tuple[Step, ...]:
+def parse(text: str) -> tuple[HashStep, ...]:
     whole = f'summary = "S."\n[[cases]]\nworkload = "invoke"\n{text}'
     return parse_plan(whole, name="p", file="p.toml").teehash
 
@@ -68,7 +68,7 @@ def test_a_block_stands_for_every_combination() -> None:
     )
     assert len(steps) == 16
     assert len({step.key for step in steps}) == 16
-    assert Step(4096, "sha256", "c", "oneshot", "cold", 65536, "thread", 3) in steps
+    assert HashStep(4096, "sha256", "c", "oneshot", "cold", 65536, "thread", 3) in steps
     assert parse("") == ()
 
 
@@ -78,7 +78,7 @@ def test_defaults_are_the_published_way() -> None:
     assert step.argv("f")[0] == "teehash"
     assert "--cold" not in step.argv("f")
     assert step.argv("f")[-1] == "f"
-    cold = Step(5, mode="oneshot", cache="cold").argv("f")
+    cold = HashStep(5, mode="oneshot", cache="cold").argv("f")
     assert "--cold" in cold
     assert "--oneshot-limit=5" in cold
 
@@ -96,7 +96,7 @@ def test_on_a_board_that_counts_instructions_the_wire_falls_silent_first(
 
     start = FakeBoard.start
     monkeypatch.setattr(FakeBoard, "start", spied)
-    step = Step(4096, runs=1)
+    step = HashStep(4096, runs=1)
     (loud,), (silent,) = (list(teehash_steps.records(one, (step,), 60)) for one in (board, quiet))
     assert isinstance(loud, Teehash)
     assert isinstance(silent, Teehash)
@@ -143,12 +143,12 @@ def test_expected_digests_know_sha3() -> None:
     assert teehash_steps.expected_digest("sha3-256", 0) == hashlib.sha3_256(b"").hexdigest()
 
 
-def run(board: FakeBoard, *steps: Step) -> list[AnyRecord]:
+def run(board: FakeBoard, *steps: HashStep) -> list[AnyRecord]:
     return list(teehash_steps.records(board, steps, 60))
 
 
 def test_runs_take_turns_and_are_kept(board: FakeBoard) -> None:
-    a, b = Step(1000, runs=3), Step(70000, runs=2)
+    a, b = HashStep(1000, runs=3), HashStep(70000, runs=2)
     records = run(board, a, b)
     assert [(r.case, r.seq) for r in records if isinstance(r, Teehash)] == [
         (a.key, 0),
@@ -164,27 +164,27 @@ def test_runs_take_turns_and_are_kept(board: FakeBoard) -> None:
 
 
 def test_nothing_is_left_on_the_board(board: FakeBoard) -> None:
-    records = run(board, Step(1000, runs=1))
+    records = run(board, HashStep(1000, runs=1))
     assert isinstance(records[0], Teehash)
     assert not Path(records[0].argv[-1]).parent.exists()
 
 
 def test_a_wrong_digest_fails(board: FakeBoard) -> None:
-    (record,) = run(board, Step(1000, backend="c", runs=3))
+    (record,) = run(board, HashStep(1000, backend="c", runs=3))
     assert isinstance(record, Fail)
     assert record.reason.startswith("wrong digest: 0000")
 
 
 def test_what_cannot_run_is_a_skip_with_its_reason(board: FakeBoard) -> None:
-    (record,) = run(board, Step(1000, backend="ce", runs=3))
+    (record,) = run(board, HashStep(1000, backend="ce", runs=3))
     assert isinstance(record, Skip)
     assert "the CPU has no instructions for it" in record.reason
-    (record,) = run(board, Step(1000, backend="nonsense", runs=3))
+    (record,) = run(board, HashStep(1000, backend="nonsense", runs=3))
     assert isinstance(record, Skip)
 
 
 def test_no_room_is_a_skip(board: FakeBoard) -> None:
-    (record,) = run(board, Step(1 << 60))
+    (record,) = run(board, HashStep(1 << 60))
     assert isinstance(record, Skip)
     assert record.code == "no-room"
 
@@ -206,7 +206,7 @@ def test_a_folder_in_which_nothing_can_be_made_is_passed_over(tmp_path: Path) ->
 
 
 def test_steps_are_part_of_a_run(board: FakeBoard, tmp_path: Path) -> None:
-    class Counting(runner.Watcher):
+    class Counting(runner.RunListener):
         seen = 0
 
         def record(self, record: AnyRecord) -> None:
@@ -241,7 +241,7 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
         file="p.toml",
     )
 
-    outcome = runner.measure(board, plan, tmp_path / "run", runner.Watcher())
+    outcome = runner.measure(board, plan, tmp_path / "run", runner.RunListener())
     data = reader.read(outcome.file)
     assert data.incomplete == "interrupted (Ctrl-C, SIGINT)"
     assert data.teehash == ()
@@ -251,10 +251,10 @@ def test_a_run_that_was_interrupted_skips_the_steps(board: FakeBoard, tmp_path: 
 def test_steps_on_the_real_thing(qemu_v8: VirtualBoard) -> None:
     """In the TEE and in the normal world, from a warm and from a cold cache."""
     steps = (
-        Step(300_000, chunk=65536, runs=2),
-        Step(300_000, chunk=65536, cache="cold", runs=2),
-        Step(300_000, mode="oneshot", runs=1),
-        Step(300_000, backend="c", runs=1),
+        HashStep(300_000, chunk=65536, runs=2),
+        HashStep(300_000, chunk=65536, cache="cold", runs=2),
+        HashStep(300_000, mode="oneshot", runs=1),
+        HashStep(300_000, backend="c", runs=1),
     )
     records = list(teehash_steps.records(qemu_v8, steps, 60))
     runs = [record for record in records if isinstance(record, Teehash)]

@@ -19,7 +19,7 @@ from teemark.cli.explain import command
 from teemark.findings.subject import subjects
 from teemark.model import models
 from teemark.model.breakdown import Breakdown, Name, Part, breakdowns, shown
-from teemark.model.legs import Traced
+from teemark.model.legs import CaseLegs
 from teemark.model.stats import Sampling, exactly
 from teemark.page import bars, terminal
 from teemark.page.blocks import Bar, Column, Table, plain
@@ -483,6 +483,6 @@ def test_a_drawn_call_names_its_parts_and_leaves_out_what_nobody_sees() -> None:
 
 def test_events_are_those_of_a_call_and_of_a_leg() -> None:
     ways = (((0, 10, 0), (20, 40, 0)), ((0, 10, 0),))
-    one = Traced("k", (1000, 1200), ways, 0.0, Sampling())
+    one = CaseLegs("k", (1000, 1200), ways, 0.0, Sampling())
     assert one.legs == 1.5
     assert one.event(exactly(800.0)).value == pytest.approx(200.0)

@@ -20,10 +20,10 @@ from teemark.model.compare import (
     FEW_STARTS,
     LIMIT,
     ONE_START,
+    CaseReading,
     Comparison,
     Difference,
     Limit,
-    Reading,
     Verdict,
     common_shift,
     compare,
@@ -411,9 +411,9 @@ def test_a_median_of_samples_that_differ_is_known_less_well() -> None:
         (1635792, 1635952, 1636304, 1636816, 1640544, 1639776, 1635456, 1636160),
         (1635776, 1635776, 1635968, 1635648, 1640576, 1635808, 1635456, 1635952),
     )
-    assert [Reading("", [values]).scatter for values in boots] == [1644, 212]
-    assert Reading("", [[5.0] * 7 + [9.0]]).scatter == 0  # one that stands out moves no median
-    assert Reading("", [[5.0] * 8]).scatter == 0
+    assert [CaseReading("", [values]).scatter for values in boots] == [1644, 212]
+    assert CaseReading("", [[5.0] * 7 + [9.0]]).scatter == 0  # one that stands out moves no median
+    assert CaseReading("", [[5.0] * 8]).scatter == 0
     key = next(key for key, case in run().cases.items() if len(case.samples) >= len(boots[0]))
 
     def counted(values: Sequence[int], more: int = 0) -> RunData:
@@ -449,13 +449,13 @@ def test_cases_that_only_the_first_has_are_passed_over() -> None:
 def test_what_two_boots_of_one_build_may_differ_by() -> None:
     """Without a tick in the sample, a step of the clock and a little; with one, it is hidden."""
     work = Work.of("oneshot/sha256/tee/4096")
-    one = Reading(work.key, [[1000.0]], work=work, loops=10, resolution=64.0)
+    one = CaseReading(work.key, [[1000.0]], work=work, loops=10, resolution=64.0)
     assert slack(1000.0, one) == (6.4 + BOOTS * 1000, 6.4)
     assert slack(1000.0, dataclasses.replace(one, loops=4000)) == (LIMIT * 1000, math.inf)
     kernel = dataclasses.replace(one, work=Work.of("oneshot/sha256/afalg/64"))
     assert slack(1000.0, kernel) == (15.0, math.inf)
     # On a busy host a step of teehash took 2,304 of 1.8 million more.
-    step = Reading("teehash", [[1_793_680.0]])
+    step = CaseReading("teehash", [[1_793_680.0]])
     assert 2304 < slack(1_793_680.0, step)[0] < 0.005 * 1_793_680
 
 

@@ -4,7 +4,7 @@
 import pytest
 
 from synthetic import scattered
-from teemark.model.decide import MOST, above, more, within
+from teemark.model.decide import MOST, above, samples_needed, within
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.wording import fmt
 
@@ -39,8 +39,8 @@ def test_too_few_samples_decide_nothing() -> None:
     few = estimate([[2.0] * 5], "few")
     assert above(few, 1.0) == "undecided"
     assert within(few, 0.9, 1.1) == "undecided"
-    assert more(few, (1.0,), 5) == 1
-    assert more(estimate([[2.0]], "one"), (1.0,), 1) == 5
+    assert samples_needed(few, (1.0,), 5) == 1
+    assert samples_needed(estimate([[2.0]], "one"), (1.0,), 1) == 5
 
 
 def test_how_many_more_would_decide() -> None:
@@ -48,26 +48,26 @@ def test_how_many_more_would_decide() -> None:
     figure = known(1.02)
     interval = figure.interval
     assert interval is not None
-    needed = more(figure, (1.0,), 20)
+    needed = samples_needed(figure, (1.0,), 20)
     assert needed is not None
     half = figure.value - interval.low
     assert (20 + needed) / 20 == pytest.approx((half / (figure.value - 1.0)) ** 2, rel=0.05)
     above_it = 2 * figure.value - 1.0  # the same to the other side
-    again = more(figure, (above_it,), 20)
+    again = samples_needed(figure, (above_it,), 20)
     assert again == pytest.approx(needed, rel=0.2)
     # The nearer one of two thresholds asks for more.
-    assert more(figure, (0.9, 1.0), 20) == needed
-    assert more(figure, (1.0, 0.9), 20) == needed
+    assert samples_needed(figure, (0.9, 1.0), 20) == needed
+    assert samples_needed(figure, (1.0, 0.9), 20) == needed
 
 
 def test_what_is_decided_needs_no_more() -> None:
-    assert more(known(2.0), (1.0,), 20) == 0
+    assert samples_needed(known(2.0), (1.0,), 20) == 0
 
 
 def test_at_the_threshold_nothing_decides() -> None:
     figure = known(1.0)
-    assert more(figure, (figure.value,), 20) is None
-    assert more(figure, (figure.value * (1 + 1e-6),), 20) is None
+    assert samples_needed(figure, (figure.value,), 20) is None
+    assert samples_needed(figure, (figure.value * (1 + 1e-6),), 20) is None
     assert MOST == 10_000
 
 
@@ -77,9 +77,11 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
     interval = figure.interval
     assert interval is not None
     reach = interval.high - figure.value
-    assert more(figure, (figure.value + reach / 141,), 20) is None
+    assert samples_needed(figure, (figure.value + reach / 141,), 20) is None
     assert (
         fmt.more_samples(None, 1)
         == "It is so near its threshold that no practical number of samples would decide."
     )
-    assert more(figure, (figure.value + reach / 20,), 20) == pytest.approx(20 * 399, rel=0.1)
+    assert samples_needed(figure, (figure.value + reach / 20,), 20) == pytest.approx(
+        20 * 399, rel=0.1
+    )

@@ -110,13 +110,13 @@ def test_an_older_teebench_on_the_board_finds_it(tmp_path: Path) -> None:
     )
     teebench(tmp_path, script)
     with pytest.raises(errors.ConfigError) as caught:
-        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.Watcher())
+        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.RunListener())
     assert caught.value.message == 'mine.toml:10: oneshot/sha1/c/0: there is no backend "c"'
     assert caught.value.hint == "no hint"
     assert not (tmp_path / "run").exists()
     teebench(tmp_path, "echo 'teebench: sorry' >&2\necho \"Try 'teebench --help'.\" >&2\nexit 2\n")
     with pytest.raises(errors.CommandFailed, match="before its end record: teebench: sorry"):
-        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.Watcher())
+        runner.measure(FakeBoard(tmp_path), read(GOOD), tmp_path / "run", runner.RunListener())
 
 
 def test_without_a_teebench_for_this_machine_it_is_said(

@@ -12,7 +12,7 @@ from synthetic import TRUTH, Synthetic, run_of, run_with
 from teemark.findings import storage
 from teemark.findings.ground import Ground
 from teemark.findings.subject import subjects
-from teemark.model.history import Line
+from teemark.model.history import CaseHistory
 from teemark.model.stats import estimate, exactly
 from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
@@ -34,7 +34,7 @@ def markdown(*runs: RunData) -> str:
 
 def test_a_label_of_a_chart_keeps_its_digits() -> None:
     """A change of 0.77 % stood as 0.7 %: places are cut, not words."""
-    line = Line("a", (0, 1), (1000.0, 1007.7), (1,))
+    line = CaseHistory("a", (0, 1), (1000.0, 1007.7), (1,))
     drawn = charts.history([line], ["01-01\n", "01-02\n"], "instructions", charts.NARROW.width)
     assert re.search(r">▲ \+0\.77.%<", drawn)
 
@@ -42,7 +42,7 @@ def test_a_label_of_a_chart_keeps_its_digits() -> None:
 @pytest.mark.parametrize("runs", [3, 4, 6, 9, 40])
 def test_an_axis_of_runs_names_three_on_a_phone(runs: int) -> None:
     names = [f"11-{number:02}\n3f2c1a9+" for number in range(1, runs + 1)]
-    line = Line("a", tuple(range(runs)), (1000.0,) * runs, ())
+    line = CaseHistory("a", tuple(range(runs)), (1000.0,) * runs, ())
     drawn = charts.history([line], names, "instructions", charts.NARROW.width)
     named = sorted(re.findall(r"11-\d\d(?=<)", drawn))
     room = (charts.NARROW.width - 6.8 * FONT) / runs

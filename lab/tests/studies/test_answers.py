@@ -15,7 +15,7 @@ from teemark.findings.subject import Subject, subjects
 from teemark.page import markdown
 from teemark.page.blocks import Bullets, Cell, Findings, Fold
 from teemark.plan.file import load_plan
-from teemark.reference.data import Number, Published, load
+from teemark.reference.data import Published, PublishedNumber, load
 from teemark.report.run_page import make
 from teemark.report.sections.headline import headline
 from teemark.run.reader import RunData
@@ -482,7 +482,7 @@ PRINTED = re.compile(r"published\('([^']+)', '([^']+)', '([^']+)'\)")
 
 
 def scaled(figure: Published, factor: float) -> Published:
-    value = Number.read(f"{float(figure.corrected or 0) * factor:f}")
+    value = PublishedNumber.read(f"{float(figure.corrected or 0) * factor:f}")
     return msgspec.structs.replace(figure, corrected=value, corrected_upper=None, note="changed")
 
 

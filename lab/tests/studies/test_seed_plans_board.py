@@ -80,7 +80,9 @@ def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     asked = thinned(name)
     # Whose table it is asks who did the work.
     options = () if name == "beaglebone-hw-crypto" else ("--no-watch",)
-    outcome = runner.measure(qemu_v8, asked, tmp_path / "run", runner.Watcher(), options=options)
+    outcome = runner.measure(
+        qemu_v8, asked, tmp_path / "run", runner.RunListener(), options=options
+    )
     assert outcome.error is None
     run = reader.read(outcome.file)
     assert not run.fails

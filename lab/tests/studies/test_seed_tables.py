@@ -25,7 +25,7 @@ from teemark.run.reader import RunData, parse
 from teemark.studies import declared, seed_tables
 from teemark.studies.declared import SEED_PLANS, SeedTable
 from teemark.studies.formula import Formula
-from teemark.studies.measured import Lookup, NotKnown, Value, exactly
+from teemark.studies.measured import Lookup, NotKnown, Value, exact_value
 from teemark.studies.table import number, unit_for
 from teemark.wording import fmt
 
@@ -574,13 +574,13 @@ def test_both_renderings_are_the_same_every_time(name: str) -> None:
 
 
 def test_quotients_keep_what_is_known() -> None:
-    assert (exactly(10.0) / exactly(20.0)).median == 0.5
+    assert (exact_value(10.0) / exact_value(20.0)).median == 0.5
     lookup = Lookup(empty_run("mqtt-tz-blocks"))
     for text in ("1 / time('a/b/c/d')", "time('a/b/c/d') / 1"):
         with pytest.raises(NotKnown, match="this run has nothing of it"):
             Formula.parse(text, "x")(lookup)
     with pytest.raises(ZeroDivisionError):
-        _ = exactly(1.0) / exactly(0.0)
+        _ = exact_value(1.0) / exact_value(0.0)
     with pytest.raises(NotKnown, match="divided by zero"):
         Formula.parse("1 / 0", "x")(lookup)
 

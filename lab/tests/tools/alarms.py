@@ -21,7 +21,7 @@ from statistics import median
 
 from click import echo as say
 
-from teemark.model.compare import Difference, Limit, Reading, Starts, sampled
+from teemark.model.compare import CaseReading, Difference, Limit, Starts, sampled
 
 CHANGED = 3
 """Every third case is changed."""
@@ -64,7 +64,9 @@ WORLDS = (
 
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
     """Returns the verdicts on bare values of two runs, by case."""
-    pairs = [(Reading(case, one), Reading(case, other)) for case, (one, other) in values.items()]
+    pairs = [
+        (CaseReading(case, one), CaseReading(case, other)) for case, (one, other) in values.items()
+    ]
     return sampled(pairs)
 
 

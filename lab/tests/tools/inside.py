@@ -86,7 +86,9 @@ def measured(out: Path, plan: Plan, keys: Sequence[str], options: Sequence[str])
         out.mkdir(parents=True, exist_ok=True)
         with VirtualBoard(file) as board:
             ensure_installed(board)
-            runner.measure(board, plan, out / "run", runner.Watcher(), options=("--trace-events",))
+            runner.measure(
+                board, plan, out / "run", runner.RunListener(), options=("--trace-events",)
+            )
     if not (out / "trace").is_dir():
         record.record(file, keys, out / "trace")
     return Both(reader.read(out / "run"), store.read(out / "trace"))

@@ -33,7 +33,7 @@ from teemark.boards.virtual import VirtualBoard
 from teemark.exact import analyse, record
 from teemark.plan.file import load_plan
 from teemark.trace import store
-from teemark.trace.places import Sources
+from teemark.trace.places import SymbolSources
 from teemark.trace.profile import CaseTrace
 from teemark.wording import fmt
 
@@ -230,7 +230,7 @@ def measure(out: Path, keys: Sequence[str], optee: str) -> list[Compared]:
         named_by = analyse.sources
         names: dict[str, Names] = {}
 
-        def of_this_boot(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
+        def of_this_boot(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSources:
             # The kernel's modules are elsewhere in each boot.
             names["EL1"] = of_kernel(kernel)
             return named_by(optee, kernel, own)

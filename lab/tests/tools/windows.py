@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from teemark.trace.places import PLACE, Domain, Flag, Function, Places, kind_of
-from teemark.trace.symbols import Code, Elf, Symbol, Table
+from teemark.trace.places import PLACE, Domain, Flag, PlacedFunction, Places, kind_of
+from teemark.trace.symbols import CodeSegment, Elf, Symbol, SymbolTable
 from teemark.trace.window import BLOCK, SAMPLE, STEP, Window, read
 
 NOP = 0xD503201F
@@ -63,7 +63,7 @@ class Machine:
     """A recorder that also says where each block belongs: for trees without symbols."""
 
     recorder: Recorder = field(default_factory=Recorder)
-    functions: list[Function] = field(default_factory=list)
+    functions: list[PlacedFunction] = field(default_factory=list)
     places: dict[int, tuple[int, Domain, int, int]] = field(default_factory=dict)
 
     def run(
@@ -78,7 +78,7 @@ class Machine:
         begun: int = 0,
     ) -> None:
         """`size` instructions of a function, the last of them `last`."""
-        function = Function(domain, "m", name, 0)
+        function = PlacedFunction(domain, "m", name, 0)
         if function not in self.functions:
             self.functions.append(function)
         words = (NOP,) * (size - 1) + (last,)
@@ -102,8 +102,8 @@ def elf(
     name: str, address: int, words: tuple[int, ...], symbols: tuple[tuple[int, int, str], ...] = ()
 ) -> Elf:
     """A file with one piece of code, without the file."""
-    code = Code(address, np.array(words, np.uint32))
-    table = Table(Symbol(*symbol) for symbol in symbols)
+    code = CodeSegment(address, np.array(words, np.uint32))
+    table = SymbolTable(Symbol(*symbol) for symbol in symbols)
     return Elf(Path(f"/nowhere/{name}"), name, (code,), table)
 
 

@@ -17,7 +17,7 @@ from teemark.boards.optee import Optee
 from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.exact import record
-from teemark.exact.record import Traced
+from teemark.exact.record import TracedRun
 from teemark.measure import runner, watching
 from teemark.plan.file import load_plan
 from teemark.run import reader
@@ -31,7 +31,7 @@ EMPTY = "invoke/none/tee/none"
 CE = "oneshot/sha256/ta-ce/64"
 
 
-def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3) -> Traced:
+def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3) -> TracedRun:
     return record.record(record.with_optee(config.find(BOARD), which, ()), keys, folder, samples)
 
 
@@ -45,7 +45,7 @@ def check_exact(case: CaseTrace) -> None:
     assert case.slept or case.clock_agrees(), (case.case, case.samples)
 
 
-def check_teehash(result: Traced, step: str) -> None:
+def check_teehash(result: TracedRun, step: str) -> None:
     """Its parts follow each other without a gap: together they are what teehash's own clock says
     of the file, but for what stands round them, which is the same in every run."""
     parts = {
@@ -83,13 +83,13 @@ COPIES = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Traced]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TracedRun]:
     """The folder and the outcome of one boot that traces the plan `trace`, loops and copies."""
     folder = tmp_path_factory.mktemp("recorded") / "run"
     return folder, traced(folder, *load_plan("trace").keys, *LOOPS, *COPIES)
 
 
-def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, Traced]) -> None:
+def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, TracedRun]) -> None:
     plan = load_plan("trace")
     keys = [*(case.key for case in plan.cases), *LOOPS, *COPIES]
     (step,) = (step.key for step in plan.teehash)
@@ -168,7 +168,7 @@ def below(case: CaseTrace, *names: str) -> tuple[int, int]:
 
 
 def test_work_put_into_a_ta_is_seen_at_its_place_with_its_number(
-    recorded: tuple[Path, Traced],
+    recorded: tuple[Path, TracedRun],
 ) -> None:
     cases = {case.case: case for case in recorded[1].trace.cases}
     place = ("measure_once", "TEEC_InvokeCommand", "__utee_entry")

@@ -25,16 +25,16 @@ from teemark.trace import folded, store
 from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
-from teemark.trace.places import Function as Place
+from teemark.trace.places import PlacedFunction as Place
 from teemark.trace.profile import (
     SCHEMA,
     CaseTrace,
     Function,
-    Line,
     Link,
     Node,
-    Sample,
+    SourceLine,
     Trace,
+    TracedSample,
     Unnamed,
 )
 from teemark.trace.symbols import kallsyms
@@ -65,7 +65,7 @@ def case(memset: int = 60, key: str = "invoke/none/tee/none") -> CaseTrace:
     return CaseTrace(
         case=key,
         instructions=total,
-        samples=(Sample(total, total + 5), Sample(total, total - 11)),
+        samples=(TracedSample(total, total + 5), TracedSample(total, total - 11)),
         functions=(MAIN, ENTRY, MEMSET, IRQ, OTHER, LOOP, LIB),
         nodes=nodes,
         unnamed=(Unnamed("EL0", "libc.so.6", "0xffff1000", 6),),
@@ -149,7 +149,7 @@ def test_a_functions_callers_and_callees_are_shown(
 def test_a_functions_source_lines_are_shown_where_the_build_has_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = (Line(2, "lib/libutils/isoc/memset.c:12", 45), Line(1, "core/entry.c:7", 9))
+    lines = (SourceLine(2, "lib/libutils/isoc/memset.c:12", 45), SourceLine(1, "core/entry.c:7", 9))
     store.write(trace(msgspec.structs.replace(case(), lines=lines)), tmp_path)
     for function, there in (("memset", True), ("main", False)):
         assert cli.run(["trace", "--read", str(tmp_path), "--function", function]) == 0
@@ -159,7 +159,7 @@ def test_a_functions_source_lines_are_shown_where_the_build_has_them(
 
 
 def test_a_clock_that_says_otherwise_is_said() -> None:
-    one = msgspec.structs.replace(case(), samples=(Sample(120, 153),))
+    one = msgspec.structs.replace(case(), samples=(TracedSample(120, 153),))
     assert "The guest's clock doesn't say the same" in " ".join(trace_table.remarks(one))
 
 
@@ -224,8 +224,8 @@ def test_a_differential_flame_graph_says_what_was_before() -> None:
 
 def test_differences_add_up() -> None:
     found = changes(case(60), case(20))
-    assert [(c.function.name, c.more) for c in found] == [("memset", -40)]
-    assert sum(c.more for c in found) == case(20).instructions - case(60).instructions
+    assert [(c.function.name, c.growth) for c in found] == [("memset", -40)]
+    assert sum(c.growth for c in found) == case(20).instructions - case(60).instructions
 
 
 def test_a_trace_comes_back_as_it_was_stored(tmp_path: Path) -> None:
@@ -268,12 +268,12 @@ def test_what_if_takes_a_ta_of_ones_own(
 
     def recorded(
         file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
-    ) -> record.Traced:
+    ) -> record.TracedRun:
         assert isinstance(file.config, config.VirtualConfig)
         assert own.ta is not None
         asked.append((file.config.options, cases, own.ta.name, own.plan.ta))
         run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
-        return record.Traced(run, trace(case(60 - 30 * len(asked), key)))
+        return record.TracedRun(run, trace(case(60 - 30 * len(asked), key)))
 
     monkeypatch.setattr(record, "record", recorded)
     words = ["what-if", key, "--ta", str(folder), "--option", "CFG_X=y"]

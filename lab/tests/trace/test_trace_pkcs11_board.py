@@ -10,7 +10,7 @@ from conftest import fetched
 from teemark.boards import config
 from teemark.exact import program as programs
 from teemark.exact import record
-from teemark.exact.program import Traced
+from teemark.exact.program import TracedProgram
 from teemark.measure.watching import Program
 from teemark.page import markdown
 from teemark.report import program_page
@@ -46,7 +46,7 @@ wc -c <signature
 """
 
 
-def signed(options: tuple[str, ...], folder: Path) -> tuple[Traced, int]:
+def signed(options: tuple[str, ...], folder: Path) -> tuple[TracedProgram, int]:
     """Returns pkcs11-tool's trace with such an OP-TEE, and the instructions of teebench's case."""
     folder.mkdir()
     file = record.with_optee(config.find(BOARD), "source", options)
@@ -62,7 +62,7 @@ def signed(options: tuple[str, ...], folder: Path) -> tuple[Traced, int]:
     return traced, own.instructions
 
 
-def cost(traced: Traced) -> int:
+def cost(traced: TracedProgram) -> int:
     (kind,) = (kind for kind in traced.ran.watched.kinds(traced.names) if kind.name == SIGN)
     (call,) = kind.calls
     return call.ns

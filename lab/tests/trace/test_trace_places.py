@@ -13,8 +13,16 @@ import pytest
 from teemark.base.errors import DataError
 from teemark.exact import analyse
 from teemark.trace import window as windows
-from teemark.trace.places import OPAQUE_CORE, Domain, Flag, Kind, Sources, kind_of, locate
-from teemark.trace.symbols import Elf, Symbol, Table, kallsyms, read_elf
+from teemark.trace.places import (
+    OPAQUE_CORE,
+    BranchKind,
+    Domain,
+    Flag,
+    SymbolSources,
+    kind_of,
+    locate,
+)
+from teemark.trace.symbols import Elf, Symbol, SymbolTable, kallsyms, read_elf
 from windows import BL, ERET, NOP, RET, SMC, SVC, Recorder, elf
 
 ANCHOR = 0x7F1200000000 - 0x0E000000
@@ -26,7 +34,7 @@ TA_CODE = (0xA9BE7BFD, 0x910003FD, 0xB9001FE0, BL, 0xA8C27BFD, RET)
 PROGRAM_CODE = (0xD10083FF, 0xB9000FE0, 0xB9400FE0, SVC, 0x910083FF, RET)
 
 
-def sources(**changes: object) -> Sources:
+def sources(**changes: object) -> SymbolSources:
     words = {
         "kernel": kallsyms(
             "ffff800080010800 T vectors\nffff800080011000 T cpu_switch_to\n"
@@ -43,7 +51,7 @@ def sources(**changes: object) -> Sources:
         "programs": (elf("prog", 0x1000, PROGRAM_CODE, ((0x1000, 16, "main"),)),),
         "tas": (elf("TA x", 0x0, TA_CODE, ((0x0, 24, "TA_InvokeCommandEntryPoint"),)),),
     }
-    return Sources(**(words | changes))  # type: ignore[arg-type]
+    return SymbolSources(**(words | changes))  # type: ignore[arg-type]
 
 
 def recorded() -> Recorder:
@@ -68,12 +76,12 @@ def test_every_level_is_told_by_where_the_code_lies(tmp_path: Path) -> None:
         (Domain.CORE, "core", "entry"),
         (Domain.TA, "TA x", "TA_InvokeCommandEntryPoint"),
     ]
-    assert [Kind(kind) for kind in places.blocks["kind"]] == [
-        Kind.SVC,
-        Kind.SMC,
-        Kind.ERET,
-        Kind.RETURN,
-        Kind.RETURN,
+    assert [BranchKind(kind) for kind in places.blocks["kind"]] == [
+        BranchKind.SVC,
+        BranchKind.SMC,
+        BranchKind.ERET,
+        BranchKind.RETURN,
+        BranchKind.RETURN,
     ]
     assert places.blocks["address"][3] == 0x0E100000
     assert places.blocks["address"][4] & 0xFFFFFFFF == 0  # in its file
@@ -138,25 +146,27 @@ def test_the_kernels_vectors_and_its_change_of_threads_are_known(tmp_path: Path)
 @pytest.mark.parametrize(
     ("word", "kind"),
     [
-        (0x97FFFFFF, Kind.CALL),  # bl
-        (0xD63F0100, Kind.CALL),  # blr x8
-        (0xD73F0901, Kind.CALL),  # blraa x8, x1
-        (0xD65F03C0, Kind.RETURN),  # ret
-        (0xD65F0BFF, Kind.RETURN),  # retaa
-        (0xD69F03E0, Kind.ERET),
-        (0xD4000001, Kind.SVC),
-        (0xD4000003, Kind.SMC),
-        (0xD61F0100, Kind.OTHER),  # br x8
-        (0x14000010, Kind.OTHER),  # b
-        (0xD503207F, Kind.OTHER),  # wfi
+        (0x97FFFFFF, BranchKind.CALL),  # bl
+        (0xD63F0100, BranchKind.CALL),  # blr x8
+        (0xD73F0901, BranchKind.CALL),  # blraa x8, x1
+        (0xD65F03C0, BranchKind.RETURN),  # ret
+        (0xD65F0BFF, BranchKind.RETURN),  # retaa
+        (0xD69F03E0, BranchKind.ERET),
+        (0xD4000001, BranchKind.SVC),
+        (0xD4000003, BranchKind.SMC),
+        (0xD61F0100, BranchKind.OTHER),  # br x8
+        (0x14000010, BranchKind.OTHER),  # b
+        (0xD503207F, BranchKind.OTHER),  # wfi
     ],
 )
-def test_what_ends_a_block(word: int, kind: Kind) -> None:
+def test_what_ends_a_block(word: int, kind: BranchKind) -> None:
     assert kind_of(word) is kind
 
 
 def test_a_symbol_without_a_size_reaches_to_the_next() -> None:
-    table = Table([Symbol(0x100, 0x10, "sized"), Symbol(0x200, 0, "open"), Symbol(0x300, 4, "z")])
+    table = SymbolTable(
+        [Symbol(0x100, 0x10, "sized"), Symbol(0x200, 0, "open"), Symbol(0x300, 4, "z")]
+    )
 
     def name(address: int) -> str | None:
         found = table.find(address)

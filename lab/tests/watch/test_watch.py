@@ -30,7 +30,7 @@ from teemark.measure.watching import Program, Ran
 from teemark.page import terminal
 from teemark.report import program_page
 from teemark.trace import calls, names
-from teemark.trace.calls import Call, Maps, Param, Watched
+from teemark.trace.calls import Maps, Param, TeeCall, WatchedCalls
 from teemark.trace.names import Names
 from teemark.trace.profile import CaseTrace, Function, Node
 
@@ -296,19 +296,19 @@ def test_names_that_no_header_of_the_kit_has() -> None:
     assert found.command(pkcs11, 50) == "GENERATE_KEY_PAIR"
 
 
-def call(function: calls.Function, begin: int, ns: int = 1000, **more: object) -> Call:
+def call(function: calls.Function, begin: int, ns: int = 1000, **more: object) -> TeeCall:
     known: dict[str, object] = {"ta": TA, "command": 1, "process": 1, "thread": 1, "caller": 16}
     known |= {"params": (), "size": 0, "result": 0, "window": None, "printed": 0, "session": 1}
     if function in ("register", "allocate", "release"):
         known |= {"ta": "", "session": 0}
-    return Call(function=function, begin=begin, end=begin + ns, **{**known, **more})  # type: ignore[arg-type]
+    return TeeCall(function=function, begin=begin, end=begin + ns, **{**known, **more})  # type: ignore[arg-type]
 
 
-def watched(*made: Call) -> Watched:
-    return Watched(made, lost=0, processes=1, own_ns=3)
+def watched(*made: TeeCall) -> WatchedCalls:
+    return WatchedCalls(made, lost=0, processes=1, own_ns=3)
 
 
-def keys(*made: Call) -> dict[str, float | None]:
+def keys(*made: TeeCall) -> dict[str, float | None]:
     return {f.key: f.saves.value if f.saves else None for f in advice(watched(*made), Names())}
 
 
@@ -321,7 +321,7 @@ def test_a_session_for_each_call_is_told_with_what_it_costs() -> None:
 
 
 def test_temporary_memory_and_small_pieces_are_told() -> None:
-    def pieces(count: int, kind: str, size: int) -> list[Call]:
+    def pieces(count: int, kind: str, size: int) -> list[TeeCall]:
         return [call("invoke", n, params=(Param(kind, size),)) for n in range(count)]
 
     assert keys(*pieces(3, "temporary out", 9)) == {"program-temporary-memory": None}
@@ -363,7 +363,7 @@ EVENTS = """\
 """
 
 
-def ran(*made: Call, events: str | None = None) -> Ran:
+def ran(*made: TeeCall, events: str | None = None) -> Ran:
     legs = None if events is None else tuple(watching.legs(events))
     return Ran(watched(*made), 0, "", {1: Maps("10-20 r-xp 0 0:0 0 /bin/it\n")}, legs, 0)
 

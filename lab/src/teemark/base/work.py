@@ -21,7 +21,7 @@ Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console",
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class MemoryReference:
     """A shared memory reference that a call carries; a field is None if the case's key tells it."""
 
     memory: str | None = "allocated"
@@ -29,10 +29,10 @@ class Reference:
     bytes: int | None = None
 
 
-DATA = Reference()
-SMALL = Reference(direction="out", bytes=DIGEST_BYTES)
+DATA = MemoryReference()
+SMALL = MemoryReference(direction="out", bytes=DIGEST_BYTES)
 
-Carried = Mapping[str, tuple[Reference, ...]]
+Carried = Mapping[str, tuple[MemoryReference, ...]]
 """The references that a call carries, by algorithm; `*` is for every algorithm that isn't
 listed."""
 
@@ -191,13 +191,13 @@ class Calls:
 
 _EMPTY: Carried = {
     **dict.fromkeys((NONE, "values", "increment"), ()),
-    **{f"memref-{way}": (Reference("allocated", way, 64),) for way in ("in", "out", "inout")},
+    **{f"memref-{way}": (MemoryReference("allocated", way, 64),) for way in ("in", "out", "inout")},
 }
 
 INVOKE = Workload("invoke", "KIND", NONE, "empty calls", kind="empty call", carries=_EMPTY)
 SHM = Workload(
     "shm", "KIND", "in|out|inout/BYTES", "calls that carry a buffer", "buffer", "buffer",
-    carries={"*": (Reference(None, None),)},
+    carries={"*": (MemoryReference(None, None),)},
 )  # fmt: skip
 SESSION = Workload("session", "STEP", "none|digest|pseudo", "sessions", served=True, least_ms=40)
 TA_SIZE = Workload(

@@ -26,12 +26,12 @@ KEEP_LOGS = 24 * 3600
 """Seconds for which the logs of a failed boot are kept."""
 
 
-class Process(msgspec.Struct, frozen=True):
+class LocalProcess(msgspec.Struct, frozen=True):
     pid: int
     started: int
 
     @classmethod
-    def of(cls, pid: int) -> "Process | None":
+    def of(cls, pid: int) -> "LocalProcess | None":
         started = start_time(pid)
         return None if started is None else cls(pid, started)
 
@@ -58,8 +58,8 @@ class State(msgspec.Struct, frozen=True):
     ready: bool
     """True once the board has answered its first command."""
     port: int
-    qemu: Process
-    owner: Process
+    qemu: LocalProcess
+    owner: LocalProcess
     """The command that booted the board. A kept board outlives this command once it is ready."""
 
     @property

@@ -40,7 +40,7 @@ BOOT_S = 300.0
 _HOLD = '"$@" acquire 2>&1 || exit; echo held; cat >/dev/null; exec "$@" release 2>&1'
 
 
-class Place:
+class FarmPlace:
     """A place of the farm, parsed from the output of `labgrid-client show`."""
 
     def __init__(self, name: str, text: str) -> None:
@@ -158,7 +158,7 @@ class LabgridBoard(Board):
             stack.pop_all()
         return self
 
-    def _acquire(self, name: str) -> Place:
+    def _acquire(self, name: str) -> FarmPlace:
         """Acquires the place until `__exit__`, unless this user has it already."""
         argv, pipe = ["sh", "-c", _HOLD, "sh", *_argv("-p", name)], subprocess.PIPE
         self._holder = holder = subprocess.Popen(
@@ -170,7 +170,7 @@ class LabgridBoard(Board):
             output += line
         if not line:
             self._holder = None
-        place = Place(name, _client("-p", name, "show"))
+        place = FarmPlace(name, _client("-p", name, "show"))
         host = os.environ.get("LG_HOSTNAME") or socket.gethostname()
         us = f"{host}/{os.environ.get('LG_USERNAME') or getpass.getuser()}"
         if us in place.users:

@@ -23,7 +23,7 @@ from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
 from teemark.boards.console import last_lines
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.instances import Process, State
+from teemark.boards.instances import LocalProcess, State
 from teemark.boards.optee import Optee, resolve, system
 from teemark.boards.qemu import Images, Instance, command, require
 from teemark.boards.ssh import end, guarded
@@ -75,7 +75,7 @@ class VirtualBoard(Board):
         self.boot_seconds: float | None = None
         """Seconds from power-on to the first answered command; None if the board was up already."""
         self._qemu: subprocess.Popen[bytes] | None = None
-        self._process: Process | None = None
+        self._process: LocalProcess | None = None
         self._spent: dict[Path, tuple[int, int]] = {}
         """Nanoseconds that each thread of QEMU, ended ones too, ran and waited for a CPU."""
         self._attached = False
@@ -159,11 +159,11 @@ class VirtualBoard(Board):
                 stderr=log,
                 start_new_session=True,
             )
-        self._process = Process.of(self._qemu.pid)
+        self._process = LocalProcess.of(self._qemu.pid)
         self._note(port, ready=False)
 
     def _note(self, port: int, *, ready: bool) -> None:
-        me = Process.of(os.getpid())
+        me = LocalProcess.of(os.getpid())
         assert self.instance is not None
         assert me is not None
         if self._process is not None:

@@ -17,7 +17,7 @@ from teemark.exact.record import recording
 from teemark.page.blocks import Table, left, right
 from teemark.page.trace_table import share
 from teemark.trace import store, window
-from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
+from teemark.trace.profile import SCHEMA, CaseTrace, Trace, TracedSample
 from teemark.trace.symbols import read_elf
 from teemark.wording import fmt
 
@@ -59,7 +59,7 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
         elves = tuple(read_elf(path, name) for path, name in names.items())
         named_by = replace(named_by, programs=elves + named_by.programs)
         recorded = window.read(folder / "window-0")
-        case = profile_of(key, recorded, (Sample(recorded.instructions, None),), named_by)
+        case = profile_of(key, recorded, (TracedSample(recorded.instructions, None),), named_by)
     trace = Trace(schema=SCHEMA, optee=board.optee.what, cases=(case,))
     out.mkdir(parents=True, exist_ok=True)
     store.write(trace, out)

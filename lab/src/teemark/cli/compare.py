@@ -14,7 +14,7 @@ from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
 from teemark.page.blocks import Block, Paragraph, Quiet
 from teemark.report import comparison
-from teemark.report.comparison import Compared, compared, names, never_fails, pair_names, render
+from teemark.report.comparison import ComparedRuns, compared, names, never_fails, pair_names, render
 from teemark.run import reader
 from teemark.trace import store
 
@@ -62,7 +62,7 @@ def command(
 
 def _compared(
     paths: Sequence[Path], limit: Limit | None, *, force: bool
-) -> tuple[list[Compared], tuple[str, ...]]:
+) -> tuple[list[ComparedRuns], tuple[str, ...]]:
     """Compares every run with the first; returns that, and the obstacles that --force overruled."""
     runs = [reader.read(path) for path in paths]
     against: dict[str, str] = {}
@@ -92,7 +92,7 @@ def _compared(
 
 
 def _blocks(
-    diffs: Sequence[Compared], forced: Sequence[str], limit: Limit | None, *, everything: bool
+    diffs: Sequence[ComparedRuns], forced: Sequence[str], limit: Limit | None, *, everything: bool
 ) -> list[Block]:
     """Returns the blocks of each comparison: first the answer, last the method."""
     made: list[Block] = []
@@ -107,7 +107,7 @@ def _blocks(
 
 
 def _json(
-    diffs: Sequence[Compared],
+    diffs: Sequence[ComparedRuns],
     forced: Sequence[str],
     limit: Limit | None,
     failures: Sequence[Sequence[str]],

@@ -21,7 +21,7 @@ from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
 from teemark.report import comparison
-from teemark.report.comparison import Compared
+from teemark.report.comparison import ComparedRuns
 from teemark.wording import fmt
 
 OF_TA = "--ta"
@@ -123,7 +123,7 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
     made: list[Block] = [Heading(head)]
     if moved := [pair for pair in judged.worst_first if pair.moved]:
         functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
-        made += comparison.change_table(Compared(judged, changes(judged), functions))
+        made += comparison.change_table(ComparedRuns(judged, changes(judged), functions))
         cases = [
             (
                 pair.name,

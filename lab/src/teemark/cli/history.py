@@ -14,7 +14,7 @@ from teemark.base.harmless import harmless
 from teemark.cli.common import OUTPUT, PATH, all_option, argument, option, several, subcommand
 from teemark.model import history
 from teemark.model.compare import EMULATED
-from teemark.model.history import FEWEST, Line
+from teemark.model.history import FEWEST, CaseHistory
 from teemark.page import terminal
 from teemark.page.blocks import Paragraph, Quiet
 from teemark.report import history_page
@@ -144,7 +144,7 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
     return runs
 
 
-def _remark(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
+def _remark(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
     if all(run.icount for run in runs):
         text = (
             "A level changes where instructions differ by more than two boots of one build do, and "
@@ -164,7 +164,9 @@ def _remark(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
     return "Levels by PELT: of cases that didn't change, at most about 3 % show a change by chance."
 
 
-def _show(runs: Sequence[RunData], lines: Sequence[Line], remark: str, *, everything: bool) -> None:
+def _show(
+    runs: Sequence[RunData], lines: Sequence[CaseHistory], remark: str, *, everything: bool
+) -> None:
     """Shows the answer, and the changes with their times; with `everything` also each case."""
     blocks = [
         Paragraph((history_page.answer(runs, lines),)),

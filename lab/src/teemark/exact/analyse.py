@@ -19,8 +19,16 @@ from teemark.run.records import Fail
 from teemark.trace import tree as trees
 from teemark.trace import window as windows
 from teemark.trace.components import component, source_lines
-from teemark.trace.places import LEVELS, OPAQUE_CORE, Domain, Places, Sources, locate
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Line, Sample, Trace, Unnamed
+from teemark.trace.places import LEVELS, OPAQUE_CORE, Domain, Places, SymbolSources, locate
+from teemark.trace.profile import (
+    SCHEMA,
+    CaseTrace,
+    Function,
+    SourceLine,
+    Trace,
+    TracedSample,
+    Unnamed,
+)
 from teemark.trace.symbols import Elf, kallsyms, read_elf
 from teemark.trace.window import SAMPLE, TEEHASH_PARTS, Window
 
@@ -35,7 +43,7 @@ _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.s
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
-def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
+def sources(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSources:
     """Returns the files that functions' names are read from; `kernel` is the text of the board's
     /proc/kallsyms, `own` the user's TA."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
@@ -51,7 +59,7 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
         tas.append(read_elf(own.elf, f"TA {own.name}"))
     if optee.ldelf is not None:
         tas.append(read_elf(optee.ldelf, "ldelf"))
-    return Sources(
+    return SymbolSources(
         kernel=kallsyms(kernel),
         tfa=read_elf(optee.tfa),
         core=read_elf(optee.elf) if optee.elf is not None else None,
@@ -64,7 +72,7 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> Sources:
 def analyse(
     run: RunData,
     files: Sequence[Path],
-    named_by: Sources,
+    named_by: SymbolSources,
     what: str,
     keys: Sequence[str],
     *,
@@ -132,14 +140,14 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
     return by_part
 
 
-def _case(key: str, taken: Sequence[Taken], named_by: Sources) -> CaseTrace:
+def _case(key: str, taken: Sequence[Taken], named_by: SymbolSources) -> CaseTrace:
     middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
-    samples = tuple(Sample(window.whole, ns) for window, ns in taken)
+    samples = tuple(TracedSample(window.whole, ns) for window, ns in taken)
     return profile_of(key, middle, samples, named_by)
 
 
 def profile_of(
-    key: str, middle: Window, samples: tuple[Sample, ...], named_by: Sources
+    key: str, middle: Window, samples: tuple[TracedSample, ...], named_by: SymbolSources
 ) -> CaseTrace:
     """Returns the profile of a case: the window `middle`, with names and call tree. Raises
     DataError if the tree's instructions aren't all of the window's."""
@@ -163,7 +171,7 @@ def profile_of(
     )
 
 
-def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]:
+def _lines(window: Window, places: Places, core: Elf | None) -> tuple[SourceLine, ...]:
     """Returns the instructions per source line of OP-TEE's core, most first. If an exception cut a
     block short, the block's first instructions ran once more than the rest."""
     at: dict[int, tuple[int, int]] = {}
@@ -187,7 +195,7 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[Line, ...]
     for (function, line), count in counts.most_common():
         kept[function] += 1
         if count and kept[function] <= LINES_KEPT:
-            made.append(Line(function, line, count))
+            made.append(SourceLine(function, line, count))
     return tuple(made)
 
 

@@ -67,7 +67,7 @@ def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]
 
 def measure(board: VirtualBoard, plan: Plan, folder: Path) -> RunData:
     """Measures the plan on an open board. DataError if a case failed, or the run isn't whole."""
-    outcome = runner.measure(board, plan, folder, runner.Watcher())
+    outcome = runner.measure(board, plan, folder, runner.RunListener())
     if outcome.error is not None:
         raise outcome.error
     run = reader.read(outcome.file)

@@ -17,10 +17,10 @@ from teemark.exact.record import recording
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
 from teemark.trace import calls, names, store, window
-from teemark.trace.calls import Watched
+from teemark.trace.calls import WatchedCalls
 from teemark.trace.names import Names
-from teemark.trace.places import Sources
-from teemark.trace.profile import SCHEMA, CaseTrace, Sample, Trace
+from teemark.trace.places import SymbolSources
+from teemark.trace.profile import SCHEMA, CaseTrace, Trace, TracedSample
 from teemark.trace.symbols import Elf, read_elf
 from teemark.wording import fmt
 
@@ -29,7 +29,7 @@ DISK = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedProgram:
     ran: Ran
     trace: Trace
     names: Names
@@ -45,7 +45,7 @@ def known_names(kit: Kit, files: Sequence[Path]) -> Names:
 
 def record(
     file: BoardFile, program: Program, directory: Path, files: Sequence[Path], every: int
-) -> Traced:
+) -> TracedProgram:
     """Runs the program on a fresh boot, and keeps its calls and their trace in `directory`."""
     with recording(file, f"room={DISK}") as (board, folder):
         with working(f"making the OP-TEE of {board.name} …"):
@@ -62,10 +62,12 @@ def record(
             cases, unread = _cases(ran, kit_names, named_by, folder)
     trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases.values()))
     store.write(trace, directory)
-    return Traced(replace(ran, watched=awake(ran.watched, cases)), trace, kit_names, tuple(unread))
+    return TracedProgram(
+        replace(ran, watched=awake(ran.watched, cases)), trace, kit_names, tuple(unread)
+    )
 
 
-def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
+def awake(watched: WatchedCalls, cases: Mapping[int, CaseTrace]) -> WatchedCalls:
     """Returns the calls without the time that the guest slept in traced ones, mostly waiting for
     its disk: that time depends on the load of this machine. `cases` are by window number."""
     slept = {window: case.instructions for window, case in cases.items() if case.slept}
@@ -77,7 +79,7 @@ def awake(watched: Watched, cases: Mapping[int, CaseTrace]) -> Watched:
 
 
 def _cases(
-    ran: Ran, kit_names: Names, named_by: Sources, folder: Path
+    ran: Ran, kit_names: Names, named_by: SymbolSources, folder: Path
 ) -> tuple[dict[int, CaseTrace], list[str]]:
     cases, unread = {}, []
     windows = {call.window: call for call in ran.watched.calls if call.window is not None}
@@ -85,7 +87,7 @@ def _cases(
         key = f"{calls.name_of(call, kit_names)} ({ran.watched.calls.index(call) + 1})"
         try:
             recorded = window.read(folder / f"window-{number}")
-            samples = (Sample(recorded.instructions, None),)
+            samples = (TracedSample(recorded.instructions, None),)
             cases[number] = profile_of(key, recorded, samples, named_by)
         except (DataError, OSError) as error:
             unread.append(f"{key}: {error}")
@@ -93,7 +95,7 @@ def _cases(
     return cases, unread
 
 
-def _sources(named_by: Sources, ran: Ran, program: Program, folder: Path) -> Sources:
+def _sources(named_by: SymbolSources, ran: Ran, program: Program, folder: Path) -> SymbolSources:
     """Returns `known` with the files that the program's processes had mapped, and the TAs that it
     called."""
     root = paths.vboard() / "root"
@@ -147,7 +149,7 @@ def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
             yield name, len(mine), sum(call.ns for call in mine)
 
 
-def say_unread(traced: Traced) -> None:
+def say_unread(traced: TracedProgram) -> None:
     for line in traced.unread:
         say(f"teemark: {line}")
     if traced.ran.watched.lost:

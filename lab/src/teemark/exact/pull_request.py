@@ -10,7 +10,7 @@ from teemark.base.errors import UsageMistake
 from teemark.boards import optee_tree
 from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
-from teemark.exact.record import Traced
+from teemark.exact.record import TracedRun
 from teemark.exact.whatif import Cell
 from teemark.model.compare import unlike
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
@@ -28,7 +28,7 @@ SAME = 0.001  # Relative difference of boots of one code whose timer ticks withi
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedCommits:
     base: str  # short names of the two commits
     head: str
     cells: Mapping[str, Cell]  # by case key
@@ -42,7 +42,7 @@ class Compared:
 
 def measure(
     file: BoardFile, tree: Path, commits: tuple[str, str], cases: Sequence[str], directory: Path
-) -> Compared:
+) -> ComparedCommits:
     """Builds and traces two commits. Raises UsageMistake if `tree` is no git tree of OP-TEE,
     BoardError if a commit is missing or can't be built, DataError if a run can't be traced."""
     if not optee_tree.is_tree(tree) or not (tree / ".git").exists():
@@ -59,17 +59,17 @@ def measure(
     return compared(names, traced)
 
 
-def compared(names: Sequence[str], traced: Sequence[Traced]) -> Compared:
+def compared(names: Sequence[str], traced: Sequence[TracedRun]) -> ComparedCommits:
     """Compares two traces: `traced` and `names` are first the base's, then the head's."""
     base, head = (build.trace for build in traced)
     keys = dict.fromkeys(case.case for case in (*base.cases, *head.cases))
     by_case = {key: whatif.compare(base, head, key) for key in keys}
     cells = {key: cell for key, cell in by_case.items() if cell is not None}
     gone = tuple(key for key in by_case if key not in cells)
-    return Compared(names[0], names[1], cells, gone, _settings(traced))
+    return ComparedCommits(names[0], names[1], cells, gone, _settings(traced))
 
 
-def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
+def _settings(traced: Sequence[TracedRun]) -> tuple[str, ...]:
     """Returns the settings that differ between the builds of the two cores."""
     settings = []
     for build in traced:
@@ -81,7 +81,7 @@ def _settings(traced: Sequence[Traced]) -> tuple[str, ...]:
     return tuple(f"{name}: {before} → {after}" for name, (before, after) in differs)
 
 
-def blocks(commits: Compared, limit: float, again: str) -> list[Block]:
+def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
     """Returns the comment, which begins with the answer. `again` is the command that repeats it."""
     ordered = sorted(commits.cells.items(), key=lambda pair: -abs(pair[1].share))
     moved = [(case, cell) for case, cell in ordered if abs(cell.share) > SAME]
@@ -107,7 +107,7 @@ def blocks(commits: Compared, limit: float, again: str) -> list[Block]:
     return [*made, Paragraph((why, Code(again)))]
 
 
-def _answer(commits: Compared, moved: Sequence[tuple[str, Cell]], limit: float) -> str:
+def _answer(commits: ComparedCommits, moved: Sequence[tuple[str, Cell]], limit: float) -> str:
     if not moved:
         calls = fmt.plural(len(commits.cells), "call")
         return f"{commits.head} changes none of {calls} against {commits.base}."

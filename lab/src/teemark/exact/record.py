@@ -37,7 +37,7 @@ SAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedRun:
     run: RunData
     trace: Trace
 
@@ -148,7 +148,7 @@ def record(
     own: Own | None = None,
     *,
     beginning: bool = False,
-) -> Traced:
+) -> TracedRun:
     """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. If the
     run is incomplete, keeps what was measured and raises the error. With `beginning`, a call too
     long to record is traced as far as it was recorded."""
@@ -178,7 +178,7 @@ def record(
             wanted = [_as_recorded(key) for key in keys]
             trace = analyse(run, files, named_by, board.optee.what, wanted, beginning=beginning)
         store.write(trace, directory)
-    return Traced(run, trace)
+    return TracedRun(run, trace)
 
 
 def _measure(
@@ -187,7 +187,7 @@ def _measure(
     with own_ta.ready_board(board, guest):
         with working(f"measuring on {board.name} …"):
             options = ("--loops", "1", "--no-ta-counter")
-            outcome = runner.measure(board, plan, directory, runner.Watcher(), options=options)
+            outcome = runner.measure(board, plan, directory, runner.RunListener(), options=options)
         with working("fetching the kernel's symbols …"):
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
     return outcome, kernel

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, right
-from teemark.trace.difference import Change, changes, in_words
+from teemark.trace.difference import FunctionChange, changes, in_words
 from teemark.trace.profile import Trace
 from teemark.wording import fmt
 
@@ -51,7 +51,7 @@ class Cell:
 
     before: int  # Instructions on the baseline
     instructions: int
-    changed: tuple[Change, ...]
+    changed: tuple[FunctionChange, ...]
 
     @property
     def share(self) -> float:

@@ -14,7 +14,9 @@ def message(ground: Ground) -> Finding | None:
 
     def cost(figure: Estimate) -> str:
         # On a board that counts, CPU time is always instructions, even if something else waits.
-        brackets = ground.known(figure, fmt.instructions if ground.run.icount else fmt.duration)
+        brackets = ground.interval_in_brackets(
+            figure, fmt.instructions if ground.run.icount else fmt.duration
+        )
         return fmt.cost(ground.run, figure.value) + brackets
 
     cases = [case for key in CASES if (case := ground.models.case(f"broker/cpu-{key}"))]

@@ -11,10 +11,10 @@ from teemark.findings.ground import (
     QUICK,
     SAME,
     Ground,
+    cause,
     missing,
     not_checked,
     share_of,
-    signature,
     sure,
 )
 from teemark.model.decide import above
@@ -74,7 +74,9 @@ def way_in_and_out(ground: Ground) -> Finding | None:
     run = ground.run
     name = run.title(cost.algorithm)
     if even.value > sizes[0]:
-        size = f"{fmt.roughly_size(even.value)}{ground.known(even, fmt.roughly_size)}"
+        size = (
+            f"{fmt.roughly_size(even.value)}{ground.interval_in_brackets(even, fmt.roughly_size)}"
+        )
         claim = f"Getting in and out of the TEE costs as much as the {name} of {size}."
     else:
         size = fmt.size(sizes[0])
@@ -126,7 +128,7 @@ def loading_the_ta(ground: Ground) -> Finding:
     if empty is not None and empty.time.median > 0 and not waits:
         count = fmt.digits((first.estimate / empty.estimate).value)
         calls = f", and costs as much as {count} empty calls"
-    return signature(
+    return cause(
         key,
         (ratio, SAME),
         shown,
@@ -150,7 +152,7 @@ def ta_size(ground: Ground) -> Finding:
     small, large = min(sizes), max(sizes)
     few, many = sizes[small], sizes[large]
     ratio, extra = many.estimate / few.estimate, many.estimate - few.estimate
-    return signature(
+    return cause(
         key,
         (ratio, SAME),
         (
@@ -184,7 +186,7 @@ def ree_time(ground: Ground) -> Finding:
         positive = system is not None and system.value > 0
         return not_checked(key, missing((ree, names[0]), (positive, names[1])), EXPLAIN)
     ratio = ree / system
-    return signature(
+    return cause(
         key,
         (ratio, RPC),
         (
@@ -211,7 +213,7 @@ def cold_cache(ground: Ground) -> Finding:
     if len(ratios) < 6:
         return not_checked(key, "the first calls of six cases of the TEE", QUICK)
     ratio = estimate([ratios], key)
-    return signature(
+    return cause(
         key,
         (ratio, SAME),
         (ground.figure("first call over the others", ratio, "times"),),
@@ -253,7 +255,7 @@ def temporary(ground: Ground) -> Finding:
     size = fmt.size(case.bytes or 0)
     extra = case.estimate - allocated.estimate
     costs = share_of(extra, case, f"a call with {size} in temporary memory")
-    return signature(
+    return cause(
         key,
         "found" if dearer else "undecided" if unsure else "ruled out",
         (
@@ -278,7 +280,7 @@ def read_only(ground: Ground) -> Finding:
     share = extra / allocated.estimate
     bytes_more = (large.bytes or 0) - (small.bytes or 0)
     costs = share_of(extra, large, f"a call with {fmt.size(large.bytes or 0)} of read-only memory")
-    return signature(
+    return cause(
         key,
         (share, SAME - 1),
         (
@@ -303,7 +305,7 @@ def pages(ground: Ground) -> Finding:
     if more < 1:
         return not_checked(key, "shm/allocated/tee/in/N of sizes that lie pages apart", EXPLAIN)
     ratio, extra = last.estimate / first.estimate, last.estimate - first.estimate
-    return signature(
+    return cause(
         key,
         (ratio, SAME),
         (

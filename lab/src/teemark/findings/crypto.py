@@ -11,10 +11,10 @@ from teemark.findings.ground import (
     SAME,
     STATUS,
     Ground,
+    cause,
     missing,
     not_checked,
     share_of,
-    signature,
 )
 from teemark.model.decide import above
 from teemark.model.stats import Estimate
@@ -117,7 +117,7 @@ def no_extensions(ground: Ground) -> Finding:
         whole, less = in_tee[largest], in_tee[largest].estimate - in_ta[largest].estimate
         costs = share_of(less, whole, whole.key)
     looks = "computes" if sure else "looks as if it computed"
-    return signature(
+    return cause(
         key,
         status,
         shown,
@@ -187,7 +187,7 @@ def cpu_time(ground: Ground) -> Finding:
             judged.append((order.index(status), cpu.value, shown))
     if judged:
         place, _, shown = min(judged, key=lambda row: row[:2])
-        return signature(
+        return cause(
             key,
             order[place],
             shown,
@@ -212,7 +212,7 @@ def slow_random(ground: Ground) -> Finding:
     from_tee, from_kernel = tee[shared[-1]], kernel[shared[-1]]
     ratio = (from_tee.estimate - empty.estimate) / from_kernel.estimate
     what = f"{from_tee.key} without the call, over {from_kernel.key}"
-    return signature(
+    return cause(
         key,
         (ratio, SLOW_SOURCE),
         (ground.figure(what, ratio, "times"),),

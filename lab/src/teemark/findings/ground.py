@@ -8,7 +8,7 @@ from typing import Any, Literal
 from teemark.base.finding import Figure, Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, SHM, Workload
 from teemark.model.breakdown import Breakdown, breakdowns
-from teemark.model.decide import Answer, Side, above, more, within
+from teemark.model.decide import Answer, Side, above, samples_needed, within
 from teemark.model.models import Cost, Models, build
 from teemark.model.stats import CaseStats, Estimate
 from teemark.run.reader import RunData
@@ -97,9 +97,9 @@ class Ground:
         def short(value: float) -> str:
             return fmt.digits(value, 2 if value < 99.5 else 3)
 
-        return f"{short(ratio.value)} times{self.known(ratio, short)}"
+        return f"{short(ratio.value)} times{self.interval_in_brackets(ratio, short)}"
 
-    def known(self, figure: Estimate, written: Callable[[float], str]) -> str:
+    def interval_in_brackets(self, figure: Estimate, written: Callable[[float], str]) -> str:
         """Writes a figure's interval in brackets; nothing if its ends look like the figure."""
         interval = figure.interval
         ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
@@ -107,10 +107,10 @@ class Ground:
             return ""
         return fmt.interval_in_brackets(self.run, interval, fmt.TO.join(ends))
 
-    def more(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
+    def more_samples(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many more samples, or starts, would decide an undecided question."""
         starts = max((len(case.starts) for case in self.run.sound), default=1)
-        return fmt.more_samples(more(ratio, thresholds, samples), starts)
+        return fmt.more_samples(samples_needed(ratio, thresholds, samples), starts)
 
     def both(self, first: CaseStats, second: CaseStats) -> str:
         """Writes the costs of two cases, both as counts or both as times."""
@@ -189,7 +189,7 @@ class Rates:
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)
-            more |= {"remedy": self.ground.more(self.ratio, (1 / SAME, SAME), samples)}
+            more |= {"remedy": self.ground.more_samples(self.ratio, (1 / SAME, SAME), samples)}
             more |= {"status": "undecided"}
         what = f"a byte, {self.one.backend} over {self.other.backend}"
         return Finding(
@@ -237,7 +237,7 @@ def missing(*needs: tuple[object, str]) -> str:
     return " and ".join(what for need, what in needs if not need)
 
 
-def signature(
+def cause(
     key: str,
     status: Status | tuple[Estimate, float],
     shown: Sequence[Figure] = (),

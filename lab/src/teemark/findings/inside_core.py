@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from teemark.base.finding import Figure, Finding, Share
 from teemark.base.work import EMPTY_CALL, LOG, REFUSED_CALL
-from teemark.findings.ground import TRACE, Ground, not_checked, signature, written
+from teemark.findings.ground import TRACE, Ground, cause, not_checked, written
 from teemark.model.decide import above
 from teemark.trace.profile import CaseTrace, Node
 from teemark.wording.interval import Interval
@@ -62,7 +62,7 @@ def size_from_outside(ground: Ground) -> Finding:
     if above(ratio, BUILT_FOR_SIZE) != "yes":
         return replace(not_checked(SIZE, NAMES, TRACE), evidence=written(shown), figures=(shown,))
     saves = Share(1 - BUILT_FOR_SPEED / ratio.value, "an empty call", at_most=True)
-    return signature(
+    return cause(
         SIZE,
         "found",
         (shown,),
@@ -79,7 +79,7 @@ def size(call: CaseTrace) -> Finding | None:
     block is a page table. Returns None if the trace has no whole call of memset."""
     memsets = [node for _, node in _core(call, "memset")]
     if not memsets:
-        return signature(SIZE, "ruled out", claim="", facts=("no memset in the core",))
+        return cause(SIZE, "ruled out", claim="", facts=("no memset in the core",))
     # A window may begin inside a function, or return to one: such a node has no calls.
     cleared = [node for node in memsets if node.calls]
     if not cleared:
@@ -88,7 +88,7 @@ def size(call: CaseTrace) -> Finding | None:
     share = sum(node.self for node in cleared) / call.instructions
     what = "instructions of memset for a byte of a page table"
     costs = Share(share, call.case)
-    return signature(
+    return cause(
         SIZE,
         "found" if a_byte > BYTEWISE else "ruled out",
         (_counted(what, a_byte, ""), _counted(f"memset in the core, of {call.case}", share)),
@@ -119,7 +119,7 @@ class Shown:
             taken = below(call, self.below) if calls else 0
         share = taken / call.instructions
         costs = Share(share, call.case) if share else None
-        return signature(
+        return cause(
             self.key,
             "found" if calls and (share > self.least or not self.least) else "ruled out",
             (_counted(f"{self.taken}, of {call.case}", share),),
@@ -166,7 +166,7 @@ def spectre(call: CaseTrace) -> Finding:
     out = sum(link.count for link in call.passes if (link.origin, link.target) == ("S-EL1", "EL3"))
     back = sum(link.count for link in call.passes if (link.origin, link.target) == ("EL3", "EL1"))
     extra = _counted("SMCs of the core besides its return", float(out - back), "")
-    return signature(
+    return cause(
         SPECTRE,
         "found" if out > back else "ruled out",
         (extra,),
@@ -195,7 +195,7 @@ def console(ground: Ground) -> Finding:
         key=lambda pair: pair[1],
     )
     costs = Share(share, worst.case)
-    return signature(
+    return cause(
         key,
         "found" if share else "ruled out",
         claim=f"A call writes to the TEE's console: {costs.words}.",

@@ -176,7 +176,7 @@ def post_quantum(ground: Ground) -> Finding | None:
         key="post-quantum",
         topic="choice",
         claim=f"Carrying the {whole} bytes of {ground.run.title(use.algorithm)} to a TEE would "
-        f"add {fmt.percent(ratio.value)}{ground.known(ratio, fmt.percent)} to what "
+        f"add {fmt.percent(ratio.value)}{ground.interval_in_brackets(ratio, fmt.percent)} to what "
         f"libcrypto takes to {use.work.workload}.",
         evidence=f"A byte mapped, and copied in a TA: {fmt.cost(ground.run, a_byte)}; all: "
         f"{fmt.cost(ground.run, carried)}, beside {fmt.cost(ground.run, use.estimate)} "

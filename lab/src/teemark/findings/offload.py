@@ -17,7 +17,7 @@ from teemark.base.errors import ConfigError
 from teemark.model.decide import above, within
 from teemark.model.models import Models
 from teemark.model.stats import CaseStats, estimate
-from teemark.reference.data import KernelDriver, Reference, load
+from teemark.reference.data import DriverKind, Reference, load
 from teemark.run.reader import MeasuredCase, RunData
 from teemark.run.records import InterruptLine, Watched
 from teemark.wording import fmt
@@ -125,7 +125,7 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
     return tuple(what.replace("{}", ", ".join(drivers), 1) for what, drivers in sentences.items())
 
 
-def _row(reference: Reference, driver: str) -> KernelDriver | None:
+def _row(reference: Reference, driver: str) -> DriverKind | None:
     """Returns the first row of the drivers' table that matches a driver's name."""
     return next((row for row in reference.drivers if fnmatchcase(driver, row.driver)), None)
 
@@ -160,7 +160,7 @@ class _Case:
     models: Models
     measured: MeasuredCase
     stats: CaseStats
-    known: Reference
+    reference: Reference
 
     def judged(self) -> Offload:
         evidence = tuple(part for kind in KINDS if (part := kind(self)) is not None)
@@ -168,8 +168,8 @@ class _Case:
         return Offload(self.measured.key, outcome, evidence, _driver(self.measured))
 
     @property
-    def row(self) -> KernelDriver | None:
-        return _row(self.known, _driver(self.measured) or "")
+    def row(self) -> DriverKind | None:
+        return _row(self.reference, _driver(self.measured) or "")
 
     @property
     def device_took_part(self) -> bool:
@@ -264,7 +264,7 @@ class _Case:
         core, clock, size = _core(self.run), ghz(self.run), self.stats.bytes or 0
         if not core or clock is None or self.stats.cpu is None or size < BULK:
             return None
-        published = self.known.cycles_for(core, self.measured.case.algorithm)
+        published = self.reference.cycles_for(core, self.measured.case.algorithm)
         software = [row for row in published if row.implementation not in ("ce", "sha-ni")]
         byte = self.stats.cpu.scaled(clock / size)
         if not software or byte.interval is None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from teemark.base.finding import Figure, Finding, Share, ranked
-from teemark.trace.calls import Call, Watched, name_of
+from teemark.trace.calls import TeeCall, WatchedCalls, name_of
 from teemark.trace.names import Names
 from teemark.wording import fmt
 
@@ -16,7 +16,7 @@ FEW = 3  # Fewest calls of a kind that are worth advice
 SMALL = 4096  # Pieces up to this many bytes are small: a page
 
 
-def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
+def advice(watched: WatchedCalls, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
     """Returns findings on a program's calls, the dearest first; none for a program with few calls.
     With `exact`, times are instructions."""
     if not watched.inside:
@@ -29,13 +29,13 @@ def advice(watched: Watched, names: Names, *, exact: bool = False) -> tuple[Find
     return ranked(tuple(finding for rule in rules for finding in rule(watched, names, cost)))
 
 
-def _share(ns: float, watched: Watched, *, at_most: bool = False) -> Share:
+def _share(ns: float, watched: WatchedCalls, *, at_most: bool = False) -> Share:
     return Share(ns / watched.inside, "the time in calls", at_most)
 
 
-def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
+def _sessions(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
     """Finds sessions that are opened for one or two calls each."""
-    by_ta: dict[tuple[int, str], dict[str, list[Call]]] = defaultdict(lambda: defaultdict(list))
+    by_ta: dict[tuple[int, str], dict[str, list[TeeCall]]] = defaultdict(lambda: defaultdict(list))
     for call in watched.calls:
         if call.ta:
             by_ta[call.process, call.ta][call.function].append(call)
@@ -57,9 +57,9 @@ def _sessions(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
         )
 
 
-def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]:
+def _temporary(watched: WatchedCalls, names: Names, _cost: Cost) -> Iterator[Finding]:
     """Finds temporary memory: libteec registers and releases it in each call."""
-    by_name: dict[str, list[Call]] = defaultdict(list)
+    by_name: dict[str, list[TeeCall]] = defaultdict(list)
     for call in watched.calls:
         if call.function == "invoke" and any(p.kind.startswith("temporary") for p in call.params):
             by_name[name_of(call, names)].append(call)
@@ -80,9 +80,9 @@ def _temporary(watched: Watched, names: Names, _cost: Cost) -> Iterator[Finding]
         )
 
 
-def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
+def _pieces(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
     """Finds many commands of one kind with small input."""
-    by_session: dict[tuple[int, str], list[Call]] = defaultdict(list)
+    by_session: dict[tuple[int, str], list[TeeCall]] = defaultdict(list)
     for call in watched.calls:
         sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]
         if call.function == "invoke" and call.session and 0 < max(sizes, default=0) <= SMALL:
@@ -105,7 +105,7 @@ def _pieces(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
         )
 
 
-def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
+def _memory(watched: WatchedCalls, _names: Names, _cost: Cost) -> Iterator[Finding]:
     """Finds shared memory that is made anew for each command."""
     made = [call for call in watched.calls if call.function in ("register", "allocate")]
     gone = [call for call in watched.calls if call.function == "release"]
@@ -121,7 +121,7 @@ def _memory(watched: Watched, _names: Names, _cost: Cost) -> Iterator[Finding]:
         )
 
 
-def _dearest(watched: Watched, names: Names, cost: Cost) -> Iterator[Finding]:
+def _dearest(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
     """Finds a command that takes most of the time, and far longer than a way into the TEE."""
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
     way = min((kind.median for kind in kinds), default=0.0)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from teemark.base.finding import Finding, Share
 from teemark.base.work import EMPTY_CALL, STORAGE
-from teemark.findings.ground import EXPLAIN, SAME, Ground, is_known, not_checked, signature
+from teemark.findings.ground import EXPLAIN, SAME, Ground, cause, is_known, not_checked
 from teemark.model.decide import above
 from teemark.model.stats import Estimate, exactly
 from teemark.wording import fmt
@@ -40,7 +40,7 @@ def stored_objects(ground: Ground) -> Finding | None:
                 f"Whether creating an object of {size} in the TEE's storage takes longer than "
                 "writing a file through to the disk is undecided."
             )
-            remedy = ground.more(ratio, (1.0,), min(stored.time.count, plain.time.count))
+            remedy = ground.more_samples(ratio, (1.0,), min(stored.time.count, plain.time.count))
         return Finding(
             key="stored-objects",
             topic="choice" if ground.models.case(EMPTY_CALL) else "answer",
@@ -98,7 +98,7 @@ def rpcs(ground: Ground) -> Finding:
     most, case, size = max(counted)
     each = ground.figure(f"RPCs a block, {case}", exactly(most), "")
     if most <= EACH_BLOCK:
-        return signature(key, "ruled out", (each,), claim="")
+        return cause(key, "ruled out", (each,), claim="")
     shares = [(share, name) for _, name, _ in counted if (share := _served(ground, name))]
     if not shares:
         lacks, often = "what an RPC of the storage takes", fmt.digits(most)
@@ -109,7 +109,7 @@ def rpcs(ground: Ground) -> Finding:
     if part.interval is not None:  # a part of a call lies between none and all of it
         low, high = max(part.interval.low, 0.0), min(part.interval.high, 1.0)
         part = replace(part, interval=replace(part.interval, low=low, high=high))
-    return signature(
+    return cause(
         key,
         (share, SAME - 1),
         (each, part),

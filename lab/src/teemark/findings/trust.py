@@ -4,7 +4,7 @@ machine."""
 
 from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import EMPTY_CALL, HARNESS
-from teemark.findings.ground import KNOWN, Ground, is_known, not_checked, signature
+from teemark.findings.ground import KNOWN, Ground, cause, is_known, not_checked
 from teemark.findings.notices import sentence
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.decide import above
@@ -34,7 +34,7 @@ def harness(ground: Ground) -> Finding | None:
         ),
         "undecided": (
             f"Whether measuring itself is more than {bound} of the smallest case is open.",
-            ground.more(ratio, (HARNESS_SHARE,), samples),
+            ground.more_samples(ratio, (HARNESS_SHARE,), samples),
         ),
     }[answer]
     if own.time.median <= 0 or (interval is not None and interval.low <= 0):
@@ -184,7 +184,7 @@ def clock_step(ground: Ground) -> Finding:
     if step is None or not samples:
         return not_checked(key, "the step of the clock")
     share = exactly(step / min(samples))
-    return signature(
+    return cause(
         key,
         (share, CLOCK),
         (ground.figure("a step, of the shortest sample", share, "share"),),
@@ -230,7 +230,7 @@ def cpu_frequency(ground: Ground) -> Finding:
         facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
     slowed = [of(governors, which) for less, which, *_ in cpus if less < SLOWED]
     status: Status = "undecided" if slowed else "ruled out"
-    return signature(
+    return cause(
         key,
         "found" if "performance" in slowed else status,
         claim="The CPU ran below its highest frequency.",
@@ -266,7 +266,7 @@ def contention(ground: Ground) -> Finding:
     shown = [ground.figure("waiting for a CPU, of all these calls", exactly(share), "share")]
     if most > WAITED:
         shown.append(ground.figure(f"of {worst}", exactly(most), "share"))
-    return signature(
+    return cause(
         key,
         "found" if max(share, most) > WAITED else "ruled out",
         shown,

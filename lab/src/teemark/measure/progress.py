@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from teemark.measure.runner import Starts, Watcher, samples_of
+from teemark.measure.runner import RunListener, Starts, samples_of
 from teemark.plan.file import Plan
 from teemark.run.reader import stands_for
 from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash, Timeline
@@ -75,7 +75,7 @@ def _lines(title: str) -> Iterator[Draw]:
     yield draw
 
 
-class Progress(Watcher):
+class Progress(RunListener):
     """Counts records, and shows a run's step and progress. Samples are interleaved over all cases,
     so the share of samples is the share of the time. If no sample arrives before a start's end, the
     progress is estimated from the last start's time, in the first start from `guess_s`."""

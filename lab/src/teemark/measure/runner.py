@@ -46,7 +46,7 @@ _DEFAULT_MIN_US = 100
 """teebench's defaults: samples of a case, and microseconds of its shortest sample."""
 
 
-class Watcher:
+class RunListener:
     """Is told of the events of a run. This base class ignores them."""
 
     def record(self, record: records.AnyRecord) -> None:
@@ -116,7 +116,7 @@ def measure(
     board: Board,
     plan: Plan,
     directory: Path,
-    watcher: Watcher,
+    watcher: RunListener,
     starts: Starts | None = None,
     *,
     options: Sequence[str] = (),
@@ -200,7 +200,7 @@ class _Attempt:
     board: Board
     plan: Plan
     writer: RunWriter
-    watcher: Watcher
+    watcher: RunListener
     start: records.Start
     options: Sequence[str]
     limit_s: float
@@ -362,7 +362,7 @@ class _Attempt:
         self.writer.finish()
 
 
-def _watched(parts: Iterable[bytes], silence: Silence, watcher: Watcher) -> Iterator[bytes]:
+def _watched(parts: Iterable[bytes], silence: Silence, watcher: RunListener) -> Iterator[bytes]:
     """Yields teebench's output in parts. After each part, and during silence, checks the board."""
     for part in parts:
         if part:

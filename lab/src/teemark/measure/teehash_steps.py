@@ -17,7 +17,7 @@ from teemark.base.errors import BoardError, CommandFailed
 from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import quietly
-from teemark.plan.file import Step
+from teemark.plan.file import HashStep
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
 
 PROGRAM = "teehash"
@@ -70,7 +70,7 @@ def expected_digest(algorithm: str, size: int) -> str:
     return digest.hexdigest()
 
 
-def records(board: Board, steps: Sequence[Step], limit_s: float) -> Iterator[AnyRecord]:
+def records(board: Board, steps: Sequence[HashStep], limit_s: float) -> Iterator[AnyRecord]:
     """Yields the records of all runs; a run may take `limit_s` seconds. Runs of different steps
     take turns, so that a slow minute of the board affects all steps. A step that failed or can't
     run isn't tried again."""
@@ -106,7 +106,7 @@ def records(board: Board, steps: Sequence[Step], limit_s: float) -> Iterator[Any
 
 
 def _once(
-    board: Board, step: Step, file: str, digest: str, *, seq: int, limit_s: float
+    board: Board, step: HashStep, file: str, digest: str, *, seq: int, limit_s: float
 ) -> AnyRecord:
     if step.cache == "warm":
         board.script(_READ, file, timeout=limit_s)
@@ -130,7 +130,7 @@ def _once(
     return Teehash(case=step.key, seq=seq, argv=tuple(argv), report=report)
 
 
-def _timeline(step: Step, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
+def _timeline(step: HashStep, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
     timeline = report.pop("timeline", None)
     if not isinstance(timeline, dict):
         reason = "this teehash records no timeline: it is an older one"

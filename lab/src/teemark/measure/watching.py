@@ -18,7 +18,7 @@ from teemark.boards.board import Board
 from teemark.boards.command_lines import script
 from teemark.boards.install import guest
 from teemark.trace import calls as records
-from teemark.trace.calls import HEAD, MAGIC, Call, Maps, Watched
+from teemark.trace.calls import HEAD, MAGIC, Maps, TeeCall, WatchedCalls
 
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
@@ -67,7 +67,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    watched: Watched
+    watched: WatchedCalls
     status: int
     output: str
     maps: dict[int, Maps]  # by process
@@ -146,13 +146,13 @@ def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
         raise BoardError(f"{board.name}: {why}", hint="it takes root, tracefs and the optee driver")
     begin, end = map(float, re.findall(r"^([\d.]+) [\d.]+$", text, re.M))
     write_whole(directory / "events.txt", text)
-    traced, begun, made = tuple(legs(text)), dict[int, int](), list[Call]()
+    traced, begun, made = tuple(legs(text)), dict[int, int](), list[TeeCall]()
     for leg in traced:
         begun.setdefault(leg.thread, leg.begin)
         if leg.complete:
             place = (begun.pop(leg.thread), leg.end, pid, leg.thread)
-            made.append(Call("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
-    watched = Watched(tuple(made), len(begun), 1, 0)
+            made.append(TeeCall("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
+    watched = WatchedCalls(tuple(made), len(begun), 1, 0)
     lost = sum(map(int, _OVERRUN.findall(text)))
     return Ran(watched, 0, "", {}, traced, lost, f"{pid} in {end - begin:.1f} s")
 

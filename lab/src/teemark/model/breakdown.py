@@ -68,7 +68,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CrossCheck:
     """One quantity as two sources give it. `answer`: whether they agree to within TOLERANCE."""
 
     what: str
@@ -94,7 +94,7 @@ class Breakdown:
     kind: str  # As in base/work.py, or "MAC" (keyed digest), or "message" (broker)
     stats: CaseStats
     parts: tuple[Part, ...]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CrossCheck, ...] = ()
 
     @property
     def total(self) -> Estimate:
@@ -104,7 +104,7 @@ class Breakdown:
         return next((part for part in self.parts if part.name == name), None)
 
     @property
-    def known(self) -> tuple[tuple[Part, Estimate], ...]:
+    def known_parts(self) -> tuple[tuple[Part, Estimate], ...]:
         return tuple((part, part.value) for part in self.parts if part.value is not None)
 
 
@@ -326,12 +326,12 @@ WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
 
 def _checks(
     sources: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
-) -> Iterator[Check]:
+) -> Iterator[CrossCheck]:
     way = [part for part in parts if part.value is not None and part.all_names & WAY]
     covered = frozenset[Name]().union(*(part.all_names for part in way))
     counted = sources.models.counted.get(stats.key)
     if counted is not None and counted.crossing is not None and covered >= WAY and shape.count == 1:
-        yield Check(
+        yield CrossCheck(
             "the way in and out",
             added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
             "sum of its parts, each by the client's clock",
@@ -342,7 +342,7 @@ def _checks(
     inside = _inside(sources, stats, shape, {part.name: part for part in parts})
     if legs is not None and inside is not None:
         traced = legs.dwell(sources.event), "tracepoints, less what tracing adds"
-        yield Check("time in the secure world", *inside, *traced)
+        yield CrossCheck("time in the secure world", *inside, *traced)
 
 
 def _inside(

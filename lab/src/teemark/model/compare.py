@@ -60,7 +60,7 @@ Starts = Sequence[Sequence[float]]  # Nanoseconds or instructions per call, one 
 
 
 @dataclass(frozen=True)
-class Reading:
+class CaseReading:
     """One run's values of a case, for one number of operations per call, in nanoseconds or
     instructions."""
 
@@ -296,7 +296,7 @@ def compare(first: RunData, second: RunData) -> Comparison:
     return Comparison(first, second, tuple(pairs), lost, new)
 
 
-def readings(run: RunData) -> dict[str, Reading]:
+def readings(run: RunData) -> dict[str, CaseReading]:
     """Returns all readings of a run, by `Reading.key`. Each run of teehash is a separate process,
     so it counts as a start; its value is the time for its file without opening the TA's session."""
     measured = []
@@ -306,7 +306,7 @@ def readings(run: RunData) -> dict[str, Reading]:
         for repeat in case.repeats:
             size = None if case.case.bytes is None else case.case.bytes * repeat
             about = (repeat, case.work, size, world, case.loops(repeat), run.resolution)
-            measured.append(Reading(case.key, case.times(repeat), *about))
+            measured.append(CaseReading(case.key, case.times(repeat), *about))
     steps: dict[str, list[list[float]]] = {}
     for record in run.teehash:
         files = record.report.get("files")
@@ -314,14 +314,14 @@ def readings(run: RunData) -> dict[str, Reading]:
         value = file.get("total_ns") if isinstance(file, dict) else None
         if isinstance(value, int | float):
             steps.setdefault(record.case, []).append([float(value)])
-    measured += [Reading(step, starts) for step, starts in steps.items()]
+    measured += [CaseReading(step, starts) for step, starts in steps.items()]
     return {reading.key: reading for reading in measured}
 
 
 # -- where instructions are counted --------------------------------------------------------------
 
 
-def slack(figure: float, *readings: Reading) -> tuple[float, float]:
+def slack(figure: float, *readings: CaseReading) -> tuple[float, float]:
     """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
     call of `figure` instructions, with these readings' scatter), and one step of the clock, which
     is infinite if allocated pages or timer ticks hide it."""
@@ -337,13 +337,15 @@ def slack(figure: float, *readings: Reading) -> tuple[float, float]:
     return step + BOOTS * figure + apart, step
 
 
-def counted(before: Mapping[str, Reading], after: Mapping[str, Reading]) -> list[Difference]:
+def counted(
+    before: Mapping[str, CaseReading], after: Mapping[str, CaseReading]
+) -> list[Difference]:
     """Returns each case that both runs have, with its verdict; both counted instructions."""
     both = [(reading, after[key]) for key, reading in before.items() if key in after]
     return shifted([_counted(*pair) for pair in both])
 
 
-def _counted(before: Reading, after: Reading) -> Difference:
+def _counted(before: CaseReading, after: CaseReading) -> Difference:
     have = min(len(before.medians), len(after.medians))
     if before.steady and after.steady:
         difference = before.difference(exactly(before.least), exactly(after.least), have)
@@ -411,20 +413,20 @@ def sign_p(ups: int, count: int) -> float:
 # -- where times are sampled ---------------------------------------------------------------------
 
 
-def sampled(pairs: Sequence[tuple[Reading, Reading]]) -> list[Difference]:
+def sampled(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> list[Difference]:
     """Returns each pair with its verdict, by the test for sampled times."""
     tests = sum(starmap(_testable, pairs))
     return [_sampled(*pair, tests) for pair in pairs]
 
 
-def _testable(before: Reading, after: Reading) -> bool:
+def _testable(before: CaseReading, after: CaseReading) -> bool:
     """Returns true if both runs have two starts, all times positive, and no distribution."""
     if before.work is not None and before.work.distribution:
         return False
     return all(len(reading.medians) > 1 and min(reading.medians) > 0 for reading in (before, after))
 
 
-def _sampled(before: Reading, after: Reading, tests: int) -> Difference:
+def _sampled(before: CaseReading, after: CaseReading, tests: int) -> Difference:
     """Returns the difference with its verdict by Welch's t-test. The variance includes the clock's
     rounding (grain²/12), since a coarse clock may make different starts look equal."""
     medians = before.medians, after.medians

@@ -40,7 +40,7 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
     return "no" if interval.high < low or interval.low > high else "undecided"
 
 
-def more(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
+def samples_needed(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
     """Returns about how many samples to add to the `have` present ones until the interval excludes
     each threshold. Its width falls with the square root of the number of samples. None if there
     would be more than MOST."""

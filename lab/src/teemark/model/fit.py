@@ -33,7 +33,7 @@ _SEEN = 1e-6  # Without a point whose 1 - leverage is smaller, the fit has no an
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FitPoint:
     """A point that was fitted; `x` is its size or count."""
 
     x: float
@@ -65,14 +65,14 @@ class Fit:
     """A fitted sum of terms; `terms` are by name, in the order in which they were added."""
 
     terms: Mapping[str, Estimate]
-    points: tuple[Point, ...]
+    points: tuple[FitPoint, ...]
 
     def at(self, row: Mapping[str, float]) -> Estimate:
         """Returns the fitted cost of a call; `row` says how often the call pays each term."""
         return added(term.scaled(row[name]) for name, term in self.terms.items())
 
     @property
-    def worst(self) -> Point:
+    def worst(self) -> FitPoint:
         """Returns the point with the largest residual; if any point is `missed`, only among
         those."""
         missed = [point for point in self.points if point.missed]
@@ -222,7 +222,7 @@ def _solve(
     return Fit(
         terms=terms | {name: term for name, (term, _) in fixed.items()},
         points=tuple(
-            Point(x, cost, float(at), left)
+            FitPoint(x, cost, float(at), left)
             for x, cost, at, left in zip(xs, measured, fitted, left_out, strict=True)
         ),
     )

@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 
 from teemark.model.changes import Change, changes
-from teemark.model.compare import Comparison, Reading, Verdict, readings, shifted, slack
+from teemark.model.compare import CaseReading, Comparison, Verdict, readings, shifted, slack
 from teemark.model.stats import exactly
 from teemark.run.reader import RunData
 
@@ -32,7 +32,7 @@ _NORMAL = 0.9539
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CaseHistory:
     """One case; `values[i]` is of run `runs[i]`, in nanoseconds (instructions) per call."""
 
     case: str
@@ -53,9 +53,9 @@ class Line:
         return levels[-1][2] / levels[-2][2] - 1 if len(levels) > 1 else 0.0
 
 
-def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
+def lines(runs: Sequence[RunData]) -> tuple[CaseHistory, ...]:
     """Returns every case that two or more runs have; `runs` are in order of time, of one kind."""
-    by_case: dict[str, list[tuple[int, Reading]]] = {}
+    by_case: dict[str, list[tuple[int, CaseReading]]] = {}
     counted = all(run.icount for run in runs)
     blind = not counted and any(run.emulated for run in runs)
     for number, run in enumerate(runs):
@@ -76,12 +76,12 @@ def lines(runs: Sequence[RunData]) -> tuple[Line, ...]:
         elif not blind:
             changes = sampled_changes(values)
         places = tuple(number for number, _ in measured)
-        made.append(Line(key, places, values, changes, len(sure) < len(values)))
+        made.append(CaseHistory(key, places, values, changes, len(sure) < len(values)))
     return tuple(made)
 
 
 def events(
-    runs: Sequence[RunData], cases: Sequence[Line]
+    runs: Sequence[RunData], cases: Sequence[CaseHistory]
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
     """Returns the index of each run at which levels begin, with the changes of its cases; the last
     run comes first."""

@@ -19,7 +19,7 @@ INTERRUPT = 0xFFFF0004  # The secure world's return value when an interrupt of t
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class CaseLegs:
     """The traced calls of one case."""
 
     key: str
@@ -101,7 +101,7 @@ def _served(way: Sequence[Leg]) -> int:
     return sum(following[0] - leg[1] for leg, following in pairwise(way) if _is_rpc(leg[2]))
 
 
-def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
+def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, CaseLegs]:
     """Returns the traced calls by case. A record that lost events has no legs and isn't used."""
     by_case: dict[str, list[tuple[int, tuple[Leg, ...], int]]] = {}
     for call in run.legs:
@@ -110,5 +110,5 @@ def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, Traced]:
     made = {}
     for key, calls in by_case.items():
         ns, ways, steps = zip(*calls, strict=True)
-        made[key] = Traced(key, ns, ways, float(max(steps)), sampling)
+        made[key] = CaseLegs(key, ns, ways, float(max(steps)), sampling)
     return made

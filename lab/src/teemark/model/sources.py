@@ -9,7 +9,7 @@ import msgspec
 
 from teemark.base import work
 from teemark.base.work import DIGEST_BYTES, DIRECT_CALL, EMPTY_CALL, REFUSED_CALL, Work
-from teemark.model.fit import Fit, Point, fit
+from teemark.model.fit import Fit, FitPoint, fit
 from teemark.model.forms import Form
 from teemark.model.legs import traced_calls
 from teemark.model.models import Models, operation, repeat_lines
@@ -190,7 +190,7 @@ def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit |
     few, many = (base["block"][place] for place in (0, -1))
     block = (values[-1] - values[0]).scaled(1 / (many - few))
     ends = tuple(
-        Point(size, value, value.value, None) for size, value in zip(sizes, values, strict=True)
+        FitPoint(size, value, value.value, None) for size, value in zip(sizes, values, strict=True)
     )
     return Fit({"call": values[0] - block.scaled(few), "block": block}, ends)
 

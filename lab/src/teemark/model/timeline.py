@@ -14,7 +14,7 @@ STEPS = ("open", "read", "wait", "hash", "between", "report", "close")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class StateSpan:
     """An interval of time in one step or one state. States: "on" (a thread has a CPU), "preempt"
     (none has, but one is ready), "wait" (all are blocked). Nanoseconds since the beginning."""
 
@@ -46,8 +46,8 @@ class Told:
     """A timeline, up to the moment from which switches are missing."""
 
     ns: int
-    states: tuple[Span, ...]
-    steps: tuple[Span, ...]
+    states: tuple[StateSpan, ...]
+    steps: tuple[StateSpan, ...]
     costs: tuple[StepCost, ...]
 
     def total(self) -> StepCost:
@@ -67,7 +67,7 @@ def told(record: Timeline) -> Told:
 
 def _states(
     switches: Iterable[tuple[int, int, int, str]], running: int, until: int
-) -> Iterator[Span]:
+) -> Iterator[StateSpan]:
     """Yields the successive states of all threads taken together; neighbours differ."""
     on, ready = {running}, set[int]()
     begin, state = 0, "on"
@@ -81,33 +81,33 @@ def _states(
         now = "on" if on else "preempt" if ready else "wait"
         if now != state:
             if at > begin:
-                yield Span(begin, at, state)
+                yield StateSpan(begin, at, state)
             begin, state = at, now
     if until > begin:
-        yield Span(begin, until, state)
+        yield StateSpan(begin, until, state)
 
 
-def _steps(record: Timeline, until: int) -> Iterator[Span]:
+def _steps(record: Timeline, until: int) -> Iterator[StateSpan]:
     """Yields the steps in order of time, without gaps or overlap."""
     at = 0
     stretches = sorted(record.steps, key=lambda row: row[1:])
     for step, begin, end in (*stretches, ("between", until, until)):
         first, last = max(begin, at), min(end, until)
         if first > at and (first < last or first == until):
-            yield Span(at, min(first, until), "between")
+            yield StateSpan(at, min(first, until), "between")
             at = first
         if first < last:
-            yield Span(first, last, step)
+            yield StateSpan(first, last, step)
             at = last
 
 
 def _costs(
-    steps: tuple[Span, ...], states: tuple[Span, ...], outs: list[int]
+    steps: tuple[StateSpan, ...], states: tuple[StateSpan, ...], outs: list[int]
 ) -> Iterator[StepCost]:
     ends = [span.end for span in states]
     for name in STEPS:
         mine = [span for span in steps if span.what == name]
-        pieces: list[Span] = []
+        pieces: list[StateSpan] = []
         switches = 0
         for step in mine:
             last = len(outs) if step is steps[-1] else bisect_left(outs, step.end)
@@ -115,13 +115,13 @@ def _costs(
             for at in range(bisect_right(ends, step.begin), bisect_left(ends, step.end) + 1):
                 state = states[at]
                 pieces.append(
-                    Span(max(state.begin, step.begin), min(state.end, step.end), state.what)
+                    StateSpan(max(state.begin, step.begin), min(state.end, step.end), state.what)
                 )
         if mine:
             yield _cost(name, len(mine), pieces, switches)
 
 
-def _cost(step: str, times: int, pieces: Iterable[Span], switches: int) -> StepCost:
+def _cost(step: str, times: int, pieces: Iterable[StateSpan], switches: int) -> StepCost:
     spent, gap = Counter[str](), 0
     for piece in pieces:
         spent[piece.what] += piece.ns

@@ -27,7 +27,7 @@ _FILLS = "█▓▒░"
 
 def widths(breakdown: Breakdown) -> list[tuple[Part, float]]:
     """Returns the parts with a positive cost, each with its share of the bar."""
-    parts = [(part, value.value) for part, value in breakdown.known if value.value > 0]
+    parts = [(part, value.value) for part, value in breakdown.known_parts if value.value > 0]
     total = sum(value for _, value in parts)
     return [(part, value / total) for part, value in parts]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from teemark.model.history import Line
+from teemark.model.history import CaseHistory
 from teemark.page import bars
 from teemark.page.bars import FONT, box, label, picture
 from teemark.run.records import Backend
@@ -27,7 +27,7 @@ def colour(place: int) -> str:
     return str(place) if place < len(MARKERS) else OTHER
 
 
-def known(name: str) -> str:
+def is_palette_name(name: str) -> str:
     """Returns `name` if the page has that colour, otherwise `other`: never a text of a board's."""
     return name if name in (*COLOURS, "worse", "better") else OTHER
 
@@ -139,7 +139,7 @@ def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iter
 SMALL_HEIGHT = 118  # Height of a small chart, CSS pixels
 
 
-def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -> str:
+def history(lines: Sequence[CaseHistory], runs: Sequence[str], unit: str, width: int) -> str:
     """Draws one chart of a case, or several small ones over the same runs. `runs` has two lines for
     each run: its day and its commit."""
     shape, single = SHAPES[width], len(lines) == 1
@@ -162,7 +162,12 @@ def history(lines: Sequence[Line], runs: Sequence[str], unit: str, width: int) -
 
 
 def _course(
-    line: Line, x: Place, sides: tuple[float, float], room: tuple[float, float], *, small: bool
+    line: CaseHistory,
+    x: Place,
+    sides: tuple[float, float],
+    room: tuple[float, float],
+    *,
+    small: bool,
 ) -> Iterator[str]:
     """Draws values as points and levels as lines, with the change beside each new level."""
     low, high = min(line.values), max(line.values)

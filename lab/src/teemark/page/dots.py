@@ -17,7 +17,7 @@ class Dot(NamedTuple):
     name: str  # Its tooltip
 
 
-class Row(NamedTuple):
+class DotRow(NamedTuple):
     label: str
     dots: tuple[Dot, ...]
     said: str = ""  # At the end of the label's line
@@ -31,7 +31,7 @@ def level_ticks(furthest: float) -> list[float]:
 
 
 def render(
-    rows: Sequence[Row],
+    rows: Sequence[DotRow],
     width: int,
     write: Callable[[float], str],
     *,

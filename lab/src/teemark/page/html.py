@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Section
-from teemark.page.charts import known
+from teemark.page.charts import is_palette_name
 
 
 def render(
@@ -25,7 +25,7 @@ def render(
         lstrip_blocks=True,
     )
     environment.tests["block"] = lambda value, name: type(value).__name__ == name
-    environment.filters["known_colour"] = known
+    environment.filters["known_colour"] = is_palette_name
     environment.globals |= {"wide": WIDE, "narrow": NARROW}
     template = environment.get_template("report.html.j2")
     return template.render(

@@ -153,11 +153,11 @@ def components(case: CaseTrace) -> Table:
 def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
     changed = changes(before, after)
     rows: list[tuple[Cell, ...]] = [
-        (*_place(c.function), fmt.count(c.before), fmt.count(c.after), fmt.change(c.more))
+        (*_place(c.function), fmt.count(c.before), fmt.count(c.after), fmt.change(c.growth))
         for c in changed[:top]
     ]
     if rest := changed[top:]:
-        total = fmt.change(sum(change.more for change in rest))
+        total = fmt.change(sum(change.growth for change in rest))
         rows.append((f"{fmt.plural(len(rest), 'function')} more", "", "", "", "", total))
     return Table(
         (*left(*_PLACE), *right("before", "now", "difference")),

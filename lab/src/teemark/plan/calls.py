@@ -46,11 +46,11 @@ class Uuid(Name):
     _hint = "such as 8aaaf200-2450-11e4-abe2-0002a5d5c51b"
 
 
-class Result(int):
+class ReturnCode(int):
     """A TA's return code, 32 bits."""
 
     @classmethod
-    def read(cls, value: object) -> "Result":
+    def read(cls, value: object) -> "ReturnCode":
         name = value.replace("TEEC_", "TEE_", 1) if isinstance(value, str) else ""
         if name in RESULTS:
             return cls(RESULTS[name])
@@ -239,7 +239,7 @@ class MemoryInout(_Written, frozen=True, kw_only=True, tag="memory-inout"):
 Param = ValueIn | ValueOut | ValueInout | MemoryIn | MemoryOut | MemoryInout
 
 
-class Ta(Struct, frozen=True, forbid_unknown_fields=True):
+class CalledTa(Struct, frozen=True, forbid_unknown_fields=True):
     """The table `[ta]`: the TA whose commands are called."""
 
     uuid: Uuid
@@ -253,7 +253,7 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     p1: Param | None = None
     p2: Param | None = None
     p3: Param | None = None
-    result: Result = Result(0)
+    result: ReturnCode = ReturnCode(0)
 
     def described(self, when: str, size: int | None, within: str = "") -> Iterator[str]:
         yield f"{when}:{self.command}:{self.result:#010x}"

@@ -17,7 +17,7 @@ from teemark.base import paths
 from teemark.base.checked import Wrong, convert, line_of, once, parse_toml, read_text
 from teemark.base.errors import UsageMistake, meant
 from teemark.base.work import CALL, TEE, Work
-from teemark.plan.calls import Call, Ta
+from teemark.plan.calls import Call, CalledTa
 from teemark.plan.words import (
     NONE,
     SOME,
@@ -61,7 +61,7 @@ class CaseLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HashStep:
     """One way in which teehash hashes one file, run `runs` times."""
 
     bytes: int
@@ -102,7 +102,7 @@ class Plan:
     name: str
     summary: str
     cases: tuple[CaseLine, ...] = ()
-    teehash: tuple[Step, ...] = ()
+    teehash: tuple[HashStep, ...] = ()
     ta: str | None = None  # UUID of the TA that the plan calls
 
     @property
@@ -186,11 +186,11 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
     runs: Positive = 8
     timeline: bool = False
 
-    def expanded(self) -> Iterator[Step]:
+    def expanded(self) -> Iterator[HashStep]:
         lists = (self.algorithms, self.sizes, self.backends, self.modes, self.caches)
         for algorithm, size, backend, mode, cache in product(*lists):
             how = (self.chunk, self.reader, self.runs)
-            step = Step(size, algorithm, backend, mode, cache, *how)
+            step = HashStep(size, algorithm, backend, mode, cache, *how)
             yield step
             if self.timeline:
                 yield replace(step, runs=1, timeline=True)
@@ -199,7 +199,7 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
 STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"
 
 
-def step_of(key: str, runs: int) -> Step:
+def step_of(key: str, runs: int) -> HashStep:
     """Returns the step with this key and number of runs; UsageMistake if it is no step's key."""
     fields = ("algorithms", "backends", "modes", "caches", "sizes", "chunk", "reader")
     form, words = f"its key is {STEP_FORM}", key.split("/")[1:]
@@ -218,7 +218,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     summary: Text
     cases: Annotated[tuple[_Cases, ...], SOME] | None = None
     teehash: tuple[_Hashing, ...] = ()
-    ta: Ta | None = None
+    ta: CalledTa | None = None
     call: Annotated[tuple[Call, ...], SOME] | None = None
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ RELATIONS = {"=": "", "~": "~", ">": "> ", "<": "< "}
 _HINT = "see docs/reference.md"
 
 
-class Number(Decimal):
+class PublishedNumber(Decimal):
     """A number in plain digits, all of which it keeps as printed."""
 
     @classmethod
@@ -42,7 +42,7 @@ class Number(Decimal):
         return number
 
 
-class Positive(Number):
+class Positive(PublishedNumber):
     @classmethod
     def read(cls, value: object) -> Self:
         number = super().read(value)
@@ -77,10 +77,10 @@ class Published(Struct, frozen=True, kw_only=True):
     column: str
     relation: Literal["=", "~", ">", "<"]
     text: str = field(name="value")  # the digits, or the words
-    upper: Number | None = None
+    upper: PublishedNumber | None = None
     unit: str
-    corrected: Number | None = None
-    corrected_upper: Number | None = None
+    corrected: PublishedNumber | None = None
+    corrected_upper: PublishedNumber | None = None
     corrected_unit: str
     note: str = ""
 
@@ -96,7 +96,7 @@ class Published(Struct, frozen=True, kw_only=True):
             raise Wrong(f"{self.corrected_unit} is no corrected unit")
         if UNITS[self.unit][0] != UNITS[self.corrected_unit][0]:
             raise Wrong(f"{self.unit} and {self.corrected_unit} are no units of the same thing")
-        Number.read(self.text)
+        PublishedNumber.read(self.text)
         if self.corrected is None:
             raise Wrong("missing", key="corrected")
         for low, high in (self._ends[:2], self._ends[2:]):
@@ -173,7 +173,7 @@ class Constant(Struct, frozen=True, kw_only=True):
     @property
     def value(self) -> Decimal | None:
         """Returns the printed number; None for words."""
-        return None if self.unit == TEXT else Number.read(self.text)
+        return None if self.unit == TEXT else PublishedNumber.read(self.text)
 
     def __post_init__(self) -> None:
         _ = self.value  # raises Wrong if it is no number
@@ -188,7 +188,7 @@ class CyclesPerByte(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class KernelDriver(Struct, frozen=True, kw_only=True):
+class DriverKind(Struct, frozen=True, kw_only=True):
     """The kind of a kernel driver. If several rows match a driver's name, the first counts."""
 
     driver: str
@@ -204,7 +204,7 @@ class Reference:
     figures: Mapping[Key, Published]
     constants: Mapping[str, Constant]
     cycles: tuple[CyclesPerByte, ...] = ()
-    drivers: tuple[KernelDriver, ...] = ()
+    drivers: tuple[DriverKind, ...] = ()
 
     def get(self, *key: *Key) -> Published:
         if key not in self.figures:
@@ -283,5 +283,5 @@ def load(folder: Path | None = None) -> Reference:
         figures=figures,
         constants=read("constants", Constant),
         cycles=tuple(read("cycles-per-byte", CyclesPerByte).values()),
-        drivers=tuple(read("kernel-drivers", KernelDriver).values()),
+        drivers=tuple(read("kernel-drivers", DriverKind).values()),
     )

@@ -23,7 +23,7 @@ from teemark.boards.optee import compiler
 from teemark.exact import record
 from teemark.exact.record import Own
 from teemark.measure import runner
-from teemark.model.compare import Reading, readings
+from teemark.model.compare import CaseReading, readings
 from teemark.plan.file import Plan, case_lines
 from teemark.releases.versions import Repository, Version
 from teemark.run import reader
@@ -62,7 +62,7 @@ class Kept:
         return self.point.version.name
 
     @cached_property
-    def readings(self) -> dict[str, Reading]:
+    def readings(self) -> dict[str, CaseReading]:
         """Returns what the run measured, by case; {} without a run."""
         return readings(self.run) if self.run is not None else {}
 
@@ -143,7 +143,7 @@ class Line:
                 board,
                 self.asked,
                 folder,
-                runner.Watcher(),
+                runner.RunListener(),
                 commit=Commit(hash=version.commit),
                 labels={"optee": version.name, "date": version.date},
             )

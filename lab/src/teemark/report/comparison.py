@@ -45,7 +45,7 @@ SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undec
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRuns:
     """The comparison of two runs, its changes, and the functions behind them."""
 
     judged: Comparison
@@ -54,14 +54,14 @@ class Compared:
     """The functions that make the difference, in words, by the case that both runs traced."""
 
 
-def compared(base: Subject, new: Subject) -> Compared:
+def compared(base: Subject, new: Subject) -> ComparedRuns:
     judged = compare(base.run, new.run)
     functions = {}
     for case in new.trace.cases if new.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
             functions[case.case] = in_words(differing, NAMED)
-    return Compared(judged, changes(judged), functions)
+    return ComparedRuns(judged, changes(judged), functions)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def verdict(judged: Comparison) -> Verdict:
     return next((grave for grave in GRAVEST_FIRST if judged.of(grave)), "same")
 
 
-def headline(of: Compared) -> page.Text:
+def headline(of: ComparedRuns) -> page.Text:
     """Returns the answer in a line: the verdict, and the number of cases with each verdict."""
     grave = verdict(of.judged)
     words = "WORSE AND BETTER" if grave == "worse" and of.judged.of("better") else grave.upper()
@@ -140,7 +140,7 @@ def outcome(judged: Comparison) -> str:
     return f"{fmt.plural(len(judged.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
-def change_table(of: Compared) -> list[page.Block]:
+def change_table(of: ComparedRuns) -> list[page.Block]:
     """Returns a table of the changes that cases share, with the functions behind them; an empty
     list if nothing changed."""
     rows = [
@@ -198,7 +198,7 @@ def amount(run: RunData, change: Change) -> str:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
+def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row for each case: both figures under the runs' names, the change, the
     verdict, the functions."""
     base, new = pair_names(of.judged.first, of.judged.second)
@@ -220,12 +220,12 @@ def case_table(of: Compared, pairs: Sequence[Difference]) -> page.Table:
     return page.Table(columns, rows, stacked=True)
 
 
-def chart(of: Compared) -> page.Chart | None:
+def chart(of: ComparedRuns) -> page.Chart | None:
     """Draws the cases of `rows_of`, each with its change around 0; None if nothing changed."""
     rows = []
     for pair in rows_of(of.judged):
         words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
-        rows.append(dots.Row(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
+        rows.append(dots.DotRow(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
     if not rows:
         return None
     draw = partial(
@@ -236,7 +236,7 @@ def chart(of: Compared) -> page.Chart | None:
     return page.Chart(title, (unit, outcome(of.judged)), draw)
 
 
-def both(of: Compared, pair: Difference) -> tuple[str, str]:
+def both(of: ComparedRuns, pair: Difference) -> tuple[str, str]:
     """Returns both figures; in a changed case they have enough digits to differ."""
     sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
     first, second = (fmt.cost_cell(run, figure) for run, figure in sides)
@@ -347,7 +347,7 @@ def result(judged: Comparison, limit: Limit) -> str:
 # -- how it was judged ---------------------------------------------------------------------------
 
 
-def method(of: Compared) -> list[str]:
+def method(of: ComparedRuns) -> list[str]:
     """Returns sentences on how the runs were judged, as far as a reader must know it."""
     judged, sentences = of.judged, []
     if judged.exact:
@@ -403,7 +403,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def blocks(
-    of: Compared, limit: Limit | None, rest: str, *, everything: bool = False
+    of: ComparedRuns, limit: Limit | None, rest: str, *, everything: bool = False
 ) -> list[page.Block]:
     """Returns the answer, the changes, the cases, and what would have been seen. `rest` says where
     a reader finds the cases that are left out."""
@@ -445,7 +445,7 @@ def comparison(subjects: Sequence[Subject]) -> page.Section | None:
     return page.Section("comparison", "Side by side", tuple(made)) if made else None
 
 
-def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
+def _verdicts(of: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
     """Returns the answer and the changes; every case, and how it was judged, are folded."""
     made = blocks(of, limit, "see “Every case”")
     if of.judged.pairs:
@@ -456,7 +456,9 @@ def _verdicts(of: Compared, limit: Limit | None = None) -> list[page.Block]:
     return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
 
 
-def render(diffs: Sequence[Compared], forced: Sequence[str], limit: Limit | None, form: str) -> str:
+def render(
+    diffs: Sequence[ComparedRuns], forced: Sequence[str], limit: Limit | None, form: str
+) -> str:
     """Returns a page of comparisons, in `html` or `markdown`. `forced` names the reasons against
     these comparisons, which the user overruled."""
     pairs = [(diff.judged.first, diff.judged.second) for diff in diffs]
@@ -471,7 +473,7 @@ def render(diffs: Sequence[Compared], forced: Sequence[str], limit: Limit | None
     title = titles[0] if len(diffs) == 1 else f"Against {name(pairs[0][0])}"
     run = pairs[0][0].run
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
-    banners = [page.Banner("Compared by force", (f"{why}.",)) for why in forced]
+    banners = [page.Banner("ComparedRuns by force", (f"{why}.",)) for why in forced]
     how = html.render if form == "html" else markdown.render
     return how(title, subtitle, sections, f"Made by teemark {__version__}.", banners)
 

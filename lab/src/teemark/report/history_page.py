@@ -7,7 +7,7 @@ from functools import partial
 
 from teemark.base.work import EMPTY_CALL
 from teemark.model.compare import Verdict
-from teemark.model.history import Line, events
+from teemark.model.history import CaseHistory, events
 from teemark.page import blocks as page
 from teemark.page import charts, html
 from teemark.report import comparison
@@ -18,7 +18,9 @@ from teemark.wording import fmt
 SMALL = 12  # Most small charts: one of each family, those that changed most
 
 
-def render(title: str, runs: Sequence[RunData], all_lines: Sequence[Line], remark: str) -> str:
+def render(
+    title: str, runs: Sequence[RunData], all_lines: Sequence[CaseHistory], remark: str
+) -> str:
     """Returns the page as HTML; `remark` says how changes were told from scatter."""
     drawn = _drawn(all_lines, runs)
     blocks = [page.Paragraph((answer(runs, all_lines),)), *event_table(runs, all_lines)]
@@ -39,7 +41,7 @@ def since(run: RunData) -> str:
     return f"{comparison.when(run)}{commit}"
 
 
-def answer(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
+def answer(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
     """Returns one sentence: how many cases changed in how many runs, and when last."""
     changed = [line for line in lines if line.changes]
     span = f"{len(runs)} runs, {comparison.when(runs[0])} to {comparison.when(runs[-1])}"
@@ -50,7 +52,7 @@ def answer(runs: Sequence[RunData], lines: Sequence[Line]) -> str:
     return f"{text}, last with the run of {since(runs[last])}."
 
 
-def event_table(runs: Sequence[RunData], lines: Sequence[Line]) -> list[page.Block]:
+def event_table(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> list[page.Block]:
     """Returns a table of the changes that cases share, each with its first run; an empty list if
     nothing changed."""
     rows = [
@@ -62,9 +64,9 @@ def event_table(runs: Sequence[RunData], lines: Sequence[Line]) -> list[page.Blo
     return [page.Table(columns, rows, stacked=True)] if rows else []
 
 
-def _drawn(lines: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
+def _drawn(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> list[CaseHistory]:
     """Returns from each family the case that changed most; the largest change comes first."""
-    best: dict[tuple[str, ...], Line] = {}
+    best: dict[tuple[str, ...], CaseHistory] = {}
     for line in sorted(lines, key=lambda line: -abs(line.last_change)):
         case = runs[-1].cases.get(line.case)
         work = case.work if case is not None else None
@@ -75,7 +77,7 @@ def _drawn(lines: Sequence[Line], runs: Sequence[RunData]) -> list[Line]:
     return list(best.values()) or sorted(lines, key=lambda line: line.case != EMPTY_CALL)[:1]
 
 
-def _chart(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Chart:
+def _chart(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Chart:
     unit = "instructions a call" if runs[0].icount else "ns a call"
     names = [_axis_name(run) for run in runs]
     return page.Chart(
@@ -99,7 +101,7 @@ def _axis_name(run: RunData) -> str:
     return f"{comparison.when(run)[5:10]}\n{commit}"
 
 
-def case_table(lines: Sequence[Line], runs: Sequence[RunData]) -> page.Table:
+def case_table(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Table:
     """Returns a table with a row for each case: its first and last value, and its last change."""
     rows = []
     for line in sorted(lines, key=lambda line: -abs(line.last_change)):

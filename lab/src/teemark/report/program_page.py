@@ -17,7 +17,7 @@ from teemark.measure.watching import Leg, Ran
 from teemark.page import blocks as page
 from teemark.page import html, markdown
 from teemark.report.sections.trace import calls
-from teemark.trace.calls import Call, Kind, name_of
+from teemark.trace.calls import CallKind, TeeCall, name_of
 from teemark.trace.names import Names
 from teemark.trace.profile import Trace, together
 from teemark.version import __version__
@@ -49,7 +49,7 @@ def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
 
 
 def _answer(
-    ran: Ran, kinds: Sequence[Kind], names: Names, cost: Cost, *, exact: bool
+    ran: Ran, kinds: Sequence[CallKind], names: Names, cost: Cost, *, exact: bool
 ) -> Iterator[page.Block]:
     watched = ran.watched
     if not kinds:
@@ -116,12 +116,12 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
     ) + (f" {ran.overrun} events found no room." if ran.overrun else "")
 
 
-def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
+def _by_call(ran: Ran) -> dict[TeeCall, list[Leg]]:
     """Returns, by call, its entries into the secure world."""
-    by_thread: dict[int, list[Call]] = defaultdict(list)
+    by_thread: dict[int, list[TeeCall]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
-    legs: dict[Call, list[Leg]] = defaultdict(list)
+    legs: dict[TeeCall, list[Leg]] = defaultdict(list)
     for leg in ran.legs or ():
         mine = by_thread.get(leg.thread, [])
         at = bisect_right(mine, leg.begin + 1000, key=lambda call: call.begin) - 1
@@ -131,7 +131,7 @@ def _by_call(ran: Ran) -> dict[Call, list[Leg]]:
 
 
 def _kinds(
-    ran: Ran, kinds: Sequence[Kind], legs: dict[Call, list[Leg]], cost: Cost, *, exact: bool
+    ran: Ran, kinds: Sequence[CallKind], legs: dict[TeeCall, list[Leg]], cost: Cost, *, exact: bool
 ) -> page.Table:
     rows = []
     for kind in kinds:
@@ -153,7 +153,7 @@ def _kinds(
     return page.Table(columns, rows, note="instructions" if exact else "")
 
 
-def _params(kinds: Sequence[Kind]) -> page.Table:
+def _params(kinds: Sequence[CallKind]) -> page.Table:
     """Returns a table of the kinds and sizes of parameters; contents are never recorded."""
     by_param: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:

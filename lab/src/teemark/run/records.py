@@ -94,18 +94,18 @@ class Start(Record, frozen=True, kw_only=True, tag="start"):
     ]
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class FactGroup(Struct, frozen=True, kw_only=True):
     """Related facts of the machine. `reasons` says why a fact is `null`."""
 
 
-class BoardFacts(Group, frozen=True, kw_only=True):
+class BoardFacts(FactGroup, frozen=True, kw_only=True):
     model: Annotated[str | None, says("by the device tree")] = None
     compatible: Texts | None = None
     emulated: Annotated[bool | None, says("its CPU is software")] = None
     emulated_told_by: str | None = None
 
 
-class CpuFacts(Group, frozen=True, kw_only=True):
+class CpuFacts(FactGroup, frozen=True, kw_only=True):
     models: Texts | None = None
     features: Annotated[Texts | None, says("by hwcap")] = None
     online: int | None = None
@@ -116,19 +116,19 @@ class CpuFacts(Group, frozen=True, kw_only=True):
     temperature: Texts | None = None
 
 
-class MemoryFacts(Group, frozen=True, kw_only=True):
+class MemoryFacts(FactGroup, frozen=True, kw_only=True):
     total_bytes: Count | None = None
     available_bytes: Count | None = None
 
 
-class ClockFacts(Group, frozen=True, kw_only=True):
+class ClockFacts(FactGroup, frozen=True, kw_only=True):
     name: str | None = None
     resolution_ns: Annotated[Count | None, says("smallest step seen")] = None
     reading_ns: Annotated[Count | None, says("what one reading takes")] = None
     clocksource: str | None = None
 
 
-class KernelFacts(Group, frozen=True, kw_only=True):
+class KernelFacts(FactGroup, frozen=True, kw_only=True):
     release: str | None = None
     version: str | None = None
     machine: str | None = None
@@ -139,7 +139,7 @@ class KernelFacts(Group, frozen=True, kw_only=True):
     libc: str | None = None
 
 
-class TeeFacts(Group, frozen=True, kw_only=True):
+class TeeFacts(FactGroup, frozen=True, kw_only=True):
     libteec: Annotated[str | None, says("file it was loaded from")] = None
     supplicant: str | None = None
     device: str | None = None
@@ -148,7 +148,7 @@ class TeeFacts(Group, frozen=True, kw_only=True):
     revision: str | None = None
 
 
-class TaCounterFacts(Group, frozen=True, kw_only=True):
+class TaCounterFacts(FactGroup, frozen=True, kw_only=True):
     """The counter that TAs can read on this machine, found by a TA that was allowed to crash."""
 
     name: Annotated[str | None, says("CNTVCT_EL0 or CNTPCT_EL0")] = None
@@ -156,7 +156,7 @@ class TaCounterFacts(Group, frozen=True, kw_only=True):
     resolution_ns: Annotated[float | None, says("what a tick is")] = None
 
 
-class CryptoFacts(Group, frozen=True, kw_only=True):
+class CryptoFacts(FactGroup, frozen=True, kw_only=True):
     libcrypto: Annotated[str | None, says("version")] = None
     afalg: Annotated[bool | None, says("AF_ALG sockets can be had")] = None
     kernel_drivers: Texts | None = None
@@ -167,7 +167,7 @@ class CryptoFacts(Group, frozen=True, kw_only=True):
     driver_log: Annotated[Texts | None, says("the kernel's log of crypto drivers")] = None
 
 
-class HealthFacts(Group, frozen=True, kw_only=True):
+class HealthFacts(FactGroup, frozen=True, kw_only=True):
     """Facts that can prevent a measurement or make it meaningless; only `teebench --machine` tells
     them."""
 
@@ -186,7 +186,7 @@ class HealthFacts(Group, frozen=True, kw_only=True):
     rng_available: Annotated[str | None, says("hardware random sources")] = None
 
 
-class SettingsFacts(Group, frozen=True, kw_only=True):
+class SettingsFacts(FactGroup, frozen=True, kw_only=True):
     """The settings with which teebench measured."""
 
     seed: Annotated[Count | None, says("of the random order of samples")] = None

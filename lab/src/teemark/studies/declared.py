@@ -29,7 +29,7 @@ Unit = Literal["times", "%", "points", "time"]
 """Form of a conclusion's figure: a factor, a share, a difference of shares, seconds."""
 
 
-class Line(Struct, frozen=True, forbid_unknown_fields=True):
+class TableLine(Struct, frozen=True, forbid_unknown_fields=True):
     """A row or a column, with the formula of its cells; a row may have one formula per column."""
 
     name: str
@@ -46,8 +46,8 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     table: str
     title: str
-    row_lines: tuple[str | Line, ...] = field(name="rows")
-    column_lines: tuple[str | Line, ...] = field(name="columns")
+    row_lines: tuple[str | TableLine, ...] = field(name="rows")
+    column_lines: tuple[str | TableLine, ...] = field(name="columns")
     corner: str = "metric"
     tall: bool = False
     """Each statistic of a measured value has a column of its own."""
@@ -62,17 +62,17 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
                 raise Wrong(f"sd_of: there is no column {column.sd_of!r}", key="columns")
 
     @property
-    def rows(self) -> dict[str, Line]:
+    def rows(self) -> dict[str, TableLine]:
         return _by_name(self.row_lines)
 
     @property
-    def columns(self) -> dict[str, Line]:
+    def columns(self) -> dict[str, TableLine]:
         return _by_name(self.column_lines)
 
 
-def _by_name(lines: tuple[str | Line, ...]) -> dict[str, Line]:
+def _by_name(lines: tuple[str | TableLine, ...]) -> dict[str, TableLine]:
     """Returns rows or columns by name; a string stands for a line that has only a name."""
-    named = (Line(line) if isinstance(line, str) else line for line in lines)
+    named = (TableLine(line) if isinstance(line, str) else line for line in lines)
     return {line.name: line for line in named}
 
 

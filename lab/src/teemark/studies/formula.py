@@ -21,7 +21,7 @@ from typing import Any
 from teemark.base.errors import ConfigError
 from teemark.reference.data import Reference
 from teemark.reference.span import Span, evaluated, exact
-from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exactly, metric
+from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exact_value, metric
 
 FUNCTIONS = tuple(
     name for name in vars(Lookup) if name[0] != "_" and name not in ("absent", "teehash")
@@ -61,7 +61,7 @@ class Formula:
             value = evaluated(self.body, lambda node: _asked(lookup, node))
         except ZeroDivisionError:
             raise NotKnown("it would be divided by zero") from None
-        return exactly(value) if isinstance(value, int | float) else value
+        return exact_value(value) if isinstance(value, int | float) else value
 
     def printed(self, reference: Reference, document: str) -> Span:
         """Returns the formula's value by a document's printed figures, with their rounding. Raises

@@ -60,7 +60,7 @@ class Value:
         return Value(self.known / divisor.known)
 
     def __rtruediv__(self, number: float) -> "Value":
-        return exactly(number) / self
+        return exact_value(number) / self
 
     def __add__(self, term: "Value | float") -> "Value":
         """Returns the sum of two medians. Adding a number shifts median and mean, and keeps the
@@ -77,7 +77,7 @@ class Value:
         return self * -1 + number
 
 
-def exactly(number: float) -> Value:
+def exact_value(number: float) -> Value:
     """Returns a value that is known, not measured."""
     return Value(stats.exactly(number))
 
@@ -133,7 +133,7 @@ class Lookup:
 
     def size(self, key: str) -> Value:
         """Returns the number of bytes that one call works on."""
-        return exactly(self._case(key).bytes or 0)
+        return exact_value(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
         """Returns the seconds of one operation inside the TA, without the crossing: the slope over
@@ -169,7 +169,7 @@ class Lookup:
 
     def samples(self, key: str) -> Value:
         """Returns the number of samples of a case."""
-        return exactly(self._case(key).time.count)
+        return exact_value(self._case(key).time.count)
 
     def verified(self, key: str) -> str:
         """Returns whether the output was verified; teebench never times a wrong output."""
@@ -186,7 +186,7 @@ class Lookup:
             return "yes" if fact else "no"
         if isinstance(fact, tuple):
             return "; ".join(fact) if fact else "none"
-        return exactly(fact) if isinstance(fact, int | float) else str(fact)
+        return exact_value(fact) if isinstance(fact, int | float) else str(fact)
 
     def option(self, name: str) -> str:
         """Returns the setting of an option in the kernel's configuration."""
@@ -212,7 +212,7 @@ class Lookup:
                 f"the kernel lists no {named} for {algorithm}; modules are loaded on first use"
             )
         priority, name = max(drivers)
-        return exactly(priority) if what == "priority" else name
+        return exact_value(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
         """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
@@ -241,7 +241,7 @@ class Lookup:
             return driver.name
         if driver.priority is None:
             raise NotKnown(f"/proc/crypto names no priority of {driver.name}")
-        return exactly(driver.priority)
+        return exact_value(driver.priority)
 
     def _fastest(self, outcome: Outcome, work: str, parameters: str) -> str:
         """Returns the case of the fastest kernel driver that is proven to have this `outcome`."""
@@ -271,7 +271,7 @@ class Lookup:
                 cpu = sum(cost.on for cost in costs) * 1e-9
                 switches = float(sum(cost.switches for cost in costs))
                 sums = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
-                return exactly(cpu / elapsed if what == "share" else sums[what])
+                return exact_value(cpu / elapsed if what == "share" else sums[what])
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
@@ -279,10 +279,10 @@ class Lookup:
         figure = load().get(self.subject.run.plan or "", table, row, column)
         if figure.value is None:
             raise NotKnown(f"{row} is no number in the document")
-        return exactly(figure.base.mid)
+        return exact_value(figure.base.mid)
 
     def constant(self, name: str) -> Value:
-        return exactly(load().constant(name))
+        return exact_value(load().constant(name))
 
     def _unknown(self, fact: str) -> NotKnown:
         """Returns the exception that says why a fact of the machine is null."""

@@ -49,7 +49,7 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TeeCall:
     function: Function
     ta: str  # UUID; "" if there is none or it is unknown; for "call" the program's name
     command: int
@@ -71,11 +71,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CallKind:
     """All calls of one function, or of one command of a TA: a row of the report."""
 
     name: str
-    calls: tuple[Call, ...]
+    calls: tuple[TeeCall, ...]
 
     @property
     def total(self) -> int:
@@ -91,8 +91,8 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Watched:
-    calls: tuple[Call, ...]
+class WatchedCalls:
+    calls: tuple[TeeCall, ...]
     lost: int  # calls for which the file had no room
     processes: int
     own_ns: int  # what watching adds to the time of each call
@@ -110,16 +110,16 @@ class Watched:
         added up."""
         return sum(call.ns for call in self.calls)
 
-    def kinds(self, names: Names) -> list[Kind]:
+    def kinds(self, names: Names) -> list[CallKind]:
         """Returns the kinds of calls, the kind with the longest total time first."""
-        by_name: dict[str, list[Call]] = defaultdict(list)
+        by_name: dict[str, list[TeeCall]] = defaultdict(list)
         for call in self.calls:
             by_name[name_of(call, names)].append(call)
-        kinds = [Kind(name, tuple(calls)) for name, calls in by_name.items()]
+        kinds = [CallKind(name, tuple(calls)) for name, calls in by_name.items()]
         return sorted(kinds, key=lambda kind: (-kind.total, kind.name))
 
 
-def name_of(call: Call, names: Names) -> str:
+def name_of(call: TeeCall, names: Names) -> str:
     if call.function in ("register", "allocate", "release"):
         return f"{call.function} shared memory"
     if call.function == "call":
@@ -130,7 +130,7 @@ def name_of(call: Call, names: Names) -> str:
     return f"{ta}: {call.function} session"
 
 
-def read(file: Path) -> Watched:
+def read(file: Path) -> WatchedCalls:
     """Reads a file of calls. Raises DataError if the file has another format or is cut off."""
     data = file.read_bytes()
     if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
@@ -141,15 +141,15 @@ def read(file: Path) -> Watched:
         raise DataError(f"{file}: its end is missing")
     rows = np.frombuffer(data, CALL, min(made, room), HEAD.itemsize)
     calls = _calls(rows[rows["end"] > 0])
-    return Watched(calls, made - len(calls), int(head["processes"]), int(head["own"]))
+    return WatchedCalls(calls, made - len(calls), int(head["processes"]), int(head["own"]))
 
 
-def _calls(rows: Any) -> tuple[Call, ...]:
+def _calls(rows: Any) -> tuple[TeeCall, ...]:
     """Returns the calls in the order in which they began, with the TA of each session and the kind
     of each memory reference."""
     sessions: dict[tuple[int, int], tuple[int, str]] = {}
     memory: dict[tuple[int, int], str] = {}
-    calls: list[Call] = []
+    calls: list[TeeCall] = []
     for row in rows[np.argsort(rows["begin"], kind="stable")]:
         function = FUNCTIONS[int(row["function"])]
         key = int(row["pid"]), int(row["handle"])
@@ -163,7 +163,7 @@ def _calls(rows: Any) -> tuple[Call, ...]:
         mine = function in ("open", "close", "invoke")
         numbers = {name: int(row[name]) for name in _NUMBERS}
         calls.append(
-            Call(
+            TeeCall(
                 function=function,
                 ta=ta if mine else "",
                 process=key[0],

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from teemark.trace.places import Domain, Function
+from teemark.trace.places import Domain, PlacedFunction
 
 _LOCKS = re.compile(
     r"_*(get_core_local|thread_(get|set)_exceptions|thread_(un)?mask_(all_)?exceptions|"
@@ -42,7 +42,7 @@ _CORE = (
 )
 
 
-def component(function: Function, source: str | None) -> str:
+def component(function: PlacedFunction, source: str | None) -> str:
     """Returns the part of the system that a function belongs to. `source` is the file of an OP-TEE
     core function, if it is known."""
     module, name = function.module, function.name

@@ -9,7 +9,7 @@ from teemark.wording import fmt
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FunctionChange:
     """A function whose own instructions changed; the functions that it calls aren't included."""
 
     function: Function
@@ -17,7 +17,7 @@ class Change:
     after: int
 
     @property
-    def more(self) -> int:
+    def growth(self) -> int:
         return self.after - self.before
 
 
@@ -35,22 +35,24 @@ def other_cases(before: Trace, after: Trace) -> list[str]:
     return lines
 
 
-def changes(before: CaseTrace, after: CaseTrace) -> list[Change]:
+def changes(before: CaseTrace, after: CaseTrace) -> list[FunctionChange]:
     """Returns every function that changed, the largest difference first. The sum is the total
     change."""
     functions = {(f.level, f.name): f for case in (after, before) for f in case.functions}
     changed = [
-        Change(function, before.own.get(key, 0), after.own.get(key, 0))
+        FunctionChange(function, before.own.get(key, 0), after.own.get(key, 0))
         for key, function in functions.items()
         if before.own.get(key, 0) != after.own.get(key, 0)
     ]
-    return sorted(changed, key=lambda c: (-abs(c.more), c.function.level, c.function.name))
+    return sorted(changed, key=lambda c: (-abs(c.growth), c.function.level, c.function.name))
 
 
-def in_words(changed: Sequence[Change], most: int) -> str:
+def in_words(changed: Sequence[FunctionChange], most: int) -> str:
     """Names the functions that changed most, and the sum of the other changes."""
-    words = [f"{c.function.name} ({c.function.level}) {fmt.change(c.more)}" for c in changed[:most]]
+    words = [
+        f"{c.function.name} ({c.function.level}) {fmt.change(c.growth)}" for c in changed[:most]
+    ]
     if rest := changed[most:]:
-        total = fmt.change(sum(change.more for change in rest))
+        total = fmt.change(sum(change.growth for change in rest))
         words.append(f"{fmt.plural(len(rest), 'function')} more {total}")
     return ", ".join(words)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teemark.base.errors import DataError
-from teemark.trace.symbols import Elf, Table
+from teemark.trace.symbols import Elf, SymbolTable
 from teemark.trace.window import Window
 
 SECURE_RAM = range(0x0E000000, 0x0F000000)  # physical addresses, QEMU's machine `virt`
@@ -51,7 +51,7 @@ class Flag(IntEnum):
     TABLE = 16
 
 
-class Kind(IntEnum):
+class BranchKind(IntEnum):
     OTHER = 0
     CALL = 1
     RETURN = 2
@@ -61,30 +61,30 @@ class Kind(IntEnum):
 
 
 _KINDS = (  # mask, value
-    (0xFC000000, 0x94000000, Kind.CALL),  # BL
-    (0xFFFFFC1F, 0xD63F0000, Kind.CALL),  # BLR
-    (0xFEFFF800, 0xD63F0800, Kind.CALL),  # BLRAA, BLRAB and those without a modifier
-    (0xFFFFFC1F, 0xD65F0000, Kind.RETURN),  # RET
-    (0xFFFFFBFF, 0xD65F0BFF, Kind.RETURN),  # RETAA, RETAB
-    (0xFFFFF3FF, 0xD69F03E0, Kind.ERET),  # ERET, ERETAA, ERETAB
-    (0xFFE0001F, 0xD4000001, Kind.SVC),
-    (0xFFE0001F, 0xD4000003, Kind.SMC),
+    (0xFC000000, 0x94000000, BranchKind.CALL),  # BL
+    (0xFFFFFC1F, 0xD63F0000, BranchKind.CALL),  # BLR
+    (0xFEFFF800, 0xD63F0800, BranchKind.CALL),  # BLRAA, BLRAB and those without a modifier
+    (0xFFFFFC1F, 0xD65F0000, BranchKind.RETURN),  # RET
+    (0xFFFFFBFF, 0xD65F0BFF, BranchKind.RETURN),  # RETAA, RETAB
+    (0xFFFFF3FF, 0xD69F03E0, BranchKind.ERET),  # ERET, ERETAA, ERETAB
+    (0xFFE0001F, 0xD4000001, BranchKind.SVC),
+    (0xFFE0001F, 0xD4000003, BranchKind.SMC),
 )
 
 
-def kind_of(word: int) -> Kind:
+def kind_of(word: int) -> BranchKind:
     """Returns the kind of an instruction at a block's end, such as a call or a return."""
     for mask, value, kind in _KINDS:
         if word & mask == value:
             return kind
-    return Kind.OTHER
+    return BranchKind.OTHER
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SymbolSources:
     """The files and tables from which the names of functions are read."""
 
-    kernel: Table
+    kernel: SymbolTable
     tfa: Elf
     core: Elf | None  # OP-TEE's tee.elf; None: the core is one block
     core_code: range  # Physical addresses of the core's code, which equal its link addresses
@@ -93,7 +93,7 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class PlacedFunction:
     domain: Domain
     module: str  # a file's name, "kernel", or a kernel module
     name: str
@@ -112,14 +112,14 @@ since newer versions of QEMU execute one block at every address where its page i
 class Places:
     """The place and the function of every block; zeros for blocks that weren't executed."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[PlacedFunction, ...]
     blocks: NDArray[Any]
 
 
 OPAQUE_CORE = "[OP-TEE core]"
 
 
-def locate(window: Window, sources: Sources) -> Places:
+def locate(window: Window, sources: SymbolSources) -> Places:
     return _Locator(window, sources).locate()
 
 
@@ -143,11 +143,11 @@ def anchor(window: Window, tfa: Elf) -> int | None:
 
 
 class _Locator:
-    def __init__(self, window: Window, sources: Sources) -> None:
+    def __init__(self, window: Window, sources: SymbolSources) -> None:
         self.window = window
         self.sources = sources
         self.anchor = anchor(window, sources.tfa)
-        self.numbers: dict[Function, int] = {}
+        self.numbers: dict[PlacedFunction, int] = {}
         self.files: dict[Path, int] = {}
         kernel = sources.kernel
         self.kernel_vectors = [range(s.address, s.address + 0x800) for s in kernel.named("vectors")]
@@ -215,7 +215,7 @@ class _Locator:
 
     def _function(
         self, domain: Domain, address: int, file: tuple[Elf, int] | None
-    ) -> tuple[Function, int]:
+    ) -> tuple[PlacedFunction, int]:
         if domain is Domain.KERNEL:
             return self._kernel(address)
         if domain is Domain.TFA:
@@ -232,7 +232,7 @@ class _Locator:
         elf, base = file
         return _named(domain, elf, elf.name, address - base)
 
-    def _kernel(self, address: int) -> tuple[Function, int]:
+    def _kernel(self, address: int) -> tuple[PlacedFunction, int]:
         symbol = self.sources.kernel.find(address)
         if symbol is None:
             return _unnamed(Domain.KERNEL, "kernel", "[kernel]")
@@ -243,19 +243,19 @@ class _Locator:
         if name == "cpu_switch_to":
             flags |= Flag.SWITCH
         module = module.strip("[]") or "kernel"
-        return Function(Domain.KERNEL, module, name, symbol.address), flags
+        return PlacedFunction(Domain.KERNEL, module, name, symbol.address), flags
 
 
-def _unnamed(domain: Domain, module: str, name: str) -> tuple[Function, int]:
-    return Function(domain, module, name, 0, named=False), Flag.OPAQUE
+def _unnamed(domain: Domain, module: str, name: str) -> tuple[PlacedFunction, int]:
+    return PlacedFunction(domain, module, name, 0, named=False), Flag.OPAQUE
 
 
-def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[Function, int]:
+def _named(domain: Domain, elf: Elf, module: str, address: int) -> tuple[PlacedFunction, int]:
     symbol = elf.table.find(address)
     if symbol is None:
         return _unnamed(domain, module, f"[{module}]")
     flags = Flag.ENTRY if address == symbol.address else 0
-    return Function(domain, module, symbol.name, symbol.address), flags
+    return PlacedFunction(domain, module, symbol.name, symbol.address), flags
 
 
 def _bases(

@@ -39,7 +39,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     """A return was lost while this function ran: nodes below it may not be calls of its own."""
 
 
-class Sample(msgspec.Struct, frozen=True):
+class TracedSample(msgspec.Struct, frozen=True):
     """The cost of one recorded call."""
 
     instructions: int
@@ -65,7 +65,7 @@ class Link(msgspec.Struct, frozen=True):
     count: int
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class SourceLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of the source of one of OP-TEE's functions."""
 
     function: int
@@ -78,14 +78,14 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
 
     case: str
     instructions: int
-    samples: tuple[Sample, ...]
+    samples: tuple[TracedSample, ...]
     functions: tuple[Function, ...]
     nodes: tuple[Node, ...]
     unnamed: tuple[Unnamed, ...] = ()
     passes: tuple[Link, ...] = ()  # Passes between exception levels
     lost: tuple[Link, ...] = ()
     """Returns to places from which nothing in the window had called."""
-    lines: tuple[Line, ...] = ()  # Dearest lines of each function; none without DWARF
+    lines: tuple[SourceLine, ...] = ()  # Dearest lines of each function; none without DWARF
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
@@ -193,7 +193,7 @@ def together(cases: Sequence[CaseTrace]) -> CaseTrace:
             function = number[case.functions[node.function]]
             nodes.append(Node(parent, function, node.self, node.calls, node.unsure))
     total = sum(case.instructions for case in cases)
-    sample = (Sample(total, None),)
+    sample = (TracedSample(total, None),)
     return CaseTrace("all traced calls", total, sample, tuple(functions), tuple(nodes))
 
 

@@ -24,7 +24,7 @@ class Symbol:
     name: str
 
 
-class Table:
+class SymbolTable:
     """Functions, found by address."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
@@ -55,7 +55,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeSegment:
     """An executable segment of an ELF file; `words` are its instructions."""
 
     address: int
@@ -70,8 +70,8 @@ class Code:
 class Elf:
     file: Path
     name: str
-    codes: tuple[Code, ...]
-    table: Table = field(compare=False)
+    codes: tuple[CodeSegment, ...]
+    table: SymbolTable = field(compare=False)
 
     def holds(self, address: int, words: NDArray[np.uint32]) -> bool:
         """Returns true if the file has these instructions at that address."""
@@ -90,8 +90,8 @@ def _read(file: Path, name: str, _changed: int) -> Elf:
         for segment in elf.iter_segments("PT_LOAD"):
             if segment["p_flags"] & 1:
                 data, begin = segment.data(), int(segment["p_vaddr"])
-                codes.append(Code(begin, np.frombuffer(data[: len(data) & ~3], dtype="<u4")))
-        return Elf(file, name, tuple(codes), Table(_functions(elf)))
+                codes.append(CodeSegment(begin, np.frombuffer(data[: len(data) & ~3], dtype="<u4")))
+        return Elf(file, name, tuple(codes), SymbolTable(_functions(elf)))
 
 
 def read_elf(file: Path, name: str | None = None) -> Elf:
@@ -124,12 +124,12 @@ def _functions(elf: ELFFile) -> list[Symbol]:
             functions.append(made)
         elif kind == "STT_NOTYPE" and not symbol.name.startswith((".L", "__")):
             labels.append(Symbol(made.address, 0, made.name))
-    inside = Table(functions)
+    inside = SymbolTable(functions)
 
     return functions + [label for label in labels if inside.find(label.address) is None]
 
 
-def kallsyms(text: str) -> Table:
+def kallsyms(text: str) -> SymbolTable:
     """Returns the functions in /proc/kallsyms (read as root), of the kernel and its modules."""
     symbols = []
     for line in harmless(text).splitlines():
@@ -140,4 +140,4 @@ def kallsyms(text: str) -> Table:
         symbols.append(Symbol(int(words[0], 16), 0, name))
     if not any(symbol.address for symbol in symbols):
         raise DataError("the board's /proc/kallsyms shows no addresses: it must be read as root")
-    return Table(symbols)
+    return SymbolTable(symbols)

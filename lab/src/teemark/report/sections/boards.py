@@ -12,7 +12,7 @@ from teemark.findings.subject import Subject
 from teemark.model.stats import Estimate
 from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
 from teemark.page.charts import colour
-from teemark.page.dots import Dot, Row, render
+from teemark.page.dots import Dot, DotRow, render
 from teemark.page.section import remark
 from teemark.report.sections.throughput import ANSWERED
 from teemark.wording import fmt
@@ -133,7 +133,7 @@ def beside(
             if len(rows) > 1:
                 entries = tuple(fills.items()) if len(fills) > 1 else ()
                 lines = [
-                    Row(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
+                    DotRow(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
                     for name, dots in rows.items()
                 ]
                 draw = partial(render, lines, write=write, fills=entries)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from teemark.findings.subject import Subject
-from teemark.model.breakdown import TOLERANCE, Breakdown, Check, shown
+from teemark.model.breakdown import TOLERANCE, Breakdown, CrossCheck, shown
 from teemark.page import bars
 from teemark.page import blocks as page
 from teemark.page.section import RunSection, remark
@@ -63,7 +63,7 @@ def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
 def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
     run = subject.run
     rows: list[tuple[page.Cell, ...]] = []
-    for part, value in call.known:
+    for part, value in call.known_parts:
         # A difference of exact counts isn't exact: the calls may differ in more than the part.
         interval = fmt.cost_interval(run, value)
         if interval == fmt.EXACT and value.value and part.name not in COUNTED:
@@ -88,7 +88,7 @@ def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
     return page.Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
 
 
-def _said(subject: Subject, check: Check, unit: str) -> page.Text:
+def _said(subject: Subject, check: CrossCheck, unit: str) -> page.Text:
     left, right = (fmt.part_cell(subject.run, value) for value in (check.one, check.other))
     bound = fmt.percent(TOLERANCE, 1)
     words = {

@@ -10,7 +10,7 @@ from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
 from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
-from teemark.page.dots import Dot, Row, render
+from teemark.page.dots import Dot, DotRow, render
 from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
@@ -66,7 +66,7 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
 def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
     """Draws a row for each case and a dot for each key pair, relative to the case's median. A case
     whose key pairs lie within ONE_DOT has no row; without rows there is no chart."""
-    run, rows, fills = subject.run, list[Row](), dict[str, str]()
+    run, rows, fills = subject.run, list[DotRow](), dict[str, str]()
     for stats in made:
         shares = [each.ns / each.loops / stats.time.median for each in run.cases[stats.key].samples]
         if max(shares) > ONE_DOT * min(shares) > 0:
@@ -74,7 +74,7 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
             fills[fill] = who
             dots = tuple(Dot(share, fill, fmt.factor(share)) for share in shares)
             name = f"{run.title(stats.algorithm)}, {who}"
-            rows.append(Row(name, dots, fmt.cost(run, stats.estimate)))
+            rows.append(DotRow(name, dots, fmt.cost(run, stats.estimate)))
     if not rows:
         return []
     draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))

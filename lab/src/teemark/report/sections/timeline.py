@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from teemark.findings.subject import Subject
-from teemark.model.timeline import Span, Told, told
+from teemark.model.timeline import StateSpan, Told, told
 from teemark.page import bars
 from teemark.page.blocks import Block, Chart, Paragraph, Table, left, right
 from teemark.page.section import RunSection, remark
@@ -83,7 +83,7 @@ def render(course: Told, case: str, width: int, amount: Amount = fmt.duration) -
     drawn = {step: colour for step, (colour, _) in STEPS.items() if colour}
     made, y = [bars.label(0, 0, "step")], float(LABEL)
 
-    def draw(spans: Iterable[Span], fill: str, name: str, opacity: str = "0.75") -> None:
+    def draw(spans: Iterable[StateSpan], fill: str, name: str, opacity: str = "0.75") -> None:
         for x, spent, times in _pixels(spans, scale):
             text = f"{name}: {amount(spent)}" + (f", {times} times" if times > 1 else "")
             wide = max(spent * scale, NARROWEST)
@@ -115,10 +115,10 @@ def render(course: Told, case: str, width: int, amount: Amount = fmt.duration) -
     return bars.picture(width, y, [*made, *named], spoken)
 
 
-def _pixels(spans: Iterable[Span], scale: float) -> Iterator[tuple[float, int, int]]:
+def _pixels(spans: Iterable[StateSpan], scale: float) -> Iterator[tuple[float, int, int]]:
     """Yields the start of each rectangle in pixels, the time of its spans and their number. Spans
     that begin within one pixel share a rectangle."""
-    pixels: list[list[Span]] = []
+    pixels: list[list[StateSpan]] = []
     for span in spans:
         if pixels and (span.end - pixels[-1][0].begin) * scale < NARROWEST:
             pixels[-1].append(span)
