@@ -24,7 +24,7 @@
 #include "ta_counter.h"
 #include "ta_session.h"
 #include "tee_client.h"
-#include "trace.h"
+#include "tracepoints.h"
 #include "usage.h"
 
 enum {
@@ -278,26 +278,28 @@ int __wrap_tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_
 
 /* ---- The kernel's tracepoints: a leg a call, or two with a request for memory between. */
 
-int __wrap_trace_legs_open(struct trace **trace, struct error *err);
-int __wrap_trace_legs_start(struct trace *trace, struct error *err);
-int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err);
-void __wrap_trace_legs_close(struct trace *trace);
+int __wrap_tracepoints_open_legs(struct tracepoints **trace, struct error *err);
+int __wrap_tracepoints_start_legs(struct tracepoints *trace, struct error *err);
+int __wrap_tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+				 struct error *err);
+void __wrap_tracepoints_close_legs(struct tracepoints *trace);
 
-int __wrap_trace_legs_open(struct trace **trace, struct error *err)
+int __wrap_tracepoints_open_legs(struct tracepoints **trace, struct error *err)
 {
 	(void)err;
 	*trace = NULL;
 	return 0;
 }
 
-int __wrap_trace_legs_start(struct trace *trace, struct error *err)
+int __wrap_tracepoints_start_legs(struct tracepoints *trace, struct error *err)
 {
 	(void)trace;
 	(void)err;
 	return 0;
 }
 
-int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err)
+int __wrap_tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+				 struct error *err)
 {
 	uint64_t begin = CLIENT_NS / 2, end = last_call_ns - CLIENT_NS / 2;
 
@@ -305,14 +307,15 @@ int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct 
 	(void)err;
 	legs->count = 0;
 	if (requested) {
-		legs->list[legs->count++] = (struct trace_leg){ begin, begin + 8000, 0xffff0000 };
+		legs->list[legs->count++] =
+			(struct tracepoint_leg){ begin, begin + 8000, 0xffff0000 };
 		begin += 8000 + REQUEST_NS;
 	}
-	legs->list[legs->count++] = (struct trace_leg){ begin, end, 0 };
+	legs->list[legs->count++] = (struct tracepoint_leg){ begin, end, 0 };
 	return 0;
 }
 
-void __wrap_trace_legs_close(struct trace *trace)
+void __wrap_tracepoints_close_legs(struct tracepoints *trace)
 {
 	(void)trace;
 }

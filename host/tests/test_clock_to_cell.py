@@ -91,7 +91,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("scripted")
     cases = ["invoke/none/tee/none"]
     cases += [f"oneshot/sha256/{by}/{size}" for by, sizes in SIZES.items() for size in sizes]
-    words = ["--samples", str(SAMPLES), "--trace-events", "--no-watch"]
+    words = ["--samples", str(SAMPLES), "--trace-events", "--no-evidence"]
     done = subprocess.run([PROGRAM, *words, *cases], capture_output=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     (folder / "run.ndjson").write_bytes(done.stdout)

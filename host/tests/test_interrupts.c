@@ -8,7 +8,7 @@
 #include "harness.h"
 
 #include "interrupts.h"
-#include "watch.h"
+#include "witness.h"
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);

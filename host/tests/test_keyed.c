@@ -20,26 +20,26 @@ static bool has_key(const struct algorithm *alg)
 	return alg->class != ALG_DIGEST;
 }
 
-static void each(void (*check)(struct desk *desk, const struct algorithm *alg))
+static void each(void (*check)(struct workplace *workplace, const struct algorithm *alg))
 {
 	struct pool pool = { 0 };
 	unsigned checked = 0;
 
 	for (size_t b = 0; backends[b]; b++) {
 		struct error err = { 0 };
-		struct desk *desk;
+		struct workplace *workplace;
 
 		if (!backends[b]->message)
 			continue;
-		if (pool_desk(&pool, backends[b], DESK_KEYED, BYTES, &desk, &err)) {
+		if (pool_workplace(&pool, backends[b], WORKPLACE_KEYED, BYTES, &workplace, &err)) {
 			assert_non_null(err.skip);
-			assert_null(desk);
+			assert_null(workplace);
 			continue;
 		}
 		for (size_t a = 0; a < algorithms_count; a++) {
 			if (!has_key(&algorithms[a]))
 				continue;
-			check(desk, &algorithms[a]);
+			check(workplace, &algorithms[a]);
 			checked++;
 		}
 	}
@@ -48,12 +48,12 @@ static void each(void (*check)(struct desk *desk, const struct algorithm *alg))
 	assert_true(checked > 0);
 }
 
-static void known(struct desk *desk, const struct algorithm *alg)
+static void known(struct workplace *workplace, const struct algorithm *alg)
 {
 	struct error err = { 0 };
 
 	for (int decrypt = 0; decrypt <= (alg->class != ALG_MAC); decrypt++)
-		if (known_answer_check(desk, alg, decrypt, &err))
+		if (known_answer_check(workplace, alg, decrypt, &err))
 			fail_msg("%s", err.what);
 }
 
@@ -63,16 +63,17 @@ static void test_published_vectors(void **state)
 	each(known);
 }
 
-/* The result of a job, whose message is `in`, on a desk. */
-static void compute(struct desk *desk, struct keyed_job *job, const uint8_t *in, uint32_t repeat)
+/* The result of a job, whose message is `in`, on a workplace. */
+static void compute(struct workplace *workplace, struct keyed_job *job, const uint8_t *in,
+		    uint32_t repeat)
 {
 	struct error err = { 0 };
 
-	job->in = &desk->in;
-	job->out = &desk->out;
-	assert_int_equal(desk->backend->set_up(desk->session, job, &err), 0);
-	memcpy(desk->in.data, in, job->len);
-	assert_int_equal(desk->backend->message(desk->session, job, repeat, &err), 0);
+	job->in = &workplace->in;
+	job->out = &workplace->out;
+	assert_int_equal(workplace->backend->set_up(workplace->session, job, &err), 0);
+	memcpy(workplace->in.data, in, job->len);
+	assert_int_equal(workplace->backend->message(workplace->session, job, repeat, &err), 0);
 }
 
 /* Computes by backend `c`, into the caller's memory. */
@@ -81,21 +82,22 @@ static void by_c(const struct keyed_job *job, const uint8_t *in, uint8_t *out)
 	struct keyed_job copy = *job;
 	struct pool pool = { 0 };
 	struct error err = { 0 };
-	struct desk *desk;
+	struct workplace *workplace;
 
-	assert_int_equal(pool_desk(&pool, backend_by_name("c"), DESK_KEYED, job->len, &desk, &err),
+	assert_int_equal(pool_workplace(&pool, backend_by_name("c"), WORKPLACE_KEYED, job->len,
+					&workplace, &err),
 			 0);
-	compute(desk, &copy, in, 3);
-	memcpy(out, desk->out.data, keyed_result_len(job));
+	compute(workplace, &copy, in, 3);
+	memcpy(out, workplace->out.data, keyed_result_len(job));
 	pool_close(&pool);
 }
 
-static void lengths(struct desk *desk, const struct algorithm *alg)
+static void lengths(struct workplace *workplace, const struct algorithm *alg)
 {
 	static const size_t all[] = { 16, 32, 4096, 65536, 65552, BYTES };
 	static uint8_t message[BYTES + ALG_TAG_MAX_BYTES];
 	static uint8_t want[BYTES + ALG_TAG_MAX_BYTES];
-	const struct backend *backend = desk->backend;
+	const struct backend *backend = workplace->backend;
 	struct keyed_job job = { .alg = alg, .key = key, .iv = iv };
 
 	for (size_t i = 0; i < sizeof(message); i++)
@@ -103,17 +105,17 @@ static void lengths(struct desk *desk, const struct algorithm *alg)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		job.decrypt = false;
 		job.len = all[i];
-		if (backend->len_max && job.len > backend->len_max(desk->session, &job))
+		if (backend->len_max && job.len > backend->len_max(workplace->session, &job))
 			continue;
 		by_c(&job, message, want);
-		compute(desk, &job, message, 2);
-		assert_memory_equal(desk->out.data, want, keyed_result_len(&job));
+		compute(workplace, &job, message, 2);
+		assert_memory_equal(workplace->out.data, want, keyed_result_len(&job));
 		if (alg->class == ALG_MAC)
 			continue;
 		job.len = keyed_result_len(&job);
 		job.decrypt = true;
-		compute(desk, &job, want, 2);
-		assert_memory_equal(desk->out.data, message, all[i]);
+		compute(workplace, &job, want, 2);
+		assert_memory_equal(workplace->out.data, message, all[i]);
 	}
 }
 
@@ -124,20 +126,20 @@ static void test_lengths_against_portable_c(void **state)
 }
 
 /* Step by step the same comes out, and a second buffer goes on. */
-static void steps(struct desk *desk, const struct algorithm *alg)
+static void steps(struct workplace *workplace, const struct algorithm *alg)
 {
 	static const enum keyed_step order[] = {
 		KEYED_PREPARE,       KEYED_SET_KEY,       KEYED_SET_IV,
 		KEYED_CIPHER_BUFFER, KEYED_CIPHER_BUFFER,
 	};
 	uint8_t message[512], want[512];
-	const struct backend *backend = desk->backend;
+	const struct backend *backend = workplace->backend;
 	struct keyed_job job = {
 		.alg = alg,
 		.key = key,
 		.iv = iv,
-		.in = &desk->in,
-		.out = &desk->out,
+		.in = &workplace->in,
+		.out = &workplace->out,
 	};
 	struct error err = { 0 };
 
@@ -149,15 +151,15 @@ static void steps(struct desk *desk, const struct algorithm *alg)
 	job.len = sizeof(message);
 	by_c(&job, message, want);
 	job.len = sizeof(message) / 2;
-	memcpy(desk->in.data, message, job.len);
+	memcpy(workplace->in.data, message, job.len);
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		if (backend->no_step[order[i]])
 			continue;
 		if (backend->arrange)
-			backend->arrange(desk->session, &job, order[i]);
-		assert_int_equal(backend->step(desk->session, &job, order[i], &err), 0);
+			backend->arrange(workplace->session, &job, order[i]);
+		assert_int_equal(backend->step(workplace->session, &job, order[i], &err), 0);
 		if (i >= 3)
-			assert_memory_equal(desk->out.data, want + (i - 3) * job.len, job.len);
+			assert_memory_equal(workplace->out.data, want + (i - 3) * job.len, job.len);
 	}
 }
 

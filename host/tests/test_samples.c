@@ -163,18 +163,20 @@ void __wrap_usage_read(const struct usage_meter *meter, struct usage *usage);
 int __wrap_record_machine(struct records *r, const struct bench_settings *settings,
 			  const struct ta_counter *counter, struct error *err);
 int __wrap_sink_record(struct sink *sink, struct json *record, struct error *err);
-void __wrap_watch_idle(struct watched_idle *idle);
-int __wrap_watch_calls(const struct measure *m, const struct measure_target *target,
-		       uint32_t repeat, uint64_t call_ns, const struct watched_idle *idle,
-		       struct watched *watched, struct error *err);
+void __wrap_witness_idle(struct idle_evidence *idle);
+int __wrap_witness_calls(const struct measure *m, const struct measure_target *target,
+			 uint32_t repeat, uint64_t call_ns, const struct idle_evidence *idle,
+			 struct evidence *watched, struct error *err);
 void __wrap_masks_compare(const char *key, uint32_t calls, const char *variable, const char *value,
 			  struct masks *masks);
-int __wrap_trace_begin(struct trace **trace, struct error *err);
-int __wrap_trace_end(struct trace *trace, struct trace_counts *counts, struct error *err);
-int __wrap_trace_legs_open(struct trace **trace, struct error *err);
-int __wrap_trace_legs_start(struct trace *trace, struct error *err);
-int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err);
-void __wrap_trace_legs_close(struct trace *trace);
+int __wrap_tracepoints_begin(struct tracepoints **trace, struct error *err);
+int __wrap_tracepoints_end(struct tracepoints *trace, struct tracepoint_counts *counts,
+			   struct error *err);
+int __wrap_tracepoints_open_legs(struct tracepoints **trace, struct error *err);
+int __wrap_tracepoints_start_legs(struct tracepoints *trace, struct error *err);
+int __wrap_tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+				 struct error *err);
+void __wrap_tracepoints_close_legs(struct tracepoints *trace);
 void __wrap_ta_counter_find(struct ta_counter *counter);
 int __wrap_ta_counter_start(const struct ta_counter *counter, struct tee_session *tee,
 			    struct error *err);
@@ -183,7 +185,7 @@ int __wrap_ta_counter_stop(const struct ta_counter *counter, struct tee_session 
 
 static uint64_t resolution_ns;
 static unsigned watched_calls;
-static struct trace *const some_trace = (struct trace *)course;
+static struct tracepoints *const some_trace = (struct tracepoints *)course;
 
 uint64_t __wrap_clock_now_ns(void)
 {
@@ -246,14 +248,14 @@ int __wrap_sink_record(struct sink *sink, struct json *record, struct error *err
 	return 0;
 }
 
-void __wrap_watch_idle(struct watched_idle *idle)
+void __wrap_witness_idle(struct idle_evidence *idle)
 {
 	idle->looked = true;
 }
 
-int __wrap_watch_calls(const struct measure *m, const struct measure_target *target,
-		       uint32_t repeat, uint64_t call_ns, const struct watched_idle *idle,
-		       struct watched *watched, struct error *err)
+int __wrap_witness_calls(const struct measure *m, const struct measure_target *target,
+			 uint32_t repeat, uint64_t call_ns, const struct idle_evidence *idle,
+			 struct evidence *watched, struct error *err)
 {
 	(void)m;
 	(void)idle;
@@ -273,7 +275,7 @@ void __wrap_masks_compare(const char *key, uint32_t calls, const char *variable,
 	*masks = (struct masks){ .tried = true, .variable = variable, .value = value };
 }
 
-int __wrap_trace_begin(struct trace **trace, struct error *err)
+int __wrap_tracepoints_begin(struct tracepoints **trace, struct error *err)
 {
 	(void)err;
 	*trace = some_trace;
@@ -281,12 +283,13 @@ int __wrap_trace_begin(struct trace **trace, struct error *err)
 	return 0;
 }
 
-int __wrap_trace_end(struct trace *trace, struct trace_counts *counts, struct error *err)
+int __wrap_tracepoints_end(struct tracepoints *trace, struct tracepoint_counts *counts,
+			   struct error *err)
 {
 	(void)err;
 	assert_ptr_equal(trace, some_trace);
 	note("counted; ");
-	*counts = (struct trace_counts){ .returns = 100, .complete = 40, .interrupts = 30 };
+	*counts = (struct tracepoint_counts){ .returns = 100, .complete = 40, .interrupts = 30 };
 	counts->alloc = 1;
 	counts->free = 2;
 	counts->command = 3;
@@ -294,14 +297,14 @@ int __wrap_trace_end(struct trace *trace, struct trace_counts *counts, struct er
 	return 0;
 }
 
-int __wrap_trace_legs_open(struct trace **trace, struct error *err)
+int __wrap_tracepoints_open_legs(struct tracepoints **trace, struct error *err)
 {
 	(void)err;
 	*trace = some_trace;
 	return 0;
 }
 
-int __wrap_trace_legs_start(struct trace *trace, struct error *err)
+int __wrap_tracepoints_start_legs(struct tracepoints *trace, struct error *err)
 {
 	(void)trace;
 	(void)err;
@@ -311,9 +314,11 @@ int __wrap_trace_legs_start(struct trace *trace, struct error *err)
 }
 
 /* The legs of the n-th traced call: n microseconds, then twice as many. */
-int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err)
+int __wrap_tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+				 struct error *err)
 {
-	static const struct trace_leg two[] = { { 5000, 6000, 0xffff0005 }, { 8000, 12000, 0 } };
+	static const struct tracepoint_leg two[] = { { 5000, 6000, 0xffff0005 },
+						     { 8000, 12000, 0 } };
 
 	(void)trace;
 	(void)err;
@@ -324,7 +329,7 @@ int __wrap_trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct 
 	return 0;
 }
 
-void __wrap_trace_legs_close(struct trace *trace)
+void __wrap_tracepoints_close_legs(struct tracepoints *trace)
 {
 	assert_ptr_equal(trace, some_trace);
 }
@@ -435,7 +440,7 @@ static int begin(void **state)
 	used = (struct usage){ 0 };
 	resolution_ns = 1;
 	watched_calls = 0;
-	settings = (struct bench_settings){ .ta_counter = true, .watch = true };
+	settings = (struct bench_settings){ .ta_counter = true, .evidence = true };
 	memset(scripts, 0, sizeof(scripts));
 	forget();
 	memset(&pool, 0, sizeof(pool));
@@ -776,11 +781,11 @@ static void test_the_ta_times_the_samples_too(void **state)
 	struct bench_case *c = add('a', &timed_by_ta, &in_ta, 0, 2);
 
 	(void)state;
-	pool.desks[0] = (struct desk){ .backend = &in_ta,
-				       .use = DESK_DIGEST,
-				       .session = (struct session *)course };
+	pool.workplaces[0] = (struct workplace){ .backend = &in_ta,
+						 .use = WORKPLACE_DIGEST,
+						 .session = (struct session *)course };
 	pool.count = 1;
-	c->desk = &pool.desks[0];
+	c->workplace = &pool.workplaces[0];
 	c->options.loops = 2;
 	bench();
 	assert_has(record("case", 0), "\"ta_counter\":true");

@@ -384,10 +384,10 @@ def test_without_ta_counter() -> None:
 
 
 def test_without_looking_who_does_the_work() -> None:
-    done = bench(*FAST, "--no-watch", "oneshot/sha256/openssl/64")
+    done = bench(*FAST, "--no-evidence", "oneshot/sha256/openssl/64")
     (case,) = of_type(records(done.stdout), "case")
     assert case["watched"] is None
-    assert case["watched_reason"] == "not looked for: --no-watch was given"
+    assert case["watched_reason"] == "not looked for: --no-evidence was given"
     assert "masked" not in case
 
 

@@ -32,7 +32,7 @@ struct run {
 	struct measure measure;
 	uint64_t shortest_ns; /* no sample may be shorter: 1000 times the clock's resolution */
 	struct ta_counter counter;
-	struct watched_idle idle;
+	struct idle_evidence idle;
 	struct case_plan *plans;
 	struct turn *turns;
 	size_t n_turns;
@@ -82,7 +82,7 @@ static void find_ta(struct run *run, size_t i)
 {
 	const struct bench_case *c = &run->cases->list[i];
 	struct case_plan *plan = &run->plans[i];
-	struct tee_session *ta = c->workload->ta_clock ? desk_ta(c->desk) : NULL;
+	struct tee_session *ta = c->workload->ta_clock ? workplace_ta(c->workplace) : NULL;
 	uint64_t ns;
 
 	plan->in_ta = ta != NULL;
@@ -109,13 +109,13 @@ static int report_openings(struct run *run, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < run->pool->count; i++) {
-		struct desk *desk = &run->pool->desks[i];
-		const struct tee_session *tee = desk->session ? desk_ta(desk) : NULL;
+		struct workplace *workplace = &run->pool->workplaces[i];
+		const struct tee_session *tee = workplace->session ? workplace_ta(workplace) : NULL;
 
-		if (!tee || desk->use != DESK_DIGEST || desk->reported)
+		if (!tee || workplace->use != WORKPLACE_DIGEST || workplace->reported)
 			continue;
-		desk->reported = true;
-		ret = record_opening(&run->records, desk->backend, tee, err);
+		workplace->reported = true;
+		ret = record_opening(&run->records, workplace->backend, tee, err);
 	}
 	return ret;
 }
@@ -172,16 +172,16 @@ static void compare_masks(struct run *run, size_t i)
  */
 static int count_rpcs(struct bench_case *c, struct case_plan *plan, struct error *err)
 {
-	struct trace *trace;
+	struct tracepoints *trace;
 	int ret = case_ready(c, 1, err);
 
 	if (!ret)
 		ret = stop_check(err);
 	if (ret)
 		return ret;
-	trace_begin(&trace, &plan->rpcs_unknown);
+	tracepoints_begin(&trace, &plan->rpcs_unknown);
 	ret = case_run(c, c->workload->rpc_calls, 1, err);
-	trace_end(trace, &plan->rpcs, &plan->rpcs_unknown);
+	tracepoints_end(trace, &plan->rpcs, &plan->rpcs_unknown);
 	if (!ret)
 		ret = stop_check(err);
 	return ret ? ret : case_check(c, err);
@@ -238,9 +238,9 @@ static int get_ready(struct run *run, size_t i, struct measured *first, struct e
 			plan->call_ns = call_ns;
 	}
 	if (c->backend && c->backend->may_offload) {
-		watch_idle(&run->idle);
-		ret = watch_calls(&run->measure, &target, o->repeats[0], plan->call_ns, &run->idle,
-				  &plan->watched, why);
+		witness_idle(&run->idle);
+		ret = witness_calls(&run->measure, &target, o->repeats[0], plan->call_ns,
+				    &run->idle, &plan->watched, why);
 	}
 	if (!ret)
 		compare_masks(run, i);
@@ -389,8 +389,9 @@ static int take_all(struct run *run, struct error *err)
 enum { TRACED_MOST = 32, TRACED_LEAST = 6 };
 #define TRACED_NS 500000000u /* time after which no more calls of a case are traced */
 
-static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struct trace *trace,
-		      struct trace_legs *legs, uint64_t *ns, struct error *why)
+static int trace_call(struct run *run, struct bench_case *c, uint64_t seq,
+		      struct tracepoints *trace, struct tracepoint_legs *legs, uint64_t *ns,
+		      struct error *why)
 {
 	struct measure_target target = case_target(c);
 	struct measure plain = run->measure;
@@ -404,12 +405,12 @@ static int trace_call(struct run *run, struct bench_case *c, uint64_t seq, struc
 	ret = case_ready(c, 1, why);
 	target.ready = NULL;
 	if (!ret)
-		ret = trace_legs_start(trace, why);
+		ret = tracepoints_start_legs(trace, why);
 	if (ret)
 		return ret;
 	ret = measure_once(&plain, &target, 1, c->options.repeats[0], &call, why);
 	if (!ret)
-		ret = trace_legs_stop(trace, legs, why);
+		ret = tracepoints_stop_legs(trace, legs, why);
 	if (!ret)
 		ret = case_check(c, why);
 	*ns = call.ns;
@@ -424,8 +425,8 @@ static int untraced(struct run *run, const struct bench_case *c, const struct er
 	return record_legs(&run->records, &calls, 0, NULL, why, err);
 }
 
-static int trace_case(struct run *run, size_t i, struct trace *trace, struct trace_legs *legs,
-		      struct error *err)
+static int trace_case(struct run *run, size_t i, struct tracepoints *trace,
+		      struct tracepoint_legs *legs, struct error *err)
 {
 	struct bench_case *c = &run->cases->list[i];
 	struct calls calls = { c, 0, c->options.repeats[0], 1 };
@@ -456,14 +457,14 @@ static int trace_case(struct run *run, size_t i, struct trace *trace, struct tra
 /* Traces some calls of each case. A case that can't be traced gets a record with the reason. */
 static int trace_all(struct run *run, struct error *err)
 {
-	struct trace_legs legs = {
+	struct tracepoint_legs legs = {
 		.list = calloc(TRACE_LEGS_MAX, sizeof(*legs.list)),
 	};
-	struct trace *trace = NULL;
+	struct tracepoints *trace = NULL;
 	struct error why = { 0 };
 	int ret = 0, code;
 
-	code = legs.list ? trace_legs_open(&trace, &why) : error_memory(&why);
+	code = legs.list ? tracepoints_open_legs(&trace, &why) : error_memory(&why);
 	for (size_t i = 0; !ret && i < run->cases->count && !stop_asked(); i++) {
 		const struct bench_case *c = &run->cases->list[i];
 
@@ -471,7 +472,7 @@ static int trace_all(struct run *run, struct error *err)
 			continue;
 		ret = code ? untraced(run, c, &why, err) : trace_case(run, i, trace, &legs, err);
 	}
-	trace_legs_close(trace);
+	tracepoints_close_legs(trace);
 	free(legs.list);
 	return ret;
 }
@@ -503,10 +504,10 @@ int bench_run(const struct bench_settings *settings, struct cases *cases, struct
 	int ret;
 
 	*end = (struct end_facts){ .cases = (unsigned)cases->count };
-	if (!settings->watch)
-		run.idle =
-			(struct watched_idle){ .looked = true,
-					       .reason = "not looked for: --no-watch was given" };
+	if (!settings->evidence)
+		run.idle = (struct idle_evidence){
+			.looked = true, .reason = "not looked for: --no-evidence was given"
+		};
 	usage_open(&run.meter);
 	clock_measure(&clock);
 	run.shortest_ns = 1000 * clock.resolution_ns;
@@ -543,7 +544,7 @@ out:
 	for (size_t i = 0; i < cases->count; i++)
 		case_teardown(&cases->list[i]);
 	for (size_t i = 0; run.plans && i < cases->count; i++)
-		watch_free(&run.plans[i].watched);
+		witness_free(&run.plans[i].watched);
 	interrupts_free(&run.idle.raised);
 	free(run.turns);
 	free(run.plans);

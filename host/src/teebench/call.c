@@ -247,7 +247,7 @@ static int add_step(struct call *call, unsigned when, char *item, struct error *
  * Sets how many bytes parameter i must hold after the call. Returns -EINVAL if the description
  * contradicts itself.
  */
-static int settle_size(struct call_step *step, unsigned i, struct error *err)
+static int fix_size(struct call_step *step, unsigned i, struct error *err)
 {
 	struct call_param *p = &step->params[i];
 	const struct call_param *of = &step->params[p->want.of];
@@ -323,7 +323,7 @@ int call_parse(struct call *call, const char *text, struct error *err)
 		for (unsigned k = 0; !ret && k < CALL_PARAMS; k++)
 			if (call->steps[i].params[k].type == CALL_MEMORY &&
 			    call->steps[i].params[k].out)
-				ret = settle_size(&call->steps[i], k, err);
+				ret = fix_size(&call->steps[i], k, err);
 	return ret;
 }
 

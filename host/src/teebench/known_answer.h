@@ -5,15 +5,15 @@
 #include "vectors.h"
 #include "workload.h"
 
-/* Smallest size, in bytes, of a desk's buffers on which vectors can be checked. */
+/* Smallest size, in bytes, of a workplace's buffers on which vectors can be checked. */
 enum { KNOWN_ANSWER_BYTES = VECTOR_MAX };
 
 /*
- * Checks a desk's backend against all published vectors of `alg`; -ENOENT if there is none. An AEAD
- * that decrypts must also refuse an altered message. A DESK_KEYED loses its owner's key and message
- * by this; a DESK_DIGEST keeps its message.
+ * Checks a workplace's backend against all published vectors of `alg`; -ENOENT if there is none. An AEAD
+ * that decrypts must also refuse an altered message. A WORKPLACE_KEYED loses its owner's key and message
+ * by this; a WORKPLACE_DIGEST keeps its message.
  */
-int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decrypt,
+int known_answer_check(struct workplace *workplace, const struct algorithm *alg, bool decrypt,
 		       struct error *err);
 
 /*
@@ -21,7 +21,7 @@ int known_answer_check(struct desk *desk, const struct algorithm *alg, bool decr
  * that compute in this process come first. The list is read from its end, where the libraries are.
  * *next must be 0 at the first call.
  */
-const struct backend *known_answer_referee(const struct backend *backend, enum desk_use use,
+const struct backend *known_answer_referee(const struct backend *backend, enum workplace_use use,
 					   size_t *next);
 
 /*

@@ -42,12 +42,12 @@ static void add(struct listing *listing, const struct row *row)
 /* Returns 0 if this machine can run the backend; to find out, it opens a session. */
 static int available(struct pool *pool, const struct backend *backend, struct error *why)
 {
-	enum desk_use use = backend->uses & 1u << USE_DIGESTS ? DESK_DIGEST :
-			    backend->uses & 1u << USE_ASYM    ? DESK_ASYM :
-								DESK_RANDOM;
-	struct desk *desk;
+	enum workplace_use use = backend->uses & 1u << USE_DIGESTS ? WORKPLACE_DIGEST :
+				 backend->uses & 1u << USE_ASYM    ? WORKPLACE_ASYM :
+								     WORKPLACE_RANDOM;
+	struct workplace *workplace;
 
-	return pool_desk(pool, backend, use, 0, &desk, why);
+	return pool_workplace(pool, backend, use, 0, &workplace, why);
 }
 
 /*

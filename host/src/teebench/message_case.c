@@ -12,7 +12,7 @@ static size_t room(size_t bytes)
 	return bytes > KNOWN_ANSWER_BYTES ? bytes : KNOWN_ANSWER_BYTES;
 }
 
-int message_case_reserve(const struct bench_case *c, enum desk_use use, size_t bytes,
+int message_case_reserve(const struct bench_case *c, enum workplace_use use, size_t bytes,
 			 struct error *err)
 {
 	const struct backend *backend = c->backend;
@@ -21,50 +21,51 @@ int message_case_reserve(const struct bench_case *c, enum desk_use use, size_t b
 
 	do
 		ret = pool_reserve(c->pool, backend, use, room(bytes), err);
-	while (!ret && use == DESK_KEYED &&
+	while (!ret && use == WORKPLACE_KEYED &&
 	       (backend = known_answer_referee(c->backend, use, &next)));
 	return ret;
 }
 
 int message_case_parse_keyed(struct bench_case *c, struct error *err)
 {
-	return message_case_reserve(c, DESK_KEYED, (size_t)c->bytes, err);
+	return message_case_reserve(c, WORKPLACE_KEYED, (size_t)c->bytes, err);
 }
 
-static int set_up(struct desk *desk, struct keyed_job *job, struct error *err)
+static int set_up(struct workplace *workplace, struct keyed_job *job, struct error *err)
 {
-	desk->owner = NULL;
-	job->in = &desk->in;
-	job->out = &desk->out;
-	return desk->backend->set_up(desk->session, job, err);
+	workplace->owner = NULL;
+	job->in = &workplace->in;
+	job->out = &workplace->out;
+	return workplace->backend->set_up(workplace->session, job, err);
 }
 
-/* Returns the desk of another backend, set up for *job; NULL if no other can do it. */
-static struct desk *find_other(const struct bench_case *c, struct keyed_job *job)
+/* Returns the workplace of another backend, set up for *job; NULL if no other can do it. */
+static struct workplace *find_other(const struct bench_case *c, struct keyed_job *job)
 {
 	const struct backend *referee;
-	struct desk *desk;
+	struct workplace *workplace;
 	size_t next = 0;
 
-	while ((referee = known_answer_referee(c->backend, DESK_KEYED, &next)))
-		if (!pool_desk(c->pool, referee, DESK_KEYED, room(job->len), &desk, NULL) &&
-		    (!referee->len_max || job->len <= referee->len_max(desk->session, job)) &&
-		    !set_up(desk, job, NULL))
-			return desk;
+	while ((referee = known_answer_referee(c->backend, WORKPLACE_KEYED, &next)))
+		if (!pool_workplace(c->pool, referee, WORKPLACE_KEYED, room(job->len), &workplace,
+				    NULL) &&
+		    (!referee->len_max || job->len <= referee->len_max(workplace->session, job)) &&
+		    !set_up(workplace, job, NULL))
+			return workplace;
 	return NULL;
 }
 
-int message_case_referee(struct bench_case *c, struct keyed_job *job, struct desk **desk,
+int message_case_referee(struct bench_case *c, struct keyed_job *job, struct workplace **workplace,
 			 struct error *err)
 {
-	*desk = find_other(c, job);
-	if (*desk) {
-		c->checked_by = (*desk)->backend->name;
+	*workplace = find_other(c, job);
+	if (*workplace) {
+		c->checked_by = (*workplace)->backend->name;
 		return 0;
 	}
-	/* Otherwise the case's own desk computes, and published vectors are the only check. */
-	*desk = c->desk;
-	return set_up(*desk, job, err);
+	/* Otherwise the case's own workplace computes, and published vectors are the only check. */
+	*workplace = c->workplace;
+	return set_up(*workplace, job, err);
 }
 
 /*
@@ -74,17 +75,17 @@ static int compute_otherwise(struct bench_case *c, const uint8_t *in, size_t len
 			     size_t out_len, struct error *err)
 {
 	struct keyed_job job = ((struct message_case *)c->state)->job;
-	struct desk *desk;
+	struct workplace *workplace;
 	int ret;
 
 	job.decrypt = false;
 	job.len = len;
-	ret = message_case_referee(c, &job, &desk, err);
+	ret = message_case_referee(c, &job, &workplace, err);
 	if (ret)
 		return ret;
-	memcpy(desk->in.data, in, len);
-	ret = desk->backend->message(desk->session, &job, 1, err);
-	memcpy(out, desk->out.data, out_len);
+	memcpy(workplace->in.data, in, len);
+	ret = workplace->backend->message(workplace->session, &job, 1, err);
+	memcpy(out, workplace->out.data, out_len);
 	return ret;
 }
 
@@ -120,14 +121,14 @@ int message_case_verify_data(struct bench_case *c, const uint8_t *in, struct err
 
 	if (!ret)
 		ret = case_check(c, err);
-	return ret ? ret : known_answer_check(c->desk, c->algorithm, m->job.decrypt, err);
+	return ret ? ret : known_answer_check(c->workplace, c->algorithm, m->job.decrypt, err);
 }
 
 int message_case_verify(struct bench_case *c, struct error *err)
 {
 	const struct message_case *m = c->state;
 
-	return message_case_verify_data(c, m->in ? m->in : c->desk->in.data, err);
+	return message_case_verify_data(c, m->in ? m->in : c->workplace->in.data, err);
 }
 
 /* Makes the message: pseudorandom bytes or, for decrypting, their ciphertext by another backend. */
@@ -151,7 +152,8 @@ static int fill(struct bench_case *c, size_t bytes, struct error *err)
 
 static int check_length(const struct bench_case *c, const struct keyed_job *job, struct error *err)
 {
-	size_t max = c->backend->len_max ? c->backend->len_max(c->desk->session, job) : SIZE_MAX;
+	size_t max = c->backend->len_max ? c->backend->len_max(c->workplace->session, job) :
+					   SIZE_MAX;
 
 	if (job->len <= max)
 		return 0;
@@ -160,7 +162,7 @@ static int check_length(const struct bench_case *c, const struct keyed_job *job,
 			  job->decrypt ? "decrypts" : "takes", job->alg->title, max);
 }
 
-int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, size_t bytes,
+int message_case_open(struct bench_case *c, enum workplace_use use, bool decrypt, size_t bytes,
 		      struct error *err)
 {
 	const struct algorithm *alg = c->algorithm;
@@ -169,9 +171,9 @@ int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, siz
 	struct prng prng;
 	int ret;
 
-	if (use == DESK_KEYED ? !backend->message : !backend->digest)
+	if (use == WORKPLACE_KEYED ? !backend->message : !backend->digest)
 		return backend_lacks(backend, alg, err);
-	ret = pool_desk(c->pool, backend, use, room(bytes), &c->desk, err);
+	ret = pool_workplace(c->pool, backend, use, room(bytes), &c->workplace, err);
 	if (ret)
 		return ret;
 	prng.state = 0x6b657973; /* "keys" in ASCII */
@@ -184,13 +186,13 @@ int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, siz
 		.iv = m->iv,
 		.len = bytes + (decrypt && alg->class == ALG_AEAD ? alg->out_bytes : 0),
 	};
-	if (use != DESK_KEYED) {
+	if (use != WORKPLACE_KEYED) {
 		c->result = m->digest;
-		return backend->digest_init(c->desk->session, alg, err);
+		return backend->digest_init(c->workplace->session, alg, err);
 	}
 	ret = check_length(c, &m->job, err);
 	if (!ret)
-		ret = set_up(c->desk, &m->job, err);
+		ret = set_up(c->workplace, &m->job, err);
 	return ret ? ret : fill(c, bytes, err);
 }
 
@@ -198,7 +200,7 @@ int message_case_prepare_keyed(struct bench_case *c, struct error *err)
 {
 	bool decrypt = !strncmp(c->parameters, "dec/", 4);
 
-	return message_case_open(c, DESK_KEYED, decrypt, (size_t)c->bytes, err);
+	return message_case_open(c, WORKPLACE_KEYED, decrypt, (size_t)c->bytes, err);
 }
 
 int message_case_ready_keyed(struct bench_case *c, struct error *err)
@@ -206,13 +208,13 @@ int message_case_ready_keyed(struct bench_case *c, struct error *err)
 	struct message_case *m = c->state;
 	int ret;
 
-	if (c->desk->owner == c)
+	if (c->workplace->owner == c)
 		return 0;
-	ret = set_up(c->desk, &m->job, err);
+	ret = set_up(c->workplace, &m->job, err);
 	if (ret)
 		return ret;
-	memcpy(c->desk->in.data, m->in, m->job.len);
-	c->desk->owner = c;
+	memcpy(c->workplace->in.data, m->in, m->job.len);
+	c->workplace->owner = c;
 	return 0;
 }
 

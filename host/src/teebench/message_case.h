@@ -11,38 +11,38 @@
 struct message_case {
 	struct keyed_job job; /* digests use neither key nor iv */
 	uint8_t key[ALG_KEY_MAX_BYTES], iv[ALG_IV_MAX_BYTES];
-	uint8_t *in;   /* the message, job.len bytes; NULL: it is on the desk */
+	uint8_t *in;   /* the message, job.len bytes; NULL: it is on the workplace */
 	uint8_t *want; /* the expected result; NULL until it is known */
 	uint8_t digest[ALG_DIGEST_MAX_BYTES]; /* run() leaves a digest here */
 };
 
 /* Reserves buffers of `bytes` bytes for the case, and for backends that check it; for parse(). */
-int message_case_reserve(const struct bench_case *c, enum desk_use use, size_t bytes,
+int message_case_reserve(const struct bench_case *c, enum workplace_use use, size_t bytes,
 			 struct error *err);
 /*
- * Opens c->desk, a DESK_KEYED or one for digests, and makes the key and the message; for prepare().
+ * Opens c->workplace, a WORKPLACE_KEYED or one for digests, and makes the key and the message; for prepare().
  * `bytes` is the length of the message; for decrypting, the length of the plaintext.
  */
-int message_case_open(struct bench_case *c, enum desk_use use, bool decrypt, size_t bytes,
+int message_case_open(struct bench_case *c, enum workplace_use use, bool decrypt, size_t bytes,
 		      struct error *err);
 
 /*
- * Sets *desk to the desk of another backend that can do *job, which is noted in c->checked_by, or
- * to the case's own desk if no other can. The desk is set up for *job.
+ * Sets *workplace to the workplace of another backend that can do *job, which is noted in c->checked_by, or
+ * to the case's own workplace if no other can. The workplace is set up for *job.
  */
-int message_case_referee(struct bench_case *c, struct keyed_job *job, struct desk **desk,
+int message_case_referee(struct bench_case *c, struct keyed_job *job, struct workplace **workplace,
 			 struct error *err);
 
 /*
  * Compares the result of the message `in` with another backend's, and then the backend with
- * published vectors. message_case_verify() takes the message from the state or the desk.
+ * published vectors. message_case_verify() takes the message from the state or the workplace.
  */
 int message_case_verify_data(struct bench_case *c, const uint8_t *in, struct error *err);
 
 /* For struct workload. The parameters of these cases are BYTES, or begin with "enc|dec". */
 int message_case_parse_keyed(struct bench_case *c, struct error *err);
 int message_case_prepare_keyed(struct bench_case *c, struct error *err);
-/* Sets the case's key and message on its desk, unless they are there already. */
+/* Sets the case's key and message on its workplace, unless they are there already. */
 int message_case_ready_keyed(struct bench_case *c, struct error *err);
 int message_case_verify(struct bench_case *c, struct error *err);
 void message_case_teardown(struct bench_case *c);

@@ -13,15 +13,15 @@ static const struct {
 	enum backend_use by;
 	bool in, out, message;
 	size_t room; /* bytes beyond the size that was reserved */
-} uses[DESK_USES] = {
-	[DESK_DIGEST] = { USE_DIGESTS, true, false, true, 0 },
-	[DESK_PIECES] = { USE_DIGESTS, true, false, false, 0 },
-	[DESK_SHM] = { USE_DIGESTS, false, false, false, 0 },
-	[DESK_KEYED] = { USE_KEYS, true, true, false, ALG_DIGEST_MAX_BYTES },
-	[DESK_SAME_CODE] = { USE_KEYS, true, false, true, 0 },
-	[DESK_STORAGE] = { USE_KEYS, true, true, false, 0 },
-	[DESK_RANDOM] = { USE_RANDOM, false, true, false, 0 },
-	[DESK_ASYM] = { USE_ASYM, true, true, false, 0 },
+} uses[WORKPLACE_USES] = {
+	[WORKPLACE_DIGEST] = { USE_DIGESTS, true, false, true, 0 },
+	[WORKPLACE_PIECES] = { USE_DIGESTS, true, false, false, 0 },
+	[WORKPLACE_SHM] = { USE_DIGESTS, false, false, false, 0 },
+	[WORKPLACE_KEYED] = { USE_KEYS, true, true, false, ALG_DIGEST_MAX_BYTES },
+	[WORKPLACE_SAME_CODE] = { USE_KEYS, true, false, true, 0 },
+	[WORKPLACE_STORAGE] = { USE_KEYS, true, true, false, 0 },
+	[WORKPLACE_RANDOM] = { USE_RANDOM, false, true, false, 0 },
+	[WORKPLACE_ASYM] = { USE_ASYM, true, true, false, 0 },
 };
 
 void pool_message(uint8_t *data, size_t len)
@@ -37,19 +37,20 @@ void pool_message(uint8_t *data, size_t len)
 	}
 }
 
-static struct desk *find(struct pool *pool, const struct backend *backend, enum desk_use use)
+static struct workplace *find(struct pool *pool, const struct backend *backend,
+			      enum workplace_use use)
 {
-	struct desk *desk = pool->desks;
+	struct workplace *workplace = pool->workplaces;
 
-	for (; desk < pool->desks + pool->count; desk++)
-		if (desk->backend == backend && desk->use == use)
-			return desk;
+	for (; workplace < pool->workplaces + pool->count; workplace++)
+		if (workplace->backend == backend && workplace->use == use)
+			return workplace;
 	if (pool->count == POOL_MAX)
 		return NULL;
 	pool->count++;
-	desk->backend = backend;
-	desk->use = use;
-	return desk;
+	workplace->backend = backend;
+	workplace->use = use;
+	return workplace;
 }
 
 static int too_many(struct error *err)
@@ -57,106 +58,109 @@ static int too_many(struct error *err)
 	return error_set(err, -ENOMEM, "too many kinds of sessions");
 }
 
-int pool_reserve(struct pool *pool, const struct backend *backend, enum desk_use use, size_t size,
-		 struct error *err)
+int pool_reserve(struct pool *pool, const struct backend *backend, enum workplace_use use,
+		 size_t size, struct error *err)
 {
-	struct desk *desk = find(pool, backend, use);
+	struct workplace *workplace = find(pool, backend, use);
 
-	if (!desk)
+	if (!workplace)
 		return too_many(err);
-	if (desk->reserved < size)
-		desk->reserved = size;
+	if (workplace->reserved < size)
+		workplace->reserved = size;
 	return 0;
 }
 
-static void drop(struct desk *desk, struct buffer *buffer)
+static void drop(struct workplace *workplace, struct buffer *buffer)
 {
-	buffer_free(desk->backend, desk->session, buffer);
+	buffer_free(workplace->backend, workplace->session, buffer);
 }
 
-static int alloc(struct desk *desk, bool wanted, size_t size, struct buffer *buffer,
+static int alloc(struct workplace *workplace, bool wanted, size_t size, struct buffer *buffer,
 		 struct error *err)
 {
-	return wanted ? buffer_alloc(desk->backend, desk->session, size, buffer, err) : 0;
+	return wanted ? buffer_alloc(workplace->backend, workplace->session, size, buffer, err) : 0;
 }
 
-/* Replaces the desk's buffers by new ones of `size` bytes; after an error the old ones stay. */
-static int take_buffers(struct desk *desk, size_t size, struct error *err)
+/* Replaces the workplace's buffers by new ones of `size` bytes; after an error the old ones stay. */
+static int take_buffers(struct workplace *workplace, size_t size, struct error *err)
 {
 	struct buffer in = { 0 }, out = { 0 };
 	int ret;
 
-	size += uses[desk->use].room;
-	ret = alloc(desk, uses[desk->use].in, size, &in, err);
+	size += uses[workplace->use].room;
+	ret = alloc(workplace, uses[workplace->use].in, size, &in, err);
 	if (!ret)
-		ret = alloc(desk, uses[desk->use].out, size, &out, err);
+		ret = alloc(workplace, uses[workplace->use].out, size, &out, err);
 	if (ret) {
-		drop(desk, &in);
+		drop(workplace, &in);
 		return ret;
 	}
 	/* Writing maps all pages now, so that no page fault falls into a measurement. */
 	if (out.data)
 		memset(out.data, 0, size);
-	if (in.data && uses[desk->use].message)
+	if (in.data && uses[workplace->use].message)
 		pool_message(in.data, size);
 	else if (in.data)
 		memset(in.data, 0, size);
-	drop(desk, &desk->in);
-	drop(desk, &desk->out);
-	desk->in = in;
-	desk->out = out;
-	desk->owner = NULL;
+	drop(workplace, &workplace->in);
+	drop(workplace, &workplace->out);
+	workplace->in = in;
+	workplace->out = out;
+	workplace->owner = NULL;
 	return 0;
 }
 
-static bool has_room(const struct desk *desk, size_t need)
+static bool has_room(const struct workplace *workplace, size_t need)
 {
-	const struct buffer *some = uses[desk->use].in ? &desk->in : &desk->out;
+	const struct buffer *some = uses[workplace->use].in ? &workplace->in : &workplace->out;
 
-	need += uses[desk->use].room;
-	return some->data ? some->size >= need : !uses[desk->use].in && !uses[desk->use].out;
+	need += uses[workplace->use].room;
+	return some->data ? some->size >= need :
+			    !uses[workplace->use].in && !uses[workplace->use].out;
 }
 
-int pool_desk(struct pool *pool, const struct backend *backend, enum desk_use use, size_t need,
-	      struct desk **result, struct error *err)
+int pool_workplace(struct pool *pool, const struct backend *backend, enum workplace_use use,
+		   size_t need, struct workplace **result, struct error *err)
 {
-	struct desk *desk = find(pool, backend, use);
+	struct workplace *workplace = find(pool, backend, use);
 
 	*result = NULL;
-	if (!desk)
+	if (!workplace)
 		return too_many(err);
-	if (!desk->tried) {
-		desk->tried = true;
-		if (!backend_open(backend, uses[use].by, &desk->session, &desk->error))
-			take_buffers(desk, desk->reserved, &desk->memory_error);
+	if (!workplace->tried) {
+		workplace->tried = true;
+		if (!backend_open(backend, uses[use].by, &workplace->session, &workplace->error))
+			take_buffers(workplace, workplace->reserved, &workplace->memory_error);
 	}
 	/* If there was no memory for the reserved size, the size that this case needs may do. */
-	if (desk->session && !has_room(desk, need))
-		take_buffers(desk, need, &desk->memory_error);
-	if (!desk->session || !has_room(desk, need)) {
-		const struct error *why = desk->session ? &desk->memory_error : &desk->error;
+	if (workplace->session && !has_room(workplace, need))
+		take_buffers(workplace, need, &workplace->memory_error);
+	if (!workplace->session || !has_room(workplace, need)) {
+		const struct error *why = workplace->session ? &workplace->memory_error :
+							       &workplace->error;
 
 		if (err)
 			*err = *why;
 		return why->code;
 	}
-	*result = desk;
+	*result = workplace;
 	return 0;
 }
 
-struct tee_session *desk_ta(const struct desk *desk)
+struct tee_session *workplace_ta(const struct workplace *workplace)
 {
-	return desk && desk->backend->tee ? desk->backend->tee(desk->session) : NULL;
+	return workplace && workplace->backend->tee ? workplace->backend->tee(workplace->session) :
+						      NULL;
 }
 
 void pool_close(struct pool *pool)
 {
 	for (size_t i = 0; i < pool->count; i++) {
-		struct desk *desk = &pool->desks[i];
+		struct workplace *workplace = &pool->workplaces[i];
 
-		drop(desk, &desk->in);
-		drop(desk, &desk->out);
-		backend_close(desk->backend, desk->session);
+		drop(workplace, &workplace->in);
+		drop(workplace, &workplace->out);
+		backend_close(workplace->backend, workplace->session);
 	}
 	memset(pool, 0, sizeof(*pool));
 }

@@ -128,7 +128,7 @@ static void put_u32s(struct json *j, const char *name, const uint32_t *list, uns
 static void put_rpcs(struct json *j, const struct case_plan *plan, uint32_t calls)
 {
 	if (!plan->rpcs_unknown.code) {
-		json_double(j, "rpcs_per_call", (double)trace_rpcs(&plan->rpcs) / calls);
+		json_double(j, "rpcs_per_call", (double)tracepoints_rpcs(&plan->rpcs) / calls);
 	} else {
 		json_null(j, "rpcs_per_call");
 		json_string(j, "rpcs_reason", plan->rpcs_unknown.what);
@@ -136,7 +136,7 @@ static void put_rpcs(struct json *j, const struct case_plan *plan, uint32_t call
 }
 
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,
-		const struct watched_idle *idle, struct error *err)
+		const struct idle_evidence *idle, struct error *err)
 {
 	struct json *j = &r->json;
 
@@ -158,7 +158,7 @@ int record_case(struct records *r, const struct bench_case *c, const struct case
 		json_bool(j, "ta_counter", plan->ta);
 	put_driver(j, c);
 	if (c->backend && c->backend->may_offload) {
-		watch_put(j, &plan->watched, idle);
+		witness_put(j, &plan->watched, idle);
 		if (plan->masks.tried)
 			masks_put(j, &plan->masks);
 	}
@@ -205,7 +205,7 @@ int record_sample(struct records *r, const struct calls *calls, const struct mea
 }
 
 int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
-		const struct trace_legs *legs, const struct error *why, struct error *err)
+		const struct tracepoint_legs *legs, const struct error *why, struct error *err)
 {
 	struct json *j = &r->json;
 

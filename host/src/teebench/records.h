@@ -4,8 +4,8 @@
 
 #include "masks.h"
 #include "sink.h"
-#include "trace.h"
-#include "watch.h"
+#include "tracepoints.h"
+#include "witness.h"
 #include "workload.h"
 
 struct ta_counter;
@@ -18,7 +18,7 @@ struct bench_settings {
 	uint64_t align_ns;    /* as in struct measure */
 	bool quiet_until_end; /* write nothing while measuring */
 	bool ta_counter;      /* let TAs time their calls by a counter, if they may */
-	bool watch;           /* watch interrupts, compare masked calls: watch.h, masks.h */
+	bool evidence;        /* watch interrupts, compare masked calls: witness.h, masks.h */
 	bool trace_events;    /* trace a few more calls of each case in the TEE */
 };
 
@@ -43,16 +43,16 @@ struct case_plan {
 	uint32_t loops[CASE_REPEATS_MAX];
 	uint64_t call_ns; /* time of a call, by the first repeat */
 	uint64_t min_ns;
-	bool in_ta;             /* a TA computes the case */
-	struct tee_session *ta; /* TA that times the samples, too; NULL: none */
-	struct watched watched; /* only for backends that may use a device */
-	struct masks masks;     /* times with the CPU's crypto instructions and without */
-	struct trace_counts rpcs;
+	bool in_ta;              /* a TA computes the case */
+	struct tee_session *ta;  /* TA that times the samples, too; NULL: none */
+	struct evidence watched; /* only for backends that may use a device */
+	struct masks masks;      /* times with the CPU's crypto instructions and without */
+	struct tracepoint_counts rpcs;
 	struct error rpcs_unknown; /* why they can't be known; no error if they are */
 };
 
 int record_case(struct records *r, const struct bench_case *c, const struct case_plan *plan,
-		const struct watched_idle *idle, struct error *err);
+		const struct idle_evidence *idle, struct error *err);
 /* Records why a case is left out: a skip or a failure. */
 int record_out(struct records *r, const struct bench_case *c, const struct error *why,
 	       struct error *err);
@@ -71,7 +71,7 @@ int record_sample(struct records *r, const struct calls *calls, const struct mea
  * `legs` is NULL, *why is the reason why the call couldn't be traced.
  */
 int record_legs(struct records *r, const struct calls *calls, uint64_t ns,
-		const struct trace_legs *legs, const struct error *why, struct error *err);
+		const struct tracepoint_legs *legs, const struct error *why, struct error *err);
 
 struct end_facts {
 	bool complete;

@@ -31,7 +31,7 @@ struct object {
 	size_t bytes;
 	char name[32]; /* a name that no other case uses */
 	uint8_t *data; /* the bytes that the object should hold */
-	uint8_t *back; /* buffer for reading; in the TEE's call it is the desk's */
+	uint8_t *back; /* buffer for reading; in the TEE's call it is the workplace's */
 	uint32_t made; /* number of objects that may exist */
 	/* State of the case's store, which no other code uses. */
 	union {
@@ -45,7 +45,7 @@ struct object {
 			uint32_t storage;
 			char names[2][64]; /* name before and after renaming; one is shared */
 			unsigned name;     /* index of the object's present name */
-			bool open;         /* the object is open, if the case owns the desk */
+			bool open;         /* the object is open, if the case owns the workplace */
 			uint32_t size;     /* in bytes, as the last OPEN returned it */
 			TEEC_Operation op;
 		} tee;

@@ -36,7 +36,8 @@ static size_t name_at(size_t bytes)
 
 static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 {
-	return pool_reserve(pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES, err);
+	return pool_reserve(pool, ta_backend(), WORKPLACE_STORAGE, name_at(bytes) + NAME_BYTES,
+			    err);
 }
 
 /* Returns 0 if the TEE can store, as far as can be told without a session; a skip otherwise. */
@@ -61,19 +62,19 @@ static bool is_rpmb(const struct bench_case *c)
 	return !strcmp(c->backend_name, storage_rpmb.name);
 }
 
-/* Opens the case's desk, with buffers for an object of `bytes` bytes and its name. */
-static int open_desk(struct bench_case *c, size_t bytes, struct error *err)
+/* Opens the case's workplace, with buffers for an object of `bytes` bytes and its name. */
+static int open_workplace(struct bench_case *c, size_t bytes, struct error *err)
 {
 	int ret = can_store(is_rpmb(c), c->pool, err);
 
 	return ret ? ret :
-		     pool_desk(c->pool, ta_backend(), DESK_STORAGE, name_at(bytes) + NAME_BYTES,
-			       &c->desk, err);
+		     pool_workplace(c->pool, ta_backend(), WORKPLACE_STORAGE,
+				    name_at(bytes) + NAME_BYTES, &c->workplace, err);
 }
 
 static int tee_probe_store(struct bench_case *c, struct error *err)
 {
-	return open_desk(c, 0, err);
+	return open_workplace(c, 0, err);
 }
 
 static void set_name(const struct bench_case *c, TEEC_Operation *op, unsigned name)
@@ -81,16 +82,16 @@ static void set_name(const struct bench_case *c, TEEC_Operation *op, unsigned na
 	const struct object *o = c->state;
 	size_t at = name_at(o->bytes), len = strlen(o->tee.names[name]);
 
-	memcpy(c->desk->in.data + at, o->tee.names[name], len);
-	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, at, len);
+	memcpy(c->workplace->in.data + at, o->tee.names[name], len);
+	tee_set_memref(op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->workplace->in.priv, at, len);
 }
 
 static void set_data(const struct bench_case *c, TEEC_Operation *op, unsigned i)
 {
 	const struct object *o = c->state;
 
-	memcpy(c->desk->in.data, o->data, o->bytes);
-	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, o->bytes);
+	memcpy(c->workplace->in.data, o->data, o->bytes);
+	tee_set_memref(op, i, TEEC_MEMREF_PARTIAL_INPUT, c->workplace->in.priv, 0, o->bytes);
 }
 
 /* Sets the parameters of the call that does operation `what`. */
@@ -115,7 +116,7 @@ static void arrange_for(const struct bench_case *c, enum storage_op what, TEEC_O
 	case STORAGE_OPEN_READ_CLOSE:
 		if (fetch)
 			set_name(c, op, o->tee.name);
-		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, c->desk->out.priv, 0,
+		tee_set_memref(op, fetch, TEEC_MEMREF_PARTIAL_OUTPUT, c->workplace->out.priv, 0,
 			       o->bytes);
 		tee_set_value(op, fetch + 1, fetch ? o->tee.storage : 0, 0);
 		break;
@@ -144,7 +145,7 @@ static void set_state(struct bench_case *c, bool open)
 {
 	struct object *o = c->state;
 
-	c->desk->owner = open ? c : NULL;
+	c->workplace->owner = open ? c : NULL;
 	o->tee.open = open;
 }
 
@@ -175,7 +176,8 @@ static int call(struct bench_case *c, enum storage_op what, TEEC_Operation *op, 
 		o->tee.name = !o->tee.name;
 		set_name(c, op, o->tee.name);
 	}
-	ret = tee_invoke(desk_ta(c->desk), calls[what].command, op, calls[what].doing, err);
+	ret = tee_invoke(workplace_ta(c->workplace), calls[what].command, op, calls[what].doing,
+			 err);
 	if (ret)
 		return ret;
 	if (what == STORAGE_CREATE || what == STORAGE_OPEN)
@@ -200,7 +202,7 @@ static int take(struct bench_case *c, enum storage_op what, struct error *err)
 
 static bool mine(const struct bench_case *c)
 {
-	return ((const struct object *)c->state)->tee.open && c->desk->owner == c;
+	return ((const struct object *)c->state)->tee.open && c->workplace->owner == c;
 }
 
 static int hold(struct bench_case *c, struct error *err)
@@ -242,10 +244,10 @@ static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error
 		ret = hold(c, err);
 	if (!ret)
 		ret = stop_check(err);
-	memset(c->desk->out.data, 0, o->bytes);
+	memset(c->workplace->out.data, 0, o->bytes);
 	if (!ret)
 		ret = take(c, STORAGE_READ, err);
-	memcpy(o->back, c->desk->out.data, o->bytes);
+	memcpy(o->back, c->workplace->out.data, o->bytes);
 	*len = o->tee.size;
 	return ret;
 }
@@ -285,7 +287,7 @@ static int checked(struct bench_case *c, int ret, struct error *err)
 static int tee_open(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
-	int ret = open_desk(c, o->bytes, err);
+	int ret = open_workplace(c, o->bytes, err);
 	bool rpmb = is_rpmb(c);
 
 	if (ret)

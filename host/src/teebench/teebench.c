@@ -50,7 +50,7 @@ static const char usage_text[] =
 	"      --pkcs11-keep      leave its token and keypair-token's last pair for others\n"
 	"      --no-ta-counter    don't have TAs count their own time, where a TA that is\n"
 	"                         sacrificed shows that they may\n"
-	"      --no-watch         don't find out who does the work in the kernel or\n"
+	"      --no-evidence       don't find out who does the work in the kernel or\n"
 	"                         OpenSSL: interrupts and CPU time are not watched, and\n"
 	"                         nothing is repeated with CPU instructions masked\n"
 	"      --trace-events     after the samples, trace some calls more of each case in\n"
@@ -110,7 +110,7 @@ static const struct choice {
 	{ "pkcs11-module", 0, MODULE, 0, 0, 0 },
 	{ "pkcs11-keep", 0, FLAG, ARGUMENT(keep_token), 0, 0 },
 	{ "no-ta-counter", 0, NO_FLAG, SETTING(ta_counter), 0, 0 },
-	{ "no-watch", 0, NO_FLAG, SETTING(watch), 0, 0 },
+	{ "no-evidence", 0, NO_FLAG, SETTING(evidence), 0, 0 },
 	{ "trace-events", 0, FLAG, SETTING(trace_events), 0, 0 },
 	{ "allow-rpmb", 0, FLAG, ARGUMENT(allow_rpmb), 0, 0 },
 	{ "check", 0, FLAG, ARGUMENT(check), 0, 0 },
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 			},
 			.seed = 1,
 			.ta_counter = true,
-			.watch = true,
+			.evidence = true,
 		},
 	};
 	struct error err = { 0 };

@@ -173,9 +173,9 @@ static int check_work(const struct bench_case *c, struct error *err)
 			  most, (long long)c->bytes, TA_REPEAT_MAX, TA_WORK_MAX);
 }
 
-static size_t desk_room(const struct bench_case *c)
+static size_t workplace_room(const struct bench_case *c)
 {
-	size_t least = c->workload->desk_room;
+	size_t least = c->workload->workplace_room;
 
 	return c->bytes > (int64_t)least ? (size_t)c->bytes : least;
 }
@@ -190,8 +190,8 @@ int case_parse(struct bench_case *c, struct pool *pool, struct error *err)
 		ret = parse_backend(c, err);
 	if (!ret)
 		ret = parse_parameters(c, err);
-	if (!ret && w->desk)
-		ret = pool_reserve(pool, c->backend, w->desk, desk_room(c), err);
+	if (!ret && w->workplace)
+		ret = pool_reserve(pool, c->backend, w->workplace, workplace_room(c), err);
 	if (!ret && w->parse)
 		ret = w->parse(c, err);
 	return ret ? ret : check_work(c, err);
@@ -209,7 +209,7 @@ bool case_calls_tee(const struct bench_case *c)
 
 static void *result_of(const struct bench_case *c)
 {
-	return c->result ? c->result : c->desk->out.data;
+	return c->result ? c->result : c->workplace->out.data;
 }
 
 int case_ready(struct bench_case *c, uint32_t loops, struct error *err)
@@ -292,8 +292,9 @@ static int begin(struct bench_case *c, struct pool *pool,
 	c->state = calloc(1, w->state_size);
 	if (!c->state)
 		return error_memory(err);
-	if (w->desk)
-		ret = pool_desk(pool, c->backend, w->desk, desk_room(c), &c->desk, err);
+	if (w->workplace)
+		ret = pool_workplace(pool, c->backend, w->workplace, workplace_room(c),
+				     &c->workplace, err);
 	return ret ? ret : prepare(c, err);
 }
 
@@ -321,8 +322,8 @@ void case_teardown(struct bench_case *c)
 	if (c->state && c->workload->teardown)
 		c->workload->teardown(c);
 	/* Another case may get the address of `c` later, and would be taken for the owner. */
-	if (c->desk && c->desk->owner == c)
-		c->desk->owner = NULL;
+	if (c->workplace && c->workplace->owner == c)
+		c->workplace->owner = NULL;
 	free(c->state);
 	c->state = NULL;
 }

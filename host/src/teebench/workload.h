@@ -4,7 +4,7 @@
  *
  * To add a workload, write a file that defines a `const struct workload`, and a line in workloads[]
  * (workloads.c). A workload knows nothing of clocks, loops or records; the measuring core knows
- * nothing of workloads. The syntax of its keys is data: the members up to `desk`, which
+ * nothing of workloads. The syntax of its keys is data: the members up to `workplace`, which
  * case_parse() and --list read.
  *
  * The order of calls: case_parse() for all cases first. Then, for each case, prepare(), one run()
@@ -71,12 +71,12 @@ struct bench_case {
 	 */
 	uint32_t loops_max;
 	struct pool *pool; /* set by case_parse() or case_prepare() */
-	/* case_prepare() opens the desk that the workload uses, and allocates its state. */
-	struct desk *desk;
+	/* case_prepare() opens the workplace that the workload uses, and allocates its state. */
+	struct workplace *workplace;
 	void *state;
 	uint32_t loops; /* calls of the next or last run(); case_ready() sets it */
 	/*
-	 * The place where run() leaves its result (NULL: desk->out), and the expected result.
+	 * The place where run() leaves its result (NULL: workplace->out), and the expected result.
 	 * prepare() or verify() sets them, case_check() compares them. If want_bytes is 0, check()
 	 * alone tells whether the result is right.
 	 */
@@ -119,9 +119,9 @@ struct workload {
 	uint64_t least, most;
 	bool blocks; /* BYTES must be a multiple of the algorithm's block, not 0 */
 
-	/* The use of the desk that case_prepare() opens, with room for BYTES and desk_room. */
-	enum desk_use desk;
-	size_t desk_room;
+	/* The use of the workplace that case_prepare() opens, with room for BYTES and workplace_room. */
+	enum workplace_use workplace;
+	size_t workplace_room;
 
 	/* Name of an option of case lines that only this workload has, or NULL. */
 	const char *option;
@@ -175,7 +175,7 @@ struct workload {
 	/* Ends what run() left open, and checks its effects besides c->result; or NULL. */
 	int (*check)(struct bench_case *c, struct error *err);
 
-	/* Whether the samples are timed by the TA, too, if the desk is a session with one. */
+	/* Whether the samples are timed by the TA, too, if the workplace is a session with one. */
 	bool ta_clock;
 	/* Whether the record names the backend that checked the result (c->checked_by). */
 	bool refereed;
@@ -220,7 +220,7 @@ bool case_calls_tee(const struct bench_case *c);
 /* A probe() that returns 0: the workload needs nothing but the backend, which --list has tried. */
 int case_probe_backend(struct bench_case *c, struct error *err);
 
-/* Open c->desk, allocate c->state and prepare the case, or probe it; case_teardown() frees both. */
+/* Open c->workplace, allocate c->state and prepare the case, or probe it; case_teardown() frees both. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
 int case_probe(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);

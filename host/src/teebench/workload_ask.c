@@ -27,7 +27,7 @@ static int ask_prepare(struct bench_case *c, struct error *err)
 	c->result = &a->call.op.params[1].value.a;
 	c->want = &a->times;
 	c->want_bytes = sizeof(a->times);
-	a->call = (struct tee_call){ .tee = desk_ta(c->desk),
+	a->call = (struct tee_call){ .tee = workplace_ta(c->workplace),
 				     .command = TA_BENCH_CMD_ASK,
 				     .doing = "have the bench TA ask OP-TEE" };
 	tee_set_value(&a->call.op, 0, what, a->times);
@@ -35,8 +35,8 @@ static int ask_prepare(struct bench_case *c, struct error *err)
 	return 0;
 }
 
-#define ASK                                                                 \
-	.most = TA_BENCH_ASK_MAX, .backend = "tee", .desk = DESK_SAME_CODE, \
+#define ASK                                                                           \
+	.most = TA_BENCH_ASK_MAX, .backend = "tee", .workplace = WORKPLACE_SAME_CODE, \
 	.state_size = sizeof(struct ask), .prepare = ask_prepare, .run = tee_call_run
 
 const struct workload workload_log = {

@@ -97,7 +97,8 @@ static int asym_parse(struct bench_case *c, struct error *err)
 				  c->parameters);
 	for (size_t i = 0; !ret && backends[i]; i++)
 		if (backends[i]->asym_step)
-			ret = pool_reserve(c->pool, backends[i], DESK_ASYM, ASYM_BUFFER_BYTES, err);
+			ret = pool_reserve(c->pool, backends[i], WORKPLACE_ASYM, ASYM_BUFFER_BYTES,
+					   err);
 	/*
 	 * A sample is one call for new key pairs, whose times vary, and for operations in a TEE,
 	 * which may take seconds. The steps before an operation are short, and are repeated.
@@ -121,22 +122,22 @@ static size_t put_key(const struct asym_case *k, enum asym_use use, uint8_t *at)
 }
 
 /*
- * Takes a step on a desk. If the TA dies of it, a new session is opened so that other cases can go
- * on, and the desk's owner is cleared.
+ * Takes a step on a workplace. If the TA dies of it, a new session is opened so that other cases can go
+ * on, and the workplace's owner is cleared.
  */
-static int take(const struct asym_case *k, struct desk *desk, struct asym_job *job,
+static int take(const struct asym_case *k, struct workplace *workplace, struct asym_job *job,
 		enum asym_step step, struct error *err)
 {
 	struct error why = { 0 };
-	int ret = desk->backend->asym_step(desk->session, job, step, &why);
+	int ret = workplace->backend->asym_step(workplace->session, job, step, &why);
 
 	if (!ret)
 		return 0;
-	if (why.tee_result == TEEC_ERROR_TARGET_DEAD && desk->backend->asym_again) {
+	if (why.tee_result == TEEC_ERROR_TARGET_DEAD && workplace->backend->asym_again) {
 		struct error again = { 0 };
 
-		desk->owner = NULL;
-		if (desk->backend->asym_again(desk->session, &again))
+		workplace->owner = NULL;
+		if (workplace->backend->asym_again(workplace->session, &again))
 			why = again;
 		else if (!k->works)
 			error_skip(&why, -EHOSTDOWN, "ta-ended",
@@ -148,13 +149,13 @@ static int take(const struct asym_case *k, struct desk *desk, struct asym_job *j
 	return why.code;
 }
 
-static int lead_to(const struct asym_case *k, struct desk *desk, struct asym_job *job,
+static int lead_to(const struct asym_case *k, struct workplace *workplace, struct asym_job *job,
 		   enum asym_step from, enum asym_step end, struct error *err)
 {
 	int ret = 0;
 
 	for (int i = (int)from; !ret && i < (int)end; i++)
-		ret = take(k, desk, job, (enum asym_step)i, err);
+		ret = take(k, workplace, job, (enum asym_step)i, err);
 	return ret;
 }
 
@@ -183,14 +184,15 @@ static int asym_prepare(struct bench_case *c, struct error *err)
 	if (!k->vector || !asym_key_of(k->vector))
 		return error_set(err, -ENOENT, "no published vector of %s is known",
 				 c->asym->title);
-	ret = pool_desk(c->pool, c->backend, DESK_ASYM, ASYM_BUFFER_BYTES, &c->desk, err);
+	ret = pool_workplace(c->pool, c->backend, WORKPLACE_ASYM, ASYM_BUFFER_BYTES, &c->workplace,
+			     err);
 	if (ret)
 		return ret;
 	k->job = (struct asym_job){
 		.alg = c->asym,
 		.use = use,
-		.in = &c->desk->in,
-		.out = &c->desk->out,
+		.in = &c->workplace->in,
+		.out = &c->workplace->out,
 	};
 	in = use == ASYM_DECRYPT ? k->vector->result : k->vector->in;
 	want = use == ASYM_DECRYPT ? k->vector->in : k->vector->result;
@@ -200,27 +202,27 @@ static int asym_prepare(struct bench_case *c, struct error *err)
 	k->want_len = vector_bytes(k->want, sizeof(k->want), want);
 	if (!c->backend->asym_says)
 		return 0;
-	return c->backend->asym_says(c->desk->session, c->asym, &k->says, err);
+	return c->backend->asym_says(c->workplace->session, c->asym, &k->says, err);
 }
 
-/* Sets the case's data and key on its desk, and takes the steps before the measured one. */
+/* Sets the case's data and key on its workplace, and takes the steps before the measured one. */
 static int asym_ready(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 	enum asym_step end = k->step == ASYM_STEPS ? ASYM_ALLOCATE : k->step;
 	int ret;
 
-	if (c->desk->owner == c)
+	if (c->workplace->owner == c)
 		return 0;
-	memcpy(c->desk->in.data, k->in, k->job.in_len);
+	memcpy(c->workplace->in.data, k->in, k->job.in_len);
 	k->job.key_len = put_key(k, k->job.use, asym_key_in(&k->job));
 	if (k->job.use == ASYM_VERIFY) {
-		memcpy(c->desk->out.data, k->want, k->want_len);
+		memcpy(c->workplace->out.data, k->want, k->want_len);
 		k->job.out_len = k->want_len;
 	}
-	ret = lead_to(k, c->desk, &k->job, ASYM_ALLOCATE, end, err);
+	ret = lead_to(k, c->workplace, &k->job, ASYM_ALLOCATE, end, err);
 	if (!ret)
-		c->desk->owner = c;
+		c->workplace->owner = c;
 	return ret;
 }
 
@@ -230,57 +232,59 @@ static int asym_once(struct bench_case *c, struct error *err)
 	int ret;
 
 	if (k->generate)
-		ret = c->backend->generate(c->desk->session, &k->job, err);
+		ret = c->backend->generate(c->workplace->session, &k->job, err);
 	else if (k->step == ASYM_STEPS)
-		ret = lead_to(k, c->desk, &k->job, ASYM_ALLOCATE, ASYM_STEPS, err);
+		ret = lead_to(k, c->workplace, &k->job, ASYM_ALLOCATE, ASYM_STEPS, err);
 	else
-		ret = take(k, c->desk, &k->job, k->step, err);
+		ret = take(k, c->workplace, &k->job, k->step, err);
 	k->works = k->works || !ret;
 	return ret;
 }
 
-/* Returns another backend's desk, preferably one in this process; NULL if there is none. */
-static struct desk *other_desk(const struct bench_case *c)
+/* Returns another backend's workplace, preferably one in this process; NULL if there is none. */
+static struct workplace *other_workplace(const struct bench_case *c)
 {
 	const struct backend *other;
-	struct desk *desk;
+	struct workplace *workplace;
 	size_t next = 0;
 
 	if (!c->asym->tee)
 		return NULL; /* libcrypto is the only backend that has it */
-	while ((other = known_answer_referee(c->backend, DESK_ASYM, &next)))
-		if (!pool_desk(c->pool, other, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
-			return desk;
+	while ((other = known_answer_referee(c->backend, WORKPLACE_ASYM, &next)))
+		if (!pool_workplace(c->pool, other, WORKPLACE_ASYM, ASYM_BUFFER_BYTES, &workplace,
+				    NULL))
+			return workplace;
 	return NULL;
 }
 
 /*
- * Does the operation `use` on any desk, with the key `public` or, if that is NULL, with the
+ * Does the operation `use` on any workplace, with the key `public` or, if that is NULL, with the
  * published key. `out` is the result; for ASYM_VERIFY it is the signature to verify.
  */
-static int ask(struct asym_case *k, struct desk *desk, enum asym_use use, const uint8_t *public,
-	       const uint8_t *in, size_t in_len, uint8_t *out, size_t *out_len, struct error *err)
+static int ask(struct asym_case *k, struct workplace *workplace, enum asym_use use,
+	       const uint8_t *public, const uint8_t *in, size_t in_len, uint8_t *out,
+	       size_t *out_len, struct error *err)
 {
 	struct asym_job job = {
 		.alg = k->job.alg,
 		.use = use,
 		.in_len = in_len,
 		.out_len = *out_len,
-		.in = &desk->in,
-		.out = &desk->out,
+		.in = &workplace->in,
+		.out = &workplace->out,
 	};
 	int ret;
 
-	desk->owner = NULL;
+	workplace->owner = NULL;
 	job.key_len = put_key(k, use, asym_key_in(&job));
 	if (public)
 		memcpy(asym_key_in(&job), public, job.key_len);
-	memcpy(desk->in.data, in, in_len);
+	memcpy(workplace->in.data, in, in_len);
 	if (use == ASYM_VERIFY)
-		memcpy(desk->out.data, out, *out_len);
-	ret = lead_to(k, desk, &job, ASYM_ALLOCATE, ASYM_STEPS, err);
+		memcpy(workplace->out.data, out, *out_len);
+	ret = lead_to(k, workplace, &job, ASYM_ALLOCATE, ASYM_STEPS, err);
 	if (!ret && use != ASYM_VERIFY) {
-		memcpy(out, desk->out.data, job.out_len);
+		memcpy(out, workplace->out.data, job.out_len);
 		*out_len = job.out_len;
 	}
 	return ret;
@@ -309,33 +313,34 @@ static int wrong(const struct bench_case *c, const char *what, struct error *err
 static int compare(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
-	uint8_t *out = c->desk->out.data;
+	uint8_t *out = c->workplace->out.data;
 	bool differs = k->job.out_len != k->want_len || memcmp(out, k->want, k->want_len);
 
 	memset(out, 0, k->want_len);
 	return differs ? wrong(c, "wrong result", err) : 0;
 }
 
-/* Checks that a desk accepts the signature and, if and_flipped, refuses it with a bit flipped. */
-static int check_signature(struct bench_case *c, struct desk *desk, const uint8_t *public,
+/* Checks that a workplace accepts the signature and, if and_flipped, refuses it with a bit flipped. */
+static int check_signature(struct bench_case *c, struct workplace *workplace, const uint8_t *public,
 			   uint8_t *signature, size_t len, bool and_flipped, struct error *err)
 {
 	struct asym_case *k = c->state;
 	struct error why = { 0 };
-	int ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len, &why);
+	int ret =
+		ask(k, workplace, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len, &why);
 
 	if (ret == -EBADMSG)
 		return wrong(c, "a wrong signature", err);
 	if (!ret && and_flipped) {
 		signature[len / 2] ^= 1;
-		ret = ask(k, desk, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len,
+		ret = ask(k, workplace, ASYM_VERIFY, public, k->in, k->job.in_len, signature, &len,
 			  &why);
 		signature[len / 2] ^= 1;
 		if (!ret)
 			return case_wrong_result(err,
 						 "backend %s takes a flipped bit in a signature "
 						 "of %s for right",
-						 desk->backend->name, k->job.alg->title);
+						 workplace->backend->name, k->job.alg->title);
 		ret = ret == -EBADMSG ? 0 : ret;
 	}
 	if (ret && err)
@@ -343,14 +348,14 @@ static int check_signature(struct bench_case *c, struct desk *desk, const uint8_
 	return ret;
 }
 
-/* Checks that a desk decrypts `sealed` to the message that was encrypted. */
-static int check_encrypted(struct bench_case *c, struct desk *desk, uint8_t *sealed, size_t len,
-			   struct error *err)
+/* Checks that a workplace decrypts `sealed` to the message that was encrypted. */
+static int check_encrypted(struct bench_case *c, struct workplace *workplace, uint8_t *sealed,
+			   size_t len, struct error *err)
 {
 	struct asym_case *k = c->state;
 	uint8_t plain[ASYM_MAX_BYTES];
 	size_t plain_len = 0;
-	int ret = ask(k, desk, ASYM_DECRYPT, NULL, sealed, len, plain, &plain_len, err);
+	int ret = ask(k, workplace, ASYM_DECRYPT, NULL, sealed, len, plain, &plain_len, err);
 
 	if (!ret && (plain_len != k->job.in_len || memcmp(plain, k->in, plain_len)))
 		ret = wrong(c, "wrong ciphertext", err);
@@ -368,35 +373,35 @@ static int check_by_other(struct bench_case *c, bool first, struct error *err)
 	bool seals = k->job.use == ASYM_ENCRYPT;
 	uint8_t result[ASYM_MAX_BYTES];
 	size_t len = k->job.out_len;
-	struct desk *desk = other_desk(c);
+	struct workplace *workplace = other_workplace(c);
 
-	if (desk && !desk->backend->local && (seals || !first))
-		desk = NULL;
-	if (desk && first)
-		c->checked_by = desk->backend->name;
+	if (workplace && !workplace->backend->local && (seals || !first))
+		workplace = NULL;
+	if (workplace && first)
+		c->checked_by = workplace->backend->name;
 	if (len > sizeof(result))
 		return wrong(c, "too long a result", err);
-	memcpy(result, c->desk->out.data, len);
-	memset(c->desk->out.data, 0, len);
-	if (!desk)
-		desk = c->desk;
-	return seals ? check_encrypted(c, desk, result, len, err) :
-		       check_signature(c, desk, NULL, result, len, first, err);
+	memcpy(result, c->workplace->out.data, len);
+	memset(c->workplace->out.data, 0, len);
+	if (!workplace)
+		workplace = c->workplace;
+	return seals ? check_encrypted(c, workplace, result, len, err) :
+		       check_signature(c, workplace, NULL, result, len, first, err);
 }
 
 /* Checks that a verification refuses a bit flipped in the signature, or in the message. */
 static int refuses_flips(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
-	uint8_t *places[] = { c->desk->out.data + k->want_len / 2,
-			      c->desk->in.data + k->job.in_len / 2 };
+	uint8_t *places[] = { c->workplace->out.data + k->want_len / 2,
+			      c->workplace->in.data + k->job.in_len / 2 };
 
 	for (size_t i = 0; i < 2; i++) {
 		struct error why = { 0 };
 		int ret;
 
 		*places[i] ^= 1;
-		ret = take(k, c->desk, &k->job, ASYM_OPERATE, &why);
+		ret = take(k, c->workplace, &k->job, ASYM_OPERATE, &why);
 		*places[i] ^= 1;
 		if (!ret)
 			return wrong(c, "a flipped bit is taken for a right signature", err);
@@ -413,12 +418,12 @@ static int use_key(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 
-	return lead_to(k, c->desk, &k->job, ASYM_PREPARE, ASYM_STEPS, err);
+	return lead_to(k, c->workplace, &k->job, ASYM_PREPARE, ASYM_STEPS, err);
 }
 
 /*
  * Checks that decapsulating a ciphertext gives its secret and, with a bit flipped, another secret,
- * as FIPS 203 requires. `kept`: with the key on the desk instead of the published one.
+ * as FIPS 203 requires. `kept`: with the key on the workplace instead of the published one.
  */
 static int check_capsule(struct bench_case *c, bool kept, struct error *err)
 {
@@ -429,17 +434,17 @@ static int check_capsule(struct bench_case *c, bool kept, struct error *err)
 
 	if (k->job.out_len != len + ASYM_SECRET_BYTES)
 		return wrong(c, "a result of a wrong length", err);
-	memcpy(made, c->desk->out.data, k->job.out_len);
+	memcpy(made, c->workplace->out.data, k->job.out_len);
 	for (int flip = 0; !ret && flip < 2; flip++) {
 		made[len / 2] ^= (uint8_t)flip;
 		if (kept) {
-			memcpy(c->desk->in.data, made, len);
+			memcpy(c->workplace->in.data, made, len);
 			k->job.use = ASYM_DECAPSULATE;
 			k->job.in_len = len;
 			ret = use_key(c, err);
-			memcpy(secret, c->desk->out.data, ASYM_SECRET_BYTES);
+			memcpy(secret, c->workplace->out.data, ASYM_SECRET_BYTES);
 		} else {
-			ret = ask(k, c->desk, ASYM_DECAPSULATE, NULL, made, len, secret,
+			ret = ask(k, c->workplace, ASYM_DECAPSULATE, NULL, made, len, secret,
 				  &secret_len, err);
 		}
 		if (!ret && (memcmp(secret, made + len, ASYM_SECRET_BYTES) == 0) == (flip == 1))
@@ -459,19 +464,19 @@ static int check_result(struct bench_case *c, bool first, struct error *err)
 }
 
 /* Checks that the generated key and the published one derive the same secret from both sides. */
-static int check_agreement(struct bench_case *c, struct desk *other, struct error *err)
+static int check_agreement(struct bench_case *c, struct workplace *other, struct error *err)
 {
 	struct asym_case *k = c->state;
 	uint8_t ours[ASYM_MAX_BYTES], theirs[ASYM_MAX_BYTES];
 	size_t len = 0, public = asym_public_bytes(k->job.alg);
 	int ret;
 
-	put_key(k, ASYM_VERIFY, c->desk->in.data);
+	put_key(k, ASYM_VERIFY, c->workplace->in.data);
 	k->job.in_len = public;
 	ret = use_key(c, err);
 	if (ret)
 		return ret;
-	memcpy(ours, c->desk->out.data, k->job.out_len);
+	memcpy(ours, c->workplace->out.data, k->job.out_len);
 	ret = ask(k, other, ASYM_DERIVE, NULL, k->public, public, theirs, &len, err);
 	if (!ret && (len != k->job.out_len || memcmp(ours, theirs, len)))
 		ret = wrong(c, "a key pair that agrees on another secret", err);
@@ -482,7 +487,7 @@ static int check_agreement(struct bench_case *c, struct desk *other, struct erro
 static int use_generated(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
-	struct desk *other = other_desk(c);
+	struct workplace *other = other_workplace(c);
 	uint8_t signature[ASYM_MAX_BYTES];
 	int ret;
 
@@ -494,27 +499,27 @@ static int use_generated(struct bench_case *c, struct error *err)
 		return ret;
 	}
 	if (!other && !k->job.alg->tee)
-		other = c->desk;
+		other = c->workplace;
 	if (!other)
 		return 0;
 	c->checked_by = other->backend->name;
 	if (k->job.use == ASYM_DERIVE) {
 		ret = check_agreement(c, other, err);
-		if (ret && err->tee_result == TEEC_ERROR_TARGET_DEAD && other != c->desk) {
+		if (ret && err->tee_result == TEEC_ERROR_TARGET_DEAD && other != c->workplace) {
 			/*
 			 * If the other TA dies, as OP-TEE 4.5's does of X448, that says nothing of
 			 * the key.
 			 */
 			c->checked_by = NULL;
-			ret = check_agreement(c, c->desk, err);
+			ret = check_agreement(c, c->workplace, err);
 		}
 		return ret;
 	}
-	memcpy(c->desk->in.data, k->in, k->job.in_len);
+	memcpy(c->workplace->in.data, k->in, k->job.in_len);
 	ret = use_key(c, err);
 	if (ret)
 		return ret;
-	memcpy(signature, c->desk->out.data, k->job.out_len);
+	memcpy(signature, c->workplace->out.data, k->job.out_len);
 	return check_signature(c, other, k->public, signature, k->job.out_len, true, err);
 }
 
@@ -523,9 +528,9 @@ static int check_generated(struct bench_case *c, struct error *err)
 {
 	struct asym_case *k = c->state;
 	uint8_t public[ASYM_MAX_BYTES] = { 0 };
-	struct desk *other = other_desk(c);
+	struct workplace *other = other_workplace(c);
 	size_t len = asym_public_bytes(k->job.alg);
-	int ret = c->backend->public_key(c->desk->session, &k->job, public, err);
+	int ret = c->backend->public_key(c->workplace->session, &k->job, public, err);
 
 	if (ret)
 		return ret;
@@ -569,11 +574,11 @@ static int asym_verify(struct bench_case *c, struct error *err)
 		ret = check_generated(c, err);
 		if (!ret)
 			ret = use_generated(c, err);
-		c->desk->owner = NULL;
+		c->workplace->owner = NULL;
 		return ret;
 	}
 	/* Takes the remaining steps of the operation, which the check needs. */
-	ret = lead_to(k, c->desk, &k->job, k->step + 1, ASYM_STEPS, err);
+	ret = lead_to(k, c->workplace, &k->job, k->step + 1, ASYM_STEPS, err);
 	return ret ? ret : check_result(c, true, err);
 }
 

@@ -45,7 +45,7 @@ static void arrange(const struct bench_case *c, enum keyed_step step)
 	const struct message_case *m = c->state;
 
 	if (c->backend->arrange)
-		c->backend->arrange(c->desk->session, &m->job, step);
+		c->backend->arrange(c->workplace->session, &m->job, step);
 }
 
 /* Takes a step; does nothing if the backend doesn't have it. */
@@ -56,7 +56,7 @@ static int take(const struct bench_case *c, enum keyed_step step, struct error *
 	if (c->backend->no_step[step])
 		return 0;
 	arrange(c, step);
-	return c->backend->step(c->desk->session, &m->job, step, err);
+	return c->backend->step(c->workplace->session, &m->job, step, err);
 }
 
 /* Takes the steps from `from` up to `end`, which is left out. */
@@ -88,7 +88,7 @@ static int steps_prepare(struct bench_case *c, struct error *err)
 static int steps_ready(struct bench_case *c, struct error *err)
 {
 	enum keyed_step step = step_of(c);
-	bool mine = c->desk->owner == c;
+	bool mine = c->workplace->owner == c;
 	int ret = message_case_ready_keyed(c, err);
 
 	if (step == WHOLE)
@@ -111,7 +111,7 @@ static int steps_once(struct bench_case *c, struct error *err)
 		return lead(c, KEYED_PREPARE, WHOLE, err);
 	if (!c->part[3].word) /* all: setting the parameters is timed, too */
 		arrange(c, step);
-	return c->backend->step(c->desk->session, &m->job, step, err);
+	return c->backend->step(c->workplace->session, &m->job, step, err);
 }
 
 /* Takes the steps that remain to the end of a message. */

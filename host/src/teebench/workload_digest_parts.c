@@ -34,9 +34,9 @@ static int part_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 
 		tee_set_value(&op, 0, c->algorithm->id, (uint32_t)c->part[0].word);
 		tee_set_value(&op, 1, repeat, 0);
-		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, c->desk->out.priv, 0,
+		tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, c->workplace->out.priv, 0,
 			       c->algorithm->out_bytes);
-		ret = tee_invoke(desk_ta(c->desk), TA_BENCH_CMD_DIGEST_PART, &op,
+		ret = tee_invoke(workplace_ta(c->workplace), TA_BENCH_CMD_DIGEST_PART, &op,
 				 "take a digest apart in the bench TA", err);
 	}
 	if (ret == -EOPNOTSUPP)
@@ -50,8 +50,8 @@ const struct workload workload_digest_parts = {
 	.parameters = "allocate|reset|finish", /* in the order of TA_BENCH_DIGEST_… */
 	.classes = 1u << ALG_DIGEST,
 	.backend = "tee",
-	.desk = DESK_RANDOM,
-	.desk_room = ALG_DIGEST_MAX_BYTES,
+	.workplace = WORKPLACE_RANDOM,
+	.workplace_room = ALG_DIGEST_MAX_BYTES,
 	.repeats = true,
 	.state_size = ALG_DIGEST_MAX_BYTES,
 	.prepare = part_prepare,

@@ -31,9 +31,9 @@ struct file_case {
 	uint8_t *want; /* bytes that must be written, or were hashed */
 };
 
-static enum desk_use desk_of(const struct bench_case *c)
+static enum workplace_use workplace_of(const struct bench_case *c)
 {
-	return c->algorithm->class == ALG_DIGEST ? DESK_PIECES : DESK_KEYED;
+	return c->algorithm->class == ALG_DIGEST ? WORKPLACE_PIECES : WORKPLACE_KEYED;
 }
 
 static int file_parse(struct bench_case *c, struct error *err)
@@ -41,10 +41,11 @@ static int file_parse(struct bench_case *c, struct error *err)
 	const char *name = c->algorithm_name;
 
 	c->algorithm = algorithm_by_name(name[0] == 'a' ? "aes-128-cbc" : name);
-	if (desk_of(c) == DESK_KEYED && (c->bytes <= 0 || c->bytes % c->algorithm->unit_bytes))
+	if (workplace_of(c) == WORKPLACE_KEYED &&
+	    (c->bytes <= 0 || c->bytes % c->algorithm->unit_bytes))
 		return case_wrong(err, "a file has a multiple of %u bytes",
 				  c->algorithm->unit_bytes);
-	return message_case_reserve(c, desk_of(c), PIECE, err);
+	return message_case_reserve(c, workplace_of(c), PIECE, err);
 }
 
 /* Reads a piece of `len` bytes at offset `at`; -EIO if the file ends before. */
@@ -126,29 +127,31 @@ static void remove_files(const struct file_case *f)
 	close(f->dir);
 }
 
-static int hash_pieces(struct file_case *f, const struct desk *desk, int from, struct error *err)
+static int hash_pieces(struct file_case *f, const struct workplace *workplace, int from,
+		       struct error *err)
 {
-	const struct backend *b = desk->backend;
+	const struct backend *b = workplace->backend;
 	size_t at = 0, n = 0;
-	int ret = b->digest_init(desk->session, f->m.job.alg, err);
+	int ret = b->digest_init(workplace->session, f->m.job.alg, err);
 
 	for (; !ret && at < f->bytes; at += n) {
 		ret = stop_check(err);
 		if (ret)
 			return ret;
 		n = f->bytes - at < PIECE ? f->bytes - at : PIECE;
-		ret = read_piece(from, desk->in.data, n, at, err);
+		ret = read_piece(from, workplace->in.data, n, at, err);
 		if (!ret)
-			ret = b->digest_update(desk->session, &desk->in, 0, n, err);
+			ret = b->digest_update(workplace->session, &workplace->in, 0, n, err);
 	}
-	return ret ? ret : b->digest_final(desk->session, &desk->in, 0, 0, f->m.digest, err);
+	return ret ? ret :
+		     b->digest_final(workplace->session, &workplace->in, 0, 0, f->m.digest, err);
 }
 
 /*
  * Encrypts or decrypts a file in pieces. CBC's chain continues from piece to piece: the next IV is
- * the last block of ciphertext. The desk must be set up for the job.
+ * the last block of ciphertext. The workplace must be set up for the job.
  */
-static int crypt_pieces(const struct file_case *f, const struct desk *desk,
+static int crypt_pieces(const struct file_case *f, const struct workplace *workplace,
 			const struct keyed_job *job, int from, int to, struct error *err)
 {
 	struct keyed_job piece = *job;
@@ -166,7 +169,7 @@ static int crypt_pieces(const struct file_case *f, const struct desk *desk,
 		piece.len = f->bytes - at < PIECE ? f->bytes - at : PIECE;
 		ret = read_piece(from, job->in->data, piece.len, at, err);
 		if (!ret)
-			ret = desk->backend->message(desk->session, &piece, 1, err);
+			ret = workplace->backend->message(workplace->session, &piece, 1, err);
 		if (!ret)
 			ret = place_write(to, job->out->data, piece.len, (off_t)at, err);
 		memcpy(chain, ciphertext->data + piece.len - job->alg->iv_bytes,
@@ -176,8 +179,9 @@ static int crypt_pieces(const struct file_case *f, const struct desk *desk,
 }
 
 /* Hashes a file, or encrypts or decrypts it into another. */
-static int take_file(struct file_case *f, const struct desk *desk, const struct keyed_job *job,
-		     const char *from_name, const char *to_name, struct error *err)
+static int take_file(struct file_case *f, const struct workplace *workplace,
+		     const struct keyed_job *job, const char *from_name, const char *to_name,
+		     struct error *err)
 {
 	int from = open_from(f, from_name, err);
 	int to, ret;
@@ -185,10 +189,10 @@ static int take_file(struct file_case *f, const struct desk *desk, const struct 
 	if (from < 0)
 		return from;
 	if (job->alg->class == ALG_DIGEST) {
-		ret = hash_pieces(f, desk, from, err);
+		ret = hash_pieces(f, workplace, from, err);
 	} else {
 		to = open_to(f, to_name, err);
-		ret = to < 0 ? to : crypt_pieces(f, desk, job, from, to, err);
+		ret = to < 0 ? to : crypt_pieces(f, workplace, job, from, to, err);
 		if (to >= 0 && close(to) && !ret)
 			ret = place_failed(err, "close");
 	}
@@ -201,13 +205,13 @@ static int seal(struct bench_case *c, const char *from, const char *to, struct e
 {
 	struct file_case *f = c->state;
 	struct keyed_job job = f->m.job;
-	struct desk *desk;
+	struct workplace *workplace;
 	int ret;
 
 	job.decrypt = false;
-	c->desk->owner = NULL;
-	ret = message_case_referee(c, &job, &desk, err);
-	return ret ? ret : take_file(f, desk, &job, from, to, err);
+	c->workplace->owner = NULL;
+	ret = message_case_referee(c, &job, &workplace, err);
+	return ret ? ret : take_file(f, workplace, &job, from, to, err);
 }
 
 static int file_prepare(struct bench_case *c, struct error *err)
@@ -217,8 +221,8 @@ static int file_prepare(struct bench_case *c, struct error *err)
 	int ret = open_files(f, c, err);
 
 	if (!ret)
-		ret = message_case_open(c, desk_of(c), decrypt, f->bytes < PIECE ? f->bytes : PIECE,
-					err);
+		ret = message_case_open(c, workplace_of(c), decrypt,
+					f->bytes < PIECE ? f->bytes : PIECE, err);
 	c->want_bytes = 0; /* the written file is compared, not the last piece */
 	if (!ret)
 		ret = make_file(f, decrypt ? f->to : f->from, err);
@@ -229,25 +233,25 @@ static int file_probe(struct bench_case *c, struct error *err)
 {
 	int ret = place_probe(err);
 
-	return ret ? ret : message_case_open(c, desk_of(c), false, PIECE, err);
+	return ret ? ret : message_case_open(c, workplace_of(c), false, PIECE, err);
 }
 
-/* Sets the key anew, since other cases may have used the desk. */
+/* Sets the key anew, since other cases may have used the workplace. */
 static int file_ready(struct bench_case *c, struct error *err)
 {
 	const struct file_case *f = c->state;
 
-	if (desk_of(c) != DESK_KEYED)
+	if (workplace_of(c) != WORKPLACE_KEYED)
 		return 0;
-	c->desk->owner = NULL;
-	return c->backend->set_up(c->desk->session, &f->m.job, err);
+	c->workplace->owner = NULL;
+	return c->backend->set_up(c->workplace->session, &f->m.job, err);
 }
 
 static int file_once(struct bench_case *c, struct error *err)
 {
 	struct file_case *f = c->state;
 
-	return take_file(f, c->desk, &f->m.job, f->from, f->to, err);
+	return take_file(f, c->workplace, &f->m.job, f->from, f->to, err);
 }
 
 /* Compares the written file with the expected bytes, and deletes it. */
@@ -257,7 +261,7 @@ static int file_check(struct bench_case *c, struct error *err)
 	uint8_t *got;
 	int ret;
 
-	if (desk_of(c) != DESK_KEYED)
+	if (workplace_of(c) != WORKPLACE_KEYED)
 		return 0;
 	ret = read_file(f, f->to, &got, err);
 	if (!ret)
@@ -274,7 +278,7 @@ static int file_verify(struct bench_case *c, struct error *err)
 	char sealed[NAME_BYTES + 8];
 	int ret = 0;
 
-	if (desk_of(c) != DESK_KEYED) {
+	if (workplace_of(c) != WORKPLACE_KEYED) {
 		ret = read_file(f, f->from, &f->want, err);
 		if (!ret)
 			ret = message_case_verify_data(c, f->want, err);

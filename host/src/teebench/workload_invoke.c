@@ -39,15 +39,15 @@ static const char *const kinds[] = {
 	NULL,
 };
 
-/* Returns the use of the desk: bench TA for increment, digest TA for the other kinds. */
-static enum desk_use desk_of(const struct bench_case *c)
+/* Returns the use of the workplace: bench TA for increment, digest TA for the other kinds. */
+static enum workplace_use workplace_of(const struct bench_case *c)
 {
-	return c->name == INCREMENT ? DESK_STORAGE : DESK_DIGEST;
+	return c->name == INCREMENT ? WORKPLACE_STORAGE : WORKPLACE_DIGEST;
 }
 
 static int invoke_parse(struct bench_case *c, struct error *err)
 {
-	return pool_reserve(c->pool, c->backend, desk_of(c), 0, err);
+	return pool_reserve(c->pool, c->backend, workplace_of(c), 0, err);
 }
 
 static int no_call(const struct bench_case *c, struct error *err)
@@ -96,7 +96,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 		return direct_open(&in->direct, true, err);
 	}
 	/* Opens a session with the TA; an error says why there is none. */
-	ret = pool_desk(c->pool, c->backend, desk_of(c), 0, &c->desk, err);
+	ret = pool_workplace(c->pool, c->backend, workplace_of(c), 0, &c->workplace, err);
 	if (ret && c->name == REFUSED && err->skip &&
 	    (!strcmp(err->skip, "ta-rejected") || !strcmp(err->skip, "no-ta"))) {
 		struct error none = { 0 };
@@ -115,7 +115,7 @@ static int invoke_prepare(struct bench_case *c, struct error *err)
 	if (c->name == DIRECT || c->name == REFUSED)
 		return direct_open(&in->direct, false, err);
 	in->call = (struct tee_call){
-		.tee = desk_ta(c->desk),
+		.tee = workplace_ta(c->workplace),
 		.command = TA_DIGEST_CMD_NOP,
 		.doing = "make an empty call to the digest TA",
 	};
@@ -131,7 +131,7 @@ static int invoke_run(struct bench_case *c, uint32_t loops, uint32_t repeat, str
 	struct invoke *in = c->state;
 
 	if (c->name == NONE)
-		return c->backend->nop(c->desk->session, loops, err);
+		return c->backend->nop(c->workplace->session, loops, err);
 	if (in->direct)
 		return direct_call(in->direct, in->kind, loops, err);
 	if (in->call.command == TA_BENCH_CMD_INCREMENT)

@@ -15,11 +15,11 @@
 static int cipher_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
 	const struct message_case *m = c->state;
-	const struct desk *desk = c->desk;
+	const struct workplace *workplace = c->workplace;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = desk->backend->message(desk->session, &m->job, repeat, err);
+		ret = workplace->backend->message(workplace->session, &m->job, repeat, err);
 	return ret;
 }
 
@@ -42,14 +42,14 @@ const struct workload workload_cipher = {
 static int oneshot_parse(struct bench_case *c, struct error *err)
 {
 	if (c->algorithm->class == ALG_DIGEST)
-		return message_case_reserve(c, DESK_DIGEST, (size_t)c->bytes, err);
+		return message_case_reserve(c, WORKPLACE_DIGEST, (size_t)c->bytes, err);
 	c->workload = &workload_cipher;
 	return message_case_parse_keyed(c, err);
 }
 
 static int oneshot_prepare(struct bench_case *c, struct error *err)
 {
-	return message_case_open(c, DESK_DIGEST, false, (size_t)c->bytes, err);
+	return message_case_open(c, WORKPLACE_DIGEST, false, (size_t)c->bytes, err);
 }
 
 static int oneshot_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
@@ -63,7 +63,7 @@ static int oneshot_run(struct bench_case *c, uint32_t loops, uint32_t repeat, st
 		loops = 1;
 	}
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = c->backend->digest(c->desk->session, c->algorithm, &c->desk->in,
+		ret = c->backend->digest(c->workplace->session, c->algorithm, &c->workplace->in,
 					 (size_t)c->bytes, m->digest, repeat, err);
 	return ret;
 }
@@ -72,15 +72,15 @@ static int stream_parse(struct bench_case *c, struct error *err)
 {
 	if (!c->part[1].number)
 		return case_wrong(err, "the chunk is 0 bytes");
-	return message_case_reserve(c, DESK_DIGEST, (size_t)c->bytes, err);
+	return message_case_reserve(c, WORKPLACE_DIGEST, (size_t)c->bytes, err);
 }
 
 static int stream_once(struct bench_case *c, struct error *err)
 {
 	struct message_case *m = c->state;
 	const struct backend *b = c->backend;
-	struct session *session = c->desk->session;
-	const struct buffer *in = &c->desk->in;
+	struct session *session = c->workplace->session;
+	const struct buffer *in = &c->workplace->in;
 	size_t at = 0, bytes = (size_t)c->bytes, chunk = (size_t)c->part[1].number;
 	int ret = b->digest_init(session, c->algorithm, err);
 

@@ -303,22 +303,22 @@ static int check_signature(struct bench_case *c, struct error *err)
 				.key_len = 64,
 				.in_len = k->in_len,
 				.out_len = SIGNATURE_BYTES };
-	struct desk *desk;
+	struct workplace *workplace;
 	int ret = 0;
 
 	/* An OCTET STRING with an uncompressed point. */
 	if (res || want.len != 67 || point[2] != 4)
 		return pkcs11_failed(err, "tell a public key", res);
-	if (pool_desk(c->pool, openssl, DESK_ASYM, ASYM_BUFFER_BYTES, &desk, NULL))
+	if (pool_workplace(c->pool, openssl, WORKPLACE_ASYM, ASYM_BUFFER_BYTES, &workplace, NULL))
 		return 0;
-	desk->owner = NULL;
-	job.in = &desk->in;
-	job.out = &desk->out;
-	memcpy(desk->in.data, k->in, k->in_len);
-	memcpy(desk->in.data + ASYM_KEY_AT, point + 3, 64);
-	memcpy(desk->out.data, k->out, SIGNATURE_BYTES);
+	workplace->owner = NULL;
+	job.in = &workplace->in;
+	job.out = &workplace->out;
+	memcpy(workplace->in.data, k->in, k->in_len);
+	memcpy(workplace->in.data + ASYM_KEY_AT, point + 3, 64);
+	memcpy(workplace->out.data, k->out, SIGNATURE_BYTES);
 	for (int i = 0; !ret && i < ASYM_STEPS; i++)
-		ret = openssl->asym_step(desk->session, &job, (enum asym_step)i, err);
+		ret = openssl->asym_step(workplace->session, &job, (enum asym_step)i, err);
 	if (ret)
 		return case_wrong_result(err, "a wrong signature by the PKCS #11 module");
 	c->checked_by = openssl->name;

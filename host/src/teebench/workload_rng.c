@@ -30,7 +30,7 @@ struct rng {
 
 static int draw(struct bench_case *c, size_t len, struct error *err)
 {
-	return c->backend->random(c->desk->session, &c->desk->out, len, 1, err);
+	return c->backend->random(c->workplace->session, &c->workplace->out, len, 1, err);
 }
 
 /* Tests blocks for about a second at most, since a hardware source may give only 10 kB/s. */
@@ -46,7 +46,7 @@ static int test_blocks(struct bench_case *c, struct error *err)
 		if (ret)
 			return ret;
 		r->blocks++;
-		r->failed += !fips140_passes(c->desk->out.data);
+		r->failed += !fips140_passes(c->workplace->out.data);
 	}
 	bound = fips140_bound(r->blocks);
 	if (r->failed <= bound)
@@ -119,18 +119,18 @@ static int rng_prepare(struct bench_case *c, struct error *err)
 static int rng_ready(struct bench_case *c, struct error *err)
 {
 	(void)err;
-	memset(c->desk->out.data, 0, (size_t)c->bytes);
+	memset(c->workplace->out.data, 0, (size_t)c->bytes);
 	return 0;
 }
 
 static int rng_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
 {
-	const struct desk *desk = c->desk;
+	const struct workplace *workplace = c->workplace;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < loops; i++)
-		ret = desk->backend->random(desk->session, &desk->out, (size_t)c->bytes, repeat,
-					    err);
+		ret = workplace->backend->random(workplace->session, &workplace->out,
+						 (size_t)c->bytes, repeat, err);
 	return ret;
 }
 
@@ -138,7 +138,7 @@ static int rng_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct
 static int rng_check(struct bench_case *c, struct error *err)
 {
 	struct rng *r = c->state;
-	const uint8_t *data = c->desk->out.data;
+	const uint8_t *data = c->workplace->out.data;
 	size_t bytes = (size_t)c->bytes;
 	bool again = !memcmp(data, r->before, bytes);
 
@@ -182,8 +182,8 @@ const struct workload workload_rng = {
 	.what = "what workload rng draws",
 	.least = 16, /* shorter draws may be equal by chance */
 	.most = 1 << 24,
-	.desk = DESK_RANDOM,
-	.desk_room = FIPS140_BYTES,
+	.workplace = WORKPLACE_RANDOM,
+	.workplace_room = FIPS140_BYTES,
 	.repeats = true,
 	.draws = true,
 	.state_size = sizeof(struct rng),

@@ -38,9 +38,9 @@ static int same_parse(struct bench_case *c, struct error *err)
 	if (strcmp(c->backend_name, "ta-c") && strcmp(c->backend_name, "c"))
 		return case_wrong(err, "the same code runs in backends c and ta-c, not in \"%s\"",
 				  c->backend_name);
-	return case_in_ta(c) ?
-		       pool_reserve(c->pool, ta_backend(), DESK_SAME_CODE, (size_t)c->bytes, err) :
-		       0;
+	return case_in_ta(c) ? pool_reserve(c->pool, ta_backend(), WORKPLACE_SAME_CODE,
+					    (size_t)c->bytes, err) :
+			       0;
 }
 
 static uint64_t sha256(const struct same_code *s, size_t bytes)
@@ -88,9 +88,9 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	if (ret)
 		return ret;
 	pool_message(s->in.data, bytes);
-	return case_in_ta(c) ?
-		       pool_desk(c->pool, ta_backend(), DESK_SAME_CODE, bytes, &c->desk, err) :
-		       0;
+	return case_in_ta(c) ? pool_workplace(c->pool, ta_backend(), WORKPLACE_SAME_CODE, bytes,
+					      &c->workplace, err) :
+			       0;
 }
 
 static int invoke(const struct bench_case *c, struct tee_session *tee, uint32_t repeat,
@@ -101,7 +101,8 @@ static int invoke(const struct bench_case *c, struct tee_session *tee, uint32_t 
 	int ret;
 
 	tee_set_value(&op, 0, (uint32_t)c->name, repeat);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->desk->in.priv, 0, (size_t)c->bytes);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->workplace->in.priv, 0,
+		       (size_t)c->bytes);
 	tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
 	ret = tee_invoke(tee, TA_BENCH_CMD_KERNEL, &op, "run code in the bench TA", err);
 	s->result = op.params[2].value.a | (uint64_t)op.params[2].value.b << 32;
@@ -115,8 +116,8 @@ static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	struct same_code *s = c->state;
 	int ret = 0;
 
-	if (c->desk) { /* backend ta-c */
-		struct tee_session *tee = desk_ta(c->desk);
+	if (c->workplace) { /* backend ta-c */
+		struct tee_session *tee = workplace_ta(c->workplace);
 
 		for (uint32_t i = 0; !ret && i < loops; i++)
 			ret = invoke(c, tee, repeat, err);

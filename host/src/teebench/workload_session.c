@@ -78,7 +78,7 @@ static void stand_up(const struct steps *s, struct seat *seat)
 
 static int session_parse(struct bench_case *c, struct error *err)
 {
-	return pool_reserve(c->pool, c->backend, DESK_DIGEST, 0, err);
+	return pool_reserve(c->pool, c->backend, WORKPLACE_DIGEST, 0, err);
 }
 
 /*
@@ -96,8 +96,8 @@ static int session_prepare(struct bench_case *c, struct error *err)
 		s->ta->uuid = pseudo_ta;
 		ret = tee_session_open(&s->lender, &pseudo_ta, "the TEE's pseudo TA", err);
 	} else {
-		ret = pool_desk(c->pool, c->backend, DESK_DIGEST, 0, &c->desk, err);
-		s->lender = ret ? NULL : desk_ta(c->desk);
+		ret = pool_workplace(c->pool, c->backend, WORKPLACE_DIGEST, 0, &c->workplace, err);
+		s->lender = ret ? NULL : workplace_ta(c->workplace);
 	}
 	if (ret)
 		return ret;

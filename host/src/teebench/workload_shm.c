@@ -36,7 +36,7 @@ static int shm_parse(struct bench_case *c, struct error *err)
 }
 
 /*
- * The state of a case, which has a buffer only while it owns the desk: the TEE keeps a list of the
+ * The state of a case, which has a buffer only while it owns the workplace: the TEE keeps a list of the
  * pages of all shared memory in its small heap.
  */
 struct shm {
@@ -55,11 +55,11 @@ static int shm_ready(struct bench_case *c, struct error *err)
 	struct shm *s = c->state;
 	int ret;
 
-	if (c->desk->owner == c)
+	if (c->workplace->owner == c)
 		return 0;
-	if (c->desk->owner)
-		drop_buffer(c->desk->owner);
-	c->desk->owner = c;
+	if (c->workplace->owner)
+		drop_buffer(c->workplace->owner);
+	c->workplace->owner = c;
 	ret = tee_memory_make(&s->memory, err);
 	if (!ret)
 		tee_memory_set(&s->memory, &s->call.op, 0, s->memory.in, s->memory.out);
@@ -70,7 +70,7 @@ static int shm_prepare(struct bench_case *c, struct error *err)
 {
 	struct shm *s = c->state;
 
-	s->call.tee = desk_ta(c->desk);
+	s->call.tee = workplace_ta(c->workplace);
 	s->call.command = TA_DIGEST_CMD_NOP;
 	s->call.doing = "carry a buffer to the digest TA and back";
 	s->memory.tee = s->call.tee;
@@ -159,7 +159,7 @@ const struct workload workload_shm = {
 	.backend = "tee",
 	.least = ALG_DIGEST_MAX_BYTES,
 	.most = 64 << 20,
-	.desk = DESK_SHM,
+	.workplace = WORKPLACE_SHM,
 	.state_size = sizeof(struct shm),
 	.parse = shm_parse,
 	.prepare = shm_prepare,

@@ -40,7 +40,7 @@ int command_work(struct command *command, const struct work *work)
 enum status command_end(struct command *command, int ret)
 {
 	struct run *run = &command->run;
-	struct hash_session *session = run_settle(run);
+	struct hash_session *session = run_complete(run);
 	struct report *report = command->report;
 	struct error err = { 0 };
 

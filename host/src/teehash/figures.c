@@ -23,7 +23,7 @@ static void add_stats(struct file_stats *sum, const struct file_stats *s)
 	sum->calls += s->calls;
 }
 
-void figures_add_file(struct findings *f, const struct message *m)
+void figures_add_file(struct measurements *f, const struct message *m)
 {
 	const struct page_cache *cache = &m->stats.cache;
 	struct page_cache *sum = &f->totals.all.cache;
@@ -134,13 +134,13 @@ static void group_end(struct sheet *s)
 }
 
 /* Returns true if the TA's counter measured the time inside, in all sessions. */
-static bool counted(const struct findings *f)
+static bool counted(const struct measurements *f)
 {
 	return f->counter.clock != TA_CLOCK_OFF && !f->run->stats.sessions.uncounted;
 }
 
 /* Returns how many ns of the time in calls were spent computing; NAN if that wasn't counted. */
-static double compute_ns(const struct findings *f)
+static double compute_ns(const struct measurements *f)
 {
 	if (!f->has_tee)
 		return (double)f->totals.all.call_ns;
@@ -148,7 +148,7 @@ static double compute_ns(const struct findings *f)
 }
 
 /* Returns why the time inside the TA is missing; NULL if it isn't. */
-static const char *not_counted(const struct findings *f)
+static const char *not_counted(const struct measurements *f)
 {
 	if (!f->has_tee || counted(f))
 		return NULL;
@@ -156,12 +156,12 @@ static const char *not_counted(const struct findings *f)
 						  "a session that counted itself was lost";
 }
 
-static double cpu_ns(const struct findings *f)
+static double cpu_ns(const struct measurements *f)
 {
 	return 1000.0 * (double)(f->usage.user_us + f->usage.sys_us);
 }
 
-static void write_host(struct sheet *s, const struct findings *f)
+static void write_host(struct sheet *s, const struct measurements *f)
 {
 	const struct session_stats *sessions = &f->run->stats.sessions;
 	const struct usage *usage = &f->usage;
@@ -211,7 +211,7 @@ static void write_host(struct sheet *s, const struct findings *f)
 	group_end(s);
 }
 
-static void write_peak(struct sheet *s, const struct findings *f, const char *key,
+static void write_peak(struct sheet *s, const struct measurements *f, const char *key,
 		       const char *title, const struct peak *peak, const char *source)
 {
 	figure(s, key, title, "bytes", (double)peak->bytes,
@@ -222,18 +222,18 @@ static void write_peak(struct sheet *s, const struct findings *f, const char *ke
 	       "1 byte", "%s; of %" PRId64, source, peak->of);
 }
 
-static void write_switches(struct sheet *s, const struct findings *f)
+static void write_switches(struct sheet *s, const struct measurements *f)
 {
 	static const char source[] = "tracepoint optee:optee_invoke_fn_end";
-	const struct trace_counts *c = &f->switches;
+	const struct tracepoint_counts *c = &f->switches;
 	const char *why = !f->has_tee      ? "no call leaves the normal world" :
 			  f->untraced.code ? f->untraced.what :
 					     NULL;
 
 	figure(s, "world_switches", "returns from the secure world", "count", (double)c->returns,
 	       why, "1", source);
-	figure(s, "rpc_count", "requests of the TEE (RPC)", "count", (double)trace_rpcs(c), why,
-	       "1",
+	figure(s, "rpc_count", "requests of the TEE (RPC)", "count", (double)tracepoints_rpcs(c),
+	       why, "1",
 	       "%s, TA load included: %" PRIu64 " commands, %" PRIu64 " memory wanted, %" PRIu64
 	       " given back, %" PRIu64 " other",
 	       source, c->command, c->alloc, c->free, c->other);
@@ -241,7 +241,7 @@ static void write_switches(struct sheet *s, const struct findings *f)
 	       (double)c->interrupts, why, "1", source);
 }
 
-static void write_compute(struct sheet *s, const struct findings *f)
+static void write_compute(struct sheet *s, const struct measurements *f)
 {
 	char step[32];
 
@@ -255,7 +255,7 @@ static void write_compute(struct sheet *s, const struct findings *f)
 		       "client clock around the calls");
 }
 
-static void write_tee(struct sheet *s, const struct findings *f)
+static void write_tee(struct sheet *s, const struct measurements *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	uint64_t work = f->run->stats.work_ns;
@@ -286,7 +286,7 @@ static void write_tee(struct sheet *s, const struct findings *f)
 	group_end(s);
 }
 
-static void write_first(struct sheet *s, const struct findings *f)
+static void write_first(struct sheet *s, const struct measurements *f)
 {
 	const struct session_stats *of = &f->run->stats.sessions;
 	const struct {
@@ -312,7 +312,7 @@ static void write_first(struct sheet *s, const struct findings *f)
 	group_end(s);
 }
 
-static void write_derived(struct sheet *s, const struct findings *f)
+static void write_derived(struct sheet *s, const struct measurements *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	double total = (double)f->total_ns, compute = compute_ns(f);
@@ -370,7 +370,7 @@ static void write_part(struct sheet *s, const char *key, const char *title, int6
 }
 
 /* Writes the parts of the workers' total time, and last the rest that no part explains. */
-static void write_parts(struct sheet *s, const struct findings *f)
+static void write_parts(struct sheet *s, const struct measurements *f)
 {
 	const struct file_stats *all = &f->totals.all;
 	const struct {
@@ -416,7 +416,7 @@ static void write_parts(struct sheet *s, const struct findings *f)
 	}
 }
 
-void figures_write(struct sheet *s, const struct findings *f)
+void figures_write(struct sheet *s, const struct measurements *f)
 {
 	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns", f->clock.resolution_ns);
 	write_parts(s, f);

@@ -5,13 +5,13 @@
 #include "clock.h"
 #include "json.h"
 #include "run.h"
-#include "trace.h"
+#include "tracepoints.h"
 #include "usage.h"
 
 /* Number of empty calls that are timed. */
 enum { NOPS = 31 };
 
-struct findings {
+struct measurements {
 	bool has_tee; /* calls enter the TEE */
 	struct {
 		uint64_t files, failed, oneshots, streams;
@@ -26,7 +26,7 @@ struct findings {
 	uint64_t nop_ns;            /* median of the empty calls after the work; 0: none */
 	const char *why;            /* why `facts` and nop_ns are missing; NULL: they aren't */
 	struct session_facts facts; /* valid if `why` is NULL */
-	struct trace_counts switches;
+	struct tracepoint_counts switches;
 	struct error untraced; /* why `switches` is missing */
 	struct clock_facts clock;
 	struct ta_counter counter; /* of the TA, or the reason why there is none */
@@ -39,8 +39,8 @@ struct sheet {
 	char tick[24]; /* resolution of the client's clock */
 };
 
-void figures_add_file(struct findings *f, const struct message *m);
+void figures_add_file(struct measurements *f, const struct message *m);
 /* Writes the figures in groups, and the parts that add up to the workers' time. */
-void figures_write(struct sheet *sheet, const struct findings *f);
+void figures_write(struct sheet *sheet, const struct measurements *f);
 /* Prints a value with its unit, scaled for people: "1.234 ms", "12.3 MiB", … */
 void print_value(FILE *out, const char *unit, double value);

@@ -21,9 +21,9 @@ struct report {
 	uint64_t begin_ns;
 	struct usage_meter meter;
 	struct usage before;
-	struct trace *trace;
+	struct tracepoints *trace;
 	struct timeline timeline;
-	struct findings found;
+	struct measurements found;
 	struct json json;
 	FILE *out; /* of a text report */
 	char *text;
@@ -71,7 +71,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	r->found.has_tee = run->session.backend->crosses;
 	if (r->found.has_tee) {
 		ta_counter_find(&r->found.counter);
-		trace_begin(&r->trace, &r->found.untraced);
+		tracepoints_begin(&r->trace, &r->found.untraced);
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
@@ -186,7 +186,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Asks the TA for its facts, then times empty calls, after the work. */
-static void ask_session(struct findings *f, struct hash_session *s)
+static void ask_session(struct measurements *f, struct hash_session *s)
 {
 	const struct backend *b;
 	uint64_t ns[NOPS];
@@ -219,13 +219,13 @@ void report_measure(struct report *r, struct hash_session *session)
 	usage_read(&r->meter, &now);
 	r->found.usage = usage_between(&r->before, &now);
 	r->found.peak_bytes = peak_bytes();
-	trace_end(r->trace, &r->found.switches, &r->found.untraced);
+	tracepoints_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;
 	ask_session(&r->found, session);
 	timeline_add(&r->timeline, "report", begin, clock_now_ns());
 }
 
-static void json_end(struct json *j, const struct findings *f, const struct timeline *timeline)
+static void json_end(struct json *j, const struct measurements *f, const struct timeline *timeline)
 {
 	const struct run_settings *settings = &f->run->settings;
 	const struct {
@@ -251,7 +251,7 @@ static void json_end(struct json *j, const struct findings *f, const struct time
 	json_object_end(j);
 }
 
-static void text_end(FILE *out, const struct findings *f)
+static void text_end(FILE *out, const struct measurements *f)
 {
 	fprintf(out,
 		"\n%" PRIu64 " file%s, %" PRIu64 " failed, %" PRIu64 " in one call, %" PRIu64
@@ -265,7 +265,7 @@ static void text_end(FILE *out, const struct findings *f)
 
 int report_write(struct report *r, const struct run *run, struct error *err)
 {
-	struct findings *f = &r->found;
+	struct measurements *f = &r->found;
 	bool failed;
 
 	timeline_end(&r->timeline);
@@ -298,7 +298,7 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
-	trace_end(r->trace, &r->found.switches, NULL);
+	tracepoints_end(r->trace, &r->found.switches, NULL);
 	timeline_free(&r->timeline);
 	usage_close(&r->meter);
 	if (r->out)

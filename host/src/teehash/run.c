@@ -306,7 +306,7 @@ static void add_stats(struct session_stats *sum, const struct session_stats *s)
 	sum->reader_runq_ns += s->reader_runq_ns;
 }
 
-struct hash_session *run_settle(struct run *run)
+struct hash_session *run_complete(struct run *run)
 {
 	struct run_stats *stats = &run->stats;
 
@@ -320,7 +320,7 @@ struct hash_session *run_settle(struct run *run)
 	run->pool = NULL;
 	stats->workers = run->opened;
 	for (unsigned int i = 0; i < run->opened; i++) {
-		session_settle(run->sessions[i]);
+		session_complete(run->sessions[i]);
 		add_stats(&stats->sessions, &run->sessions[i]->stats);
 	}
 	if (!run->opened)

@@ -73,6 +73,6 @@ int run_work(struct run *run, const struct work *work, struct error *err);
  * Ends the workers; then the stats are complete except for close_ns. Returns a session for
  * measurements after the work, or NULL.
  */
-struct hash_session *run_settle(struct run *run);
+struct hash_session *run_complete(struct run *run);
 /* Closes the sessions. */
 void run_end(struct run *run);

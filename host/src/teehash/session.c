@@ -64,7 +64,7 @@ static void start_counting(struct hash_session *s)
 		s->stats.uncounted++;
 }
 
-void session_settle(struct hash_session *s)
+void session_complete(struct hash_session *s)
 {
 	uint64_t ns = 0;
 
@@ -79,7 +79,7 @@ void session_settle(struct hash_session *s)
 
 static void shut(struct hash_session *s)
 {
-	session_settle(s);
+	session_complete(s);
 	buffer_free(s->settings->backend, s->open, &s->buffer);
 	backend_close(s->settings->backend, s->open);
 	s->open = NULL;

@@ -71,7 +71,7 @@ int session_open(struct hash_session **session, const struct session_settings *s
 void session_close(struct hash_session *session);
 
 /* Ends the counting in the TA, which completes `stats`. */
-void session_settle(struct hash_session *session);
+void session_complete(struct hash_session *session);
 
 /* Opens a new session if a failure of the backend broke the old one. */
 int session_ensure(struct hash_session *session, struct error *err);

@@ -18,7 +18,7 @@
 #include "json.h"
 #include "machine.h"
 #include "ta_counter.h"
-#include "trace.h"
+#include "tracepoints.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -122,25 +122,25 @@ DIR *__wrap_opendir(const char *path)
 
 static void fuzz_legs(void)
 {
-	static struct trace_leg list[TRACE_LEGS_MAX];
-	struct trace_legs legs = { .list = list };
+	static struct tracepoint_leg list[TRACE_LEGS_MAX];
+	struct tracepoint_legs legs = { .list = list };
 	struct error err = { 0 };
-	struct trace *trace;
+	struct tracepoints *trace;
 
-	if (trace_legs_open(&trace, &err))
+	if (tracepoints_open_legs(&trace, &err))
 		return;
-	if (!trace_legs_start(trace, &err) && !trace_legs_stop(trace, &legs, &err))
+	if (!tracepoints_start_legs(trace, &err) && !tracepoints_stop_legs(trace, &legs, &err))
 		for (size_t i = 0; i < legs.count; i++)
 			if (list[i].begin_ns > list[i].end_ns)
 				abort();
-	trace_legs_close(trace);
+	tracepoints_close_legs(trace);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct ta_counter none;
-	struct trace_counts counts = { 0 };
-	struct trace *trace;
+	struct tracepoint_counts counts = { 0 };
+	struct tracepoints *trace;
 	struct interrupts raised;
 	struct json json = { 0 };
 
@@ -155,8 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if ((unsigned char)*p < 0x20)
 			abort();
 	json_free(&json);
-	trace_begin(&trace, NULL);
-	trace_end(trace, &counts, NULL);
+	tracepoints_begin(&trace, NULL);
+	tracepoints_end(trace, &counts, NULL);
 	if (counts.complete > counts.returns)
 		abort();
 	fuzz_legs();

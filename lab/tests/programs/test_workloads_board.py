@@ -207,7 +207,7 @@ def all_ran(qemu_v8: VirtualBoard) -> Ran:
     for group, keys in CASES.items():
         # Hiding instructions from OpenSSL takes a second a case: one group, and other tests, show
         # that it works.
-        options = () if group == "random" else ("--no-watch",)
+        options = () if group == "random" else ("--no-evidence",)
         found.records[group] = bench(qemu_v8, *keys, options=options)
         found.stored[group] = qemu_v8.script(count).text.split()
     return found

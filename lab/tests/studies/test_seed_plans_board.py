@@ -79,7 +79,7 @@ EVERY_DAY = "rpi3-secure-hash"
 def test_a_seed_plan(qemu_v8: VirtualBoard, tmp_path: Path, name: str) -> None:
     asked = thinned(name)
     # Whose table it is asks who did the work.
-    options = () if name == "beaglebone-hw-crypto" else ("--no-watch",)
+    options = () if name == "beaglebone-hw-crypto" else ("--no-evidence",)
     outcome = runner.measure(
         qemu_v8, asked, tmp_path / "run", runner.RunListener(), options=options
     )

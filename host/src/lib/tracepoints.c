@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "tracepoints.h"
 
 /* OPTEE_SMC_RETURN_RPC_* of the kernel's optee_smc.h. */
 #define RETURN_RPC    0xffff0000u
@@ -28,7 +28,7 @@
 
 #define ENABLE(way) "events/optee/optee_invoke_fn_" way "/enable"
 
-struct trace {
+struct tracepoints {
 	char dir[96]; /* path of our own trace instance */
 };
 
@@ -39,7 +39,7 @@ static const char *const roots[] = {
 };
 
 /* Opens a file of the instance with open()'s flags. Returns -1 with errno. */
-static int open_file(const struct trace *trace, const char *name, int flags)
+static int open_file(const struct tracepoints *trace, const char *name, int flags)
 {
 	char path[192];
 
@@ -48,7 +48,7 @@ static int open_file(const struct trace *trace, const char *name, int flags)
 }
 
 /* Returns 0, or -1 with errno. */
-static int write_to(const struct trace *trace, const char *name, const char *text)
+static int write_to(const struct tracepoints *trace, const char *name, const char *text)
 {
 	int fd = open_file(trace, name, O_WRONLY);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
@@ -107,10 +107,10 @@ static void remove_stale(const char *root)
 	closedir(dir);
 }
 
-int trace_begin(struct trace **result, struct error *err)
+int tracepoints_begin(struct tracepoints **result, struct error *err)
 {
 	const char *root = find_root(err);
-	struct trace *trace;
+	struct tracepoints *trace;
 	char pid[16];
 	int ret;
 
@@ -135,11 +135,11 @@ int trace_begin(struct trace **result, struct error *err)
 		*result = trace;
 		return 0;
 	}
-	trace_legs_close(trace);
+	tracepoints_close_legs(trace);
 	return error_set(err, -EIO, "the trace instance could not be set up");
 }
 
-void trace_legs_close(struct trace *trace)
+void tracepoints_close_legs(struct tracepoints *trace)
 {
 	if (!trace)
 		return;
@@ -196,7 +196,7 @@ static bool next_event(FILE *f, struct event *e)
 }
 
 /* Opens a file of the instance for reading; returns NULL with errno. */
-static FILE *open_to_read(const struct trace *trace, const char *name)
+static FILE *open_to_read(const struct tracepoints *trace, const char *name)
 {
 	int fd = open_file(trace, name, O_RDONLY);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -207,7 +207,7 @@ static FILE *open_to_read(const struct trace *trace, const char *name)
 }
 
 /* Returns the number of lost events: the sum of "overrun: N" over all CPUs. */
-static uint64_t count_lost(const struct trace *trace)
+static uint64_t count_lost(const struct tracepoints *trace)
 {
 	uint64_t lost = 0;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -229,7 +229,7 @@ static uint64_t count_lost(const struct trace *trace)
 }
 
 /* Passes all events to `take`. Lost events are reported first: they may cause its error. */
-static int read_events(const struct trace *trace, int (*take)(FILE *, void *, struct error *),
+static int read_events(const struct tracepoints *trace, int (*take)(FILE *, void *, struct error *),
 		       void *to, struct error *err)
 {
 	FILE *f = open_to_read(trace, "trace");
@@ -246,7 +246,7 @@ static int read_events(const struct trace *trace, int (*take)(FILE *, void *, st
 		      ret;
 }
 
-static void count_return(struct trace_counts *counts, uint32_t a0)
+static void count_return(struct tracepoint_counts *counts, uint32_t a0)
 {
 	uint64_t *const by_request[] = {
 		[RPC_ALLOC] = &counts->alloc,
@@ -267,7 +267,7 @@ static void count_return(struct trace_counts *counts, uint32_t a0)
 
 static int take_counts(FILE *f, void *to, struct error *err)
 {
-	struct trace_counts *counts = to;
+	struct tracepoint_counts *counts = to;
 	struct event e;
 
 	while (next_event(f, &e))
@@ -279,7 +279,7 @@ static int take_counts(FILE *f, void *to, struct error *err)
 	return 0;
 }
 
-int trace_end(struct trace *trace, struct trace_counts *counts, struct error *err)
+int tracepoints_end(struct tracepoints *trace, struct tracepoint_counts *counts, struct error *err)
 {
 	int ret;
 
@@ -287,7 +287,7 @@ int trace_end(struct trace *trace, struct trace_counts *counts, struct error *er
 		return 0;
 	write_to(trace, "events/optee/enable", "0");
 	ret = read_events(trace, take_counts, counts, err);
-	trace_legs_close(trace);
+	tracepoints_close_legs(trace);
 	return ret;
 }
 
@@ -304,25 +304,25 @@ static void mount_for_us(void)
 		mount("tracefs", root, "tracefs", MS_NOSUID | MS_NOEXEC, NULL);
 }
 
-int trace_legs_open(struct trace **trace, struct error *err)
+int tracepoints_open_legs(struct tracepoints **trace, struct error *err)
 {
 	int ret;
 
 	mount_for_us();
-	ret = trace_begin(trace, err);
+	ret = tracepoints_begin(trace, err);
 	if (ret)
 		return ret;
 	/* Recording is off between calls. If the kernel lacks mono_raw, its default clock stays. */
 	write_to(*trace, "trace_clock", "mono_raw");
 	if (!write_to(*trace, "tracing_on", "0") && !write_to(*trace, ENABLE("begin"), "1"))
 		return 0;
-	trace_legs_close(*trace);
+	tracepoints_close_legs(*trace);
 	*trace = NULL;
 	return error_set(err, -EOPNOTSUPP,
 			 "the kernel's tracepoints of OP-TEE could not be switched on");
 }
 
-int trace_legs_start(struct trace *trace, struct error *err)
+int tracepoints_start_legs(struct tracepoints *trace, struct error *err)
 {
 	/* Truncating the file empties the buffers. */
 	int fd = open_file(trace, "trace", O_WRONLY | O_TRUNC);
@@ -336,8 +336,8 @@ int trace_legs_start(struct trace *trace, struct error *err)
 
 static int take_legs(FILE *f, void *to, struct error *err)
 {
-	struct trace_legs *legs = to;
-	struct trace_leg leg = { 0 };
+	struct tracepoint_legs *legs = to;
+	struct tracepoint_leg leg = { 0 };
 	const char *wrong = NULL;
 	bool open = false;
 	struct event e;
@@ -355,7 +355,8 @@ static int take_legs(FILE *f, void *to, struct error *err)
 					 "more than %d ways into the secure world in one call",
 					 TRACE_LEGS_MAX);
 		else
-			legs->list[legs->count++] = (struct trace_leg){ leg.begin_ns, e.ns, e.ret };
+			legs->list[legs->count++] =
+				(struct tracepoint_leg){ leg.begin_ns, e.ns, e.ret };
 		open = e.begin;
 	}
 	if (!wrong && (ferror(f) || open))
@@ -365,7 +366,8 @@ static int take_legs(FILE *f, void *to, struct error *err)
 	return wrong ? error_set(err, -EPROTO, "%s", wrong) : 0;
 }
 
-int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err)
+int tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+			  struct error *err)
 {
 	write_to(trace, "tracing_on", "0");
 	return read_events(trace, take_legs, legs, err);

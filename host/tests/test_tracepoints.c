@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "tracepoints.h"
 
 #define ROOT "/sys/kernel/tracing"
 
@@ -167,33 +167,33 @@ static unsigned instances(void)
 
 static void test_what_is_counted(void **state)
 {
-	struct trace_counts counts = { 0 };
+	struct tracepoint_counts counts = { 0 };
 	struct error err = { 0 };
-	struct trace *trace;
+	struct tracepoints *trace;
 
 	(void)state;
-	assert_int_equal(trace_begin(&trace, &err), 0);
+	assert_int_equal(tracepoints_begin(&trace, &err), 0);
 	assert_int_equal(instances(), 1);
-	assert_int_equal(trace_end(trace, &counts, &err), -ENOBUFS);
+	assert_int_equal(tracepoints_end(trace, &counts, &err), -ENOBUFS);
 	assert_int_equal(instances(), 0);
 	assert_int_equal(counts.complete, 1);
 	assert_int_equal(counts.returns, 1);
 	assert_string_equal(err.what, "3 events found no room in the trace buffer");
 }
 
-/* Returns what trace_legs_stop() says of a call whose trace is `text`, and the legs in *legs. */
-static int legs_of(const char *text, struct trace_legs *legs, struct error *err)
+/* Returns what tracepoints_stop_legs() says of a call whose trace is `text`, and the legs in *legs. */
+static int legs_of(const char *text, struct tracepoint_legs *legs, struct error *err)
 {
 	char folder[100];
-	struct trace *trace;
+	struct tracepoints *trace;
 	int ret;
 
 	snprintf(folder, sizeof(folder), "%s/instances/teemark-%d", root, (int)getpid());
-	assert_int_equal(trace_legs_open(&trace, err), 0);
-	assert_int_equal(trace_legs_start(trace, err), 0);
+	assert_int_equal(tracepoints_open_legs(&trace, err), 0);
+	assert_int_equal(tracepoints_start_legs(trace, err), 0);
 	make(folder, "trace", text);
-	ret = trace_legs_stop(trace, legs, err);
-	trace_legs_close(trace);
+	ret = tracepoints_stop_legs(trace, legs, err);
+	tracepoints_close_legs(trace);
 	assert_int_equal(instances(), 0);
 	return ret;
 }
@@ -205,8 +205,8 @@ static int legs_of(const char *text, struct trace_legs *legs, struct error *err)
 /* A leg may end in the microsecond in which it began; seconds count. */
 static void test_the_legs_of_a_call(void **state)
 {
-	struct trace_leg list[4];
-	struct trace_legs legs = { .list = list };
+	struct tracepoint_leg list[4];
+	struct tracepoint_legs legs = { .list = list };
 	struct error err = { 0 };
 
 	(void)state;
@@ -235,8 +235,8 @@ static void test_a_trace_that_cannot_be_right_is_refused(void **state)
 		BEGIN("1.000001") BEGIN("1.000002") END("1.000003", "0"),
 		BEGIN("1.000003") END("1.000002", "0"),
 	};
-	struct trace_leg list[4];
-	struct trace_legs legs = { .list = list };
+	struct tracepoint_leg list[4];
+	struct tracepoint_legs legs = { .list = list };
 
 	(void)state;
 	overrun = "overrun: 0\n";
@@ -249,8 +249,8 @@ static void test_a_trace_that_cannot_be_right_is_refused(void **state)
 
 static void test_legs_that_found_no_room_are_told(void **state)
 {
-	struct trace_leg list[4];
-	struct trace_legs legs = { .list = list };
+	struct tracepoint_leg list[4];
+	struct tracepoint_legs legs = { .list = list };
 	struct error err = { 0 };
 
 	(void)state;
@@ -267,17 +267,17 @@ static void test_returns_are_counted_by_their_kind(void **state)
 			END("1.000006", "ffff0004") END("1.000007", "ffff0004")
 				END("1.000008", "ffff0005") END("1.000009", "ffff0009")
 					END("1.000010", "0");
-	struct trace_counts counts = { 0 };
+	struct tracepoint_counts counts = { 0 };
 	struct error err = { 0 };
-	struct trace *trace;
+	struct tracepoints *trace;
 	char folder[100];
 
 	(void)state;
 	overrun = "overrun: 0\n";
 	snprintf(folder, sizeof(folder), "%s/instances/teemark-%d", root, (int)getpid());
-	assert_int_equal(trace_begin(&trace, &err), 0);
+	assert_int_equal(tracepoints_begin(&trace, &err), 0);
 	make(folder, "trace", text);
-	assert_int_equal(trace_end(trace, &counts, &err), 0);
+	assert_int_equal(tracepoints_end(trace, &counts, &err), 0);
 	assert_int_equal(counts.returns, 9); /* a stamp without six digits is none */
 	assert_int_equal(counts.complete, 1);
 	assert_int_equal(counts.alloc, 1);
@@ -285,7 +285,7 @@ static void test_returns_are_counted_by_their_kind(void **state)
 	assert_int_equal(counts.interrupts, 3);
 	assert_int_equal(counts.command, 1);
 	assert_int_equal(counts.other, 1);
-	assert_int_equal(trace_rpcs(&counts), 5);
+	assert_int_equal(tracepoints_rpcs(&counts), 5);
 }
 
 static int prepare(void **state)

@@ -13,9 +13,9 @@
 
 #include "error.h"
 
-struct trace;
+struct tracepoints;
 
-struct trace_counts {
+struct tracepoint_counts {
 	uint64_t returns;    /* all returns from the secure world */
 	uint64_t complete;   /* returns that completed a call */
 	uint64_t interrupts; /* returns because of an interrupt */
@@ -26,7 +26,7 @@ struct trace_counts {
 };
 
 /* Returns the number of RPCs, the TEE's requests to the normal world. */
-static inline uint64_t trace_rpcs(const struct trace_counts *counts)
+static inline uint64_t tracepoints_rpcs(const struct tracepoint_counts *counts)
 {
 	return counts->alloc + counts->free + counts->command + counts->other;
 }
@@ -35,23 +35,23 @@ static inline uint64_t trace_rpcs(const struct trace_counts *counts)
  * Begins to count for this process and its threads; one count at a time in a process. Also removes
  * what killed programs left in the kernel. Returns 0, or -errno with the reason and *trace NULL.
  */
-int trace_begin(struct trace **trace, struct error *err);
+int tracepoints_begin(struct tracepoints **trace, struct error *err);
 /*
  * Reads the counts. Returns 0, or -errno with the reason if events couldn't be parsed or were lost.
  * Accepts NULL.
  */
-int trace_end(struct trace *trace, struct trace_counts *counts, struct error *err);
+int tracepoints_end(struct tracepoints *trace, struct tracepoint_counts *counts, struct error *err);
 
 /* One entry into the secure world and the return from it. */
-struct trace_leg {
+struct tracepoint_leg {
 	uint64_t begin_ns, end_ns; /* a multiple of TRACE_STEP_NS */
 	uint32_t ret; /* a0 of the return: 0 (complete), or 0xffff0000 + kind of request */
 };
 
 enum { TRACE_LEGS_MAX = 8192, TRACE_STEP_NS = 1000 };
 
-struct trace_legs {
-	struct trace_leg *list; /* room for TRACE_LEGS_MAX */
+struct tracepoint_legs {
+	struct tracepoint_leg *list; /* room for TRACE_LEGS_MAX */
 	size_t count;
 };
 
@@ -60,7 +60,8 @@ struct trace_legs {
  * process alone. start() and stop() enclose a recording; stop() reads the legs: 0, or -errno with
  * the reason if events couldn't be parsed or were lost.
  */
-int trace_legs_open(struct trace **trace, struct error *err);
-int trace_legs_start(struct trace *trace, struct error *err);
-int trace_legs_stop(struct trace *trace, struct trace_legs *legs, struct error *err);
-void trace_legs_close(struct trace *trace);
+int tracepoints_open_legs(struct tracepoints **trace, struct error *err);
+int tracepoints_start_legs(struct tracepoints *trace, struct error *err);
+int tracepoints_stop_legs(struct tracepoints *trace, struct tracepoint_legs *legs,
+			  struct error *err);
+void tracepoints_close_legs(struct tracepoints *trace);

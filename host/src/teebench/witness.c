@@ -7,7 +7,7 @@
 
 #include "clock.h"
 #include "json.h"
-#include "watch.h"
+#include "witness.h"
 
 enum {
 	IDLE_NS = 20000000,
@@ -32,7 +32,7 @@ static void rose(const struct interrupts *before, struct interrupts *now)
 	now->count = n;
 }
 
-void watch_idle(struct watched_idle *idle)
+void witness_idle(struct idle_evidence *idle)
 {
 	struct timespec ts = { .tv_nsec = IDLE_NS };
 	struct interrupts before;
@@ -55,7 +55,7 @@ void watch_idle(struct watched_idle *idle)
 }
 
 /* Returns whether an interrupt line rises with the calls, beyond its rate on the idle machine. */
-static bool shows_something(const struct watched *w, const struct watched_idle *idle)
+static bool shows_something(const struct evidence *w, const struct idle_evidence *idle)
 {
 	for (size_t i = 0; i < w->raised.count; i++) {
 		const struct interrupt_line *line = &w->raised.list[i];
@@ -96,7 +96,7 @@ int64_t watch_others_ns(const char *folder)
 
 /* Watches a stretch of w->calls calls; with_others: also the CPU time of all other processes. */
 static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
-		bool with_others, struct watched *w, struct error *err)
+		bool with_others, struct evidence *w, struct error *err)
 {
 	struct measure plain = *m;
 	struct interrupts before;
@@ -106,7 +106,7 @@ static int look(const struct measure *m, const struct measure_target *target, ui
 	plain.align_ns = 0;
 	w->known = false;
 	w->others_ns = -1;
-	watch_free(w);
+	witness_free(w);
 	if (interrupts_read(&before, NULL))
 		return 0;
 	ret = measure_once(&plain, target, w->calls, repeat, &w->measured, err);
@@ -140,14 +140,14 @@ static uint32_t choose_calls(uint64_t call_ns, uint32_t max)
 	return calls ? calls : 1;
 }
 
-int watch_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
-		uint64_t call_ns, const struct watched_idle *idle, struct watched *w,
-		struct error *err)
+int witness_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
+		  uint64_t call_ns, const struct idle_evidence *idle, struct evidence *w,
+		  struct error *err)
 {
 	uint32_t max = measure_loops_max(target);
 	int ret;
 
-	*w = (struct watched){ .calls = choose_calls(call_ns, max), .others_ns = -1 };
+	*w = (struct evidence){ .calls = choose_calls(call_ns, max), .others_ns = -1 };
 	if (idle->reason[0])
 		return 0;
 	ret = look(m, target, repeat, false, w, err);
@@ -164,7 +164,7 @@ int watch_calls(const struct measure *m, const struct measure_target *target, ui
 	return ret;
 }
 
-void watch_put(struct json *j, const struct watched *w, const struct watched_idle *idle)
+void witness_put(struct json *j, const struct evidence *w, const struct idle_evidence *idle)
 {
 	if (!w->known) {
 		json_null(j, "watched");
@@ -194,7 +194,7 @@ void watch_put(struct json *j, const struct watched *w, const struct watched_idl
 	json_object_end(j);
 }
 
-void watch_free(struct watched *w)
+void witness_free(struct evidence *w)
 {
 	interrupts_free(&w->raised);
 }

@@ -11,14 +11,14 @@
 struct json;
 
 /* The interrupts of the idle machine, to compare with. */
-struct watched_idle {
+struct idle_evidence {
 	bool looked;
 	uint64_t ns;
 	struct interrupts raised; /* interrupts in that time */
 	char reason[160];         /* why the interrupts aren't known; "": they are */
 };
 
-struct watched {
+struct evidence {
 	bool known;
 	uint32_t calls;
 	struct measured measured;
@@ -32,14 +32,14 @@ struct watched {
 };
 
 /* At the first call, sleeps for 20 ms and records the interrupts of this time. */
-void watch_idle(struct watched_idle *idle);
+void witness_idle(struct idle_evidence *idle);
 /* Watches a stretch of calls of about call_ns nanoseconds each. Returns 0, or run()'s error. */
-int watch_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
-		uint64_t call_ns, const struct watched_idle *idle, struct watched *watched,
-		struct error *err);
+int witness_calls(const struct measure *m, const struct measure_target *target, uint32_t repeat,
+		  uint64_t call_ns, const struct idle_evidence *idle, struct evidence *watched,
+		  struct error *err);
 /* Adds the object "watched" to a case's record. */
-void watch_put(struct json *j, const struct watched *watched, const struct watched_idle *idle);
-void watch_free(struct watched *watched);
+void witness_put(struct json *j, const struct evidence *watched, const struct idle_evidence *idle);
+void witness_free(struct evidence *watched);
 
 /*
  * Returns the CPU time so far, in nanoseconds, of kernel threads and of the first thread of each
