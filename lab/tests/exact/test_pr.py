@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from synthetic import Synthetic
+from synthetic import Synthetic, run_with
 from teemark.base import paths
 from teemark.base.errors import BoardError, UsageMistake
 from teemark.boards import config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
 from teemark.exact import pull_request, record
 from teemark.exact.record import TracedRun
+from teemark.model.compare import compare
 from teemark.page import markdown
 from teemark.run import reader
 from teemark.run.records import Firmware
@@ -169,6 +170,36 @@ def test_what_is_dearer_than_the_limit_fails_and_what_boots_differ_by_does_not()
     text, dearer = comment(traced(1000), traced(1001))
     assert dearer == ()
     assert "bbbbbbb changes none of 1 call against aaaaaaa" in text
+
+
+def counted(instructions: int) -> TracedRun:
+    """A build whose run counts an empty call's instructions, the same in each sample."""
+    made = traced(instructions - 1000)
+    return replace(made, run=run_with({EMPTY: instructions}, count=3))
+
+
+def test_pr_calls_the_same_what_compare_calls_the_same() -> None:
+    for added in (-54, -13, -5, 0, 5, 13, 54):
+        builds = counted(56_792), counted(56_792 + added)
+        found = pull_request.compared(("a", "b"), builds)
+        judged = compare(*(build.run for build in builds)).verdicts()
+        assert found.verdicts == judged, added
+        assert (found.verdicts[EMPTY] == "same") == (abs(added) <= 12), added
+    text, _ = comment(counted(56_792), counted(56_846))
+    assert text.startswith(
+        "**bbbbbbb against aaaaaaa: 0 of 1 calls take fewer"
+    )
+    assert "| 56 792 | 56 846 | +0.095 % | worse |" in text
+
+
+def test_the_last_release_is_found_without_candidates(tree: Path) -> None:
+    with pytest.raises(UsageMistake, match="has no release before main"):
+        pull_request.last_release(tree, "main")
+    for tag in ("4.9.0", "4.10.0-rc1"):
+        (tree / "core/a.c").write_text(tag)
+        git(tree, "commit", "-qam", tag)
+        git(tree, "tag", tag)
+    assert pull_request.last_release(tree, "main") == "4.9.0"
 
 
 def test_a_case_that_only_one_has_is_said() -> None:

@@ -54,6 +54,7 @@ GROUPS: dict[str, tuple[Row, ...]] = {
         Row("trace", "Record a call instruction by instruction."),
         Row("what-if", "Compare builds of OP-TEE by traces."),
         Row("pr", "Say what a change to OP-TEE costs or saves."),
+        Row("upstream", "Say which findings in OP-TEE still hold in a tree."),
         Row("releases", "Show OP-TEE version by version, and the commits behind jumps."),
     ),
     "Boards": (

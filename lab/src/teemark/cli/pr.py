@@ -30,6 +30,7 @@ def command(
     fail_on: str = option(
         "--fail-on LIMIT", "Exit with 1 where a call takes so much more: 0.2%.", default="0.1%"
     ),
+    release: bool = option("--release", "Hold HEAD against the last release before BASE as well."),
     board: str = common.exact_board_option,
     out: Path | None = common.out_option("runs/TIME-BOARD-pr, with a folder for each commit"),
 ) -> int:
@@ -48,8 +49,11 @@ def command(
     file = config.find(board)
     directory = directory_for(out, file.name, "pr")
     keys = cases or pull_request.CASES
-    measured = pull_request.measure(file, tree.absolute(), (base, head), keys, directory)
-    again = ["teemark", "pr", "--optee", "TREE", measured.base, measured.head, *cases]
-    made = pull_request.blocks(measured, limit.share, shlex.join(again))
-    click.echo("\n\n".join(markdown.block(block, 2) for block in made))
-    return 1 if measured.dearer(limit.share) or measured.gone else 0
+    tree = tree.absolute()
+    commits = (base, *((pull_request.last_release(tree, base),) if release else ()), head)
+    measured = pull_request.measure(file, tree, commits, keys, directory)
+    for one in measured:
+        again = ["teemark", "pr", "--optee", "TREE", one.base, one.head, *cases]
+        made = pull_request.blocks(one, limit.share, shlex.join(again))
+        click.echo("\n\n".join(markdown.block(block, 2) for block in made) + "\n")
+    return 1 if measured[0].dearer(limit.share) or any(one.gone for one in measured) else 0

@@ -12,8 +12,11 @@ from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
 from teemark.exact.record import TracedRun
 from teemark.exact.whatif import Cell
-from teemark.model.compare import unlike
+from teemark.model.compare import LIMIT, Verdict, judged, readings, shifted, slack, unlike
+from teemark.model.stats import exactly
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
+from teemark.run.git import git
+from teemark.run.records import Firmware
 from teemark.trace.difference import in_words
 from teemark.wording import fmt
 
@@ -24,7 +27,7 @@ CASES = (
     "storage/read/tee-ree-fs/256",
 )
 FUNCTIONS = 5
-SAME = 0.001  # Relative difference of boots of one code whose timer ticks within a call
+SAME = LIMIT  # For what a run has no steady figure of, such as a part of teehash's step
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +35,37 @@ class ComparedCommits:
     base: str  # short names of the two commits
     head: str
     cells: Mapping[str, Cell]  # by case key
+    verdicts: Mapping[str, Verdict]  # by case key, as `compare` judges
     gone: tuple[str, ...]  # cases that one commit has no trace of
     settings: tuple[str, ...]  # settings of the build that differ
+    built: str  # how the head was built, in words
 
     def dearer(self, limit: float) -> tuple[str, ...]:
         """Returns the cases whose instructions grew by more than `limit`, a share of the base's."""
-        return tuple(case for case, cell in self.cells.items() if cell.share > limit)
+        return tuple(
+            case
+            for case, cell in self.cells.items()
+            if self.verdicts[case] == "worse" and cell.share > limit
+        )
+
+
+def last_release(tree: Path, commit: str) -> str:
+    """Returns the tag of the last release before a commit, or at it; UsageMistake if none is."""
+    words = ("describe", "--tags", "--abbrev=0", "--match", "[0-9]*.[0-9]*.[0-9]*")
+    tag = git(tree, *words, "--exclude", "*-*", commit)
+    if not tag:
+        raise UsageMistake(
+            f"{tree} has no release before {commit}", hint="fetch its tags: git fetch --tags"
+        )
+    return tag
 
 
 def measure(
-    file: BoardFile, tree: Path, commits: tuple[str, str], cases: Sequence[str], directory: Path
-) -> ComparedCommits:
-    """Builds and traces two commits. Raises UsageMistake if `tree` is no git tree of OP-TEE,
-    BoardError if a commit is missing or can't be built, DataError if a run can't be traced."""
+    file: BoardFile, tree: Path, commits: Sequence[str], cases: Sequence[str], directory: Path
+) -> list[ComparedCommits]:
+    """Builds and traces commits, and compares the last one with each other. Raises UsageMistake if
+    `tree` is no git tree of OP-TEE, BoardError if a commit is missing or can't be built, DataError
+    if a run can't be traced."""
     if not optee_tree.is_tree(tree) or not (tree / ".git").exists():
         raise UsageMistake(
             f"{tree} is no git tree of OP-TEE's source", hint="name a clone of optee_os by --optee"
@@ -56,7 +77,8 @@ def measure(
         names.append(optee_tree.check_out(tree, commit, place))
         variant = record.with_optee(file, str(place), ())
         traced.append(record.record(variant, cases, directory / names[-1]))
-    return compared(names, traced)
+    pairs = zip(names[:-1], traced[:-1], strict=True)
+    return [compared((name, names[-1]), (build, traced[-1])) for name, build in pairs]
 
 
 def compared(names: Sequence[str], traced: Sequence[TracedRun]) -> ComparedCommits:
@@ -66,17 +88,42 @@ def compared(names: Sequence[str], traced: Sequence[TracedRun]) -> ComparedCommi
     by_case = {key: whatif.compare(base, head, key) for key in keys}
     cells = {key: cell for key, cell in by_case.items() if cell is not None}
     gone = tuple(key for key in by_case if key not in cells)
-    return ComparedCommits(names[0], names[1], cells, gone, _settings(traced))
+    cores = [_core(build) for build in traced]
+    built = f"{cores[1].compiler}, {fmt.plural(len(cores[1].configuration), 'setting')}"
+    verdicts = _verdicts(traced, cells)
+    return ComparedCommits(names[0], names[1], cells, verdicts, gone, _settings(cores), built)
 
 
-def _settings(traced: Sequence[TracedRun]) -> tuple[str, ...]:
+def _verdicts(traced: Sequence[TracedRun], cells: Mapping[str, Cell]) -> dict[str, Verdict]:
+    """Returns what `compare` would say of each case: by how far two boots of one build may differ,
+    and by what all calls share. What a run has no steady figure of is the same within SAME."""
+    before, after = (readings(build.run) for build in traced)
+    pairs = [
+        judged(
+            after[case].difference(exactly(cell.before), exactly(cell.instructions)),
+            *slack(cell.before, before[case], after[case]),
+        )
+        for case, cell in cells.items()
+        if all(case in side and side[case].steady for side in (before, after))
+    ]
+    verdicts: dict[str, Verdict] = {
+        case: "same" if abs(cell.share) <= SAME else "worse" if cell.share > 0 else "better"
+        for case, cell in cells.items()
+    }
+    return verdicts | {pair.case: pair.verdict for pair in shifted(pairs)}
+
+
+def _core(build: TracedRun) -> Firmware:
+    images = build.run.run.firmware if build.run.run is not None else ()
+    return next((image for image in images if image.name == "OP-TEE"), Firmware(name="", sha256=""))
+
+
+def _settings(cores: Sequence[Firmware]) -> tuple[str, ...]:
     """Returns the settings that differ between the builds of the two cores."""
-    settings = []
-    for build in traced:
-        images = build.run.run.firmware if build.run.run is not None else ()
-        core = next((image for image in images if image.name == "OP-TEE"), None)
-        flags = {"compiler's flags": core.flags} if core is not None and core.flags else {}
-        settings.append(({**core.configuration} if core is not None else {}) | flags)
+    settings = [
+        {**core.configuration} | ({"compiler's flags": core.flags} if core.flags else {})
+        for core in cores
+    ]
     differs = sorted(unlike(settings[0], settings[1], "not set").items())
     return tuple(f"{name}: {before} → {after}" for name, (before, after) in differs)
 
@@ -84,13 +131,18 @@ def _settings(traced: Sequence[TracedRun]) -> tuple[str, ...]:
 def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
     """Returns the comment, which begins with the answer. `again` is the command that repeats it."""
     ordered = sorted(commits.cells.items(), key=lambda pair: -abs(pair[1].share))
-    moved = [(case, cell) for case, cell in ordered if abs(cell.share) > SAME]
+    moved = [(case, cell) for case, cell in ordered if commits.verdicts[case] != "same"]
     made: list[Block] = [Paragraph((Strong(_answer(commits, moved, limit)),))]
     rows = tuple(
-        (case, fmt.count(cell.before), fmt.count(cell.instructions), fmt.signed(cell.share, 2))
+        (
+            case,
+            *map(fmt.count, (cell.before, cell.instructions)),
+            fmt.signed(cell.share, 2) if cell.share else "0",
+            commits.verdicts[case],
+        )
         for case, cell in ordered
     )
-    heads = (*left("call"), *right(commits.base, commits.head, "change"))
+    heads = (*left("call"), *right(commits.base, commits.head, "change"), *left("verdict"))
     made.append(Table(heads, rows))
     changed = [(f"{case}: {in_words(cell.changed, FUNCTIONS)}",) for case, cell in moved]
     if changed:
@@ -102,7 +154,8 @@ def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
         made += [Paragraph(("The builds' configurations differ:",)), Bullets(settings)]
     why = (
         "Instructions of a call on the board that counts them, through all exception levels; "
-        "caches and pipelines aren't in it. Again: "
+        f"caches and pipelines aren't in it. Built by {commits.built}"
+        f"{'' if commits.settings else ', the same in both'}. Again: "
     )
     return [*made, Paragraph((why, Code(again)))]
 

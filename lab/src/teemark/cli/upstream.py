@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark upstream`: do our findings in OP-TEE still hold in a tree?"""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from teemark.base import paths
+from teemark.base.console import say
+from teemark.base.errors import BoardError, UsageMistake, meant
+from teemark.base.files import write_whole
+from teemark.boards import config, optee_tree
+from teemark.boards.config import BoardFile
+from teemark.cli import common
+from teemark.cli.common import argument, option, subcommand
+from teemark.exact import record
+from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
+from teemark.releases import upstream
+from teemark.releases.upstream import Looked
+from teemark.releases.versions import Repository
+from teemark.run.writer import directory_for
+from teemark.wording import fmt
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """A finding in a tree, with the instructions of its case as it is and mended, if measured."""
+
+    looked: Looked
+    before: int | None = None
+    after: int | None = None
+
+
+@subcommand("upstream")
+def command(
+    *,
+    tree: Path = argument("TREE", type=common.TREE),
+    names: tuple[str, ...] = argument("[FINDING]...", nargs=-1),
+    at: str | None = option("--at REF", "TREE is a git repository: its files at this commit."),
+    measure: bool = option(
+        "--measure", "Build TREE as it is and with each mend, and trace the finding's call."
+    ),
+    patches: Path | None = option(
+        "--patches DIR", "Write the mends of what holds there, as patches.", kind=common.FOLDER
+    ),
+    board: str = common.exact_board_option,
+    form: str = common.form_option("markdown"),
+    output: Path | None = common.output_option,
+) -> int:
+    """Look whether our findings in OP-TEE (reference/upstream.toml) still hold in a source tree.
+
+    A finding holds if the line that is wrong stands in its function; it is mended if the better
+    line does. With --measure the mend is carried out in a copy, and its call is counted with and
+    without it. Nothing is written into TREE.
+
+    Exit status: 0 if none holds; 1 if one does, or has to be looked at; 2 for a mistake on the
+    command line.
+    """
+    known = {finding.name: finding for finding in upstream.load()}
+    for name in names:
+        if name not in known:
+            hint = f"{meant(name, known)}there are: {', '.join(known)}"
+            raise UsageMistake(f"there is no finding {name}", hint=hint)
+    with ExitStack() as stack:
+        if at is not None:
+            repository = Repository(tree)
+            tree = stack.enter_context(repository.checked_out(repository.version(at)))
+        if not optee_tree.is_tree(tree):
+            raise UsageMistake(
+                f"{tree} has no source of OP-TEE", hint="name its top folder, or a commit by --at"
+            )
+        rows = [Rechecked(upstream.look(tree, known[name])) for name in names or known]
+        if measure:
+            file, folder = config.find(board), directory_for(None, board, "upstream")
+            rows = [_measured(file, tree, row, folder) for row in rows]
+    for looked in (row.looked for row in rows):
+        if patches is not None and looked.patch:
+            write_whole(patches / f"{looked.finding.name}.patch", looked.patch)
+    common.put_blocks(form, output, lambda: _blocks(rows), lambda: [_json(row) for row in rows])
+    return 1 if any(row.looked.state in ("holds", "rewritten") for row in rows) else 0
+
+
+def _measured(file: BoardFile, tree: Path, row: Rechecked, folder: Path) -> Rechecked:
+    """Returns the row with the instructions of its case, as the tree is and with the mend."""
+    finding = row.looked.finding
+    if not row.looked.patch or not finding.case:
+        return row
+    patch = paths.optee_builds() / "mends" / f"{finding.name}.patch"
+    write_whole(patch, row.looked.patch)
+    counts = []
+    for name, patches in (("before", []), ("after", [patch])):
+        variant = record.with_optee(file, str(tree.absolute()), finding.options, patches)
+        try:
+            place = folder / f"{finding.name}-{name}"
+            traced = record.record(variant, [finding.case], place, 1, beginning=True)
+        except BoardError as error:
+            say(f"teemark: {finding.name}, {name}: {error.message}")
+            return row
+        case = traced.trace.case(finding.case)
+        counts.append(case.instructions if case is not None else None)
+    return Rechecked(row.looked, *counts)
+
+
+def _blocks(rows: list[Rechecked]) -> list[Block]:
+    holding = [row.looked.finding.name for row in rows if row.looked.state == "holds"]
+    answer = f"{len(holding)} of {fmt.plural(len(rows), 'finding')} still hold"
+    answer += f": {', '.join(holding)}." if holding else "."
+    lines = []
+    for row in rows:
+        share = fmt.NONE
+        if row.before and row.after is not None:
+            share = fmt.signed(row.after / row.before - 1)
+        counts = [fmt.count(n) if n is not None else fmt.NONE for n in (row.before, row.after)]
+        finding = row.looked.finding
+        lines.append(((Code(finding.name),), row.looked.state, finding.case, *counts, share))
+    heads = (*left("finding", "state", "call"), *right("as it is", "mended", "change"))
+    mends = [
+        ((Code(f"{mend.file}{f', {mend.function}()' if mend.function else ''}"),
+          ": ", Code(mend.before), " becomes ", Code(mend.after or "nothing")))
+        for row in rows
+        if row.looked.state == "holds"
+        for mend in row.looked.finding.mend
+    ]  # fmt: skip
+    made: list[Block] = [Paragraph((Strong(answer),)), Table(heads, lines)]
+    return [*made, Bullets(tuple(mends))] if mends else made
+
+
+def _json(row: Rechecked) -> dict[str, object]:
+    finding = row.looked.finding
+    about = common.picked(finding, "name", "what", "case", "since", "until", "thread")
+    return about | {
+        "state": row.looked.state,
+        "before": row.before,
+        "after": row.after,
+        "patch": row.looked.patch,
+    }
