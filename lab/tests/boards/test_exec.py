@@ -16,6 +16,8 @@ import pytest
 
 import sshserver
 from conftest import HOST
+from teemark.boards import open_board
+from waiting import line_of, until
 
 TEEMARK = [sys.executable, "-m", "teemark"]
 NOISE = random.Random(5).randbytes(500_000)
@@ -234,3 +236,42 @@ def test_full_output_of_a_command_of_our_own() -> None:
     assert done.returncode == 1
     assert done.stderr.count(b"\n") == 1
     assert b"standard output: No space left on device" in done.stderr
+
+
+HOLDS = """
+import sys, time
+from teemark.boards import open_board
+with open_board(sys.argv[1]) as board, board.held_folder(sys.argv[2]) as folder:
+    argv = ["env", f"WHERE={folder}/bin", "sh", "-c", "sleep 1000 & echo $!; wait"]
+    with board.started(argv) as process:
+        for line in process.lines():
+            print(folder, line.decode(), flush=True)
+"""
+
+
+def test_a_held_folder_and_what_runs_in_it_end_with_the_connection(
+    local: str, tmp_path: Path
+) -> None:
+    """kill -9 of `watch` left the watched program and its folder on the board."""
+    argv = [sys.executable, "-c", HOLDS, local, str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        folder, pid = line_of(process).decode().split()
+        assert Path(folder).is_dir()
+        process.kill()
+    until("the folder's end", lambda: not Path(folder).exists())
+    until("the program's end", lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_a_folder_whose_holder_was_killed_goes_with_the_next_one(
+    local: str, tmp_path: Path
+) -> None:
+    with open_board(local) as board:
+        with board.held_folder(str(tmp_path)) as folder:
+            holder = int((Path(folder) / "holder").read_text())
+            os.kill(holder, signal.SIGKILL)
+            until("the holder's end", lambda: not Path(f"/proc/{holder}").exists())
+        assert Path(folder).is_dir()
+        with board.held_folder(str(tmp_path)) as other, board.held_folder(str(tmp_path)) as third:
+            assert not Path(folder).exists()
+            assert len({other, third} & set(map(str, tmp_path.glob("teemark-held.*")))) == 2
+        assert not list(tmp_path.glob("teemark-held.*"))

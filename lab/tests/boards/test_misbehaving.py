@@ -34,8 +34,9 @@ from teemark.boards import VirtualBoard, answers, build, config, shell, tas
 from teemark.boards.install import ensure_installed, remove
 from teemark.boards.instances import LocalProcess, new_instance
 from teemark.doctor import look
-from teemark.measure import runner, silence, teehash_steps
+from teemark.measure import runner, silence, teehash_steps, watching
 from teemark.plan.file import HashStep, parse_plan
+from teemark.trace import calls
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -75,6 +76,11 @@ def program(name: str, script: str) -> dict[str, str]:
 def bench(script: str) -> dict[str, str]:
     """teebench: the first 40 records that are right, and then this."""
     return {"teebench": f'cat >/dev/null; head -n 40 "$HOME/output"; {script}'}
+
+
+def head(script: str) -> dict[str, str]:
+    """head: the beginning of a record of calls, and this for all of it."""
+    return program("head", f'[ -z "$3" ] || exec dd bs=24 count=1 <"$HOME/calls"; {script}')
 
 
 FLOOD = "head -c 20000000 /dev/zero | tr '\\0' x"
@@ -203,6 +209,33 @@ BOARDS = (
         "understood|no folder|Illegal|expr|number",
         programs=program("df", "echo a b c d; echo a b c d"),
     ),
+    Board("watches nothing", "watch", "no process of prog could be watched"),
+    Board("keeps calls in rhyme", "watch", "understood", programs=program("head", "echo rose")),
+    Board(
+        "counts calls without end",
+        "watch",
+        "no record of a program's calls",
+        programs=program("head", r"printf 'TWATCH1\000\377\377\377\377\377\377\377\37701234567'"),
+    ),
+    Board(
+        "keeps calls of no kind",
+        "watch",
+        "no kind that is known",
+        programs=head('cat "$HOME/calls"'),
+    ),
+    Board(
+        "has fewer calls than it says",
+        "watch",
+        "its end is missing",
+        programs=head('dd bs=100 count=1 <"$HOME/calls"'),
+    ),
+    Board(
+        "sends calls without end",
+        "watch",
+        "sends more than 4 MiB",
+        programs=head("dd if=/dev/zero bs=1000000 count=20"),
+    ),
+    Board("makes no folder", "watch", "understood", programs=program("mktemp", "echo a b c")),
     Board(
         "is a machine of its own kind",
         "machine",
@@ -247,6 +280,11 @@ def _remove(board: FakeBoard, _folder: Path) -> str:
     return ""
 
 
+def _watch(board: FakeBoard, folder: Path) -> str:
+    watching.run(board, watching.Program(("prog",)), folder / "watched")
+    return ""
+
+
 def _open(board: FakeBoard, _folder: Path) -> str:
     tas.open_each(board)
     return ""
@@ -260,6 +298,7 @@ ACTS: dict[str, Callable[[FakeBoard, Path], str]] = {
     "quiet run": _quiet,
     "hash": _hash,
     "open": _open,
+    "watch": _watch,
     "machine": lambda board, _: str(look.machine(board) and ""),
 }
 
@@ -276,8 +315,11 @@ def meet(board: Board, folder: Path) -> str:
     sample = next(line for line in lines if b'"type": "sample"' in line)
     (folder / "sample").write_bytes(sample * 1000)
     (folder / "deep").write_text(DEEP + "\n")
-    head = '{"type":"teehash","case":"a/b/c/d","seq":0,"argv":[],"report":'
-    (folder / "deep record").write_text(head + DEEP + "}\n")
+    record = bytearray(calls.HEAD.itemsize) + b"\xff" * calls.CALL.itemsize
+    record[:8], record[8], record[16], record[24] = calls.MAGIC + b"\0", 9, 1, 1
+    (folder / "calls").write_bytes(record)
+    begun = '{"type":"teehash","case":"a/b/c/d","seq":0,"argv":[],"report":'
+    (folder / "deep record").write_text(begun + DEEP + "}\n")
     for name, script in board.programs.items():
         teebench(programs, script)
         if name != "teebench":
@@ -302,7 +344,7 @@ def main(folder: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     built = folder / "built"
     built.mkdir()
-    for name in ("teebench", "teehash"):
+    for name in ("teebench", "teehash", watching.LIBRARY):
         (built / name).write_text("#!/bin/sh\necho built\n")
     (folder / "tas").mkdir()
     (folder / "tas" / "0b7c9a52-31f4-4e0d-a866-5d902ce1743b.ta").write_bytes(b"TA")
@@ -311,6 +353,7 @@ def main(folder: Path) -> None:
     build.step = lambda *_: None
     FakeBoard.tas = folder / "tas"  # type: ignore[assignment, method-assign]
     runner._TICK_S = 0.2
+    watching.FETCHED_MAX = 4 << 20
     for number, board in enumerate(BOARDS):
         said = meet(board, folder / str(number))
         print(json.dumps([board.name, said]), flush=True)
@@ -322,6 +365,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     try:
         done = subprocess.run(
             [sys.executable, __file__, str(folder)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

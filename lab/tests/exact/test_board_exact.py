@@ -81,7 +81,9 @@ def measured(
     built = own_ta.build_for(ta, plan.ta, board)
     ensure_installed(board)
     with install.guest(board, built.file if built else None, tell=lambda _: None):
-        outcome = runner.measure(board, plan, folder, runner.RunListener(), options=("--no-evidence",))
+        outcome = runner.measure(
+            board, plan, folder, runner.RunListener(), options=("--no-evidence",)
+        )
     assert outcome.error is None
     run = reader.read(folder)
     assert run.incomplete is None

@@ -57,7 +57,7 @@ def signed(options: tuple[str, ...], folder: Path) -> tuple[TracedProgram, int]:
     pushed = (script, *fetched({"opensc": ("pkcs11-tool",)}))
     traced = programs.record(file, Program(("signs",), pushed), folder / "run", (), 0)
     assert traced.ran.status == 0, traced.ran.output
-    assert traced.ran.output.endswith("\n64\n")
+    assert traced.ran.output.read_text().endswith("\n64\n")
     assert traced.unread == ()
     return traced, own.instructions
 

@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -29,7 +30,7 @@ from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
 from teemark.page import terminal
 from teemark.report import program_page
-from teemark.trace import calls, names
+from teemark.trace import calls, deaths, names, symbols
 from teemark.trace.calls import Maps, Param, TeeCall, WatchedCalls
 from teemark.trace.names import Names
 from teemark.trace.profile import CaseTrace, Function, Node
@@ -114,8 +115,15 @@ class Here:
     def architecture(self) -> str:
         return "native"
 
-    def folder(self, parent: str) -> tempfile.TemporaryDirectory[str]:
+    def held_folder(self, parent: str) -> tempfile.TemporaryDirectory[str]:
         return tempfile.TemporaryDirectory(dir=parent)
+
+    def pull(self, source: str, local: Path, *, most: int) -> None:
+        assert Path(source).stat().st_size <= most
+        shutil.copy(source, local)
+
+    def secure_log(self, _after: int) -> tuple[int, bytes]:
+        return 0, b""
 
     def push(self, local: Path, target: str, *, mode: int | None = None) -> None:
         shutil.copy(local, target)
@@ -205,7 +213,7 @@ def test_every_call_of_threads_and_forks_is_kept_and_nothing_in_buffers(
 ) -> None:
     ran = watched_here(folder, tmp_path, "client")  # pushed, and found by its name
     assert ran.status == 5
-    assert ran.output == SECRET + "\n"
+    assert ran.output.read_text() == SECRET + "\n"
     watched = ran.watched
     by = {f: [c for c in watched.calls if c.function == f] for f in calls.FUNCTIONS}
     # libteec's own calls of itself, within a command, are none of the program's
@@ -243,10 +251,23 @@ def test_libteec_in_a_library_that_is_opened_at_run_time(folder: Path, tmp_path:
 
 
 @needs_library
+def test_much_output_and_many_calls_are_kept(folder: Path, tmp_path: Path) -> None:
+    """More than 16 MiB of either ended in an error without a report."""
+    loud = f"head -c 20000000 /dev/zero | tr '\\0' x; client; exec {folder}/client"
+    ran = watched_here(folder, tmp_path, "sh", "-c", loud)
+    assert ran.output.stat().st_size > 20_000_000
+    assert sum(call.function == "invoke" for call in ran.watched.calls) == 62
+    text = EVENTS * 31_000  # 62,000 complete calls
+    assert len(text) > 16 << 20
+    seen = attached(f"7.00 5.00\n9.50 6.00\noverrun: 0\n{text}", 0, tmp_path / "attached")
+    assert len(seen.watched.calls) == 62_000
+
+
+@needs_library
 def test_what_cannot_be_watched_is_refused_with_the_reason(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BoardError, match=r"no process of .*static could be watched"):
         watched_here(folder, tmp_path, str(folder / "static"))
-    with pytest.raises(BoardError, match=r"no process of nonesuch could.*\n.*not found"):
+    with pytest.raises(BoardError, match=r"no process of nonesuch could.*not found"):
         watched_here(folder, tmp_path, "nonesuch")
     (tmp_path / "script").write_text(f"#!{folder}/static\n")
     (tmp_path / "script").chmod(0o755)
@@ -364,8 +385,10 @@ EVENTS = """\
 
 
 def ran(*made: TeeCall, events: str | None = None) -> Ran:
-    legs = None if events is None else tuple(watching.legs(events))
-    return Ran(watched(*made), 0, "", {1: Maps("10-20 r-xp 0 0:0 0 /bin/it\n")}, legs, 0)
+    legs = None if events is None else tuple(watching.legs(events.splitlines()))
+    return Ran(
+        watched(*made), 0, Path("output.txt"), {1: Maps("10-20 r-xp 0 0:0 0 /bin/it\n")}, legs, 0
+    )
 
 
 def test_the_kernels_tracepoints_are_held_against_the_calls(
@@ -378,7 +401,10 @@ def test_the_kernels_tracepoints_are_held_against_the_calls(
     made = program_page.sections(with_events, Names(), exact=False)
     terminal.show(console(120), [block for section in made for block in section.blocks])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "count 1 complete call within the 1 calls of sessions, as many; 1 more" in shown
+    assert (
+        "count 1 complete call within the 1 calls of sessions, as many; besides 1 by client."
+        in shown
+    )
     assert "1 commands" in shown
     assert "100 % 10.0 µs 10.0 µs 10.0 µs 6.00 µs 1 commands" in shown
     assert "it+0x" in shown
@@ -399,10 +425,11 @@ class Attached:
     def stream(self, _argv: Sequence[str]) -> Iterator["Attached"]:
         yield self
 
-    def chunks(self) -> list[bytes]:
-        return [self.text.encode()]
+    def error(self, what: str) -> BoardError:
+        return BoardError(what)
 
-    def wait(self) -> int:
+    def copy(self, take: Callable[[bytes], object], _timeout: float | None) -> int:
+        take(self.text.encode())
         return self.status
 
 
@@ -440,6 +467,15 @@ def test_a_process_that_cannot_be_watched_is_refused_with_the_reason(tmp_path: P
         attached("", 3, tmp_path)
     with pytest.raises(BoardError, match="tracepoints can't be used"):
         attached("", 4, tmp_path)
+    for text in ("", "noon\n", "7.00 5.00\n", "1.00 1.00\n" * 3, "9" * 20 + ".00 1.0\n" * 2):
+        with pytest.raises(BoardError, match="there: its answer about process 11 can't be under"):
+            attached(text, 0, tmp_path)
+
+
+def test_events_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "FETCHED_MAX", 1 << 20)
+    with pytest.raises(BoardError, match="sends more than 1 MiB of events"):
+        attached("7.00 5.00\n" * 200_000, 0, tmp_path)
 
 
 def test_a_traced_call_is_shown_without_the_time_that_the_guest_slept() -> None:
@@ -452,6 +488,85 @@ def test_a_traced_call_is_shown_without_the_time_that_the_guest_slept() -> None:
     made = watched(*(call("invoke", n, 1000, window=n or None) for n in range(3)))
     found = programs.awake(made, {1: slept, 2: awake})
     assert [one.ns for one in found.calls] == [1000, 40, 1000]
+
+
+DEAD, SHORT = 0xFFFF3024, 0xFFFF0010
+CONSOLE = """\
+D/LD:  ldelf:176 ELF (0b7c9a52-31f4-4e0d-a866-5d902ce1743b) at 0x8008a000
+E/TC:? 0 TA panicked with code 0xbeef
+E/LD:  Status of TA 0b7c9a52-31f4-4e0d-a866-5d902ce1743b
+E/LD:   arch: aarch64
+E/LD:  region  0: va 0x80005000 pa 0x0e1dc000 size 0x002000 flags rw-s (ldelf)
+E/LD:   [0] 0b7c9a52-31f4-4e0d-a866-5d902ce1743b @ 0x8008a000
+E/LD:   [1] ffd2bded-ab7d-4988-95ee-e4962fff7154 @ 0x8001f000
+E/LD:  Call stack:
+E/LD:   0x8008c118
+E/LD:   0x80029924
+E/LD:   0x00000004
+D/TC:? 0 tee_ta_invoke_command:802 Error: ffff3024 of 3
+E/TC:? 0 User mode undef-abort at address 0x8008a598
+E/LD:  Status of TA 5b9e0e40-2636-11e1-ad9e-0002a5d5c51b
+"""
+
+
+def test_the_secure_console_tells_how_tas_died() -> None:
+    first, second = deaths.deaths(CONSOLE.replace("\n", "\r\n"))
+    assert (first.ta, first.why) == (TA, "panic with code 0xbeef")
+    assert first.stack == (
+        (TA, 0x2118), ("ffd2bded-ab7d-4988-95ee-e4962fff7154", 0xA924), ("", 4),
+    )  # fmt: skip
+    assert first.frames({}) == "0b7c9a52+0x2118 ← ffd2bded+0xa924 ← 0x4"
+    elf = symbols.Elf(Path("x"), "x", (), symbols.SymbolTable([symbols.Symbol(0x2100, 64, "my_panic")]))
+    assert first.frames({TA: elf}) == "my_panic+0x18 ← ffd2bded+0xa924 ← 0x4"
+    assert (second.why, second.stack) == ("undef-abort", ())
+    assert deaths.deaths("E/LD:   0x4\n" * 9) == []
+
+
+def test_failures_are_named_and_a_size_that_is_asked_for_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """34 deaths of a TA were told as "0xffff3024 34 times", questions for a size as failures."""
+    dead = {"result": DEAD, "origin": 3, "command": 7, "session": 4}
+    seen = ran(
+        *(call("invoke", n, result=SHORT, origin=4) for n in range(5)),
+        *(call("invoke", n, **dead) for n in range(2)),
+        call("open", 9, result=0xFFFF0008, origin=3, session=0),
+    )
+    seen = replace(seen, deaths=tuple(deaths.deaths(CONSOLE)))
+    made = program_page.sections(seen, names.read([names.KNOWN]), exact=False)
+    terminal.show(console(120), [block for section in made for block in section.blocks])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "5 calls only asked for a size (TEE_ERROR_SHORT_BUFFER), which is no failure" in shown
+    assert "3 calls failed: see below" in shown
+    who = "teemark's bench: command 7 TEE_ERROR_TARGET_DEAD: "
+    assert f"{who}it ended the TA TEE 1" in shown
+    assert f"{who}the TA had ended before TEE 1" in shown
+    assert "open session TEE_ERROR_ITEM_NOT_FOUND TEE 1" in shown
+    assert "teemark's bench, 1 time: panic with code 0xbeef, in 0b7c9a52+0x2118 ←" in shown
+
+
+def test_no_advice_comes_of_calls_that_failed() -> None:
+    """The first advice was to keep a session that ended each time because its TA had died."""
+    died: list[TeeCall] = []
+    for number in range(1, 5):
+        died.append(call("open", number, 5000, session=number))
+        died.append(call("invoke", number, session=number, result=DEAD))
+        died.append(call("close", number, 2000, session=number))
+    assert keys(*died) == {}
+    assert "program-session-per-call" in keys(*(replace(c, result=0) for c in died))
+
+
+def test_calls_that_the_kernel_alone_sees_are_explained() -> None:
+    """Of xtest 4001 it sees 781, the library 319: 231 temporary buffers come and go."""
+    lines = EVENTS.splitlines()
+    inside = [line.replace("1.0000", "1.0001") for line in lines[2:4]] * 2
+    buffer = call("invoke", 1_000_000_000, 900_000, thread=11, params=(Param("temporary in", 7),))
+    other = [line.replace("client-11", "irq/31-optee_no-9") for line in lines[4:]]
+    text = program_page._against_the_kernel(
+        ran(buffer, events="\n".join([*lines[2:4], *inside, *other])), exact=False
+    )
+    assert "within the 1 calls of sessions: +2 (1 temporary buffer: libteec registers" in text
+    assert text.endswith("besides 1 by irq/31-optee_no.")
 
 
 def test_the_timeline_is_one_that_chrome_reads() -> None:

@@ -12,9 +12,12 @@ from teemark.boards import VirtualBoard
 from teemark.cli import watch
 from teemark.measure import watching
 from teemark.report import program_page
+from teemark.trace import names
 
 pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
 
+OS_TEST = "5b9e0e40-2636-11e1-ad9e-0002a5d5c51b"
+OS_TEST_LIB = "ffd2bded-ab7d-4988-95ee-e4962fff7154"
 XTEST = ("xtest", "4001")
 LATER = """\
 (
@@ -37,7 +40,7 @@ def test_as_many_calls_as_of_a_program_that_is_watched_from_its_start(
     out = tmp_path / "attached"
     done = CliRunner().invoke(watch.command, ["--pid", pid, "--out", str(out)])
     assert done.exit_code == 0, done.output
-    seen = list(watching.legs((out / "events.txt").read_text()))
+    seen = list(watching.legs((out / "events.txt").read_text().splitlines()))
     assert {leg.thread for leg in seen} == {int(pid)}
     assert {leg.program for leg in seen} == {"xtest"}
     calls, mine = (sum(leg.complete for leg in found) for found in (legs, seen))
@@ -47,6 +50,36 @@ def test_as_many_calls_as_of_a_program_that_is_watched_from_its_start(
     assert f"{mine} calls into the TEE took" in " ".join(done.output.split())
     assert json.loads((out / program_page.TIMELINE).read_text())["traceEvents"]
     assert not qemu_v8.script("ls /sys/kernel/tracing/instances").text.strip()
+
+
+def test_a_death_has_its_command_its_code_and_its_call_stack(
+    qemu_v8: VirtualBoard, tmp_path: Path
+) -> None:
+    """xtest 1007 lets a TA panic with code 0xbeef, and then calls it once more."""
+    ran = watching.run(qemu_v8, watching.Program(("xtest", "1007")), tmp_path)
+    (death,) = ran.deaths
+    assert (death.ta, death.why) == (OS_TEST, "panic with code 0xbeef")
+    assert [file for file, _ in death.stack] == [OS_TEST, OS_TEST_LIB, OS_TEST]
+    made = program_page.sections(ran, names.read([names.KNOWN]), exact=False)
+    text = program_page.write(made, "", "", tmp_path).with_suffix(".md").read_text()
+    assert "os\\_test: PANIC | TEE\\_ERROR\\_TARGET\\_DEAD: it ended the TA | TEE | 1" in text
+    assert "os\\_test: INIT | TEE\\_ERROR\\_TARGET\\_DEAD: the TA had ended before | TEE" in text
+    assert "os\\_test, 1 time: panic with code 0xbeef, in 5b9e0e40+0x" in text
+
+
+def test_what_the_kernel_alone_counts_is_temporary_memory(
+    qemu_v8: VirtualBoard, tmp_path: Path
+) -> None:
+    ran = watching.run(qemu_v8, watching.Program(XTEST), tmp_path)
+    buffers = sum(
+        param.kind.startswith("temporary")
+        for call in ran.watched.calls
+        for param in call.params
+        if param.size
+    )
+    legs = program_page._by_call(ran)
+    inside = sum(leg.complete for mine in legs.values() for leg in mine)
+    assert inside - len(ran.watched.calls) == 2 * buffers > 100
 
 
 def test_it_ends_when_the_time_is_over(qemu_v8: VirtualBoard, tmp_path: Path) -> None:

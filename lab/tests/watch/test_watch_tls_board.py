@@ -86,7 +86,7 @@ def served(board: VirtualBoard, folder: Path, how: str) -> Ran:
 def test_what_the_advice_predicts_is_saved(board: VirtualBoard, tmp_path: Path) -> None:
     names = known_names(board.kit, ())
     before = served(board, tmp_path / "full", "full")
-    assert re.findall("^(New|Reused), ", before.output, re.M) == ["New"] * HANDSHAKES
+    assert re.findall("^(New|Reused), ", before.output.read_text(), re.M) == ["New"] * HANDSHAKES
     first, *_ = advice(before.watched, names, exact=True)
     assert first.key == "program-dearest-command"
     assert "resumes sessions" in first.remedy
@@ -97,7 +97,7 @@ def test_what_the_advice_predicts_is_saved(board: VirtualBoard, tmp_path: Path) 
     each = first.saves.value * before.watched.inside
 
     after = served(board, tmp_path / "resumed", "resumed")
-    assert re.findall("^(New|Reused), ", after.output, re.M) == [
+    assert re.findall("^(New|Reused), ", after.output.read_text(), re.M) == [
         "New",
         *["Reused"] * (HANDSHAKES - 1),
     ]

@@ -79,6 +79,11 @@ class Board(Carrier):
         """Returns the last lines of the board's consoles; "" if they aren't read."""
         return ""
 
+    def secure_log(self, _after: int) -> tuple[int, bytes]:
+        """Returns how many bytes the secure world's console has said, and the last ones of those
+        that came after the first `_after`; none if it isn't read."""
+        return 0, b""
+
     def explain(self, error: BaseException | None) -> None:
         """Adds the consoles' last lines to the hint of an error that says that the board hangs."""
         if isinstance(error, BoardHangs | ConnectError | ConnectionLost):

@@ -35,6 +35,25 @@ done
 exit 1
 """
 
+# Makes a folder in $1 and holds it until its stdin ends, which is when the connection ends, too.
+HOLD_FOLDER = """\
+remove() {
+  for f in $(grep -ls "=$1/" /proc/[0-9]*/environ 2>/dev/null); do
+    f=${f%/environ}
+    kill -9 "${f#/proc/}" 2>/dev/null
+  done
+  rm -rf "$1"
+}
+for d in "$1"/teemark-held.*; do
+  [ -O "$d" ] && read -r pid <"$d/holder" && ! grep -qs teemark-held "/proc/$pid/cmdline" &&
+    remove "$d"
+done 2>/dev/null
+d=$(mktemp -d "$1/teemark-held.XXXXXX") && echo $$ >"$d/holder" && echo "folder $d" || exit
+trap : HUP INT TERM
+cat >/dev/null
+remove "$d"
+"""
+
 
 def marks(job: str) -> tuple[bytes, bytes]:
     """Returns the two lines that a marked command prints before and after its output."""

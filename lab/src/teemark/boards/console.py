@@ -11,7 +11,7 @@ from typing import IO
 
 from teemark.boards.ssh import guarded
 
-_KEPT = 1 << 14
+_KEPT = 1 << 20
 _LINES, _WIDTH = 12, 200
 _TELNET = re.compile(rb"\xff(?:[\xfb-\xfe].|\xfa.*?\xff\xf0|[^\xff]|(\xff))", re.S)
 """Matches telnet's commands, and a doubled byte 255, which stands for a single one."""
@@ -29,6 +29,7 @@ class Console:
 
     def __init__(self, host: str, port: int, jump: str | None) -> None:
         self._place, self._wrong, self._said = f"{host}:{port}", "", bytearray()
+        self._gone = 0  # bytes that came before those that are kept
         self._stop: Callable[[], object] = bool
         threading.Thread(target=self._read, args=(host, port, jump), daemon=True).start()
 
@@ -53,12 +54,18 @@ class Console:
     def _take(self, stream: IO[bytes]) -> None:
         while data := stream.read1(4096):  # type: ignore[attr-defined]
             self._said += data
+            self._gone += max(0, len(self._said) - _KEPT)
             del self._said[:-_KEPT]
 
     def close(self) -> None:
         """Stops reading the console, so that others can."""
         with contextlib.suppress(OSError):
             self._stop()
+
+    def after(self, place: int) -> tuple[int, bytes]:
+        """Returns how many bytes came, and those kept ones that came after the first `place`."""
+        said, gone = bytes(self._said), self._gone
+        return gone + len(said), _TELNET.sub(rb"\1", said[max(0, place - gone) :])
 
     def last(self) -> str:
         """Returns the console's last lines, or a line which says that there are none."""

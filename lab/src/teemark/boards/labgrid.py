@@ -182,6 +182,9 @@ class LabgridBoard(Board):
             )
         raise _error(f"-p {name} acquire", holder.wait(), output)
 
+    def secure_log(self, after: int) -> tuple[int, bytes]:
+        return self._console.after(after) if self._console is not None else (0, b"")
+
     def consoles_last(self) -> str:
         return self._console.last() if self._console is not None else ""
 

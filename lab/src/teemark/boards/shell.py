@@ -414,6 +414,22 @@ class Shell:
             with contextlib.suppress(BoardError):
                 self.script('rm -rf "$1"', made, timeout=LEAVING_S)
 
+    @contextlib.contextmanager
+    def held_folder(self, parent: str) -> Iterator[str]:
+        """Makes a folder below `parent` on the board for the time of the block. Once this process
+        lets go of it or ends, a process there ends all that has a path in the folder in its
+        environment, and removes the folder; where it was killed itself, the next call does so."""
+        argv = command_lines.script(command_lines.HOLD_FOLDER, parent)
+        with self.started(argv, stdin=subprocess.PIPE) as holder:
+            line = next(filter(None, holder.lines(ASK_S / 8, timeout=ASK_S)), b"").decode()
+            form = {"folder": "/[^ ]+"}
+            try:
+                yield answers.parse(self.name, "a folder", line, form).one("folder")
+            finally:
+                assert holder.stdin is not None
+                holder.stdin.close()
+                _wait(holder.process, LEAVING_S)
+
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[IO[bytes]]:

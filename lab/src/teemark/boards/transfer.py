@@ -104,8 +104,9 @@ class Carrier(Shell):
         if result.status != 0:
             raise transfer_error(self.name, target, result.complaint)
 
-    def pull(self, source: str, local: Path) -> None:
-        """Copies a file from the board; it is checked and renamed as `push` does."""
+    def pull(self, source: str, local: Path, *, most: int | None = None) -> None:
+        """Copies a file from the board; it is checked and renamed as `push` does. Raises BoardError
+        if the board sends more than `most` bytes."""
         asked = self.script(_LOOK, BoardPath(source), check=False)
         if asked.status != 0:
             raise transfer_error(self.name, source, asked.complaint)
@@ -124,7 +125,13 @@ class Carrier(Shell):
         try:
             argv = script('exec cat <"$1"', BoardPath(source))
             with os.fdopen(handle, "wb") as out, self.started(argv) as process:
-                status = process.copy(out.write, timeout=None, silence=ASK_S)
+
+                def keep(data: bytes) -> None:
+                    out.write(data)
+                    if most is not None and out.tell() > most:
+                        raise process.error(f"sends more than {most >> 20} MiB")
+
+                status = process.copy(keep, timeout=None, silence=ASK_S)
             if status != 0 or not process.whole:
                 raise transfer_error(self.name, source, process.complaint)
             remote = digests(self, [source]).get(source)

@@ -247,8 +247,15 @@ class VirtualBoard(Board):
         spent = self._spent.values()
         return sum(ran for ran, _ in spent) / 1e9, sum(waited for _, waited in spent) / 1e9
 
+    def secure_log(self, after: int) -> tuple[int, bytes]:
+        with contextlib.suppress(OSError), self.consoles()[1].open("rb") as log:
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(after, size - _LOG_MAX))
+            return size, log.read(_LOG_MAX)
+        return 0, b""
+
     def sleeping_threads(self) -> str:
-        log = _bytes(self.consoles()[1])[-_LOG_MAX:]
+        _, log = self.secure_log(0)
         states = {thread: how for how, thread in re.findall(rb"(sleep|wake) +thread (\d+)", log)}
         asleep = sorted(thread.decode() for thread, how in states.items() if how == b"sleep")
         if not asleep:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark watch -- PROGRAM`: a program's calls into the TEE, on any board that has clocks."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from teemark.base import paths
 from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
@@ -13,9 +15,11 @@ from teemark.cli.common import argument, option, subcommand
 from teemark.cli.reach import reached
 from teemark.exact.program import known_names
 from teemark.measure import watching
+from teemark.measure.watching import Ran
 from teemark.page.terminal import show
 from teemark.report import program_page
 from teemark.run.writer import check_free, directory_for, point_latest
+from teemark.trace.symbols import Elf, read_elf
 
 
 @subcommand("watch", cls=common.WithProgram)
@@ -66,7 +70,10 @@ def command(
     if out is None:
         point_latest(directory)
     title = f"{what} on {target.name}"
-    made = program_page.sections(ran, listed, exact=target.deterministic)
+    places = [*(path.absolute().parent for path in push), paths.built_tas()]
+    made = program_page.sections(
+        ran, listed, exact=target.deterministic, elfs=_ta_files(ran, places)
+    )
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
     page = program_page.write(made, title, "", directory)
     console = terminal(120)
@@ -77,3 +84,12 @@ def command(
     if ran.status:
         click.echo(f"{what} ended with status {ran.status}: {directory / 'output.txt'}")
     return 1 if ran.status else 0
+
+
+def _ta_files(ran: Ran, places: Sequence[Path]) -> dict[str, Elf]:
+    """Returns the files with symbols (UUID.elf) of the TAs that died, where a folder has them."""
+    uuids = {uuid for death in ran.deaths for uuid, _ in death.stack if uuid}
+    found = (
+        (uuid, file) for uuid in uuids for place in places for file in place.rglob(f"{uuid}.elf")
+    )
+    return {uuid: read_elf(file) for uuid, file in found}

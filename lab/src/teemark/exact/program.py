@@ -137,7 +137,7 @@ def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:
     """Yields each subtest of xtest with the number and the total time of its calls; nothing for
     other programs. A call belongs to the last subtest whose line was printed before the call."""
     place, starts, names = 0, [0], ["before the first"]
-    for line in ran.output.encode().splitlines(keepends=True):
+    for line in ran.output.open("rb"):
         words = line.decode(errors="replace").split()
         if len(words) > 1 and words[0] == "o":
             starts.append(place)

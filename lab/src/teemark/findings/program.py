@@ -4,10 +4,11 @@ computed from the program's own calls on that board, or not given. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from teemark.base.finding import Figure, Finding, Share, ranked
 from teemark.trace.calls import TeeCall, WatchedCalls, name_of
-from teemark.trace.names import Names
+from teemark.trace.names import SHORT_BUFFER, TARGET_DEAD, Names
 from teemark.wording import fmt
 
 Cost = Callable[[float], str]
@@ -18,7 +19,12 @@ SMALL = 4096  # Pieces up to this many bytes are small: a page
 
 def advice(watched: WatchedCalls, names: Names, *, exact: bool = False) -> tuple[Finding, ...]:
     """Returns findings on a program's calls, the dearest first; none for a program with few calls.
-    With `exact`, times are instructions."""
+    With `exact`, times are instructions. Only calls that succeeded or asked for a size count, and
+    no session whose TA died: its end has to be mended first."""
+    dead = {call.session for call in watched.calls if call.result == TARGET_DEAD}
+    expected = (call for call in watched.calls if call.result in (0, SHORT_BUFFER))
+    well = (call for call in expected if not call.session or call.session not in dead)
+    watched = replace(watched, calls=tuple(well))
     if not watched.inside:
         return ()
 

@@ -53,5 +53,5 @@ trap : INT TERM HUP # they end the program, whose calls are then fetched
   exec "$@"
 ) >"$d/out" 2>&1
 status=$?
-[ -z "$i" ] || end_events >"$d/events"
+[ -z "$i" ] || end_events >"$d/events" || end_events # a killed teemark's folder is gone
 exit $status

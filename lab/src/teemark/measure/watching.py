@@ -3,7 +3,7 @@
 library of ours (host/src/watch). Files that were pushed for the program are removed afterwards."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from teemark.base import paths
-from teemark.base.errors import BoardError, MissingOutput
-from teemark.base.files import write_whole
+from teemark.base.errors import BoardError, DataError, MissingOutput
 from teemark.base.harmless import harmless_line
+from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import script
 from teemark.boards.install import guest
 from teemark.trace import calls as records
+from teemark.trace import deaths
 from teemark.trace.calls import HEAD, MAGIC, Maps, TeeCall, WatchedCalls
+from teemark.trace.deaths import Death
 
 LIBRARY = "libteewatch.so"
 ROOM = 100_000
@@ -32,9 +34,23 @@ counted too."""
 _SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
 _EVENT = re.compile(
-    r"^ *(.+)-(\d+)\s+\[\d+\].*?(\d+\.\d{6}): optee_invoke_fn_(\w+):.*?[\[(](?:0x)?([\da-f]+)", re.M
+    r" *(.+)-(\d{1,9})\s+\[\d+\].*?(\d{1,12}\.\d{6}): optee_invoke_fn_(\w+):"
+    r".*?[\[(](?:0x)?([\da-f]{1,16})\b"
 )
-_OVERRUN = re.compile(r"^overrun: (\d+)", re.M)
+_EVENT_MAX = 512  # Characters of the longest line that is read as one
+_OVERRUN = re.compile(r"^overrun: (\d{1,15})$", re.M)
+
+FETCHED_MAX = 256 << 20
+"""Bytes of the largest file that is fetched from the board: its calls, output or events."""
+
+_COLLECT = """\
+cd "$1" && head -c "$2" <calls >used || exit
+for f in calls.maps.*; do
+  [ ! -e "$f" ] || { echo "maps ${f##*.}"; cat "$f"; }
+done >maps
+: >>events
+"""
+_FETCHED = {"used": "calls.bin", "out": "output.txt", "events": "events.txt", "maps": "maps.txt"}
 
 RPCS = {0: "memory", 2: "memory", 4: "interrupts", 5: "commands"}
 
@@ -69,11 +85,12 @@ class Leg:
 class Ran:
     watched: WatchedCalls
     status: int
-    output: str
+    output: Path  # the file with what the program printed
     maps: dict[int, Maps]  # by process
     legs: tuple[Leg, ...] | None  # None: there were no tracepoints
     overrun: int  # trace events lost for lack of room
     attached: str = ""  # With `attach`: the process, and how long it was watched
+    deaths: tuple[Death, ...] = ()  # of TAs meanwhile, where the board's secure console is read
 
 
 def run(
@@ -89,7 +106,7 @@ def run(
         raise MissingOutput(f"there is no {libraries[0]}", hint="run `make build` first")
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        place = stack.enter_context(board.folder("/tmp"))
+        place = stack.enter_context(board.held_folder("/tmp"))
         board.script('mkdir "$1"/bin', place)
         board.push(library, f"{place}/{LIBRARY}", mode=0o755)
         for file in program.push:
@@ -103,64 +120,105 @@ def run(
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
+        told, _ = board.secure_log(0)
         # The first signal ends only the program: its calls until then are fetched.
         with board.stream(script(_SCRIPT, *words)) as process:
             status = process.copy(lambda _: None, TRACED_S if windows else None)
-        # Only the used part of the file is read: its end is a hole.
+        _, said = board.secure_log(told)
+        # Only the used part of the file is fetched: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
         made = int.from_bytes(begun[16:24], "little")
+        if len(begun) != 24 or not begun.startswith(MAGIC):
+            raise BoardError(f"{board.name}: its record of the calls can't be understood")
         size = HEAD.itemsize + min(made, ROOM) * records.CALL.itemsize
-        data = board.capture(["head", "-c", str(size), f"{place}/calls"]).stdout
-        (directory / "calls.bin").write_bytes(data)
-        out, seen = (
-            board.script(f'cat "$1"/{name} 2>/dev/null', place, check=False)
-            for name in ("out", "events")
-        )
-        maps = {
-            int(name): Maps(board.capture(["cat", f"{place}/calls.maps.{name}"]).text)
-            for name in board.script('cd "$1" && ls | sed -n s/^calls.maps.//p', place).text.split()
-        }
-    (directory / "output.txt").write_bytes(out.stdout)
-    (directory / "events.txt").write_bytes(seen.stdout)
-    watched = records.read(directory / "calls.bin")
+        board.script(_COLLECT, place, str(size))
+        for name, target in _FETCHED.items():
+            board.pull(f"{place}/{name}", directory / target, most=FETCHED_MAX)
+    try:
+        watched = records.read(directory / "calls.bin")
+    except DataError as error:
+        raise BoardError(f"{board.name}: {error.message}") from None
+    output = directory / "output.txt"
     if watched.processes == 0:
+        with output.open("rb") as stream:
+            stream.seek(max(0, output.stat().st_size - 2000))
+            last = stream.read().decode(errors="replace")
         raise BoardError(
-            f"{board.name}: no process of {program.argv[0]} could be watched (status {status}):\n"
-            + out.text[-2000:],
+            f"{board.name}: no process of {program.argv[0]} could be watched (status {status}): "
+            + answers.last_line(last),
             hint="is it on the board (--push FILE brings it)? A library is preloaded: programs "
             "that are static, have capabilities or run as another user don't load it",
         )
-    traced = tuple(legs(seen.text)) if seen.status == 0 else None
-    lost = sum(map(int, _OVERRUN.findall(seen.text)))
-    return Ran(watched, status, out.text, maps, traced, lost)
+    _, *parts = re.split(r"^maps (\d{1,9})$", _text(directory / "maps.txt"), flags=re.M)
+    maps = {int(pid): Maps(text) for pid, text in zip(parts[::2], parts[1::2], strict=True)}
+    (directory / "maps.txt").unlink()
+    traced, lost = _events(directory / "events.txt")
+    died = deaths.deaths(said.decode(errors="replace"))
+    return Ran(watched, status, output, maps, traced, lost, deaths=tuple(died))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int]:
+    """Returns what a file of the kernel's events has, and how many events found no room; None if
+    there were no tracepoints."""
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        lines = iter(lambda: stream.readline(_EVENT_MAX), "")
+        lost, made = list[str](), list[str]()
+        for line in lines:
+            (lost if line.startswith("overrun: ") else made).append(line)
+    if not lost:
+        return None, 0
+    return tuple(legs(made)), sum(int(n) for n in _OVERRUN.findall("".join(lost)))
 
 
 def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
     """Watches a running process and its children by the kernel's tracepoints, until it ends,
     `seconds` are over, or a signal comes. A call ends with the return that completes it."""
-    with board.stream(script(_SCRIPT, "attach", str(pid), str(seconds))) as process:
-        text = b"".join(process.chunks()).decode(errors="replace")
-        status = process.wait()
+    directory.mkdir(parents=True, exist_ok=True)
+    file, left = directory / "events.txt", FETCHED_MAX
+
+    def keep(data: bytes) -> None:
+        nonlocal left
+        left -= len(data)
+        if left < 0:
+            raise process.error(f"sends more than {FETCHED_MAX >> 20} MiB of events")
+        out.write(data)
+
+    with (
+        file.open("wb") as out,
+        board.stream(script(_SCRIPT, "attach", str(pid), str(seconds))) as process,
+    ):
+        status = process.copy(keep, None)
     if status:
         why = f"there is no process {pid}" if status == 3 else "the optee tracepoints can't be used"
         raise BoardError(f"{board.name}: {why}", hint="it takes root, tracefs and the optee driver")
-    begin, end = map(float, re.findall(r"^([\d.]+) [\d.]+$", text, re.M))
-    write_whole(directory / "events.txt", text)
-    traced, begun, made = tuple(legs(text)), dict[int, int](), list[TeeCall]()
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        times = re.findall(r"^(\d{1,12}\.\d\d) [\d.]+$", stream.read(1000), re.M)
+    if len(times) != 2:
+        raise BoardError(f"{board.name}: its answer about process {pid} can't be understood")
+    begin, end = map(float, times)
+    found, lost = _events(file)
+    traced = found or ()
+    begun, made = dict[int, int](), list[TeeCall]()
     for leg in traced:
         begun.setdefault(leg.thread, leg.begin)
         if leg.complete:
             place = (begun.pop(leg.thread), leg.end, pid, leg.thread)
             made.append(TeeCall("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
     watched = WatchedCalls(tuple(made), len(begun), 1, 0)
-    lost = sum(map(int, _OVERRUN.findall(text)))
-    return Ran(watched, 0, "", {}, traced, lost, f"{pid} in {end - begin:.1f} s")
+    return Ran(watched, 0, file, {}, traced, lost, f"{pid} in {end - begin:.1f} s")
 
 
-def legs(text: str) -> Iterator[Leg]:
-    """Yields each entry into the secure world, with its return, in the text of a kernel trace."""
+def legs(lines: Iterable[str]) -> Iterator[Leg]:
+    """Yields each entry into the secure world, with its return, in the lines of a kernel trace."""
     begun: dict[str, int] = {}
-    for program, thread, at, what, first in _EVENT.findall(text):
+    for line in lines:
+        if (match := _EVENT.match(line)) is None:
+            continue
+        program, thread, at, what, first = match.groups()
         ns = round(float(at) * 1e6) * 1000
         if what == "begin":
             begun[thread] = ns

@@ -6,7 +6,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -18,16 +18,20 @@ from teemark.page import blocks as page
 from teemark.page import html, markdown
 from teemark.report.sections.trace import calls
 from teemark.trace.calls import CallKind, TeeCall, name_of
-from teemark.trace.names import Names
+from teemark.trace.names import SHORT_BUFFER, TARGET_DEAD, Names, origin, result
 from teemark.trace.profile import Trace, together
+from teemark.trace.symbols import Elf
 from teemark.version import __version__
 from teemark.wording import fmt
 
 TIMELINE = "timeline.json"
 
 
-def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
-    """Returns the sections, the answer first; with `exact`, times are instructions."""
+def sections(
+    ran: Ran, names: Names, *, exact: bool, elfs: Mapping[str, Elf] | None = None
+) -> list[page.Section]:
+    """Returns the sections, the answer first; with `exact`, times are instructions. `elfs` are the
+    known files of TAs by UUID, with the names of their functions."""
     kinds, legs = ran.watched.kinds(names), _by_call(ran)
 
     def cost(ns: float) -> str:
@@ -37,6 +41,7 @@ def sections(ran: Ran, names: Names, *, exact: bool) -> list[page.Section]:
     answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
     parts = (
         ("answer", "In short", tuple(answer)),
+        ("failed", "Which calls failed", tuple(_failed(ran, names, elfs))),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
         ("advice", "What to change", (page.Findings(findings),) if findings else ()),
         ("sizes", "What crosses", (_params(kinds),)),
@@ -74,10 +79,13 @@ def _answer(
         )
     if watched.processes > 1:
         notes.append(f"{watched.processes} processes loaded libteec's watcher; all are in it.")
-    codes = Counter(f"0x{call.result:08x}" for call in watched.calls if call.result)
-    if codes:
-        worst = ", ".join(f"{code} {count} times" for code, count in codes.most_common(4))
-        notes.append(f"{fmt.plural(codes.total(), 'call')} failed: {worst}.")
+    failed = [call for call in watched.calls if call.result and call.result != SHORT_BUFFER]
+    if failed:
+        notes.append(f"{fmt.plural(len(failed), 'call')} failed: see below.")
+    asked = sum(call.result == SHORT_BUFFER for call in watched.calls)
+    if asked:
+        only = "only asked for a size (TEE_ERROR_SHORT_BUFFER), which is no failure"
+        notes.append(f"{fmt.plural(asked, 'call')} {only}.")
     nameless = sorted({call.ta for call in watched.calls if call.ta} - set(names.tas))
     if nameless:
         notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")
@@ -107,13 +115,51 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
     mine = _by_call(ran)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))
-    elsewhere = sum(leg.complete for leg in ran.legs) - inside
+    known = {id(leg) for legs in mine.values() for leg in legs}
+    others = Counter(leg.program for leg in ran.legs if leg.complete and id(leg) not in known)
+    memory = sum(leg.complete for legs in mine.values() for leg in legs) - inside
     apart = ", as many" if inside == len(sessions) else f": {inside - len(sessions):+d}"
+    params = (param for call in sessions for param in call.params if param.size)
+    temporary = sum(param.kind.startswith("temporary") for param in params)
+    if temporary and inside != len(sessions):
+        buffers = fmt.plural(temporary, "temporary buffer")
+        apart += f" ({buffers}: libteec registers each for the call, and releases it behind it)"
+    more = [f"{memory} in calls for shared memory"] * bool(memory)
+    more += [f"{count} by {program}" for program, count in others.most_common(4)]
     return (
         f"The kernel's tracepoints count {fmt.plural(inside, 'complete call')} within the "
-        f"{len(sessions)} calls of sessions{apart}; {elsewhere} more are shared memory's and "
-        "others'."
+        f"{len(sessions)} calls of sessions{apart}; besides {', '.join(more) or 'none'}."
     ) + (f" {ran.overrun} events found no room." if ran.overrun else "")
+
+
+def _failed(ran: Ran, names: Names, elfs: Mapping[str, Elf] | None) -> Iterator[page.Block]:
+    """Yields a table of the results other than success, by TA and command, and how TAs died."""
+    results = Counter[tuple[str, str, str]]()
+    dead = set[tuple[int, int]]()
+    for call in ran.watched.calls:
+        if call.result in (0, SHORT_BUFFER):
+            continue
+        what = result(call.result)
+        if call.result == TARGET_DEAD:
+            before = call.session and (call.process, call.session) in dead
+            what += ": the TA had ended before" if before else ": it ended the TA"
+            dead.add((call.process, call.session))
+        results[name_of(call, names), what, origin(call.origin)] += 1
+    if results:
+        rows = [(*row, fmt.count(count)) for row, count in results.most_common()]
+        yield page.Table((*page.left("call", "result", "said by"), *page.right("times")), rows)
+    stacks = Counter((d.ta, d.why, d.frames(elfs or {})) for d in ran.deaths)
+    lines = [
+        f"{names.ta(ta)}, {fmt.plural(count, 'time')}: {why}{stack and ', in '}{stack}"
+        for (ta, why, stack), count in stacks.most_common(8)
+    ]
+    if lines:
+        yield page.Paragraph(("How TAs ended, by the secure console (innermost function first):",))
+        yield page.Bullets(tuple((line,) for line in lines))
+    elif dead:
+        yield page.Paragraph(
+            ("Why a TA ended stands on the secure console, which isn't read here.",)
+        )
 
 
 def _by_call(ran: Ran) -> dict[TeeCall, list[Leg]]:
@@ -224,8 +270,8 @@ def timeline(ran: Ran, names: Names) -> str:
     for call in ran.watched.calls:
         params = [f"{p.kind} {p.size}" if p.size is not None else p.kind for p in call.params]
         place, span = (call.process, call.thread), (call.begin, call.ns)
-        result = f"0x{call.result:08x}"
-        add(name_of(call, names), call.function, place, span, result=result, parameters=params)
+        what = result(call.result) if call.result else "TEE_SUCCESS"
+        add(name_of(call, names), call.function, place, span, result=what, parameters=params)
     for leg in ran.legs or ():
         name = "secure world" if leg.complete else f"until an RPC: {leg.rpc}"
         process = next((c.process for c in ran.watched.calls if c.thread == leg.thread), 0)

@@ -2,6 +2,7 @@
 """Reads a program's calls into the TEE from the file that host/src/watch/watch.c writes (format:
 host/include/watch_record.h). Pure, except for reading the file."""
 
+import re
 import statistics
 import uuid
 from collections import defaultdict
@@ -14,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from teemark.base.errors import DataError
+from teemark.base.harmless import harmless
 from teemark.trace.names import Names
 
 Function = Literal["open", "close", "invoke", "register", "allocate", "release", "call"]
@@ -64,6 +66,7 @@ class TeeCall:
     window: int | None  # number of its window, if that was kept
     printed: int
     session: int  # Number of the session that the call belongs to; 0: none
+    origin: int = 0  # Who gave the result: libteec's return origin
 
     @property
     def ns(self) -> int:
@@ -140,6 +143,8 @@ def read(file: Path) -> WatchedCalls:
     if HEAD.itemsize + min(made, room) * CALL.itemsize > len(data):
         raise DataError(f"{file}: its end is missing")
     rows = np.frombuffer(data, CALL, min(made, room), HEAD.itemsize)
+    if (rows["function"] >= len(FUNCTIONS)).any() or (rows["end"] > _LATEST).any():
+        raise DataError(f"{file}: has calls of no kind that is known")
     calls = _calls(rows[rows["end"] > 0])
     return WatchedCalls(calls, made - len(calls), int(head["processes"]), int(head["own"]))
 
@@ -177,7 +182,8 @@ def _calls(rows: Any) -> tuple[TeeCall, ...]:
     return tuple(calls)
 
 
-_NUMBERS = ("command", "begin", "end", "caller", "size", "result", "printed")
+_LATEST = 1 << 62  # ns since the board booted
+_NUMBERS = ("command", "begin", "end", "caller", "size", "result", "printed", "origin")
 
 
 def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tuple[Param, ...]:
@@ -193,16 +199,19 @@ def _params(row: Any, process: int, memory: Mapping[tuple[int, int], str]) -> tu
     return tuple(params)
 
 
+_MAPPED = re.compile(
+    r"^([\da-f]{1,16})-([\da-f]{1,16}) ..x. ([\da-f]{1,16}) [\da-f]+:[\da-f]+ +\d+ +(/.*)$", re.M
+)
+
+
 class Maps:
     """A process's /proc/PID/maps, to find the file that an address belongs to."""
 
     def __init__(self, text: str) -> None:
-        self._parts: list[tuple[int, int, int, str]] = []
-        for line in text.splitlines():
-            words = line.split(maxsplit=5)
-            if len(words) == 6 and "x" in words[1] and words[5].startswith("/"):
-                first, _, end = words[0].partition("-")
-                self._parts.append((int(first, 16), int(end, 16), int(words[2], 16), words[5]))
+        self._parts = [
+            (int(first, 16), int(end, 16), int(offset, 16), file)
+            for first, end, offset, file in _MAPPED.findall(harmless(text))
+        ]
 
     @property
     def files(self) -> list[str]:

@@ -8,12 +8,16 @@ import tomllib
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from teemark.base.errors import UsageMistake
 from teemark.base.harmless import harmless, harmless_line
 
 KNOWN = Path(__file__).with_name("names.toml")
+
+SHORT_BUFFER, TARGET_DEAD = 0xFFFF0010, 0xFFFF3024
+_ORIGINS = ("unknown origin", "client API", "communication", "TEE", "trusted application")
 
 _UUID = re.compile(
     r"#define\s+(\w+?)_?UUID\w*\s*\\?\s*\{\s*(0x[0-9a-f]+)\s*,\s*(0x[0-9a-f]+)\s*,\s*"
@@ -36,6 +40,22 @@ class Names:
     def command(self, ta: str, number: int) -> str:
         name = self.commands.get((ta, number))
         return name if name is not None else f"command {number}"
+
+
+@cache
+def _results() -> dict[int, str]:
+    text = Path(__file__).with_name("results.toml").read_text(encoding="ascii")
+    return {int(code, 16): name for code, name in tomllib.loads(text).items()}
+
+
+def result(code: int) -> str:
+    """Returns the name of a TEE_Result; its number if it has no name."""
+    return _results().get(code, f"0x{code:08x}")
+
+
+def origin(number: int) -> str:
+    """Returns who gave a result, by libteec's return origin."""
+    return _ORIGINS[number if number < len(_ORIGINS) else 0]
 
 
 def read(files: Iterable[Path]) -> Names:
