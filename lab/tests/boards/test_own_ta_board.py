@@ -76,9 +76,9 @@ def test_from_nothing_to_a_report_in_two_commands(
     out = tmp_path / "run"
     assert cli.run(["run", "--board", "qemu-v8", "--ta", str(folder), "-o", str(out)]) == 0
     run = reader.read(out)
-    assert [case.case.case for case in run.sound] == [case.key for case in plan.cases]
-    assert {case.case.ta for case in run.sound} == {None, plan.ta}
-    assert [case.case.unchecked for case in run.sound][-1] == ("p1",)
+    assert [case.key for case in run.sound] == [case.key for case in plan.cases]
+    assert {case.record.ta for case in run.sound} == {None, plan.ta}
+    assert [case.record.unchecked for case in run.sound][-1] == ("p1",)
     report = (out / "report.md").read_text()
     assert "## Calls of your Trusted Application" in report
     assert "copy, call" in report
@@ -108,8 +108,8 @@ def test_hello_world_and_what_goes_wrong(
     arguments = ["--ta", str(HELLO), "--plan", str(file), "-o", str(out)]
     assert cli.run(["run", "--board", "qemu-v8", *arguments]) == 1
     run = reader.read(out)
-    assert [case.case.algorithm for case in run.sound] == ["right"]
-    assert not [case for case in run.cases.values() if case.case.algorithm != "right"]
+    assert [case.record.algorithm for case in run.sound] == ["right"]
+    assert not [case for case in run.cases.values() if case.record.algorithm != "right"]
     said = {fail.case.split("/")[1]: fail for fail in run.fails}
     assert list(said) == ["wrong", "unknown", "panics", "types"]
     assert said["wrong"].reason == "command 0: value a of p0 is 42, not 43"
@@ -140,7 +140,7 @@ def test_a_ta_of_xtests_that_is_there(qemu_v8: VirtualBoard, tmp_path: Path) -> 
         folder = tmp_path / kind
         folder.mkdir()
         run = measured(qemu_v8, text.replace("KIND", kind), folder)
-        assert [case.case.bytes for case in run.sound] == [1, 64, 4096, 65536], run.fails
+        assert [case.record.bytes for case in run.sound] == [1, 64, 4096, 65536], run.fails
 
 
 def test_a_ta_that_was_there_is_back_afterwards(qemu_v8: VirtualBoard, tmp_path: Path) -> None:

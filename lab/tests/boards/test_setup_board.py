@@ -84,7 +84,7 @@ def test_a_run_without_the_tas_is_no_success(signed_by_another: Path, tmp_path: 
     assert said in done.stderr
     run = reader.read(out)
     assert {skip.code for skip in run.skips} == {"ta-rejected"}
-    assert {case.case.backend for case in run.sound} == {"empty", "c", "openssl"}
+    assert {case.record.backend for case in run.sound} == {"empty", "c", "openssl"}
     report = (out / "report.md").read_text().splitlines()
     assert "TEE couldn't be used" in report[2]
 

@@ -121,7 +121,7 @@ def _measured(
     assert set(skips) <= animal.skips | zoo.ALWAYS
     assert not animal.skips or set(skips) & animal.skips
     if not animal.tee:
-        worlds = {case.case.backend.partition(":")[0] for case in run.cases.values()}
+        worlds = {case.record.backend.partition(":")[0] for case in run.cases.values()}
         assert worlds <= NORMAL_WORLD | ({"tee"} if animal.skips == zoo.LOCKED else set())
     assert (tmp_path / "run/report.html").exists()
     told = _words(len(run.sound), "case") + "".join(
@@ -225,7 +225,7 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
             assert inside >= OTHERS
             assert len(inside - OTHERS) == 6  # by PKCS #11
             assert {leg.case for leg in run.legs if not leg.reason} >= SESSIONLESS
-            assert any(one.case.layers for one in run.sound)
+            assert any(one.record.layers for one in run.sound)
             assert (tmp_path / "locked/report.html").exists()
 
             to = f"{tmp_path}/quick"
@@ -234,7 +234,7 @@ def test_a_tee_that_takes_nobodys_tas_gives_the_way_into_it(
             run = reader.read(tmp_path / "quick")
             rejected = [skip for skip in run.skips if skip.code == "ta-rejected"]
             assert {skip.code for skip in run.skips} <= {"ta-rejected", "unsupported-algorithm"}
-            measured = {case.case.case for case in run.sound}
+            measured = {case.key for case in run.sound}
             assert measured & SESSIONLESS == {"invoke/refused/tee/none"}
             assert f"add {len(rejected)} cases (tee, ta-c, ta-ce)" in err
             assert "for the vendor to sign, in " in err

@@ -77,7 +77,7 @@ def test_what_was_measured_is_a_run_that_reports_read(
     data = read(found, monkeypatch, tmp_path)
     assert data.as_asked
     assert {key: tuple(s.ns for s in case.samples) for key, case in data.cases.items()} == found
-    assert {case.case.bytes for case in data.cases.values()} == {64}
+    assert {case.record.bytes for case in data.cases.values()} == {64}
     assert "latency-2-qos1" in run_page.make([data], [None]).html
     assert data.unverified == 0
 

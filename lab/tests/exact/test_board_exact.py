@@ -284,7 +284,7 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
     assert list(built.counted) == keys
     call = statistics.median(run.cases[empty].times()[0])
     for counted in built.counted.values():
-        assert run.cases[counted.key].case.ta_counter is True
+        assert run.cases[counted.key].record.ta_counter is True
         assert counted.deviation is not None
         assert abs(counted.deviation) < 0.001 < TOLERANCE, counted
         assert counted.answer == "yes"

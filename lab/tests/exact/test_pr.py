@@ -138,10 +138,10 @@ def traced(memset: int, setting: str = "y", key: str = EMPTY) -> TracedRun:
         (Node(-1, 0, 1000, 1), Node(0, 1, memset, 3)),
     )  # fmt: skip
     run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
-    assert run.run is not None
+    assert run.header is not None
     core = Firmware(name="OP-TEE", sha256="0", configuration={"CFG_X": setting})
-    header = msgspec.structs.replace(run.run, firmware=(core,))
-    return TracedRun(replace(run, run=header), Trace(SCHEMA, "an OP-TEE", (case,)))
+    header = msgspec.structs.replace(run.header, firmware=(core,))
+    return TracedRun(replace(run, header=header), Trace(SCHEMA, "an OP-TEE", (case,)))
 
 
 def comment(base: TracedRun, head: TracedRun, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:

@@ -170,7 +170,7 @@ BMF = {  # as Bencher publishes it (bencher.dev/bmf.json)
 def test_bmf_is_what_bencher_takes(run: RunData) -> None:
     document = json.loads(bmf.render(run))
     jsonschema.validate(document, BMF)
-    assert set(document) == {case.case.case for case in run.sound}
+    assert set(document) == {case.key for case in run.sound}
     latency = document[KEY]["latency"]
     assert latency["lower_value"] < latency["value"] < latency["upper_value"]
     exact = json.loads(bmf.render(EXACT))[KEY]["instructions"]
@@ -179,7 +179,7 @@ def test_bmf_is_what_bencher_takes(run: RunData) -> None:
 
 def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
     entries = json.loads(github_action_benchmark.render(run))
-    assert {entry["name"] for entry in entries} == {case.case.case for case in run.sound}
+    assert {entry["name"] for entry in entries} == {case.key for case in run.sound}
     for entry in entries:
         kinds = {key: type(value) for key, value in entry.items()}
         assert kinds == {"name": str, "unit": str, "value": float, "range": str, "extra": str}
@@ -190,11 +190,11 @@ def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
     assert not any("range" in entry for entry in exact)
 
 
-assert EXACT.run is not None
+assert EXACT.header is not None
 ORIGIN = replace(
     EXACT,
-    run=msgspec.structs.replace(
-        EXACT.run,
+    header=msgspec.structs.replace(
+        EXACT.header,
         commit=Commit(hash="8d41e07" + "0" * 33, branch="main"),
         labels={"compiler": 'gcc "12"'},
     ),
@@ -242,8 +242,8 @@ def parsed(text: str) -> list[Metric]:
 
 
 def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
-    assert run.run is not None
-    odd = replace(run, run=msgspec.structs.replace(run.run, board='a "b" \\ c'))
+    assert run.header is not None
+    odd = replace(run, header=msgspec.structs.replace(run.header, board='a "b" \\ c'))
     families = {family.name: family for family in parsed(openmetrics.render(odd))}
     assert set(families) == {
         "teemark_run_info",

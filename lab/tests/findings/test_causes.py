@@ -377,7 +377,7 @@ def test_rpcs_that_grow_with_the_blocks(
     run = run_with({key: 1e6 + 1e5 * i for i, key in enumerate(BLOCKS)})
     cases = {
         key: replace(
-            run.cases[key], case=msgspec.structs.replace(run.cases[key].case, rpcs_per_call=n)
+            run.cases[key], record=msgspec.structs.replace(run.cases[key].record, rpcs_per_call=n)
         )
         for key, n in zip(BLOCKS, rpcs, strict=True)
     }
@@ -413,8 +413,8 @@ def test_first_calls_that_are_cold(first: float, status: str) -> None:
 
 
 def on_silicon(run: RunData) -> RunData:
-    assert run.run is not None
-    real = replace(run, run=msgspec.structs.replace(run.run, emulated=False))
+    assert run.header is not None
+    real = replace(run, header=msgspec.structs.replace(run.header, emulated=False))
     return with_machine(real, "board", emulated=False)
 
 
@@ -471,11 +471,11 @@ def test_causes_are_ranked_by_what_they_cost() -> None:
 
 def test_an_emulated_board_says_so() -> None:
     run = made({EMPTY: 50e3})
-    assert run.run is not None
+    assert run.header is not None
     assert found(run)["emulated"].status == "found"
-    real = replace(run, run=msgspec.structs.replace(run.run, emulated=False))
+    real = replace(run, header=msgspec.structs.replace(run.header, emulated=False))
     assert found(real)["emulated"].status == "ruled out"
-    assert found(replace(run, run=None))["emulated"].status == "not checked"
+    assert found(replace(run, header=None))["emulated"].status == "not checked"
 
 
 def with_cpu(

@@ -445,9 +445,9 @@ def test_the_terminal_shows_the_dearest_causes(capsys: pytest.CaptureFixture[str
 
 def test_runs_without_a_commit_are_named_by_their_labels() -> None:
     run = run_with({"invoke/none/tee/none": 57_000})
-    assert run.run is not None
+    assert run.header is not None
     labelled = [
-        replace(run, run=structs.replace(run.run, labels={"build": build}))
+        replace(run, header=structs.replace(run.header, labels={"build": build}))
         for build in ("base", "slower")
     ]
     assert pair_names(*labelled) == ("build=base", "build=slower")

@@ -488,7 +488,7 @@ def test_starts_are_what_decides_between_starts() -> None:
     shifts = (1.0, 1.08, 0.93, 1.02)
 
     def started(measured: reader.MeasuredCase) -> reader.MeasuredCase:
-        factors = shifts if measured.case.backend == "c" else (1.0,) * 4
+        factors = shifts if measured.record.backend == "c" else (1.0,) * 4
         samples = tuple(
             tuple(msgspec.structs.replace(s, ns=int(s.ns * factor)) for s in measured.samples)
             for factor in factors

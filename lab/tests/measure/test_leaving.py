@@ -112,7 +112,7 @@ def check_what_is_left(folder: Path) -> str:
         return "nothing"
     data = reader.read(run)
     assert data.end is not None
-    asked = {case.case.case: case.case.samples for case in data.cases.values()}
+    asked = {case.key: case.record.samples for case in data.cases.values()}
     whole = all(len(case.samples) == asked[key] for key, case in data.cases.items())
     assert data.incomplete or (len(data.cases) == 6 and whole)
     return data.incomplete or "whole"

@@ -165,8 +165,8 @@ def test_quiet_board_is_asked_afterwards(board: FakeBoard, tmp_path: Path) -> No
     assert outcome.error is None
     assert watcher.was_quiet
     run = reader.read(outcome.file)
-    assert run.run is not None
-    assert run.run.icount
+    assert run.header is not None
+    assert run.header.icount
     assert run.incomplete is None
     assert (board.programs / "cases").read_text() == "invoke/none/tee/none samples=12\n"
 

@@ -78,7 +78,7 @@ def of(key: str, found: tuple[Difference, ...]) -> Difference:
 def test_a_run_is_as_it_is() -> None:
     found = compare(run(), run()).pairs
     assert {one.case for one in found} == set(run().cases)
-    assert len(found) == sum(len(case.case.repeat) for case in run().cases.values())
+    assert len(found) == sum(len(case.record.repeat) for case in run().cases.values())
     assert all(one.added == 0 and one.verdict == "same" and one.reason is None for one in found)
     assert compare(run(), run()).lost == compare(run(), run()).new == ()
 

@@ -239,8 +239,8 @@ def test_storage_pays_rpcs() -> None:
     cases = {
         key: replace(
             measured,
-            case=msgspec.structs.replace(
-                measured.case, rpcs_per_call=rpcs[measured.case.bytes or 0]
+            record=msgspec.structs.replace(
+                measured.record, rpcs_per_call=rpcs[measured.record.bytes or 0]
             ),
         )
         for key, measured in run.cases.items()

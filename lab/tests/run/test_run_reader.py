@@ -22,8 +22,8 @@ def lines() -> list[bytes]:
 def test_whole_run(lines: list[bytes]) -> None:
     run = reader.parse(lines, file="run.ndjson")
     assert run.incomplete is None
-    assert run.run is not None
-    assert run.run.board == "synthetic"
+    assert run.header is not None
+    assert run.header.board == "synthetic"
     assert run.end is not None
     samples = sum(len(case.samples) for case in run.cases.values())
     assert samples == sum(b'"type": "sample"' in line for line in lines)
@@ -35,7 +35,7 @@ def test_whole_run(lines: list[bytes]) -> None:
 def test_without_the_run_record(lines: list[bytes]) -> None:
     """The output of teebench alone is a run, too."""
     run = reader.parse(lines[1:], file="x")
-    assert run.run is None
+    assert run.header is None
     assert run.incomplete is None
 
 
@@ -145,7 +145,7 @@ def test_failed_cases_are_not_computed_with(lines: list[bytes]) -> None:
     fail = json.dumps({"type": "fail", "case": key, "reason": "wrong digest"}).encode() + b"\n"
     run = reader.parse([*lines[:-1], fail, lines[-1]], file="x")
     assert key in run.cases
-    assert key not in {case.case.case for case in run.sound}
+    assert key not in {case.key for case in run.sound}
 
 
 def _parse_or_named_error(text: bytes) -> reader.RunData | None:
@@ -204,7 +204,7 @@ def test_starts_are_kept_apart_and_their_samples_counted_through() -> None:
     each = sum(b'"client-clock"' in line for line in lines) // 3
     assert [len(start.seqs) for start in run.starts] == [each] * 3
     for case in run.cases.values():
-        assert [len(start) for start in case.starts] == [6 * len(case.case.repeat)] * 3
+        assert [len(start) for start in case.starts] == [6 * len(case.record.repeat)] * 3
         assert case.samples == tuple(sample for start in case.starts for sample in start)
         for samples, start in zip(case.starts, run.starts, strict=True):
             assert all(sample.seq in start.seqs for sample in samples)

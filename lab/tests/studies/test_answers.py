@@ -155,8 +155,8 @@ def run(document: str, change: Change | None = None, leave_out: str = "#") -> Ru
         else:
             cases[key] = scattered(case_ns(key) * factor, spread, 20, seed)
     made = run_of(cases, plan=document, reports=reports)
-    assert made.run is not None
-    return replace(made, run=msgspec.structs.replace(made.run, emulated=False))
+    assert made.header is not None
+    return replace(made, header=msgspec.structs.replace(made.header, emulated=False))
 
 
 def answer(document: str, key: str, made: RunData) -> Finding:
@@ -331,8 +331,8 @@ def test_answers_stand_in_the_report_before_all_else() -> None:
 def test_what_could_not_be_answered_stands_together_by_its_reason() -> None:
     """Most conclusions have one reason on an emulated board: it is said once."""
     made = run(HASH)
-    assert made.run is not None
-    about = subject(replace(made, run=msgspec.structs.replace(made.run, emulated=True)))
+    assert made.header is not None
+    about = subject(replace(made, header=msgspec.structs.replace(made.header, emulated=True)))
     section = headline([about])
     assert section is not None
     folds = [one for one in section.blocks if isinstance(one, Fold)]
@@ -421,8 +421,8 @@ def test_an_answer_names_the_document_its_figure_and_ours_with_the_ratio() -> No
 
 def test_what_an_emulated_board_cannot_give_is_not_answered() -> None:
     made = run("mqtt-tz-blocks")
-    assert made.run is not None
-    emulated = replace(made, run=msgspec.structs.replace(made.run, emulated=True))
+    assert made.header is not None
+    emulated = replace(made, header=msgspec.structs.replace(made.header, emulated=True))
     for said in answers(subject(emulated)):
         assert (said.status, said.remedy) == ("not checked", "")
         assert said.evidence.startswith("An emulated board can't give it")
@@ -492,8 +492,10 @@ def test_what_waits_on_a_board_that_counts_is_no_answer() -> None:
     change = Change("storage/create/tee-ree-fs/7000", 1, 0.2)
     for spread, status in ((change, "undecided"), (replace(change, spread=0.0), "found")):
         made = run("mqtt-tz-blocks", spread)
-        assert made.run is not None
-        counts = replace(made, run=msgspec.structs.replace(made.run, emulated=True, icount=True))
+        assert made.header is not None
+        counts = replace(
+            made, header=msgspec.structs.replace(made.header, emulated=True, icount=True)
+        )
         said = answer("mqtt-tz-blocks", "secure-storage", counts)
         assert said.status == status, said
         assert ("This board counts instructions" in said.evidence) == (status == "undecided")

@@ -260,8 +260,8 @@ def row(table: Table, name: str) -> dict[str, str]:
 
 def test_other_plans_have_no_such_section() -> None:
     run = made_up("rpi3-small-messages")
-    assert run.run is not None
-    quick = replace(run, run=msgspec.structs.replace(run.run, plan="quick"))
+    assert run.header is not None
+    quick = replace(run, header=msgspec.structs.replace(run.header, plan="quick"))
     assert seed_tables(subjects([quick])) is None
 
 
@@ -285,7 +285,7 @@ class Asking(Lookup):
 
 def empty_run(name: str) -> Subject:
     run = made_up(name)
-    bare = RunData(file="f", machine=run.machine, run=run.run)
+    bare = RunData(file="f", machine=run.machine, header=run.header)
     return subjects([bare])[0]
 
 
@@ -657,7 +657,7 @@ def test_a_declaration_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_incomplete_run_says_so() -> None:
     run = made_up("mqtt-tz-blocks")
-    cut = RunData(file="f", machine=run.machine, run=run.run, incomplete="cut off")
+    cut = RunData(file="f", machine=run.machine, header=run.header, incomplete="cut off")
     lookup = Lookup(subjects([cut])[0])
     assert str(lookup.absent("a/b/c/d")) == "the run is incomplete: cut off"
 

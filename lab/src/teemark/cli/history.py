@@ -87,8 +87,8 @@ def command(
     remark = _remark(runs, lines)
     _show(runs, lines, remark, everything=everything)
     if output is not None:
-        assert runs[0].run is not None
-        title = f"{runs[0].run.plan} on {runs[0].name}, over time"
+        assert runs[0].header is not None
+        title = f"{runs[0].header.plan} on {runs[0].name}, over time"
         write_whole(output, history_page.render(title, runs, lines, remark))
         click.echo(f"page: {output}")
     return 0
@@ -128,7 +128,7 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
             say(f"teemark: left out: {error.message}")
         else:
             runs.append(run)
-    kinds = sorted({(run.run.board, run.run.plan) for run in runs if run.run is not None})
+    kinds = sorted({(run.header.board, run.header.plan) for run in runs if run.header is not None})
     if len(kinds) > 1:
         plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(

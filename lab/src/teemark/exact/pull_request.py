@@ -114,7 +114,7 @@ def _verdicts(traced: Sequence[TracedRun], cells: Mapping[str, Cell]) -> dict[st
 
 
 def _core(build: TracedRun) -> Firmware:
-    images = build.run.run.firmware if build.run.run is not None else ()
+    images = build.run.header.firmware if build.run.header is not None else ()
     return next((image for image in images if image.name == "OP-TEE"), Firmware(name="", sha256=""))
 
 

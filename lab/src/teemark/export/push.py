@@ -26,9 +26,9 @@ def to_bencher(text: str, run: RunData, address: str) -> None:
     the board's name. Only that server gets BENCHER_API_KEY. Raises UsageMistake if no project is
     named, DataError if the server can't be reached or refuses the text."""
     server, _, project = address.rstrip("/").rpartition("/")
-    if server.endswith("/") or run.run is None:
+    if server.endswith("/") or run.header is None:
         raise UsageMistake(f"{address} names no project", hint="--push https://HOST/PROJECT")
-    when = run.run.started
+    when = run.header.started
     body = {"project": project, "testbed": run.name, "start_time": when, "end_time": when}
     names = {"commit": "hash", "branch": "branch"}
     body |= {names[key]: value for key, value in run.origin.items() if key in names}

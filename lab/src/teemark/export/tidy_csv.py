@@ -40,15 +40,19 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
     an unknown value."""
     unknown: dict[str, Any] = dict.fromkeys(COLUMNS)
     of_run = unknown | {"board": run.name, "plan": run.plan or None, "unit": run.unit} | run.origin
-    if run.run is not None:
-        of_run["emulated"] = int(run.run.emulated)
+    if run.header is not None:
+        of_run["emulated"] = int(run.header.emulated)
     counted = {
         (key, sample.seq): sample.ns
         for key, measured in run.cases.items()
         for sample in measured.ta_samples
     }
     taken = sorted(
-        ((sample, measured.case) for measured in run.cases.values() for sample in measured.samples),
+        (
+            (sample, measured.record)
+            for measured in run.cases.values()
+            for sample in measured.samples
+        ),
         key=lambda pair: pair[0].seq,
     )
     for sample, case in taken:

@@ -189,7 +189,9 @@ def post_quantum(ground: Ground) -> Finding | None:
 def says_and_does(ground: Ground) -> Finding | None:
     """Compares the algorithms that the TEE says it has with those that worked."""
     run = ground.run
-    denied = {measured.work.algorithm for measured in run.sound if measured.case.tee_says is False}
+    denied = {
+        measured.work.algorithm for measured in run.sound if measured.record.tee_says is False
+    }
     ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}
     if not denied and not ended:
         return None
@@ -213,9 +215,11 @@ def says_and_does(ground: Ground) -> Finding | None:
 def pkcs11_memory(ground: Ground) -> Finding | None:
     """Finds a PKCS #11 library that shares memory anew in each call; names the worst call."""
     shares = {
-        case.work: case.case.layers.memory_ns / case.case.layers.total_ns
+        case.work: case.record.layers.memory_ns / case.record.layers.total_ns
         for case in ground.run.sound
-        if case.case.layers is not None and case.case.layers.invokes and case.case.layers.total_ns
+        if case.record.layers is not None
+        and case.record.layers.invokes
+        and case.record.layers.total_ns
     }
     if not shares:
         return None

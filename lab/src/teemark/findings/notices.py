@@ -68,7 +68,7 @@ def lacking(run: RunData) -> str:
 
 
 def _of(number: int, run: RunData) -> str:
-    asked = len(run.run.asked or ()) or run.run.cases if run.run is not None else 0
+    asked = len(run.header.asked or ()) or run.header.cases if run.header is not None else 0
     return f"{number} of {fmt.plural(asked, 'case')}" if asked else fmt.plural(number, "case")
 
 

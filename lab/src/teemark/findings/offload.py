@@ -93,9 +93,9 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
     return tuple(
         _Case(run, models, measured, stats, reference).judged()
         for measured in run.sound
-        if (measured.case.watched is not None or measured.case.watched_reason is not None)
-        and measured.case.bytes is not None
-        and (stats := models.case(measured.case.case)) is not None
+        if (measured.record.watched is not None or measured.record.watched_reason is not None)
+        and measured.record.bytes is not None
+        and (stats := models.case(measured.key)) is not None
     )
 
 
@@ -149,7 +149,7 @@ def _rate(watched: Watched | None) -> float | None:
 
 
 def _driver(measured: MeasuredCase) -> str | None:
-    return measured.case.kernel_driver.name if measured.case.kernel_driver else None
+    return measured.record.kernel_driver.name if measured.record.kernel_driver else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class _Case:
 
     @property
     def device_took_part(self) -> bool:
-        return (_rate(self.measured.case.watched) or 0.0) >= SOME_CALLS
+        return (_rate(self.measured.record.watched) or 0.0) >= SOME_CALLS
 
     @property
     def share(self) -> float | None:
@@ -187,7 +187,7 @@ class _Case:
         return min(cpu / elapsed, 1.0) if elapsed > 0 else None
 
     def interrupts(self) -> Evidence:
-        watched = self.measured.case.watched
+        watched = self.measured.record.watched
         if watched is None:
             return Evidence("interrupts weren't counted")
         calls = fmt.plural(watched.calls, "call")
@@ -210,7 +210,7 @@ class _Case:
         return Evidence(text, ("accelerator",) if share <= RESTED else busy)
 
     def threads(self) -> Evidence | None:
-        watched = self.measured.case.watched
+        watched = self.measured.record.watched
         if watched is None or watched.others_ns is None or not self.device_took_part:
             return None
         text = (
@@ -222,7 +222,7 @@ class _Case:
 
     def identity(self) -> Evidence | None:
         """Returns the driver as evidence: it shows what its device can do, not that it worked."""
-        driver, row, size = _driver(self.measured), self.row, self.measured.case.bytes
+        driver, row, size = _driver(self.measured), self.row, self.measured.record.bytes
         if driver is None:
             return None
         if row is None:
@@ -239,10 +239,10 @@ class _Case:
         """Says from which size on the device takes part; the driver falls back below it."""
         mine = self.measured.curve
         at = [
-            (case.case.bytes, (_rate(case.case.watched) or 0.0) >= EACH_CALL)
+            (case.record.bytes, (_rate(case.record.watched) or 0.0) >= EACH_CALL)
             for case in self.run.sound
             if mine is not None and case.curve == mine and self.like(case)
-            if case.case.watched is not None and case.case.bytes is not None
+            if case.record.watched is not None and case.record.bytes is not None
         ]
         device = [size for size, took_part in at if took_part]
         without = [size for size, took_part in at if not took_part]
@@ -256,15 +256,15 @@ class _Case:
 
     def like(self, case: MeasuredCase) -> bool:
         """Returns true if the other case has the same algorithm and backend."""
-        mine = self.measured.case
-        return (case.case.algorithm, case.case.backend) == (mine.algorithm, mine.backend)
+        mine = self.measured.record
+        return (case.record.algorithm, case.record.backend) == (mine.algorithm, mine.backend)
 
     def cycles(self) -> Evidence | None:
         """Compares CPU cycles a byte with published figures for the core."""
         core, clock, size = _core(self.run), ghz(self.run), self.stats.bytes or 0
         if not core or clock is None or self.stats.cpu is None or size < BULK:
             return None
-        published = self.reference.cycles_for(core, self.measured.case.algorithm)
+        published = self.reference.cycles_for(core, self.measured.record.algorithm)
         software = [row for row in published if row.implementation not in ("ce", "sha-ni")]
         byte = self.stats.cpu.scaled(clock / size)
         if not software or byte.interval is None:
@@ -284,11 +284,11 @@ class _Case:
         """Compares with OpenSSL without the CPU's instructions, by the longest message."""
         mine = self.measured.curve
         for case in (self.measured, *self.run.sound):
-            curve, masked = case.curve, case.case.masked
+            curve, masked = case.curve, case.record.masked
             if masked is None or not self.like(case) or (mine and curve and mine != curve):
                 continue
             hidden, plain = (
-                estimate([list(map(float, ns))], f"{case.case.case} {how}", exact=self.run.icount)
+                estimate([list(map(float, ns))], f"{case.key} {how}", exact=self.run.icount)
                 for how, ns in (("masked", masked.masked_ns), ("plain", masked.plain_ns))
             )
             ratio = hidden / plain
@@ -302,7 +302,7 @@ class _Case:
             text = f"with {masked.variable}={masked.value} it takes {fmt.factor(ratio.value)} "
             text += "the time"
             if case is not self.measured:
-                text += f", at {fmt.size(case.case.bytes or 0)}"
+                text += f", at {fmt.size(case.record.bytes or 0)}"
             return Evidence(text, speaks, proof=bool(speaks))
         return None
 
@@ -310,7 +310,7 @@ class _Case:
         """Compares with the kernel's own C code, which the same run bound by its name."""
         mine = self.measured.work
         for case in self.run.sound:
-            name, theirs = _driver(case) or "", self.models.case(case.case.case)
+            name, theirs = _driver(case) or "", self.models.case(case.key)
             generic = name.endswith("-generic") or "-generic)" in name
             same = replace(case.work, backend=mine.backend) == mine
             if not generic or not same or name == _driver(self.measured) or theirs is None:
@@ -328,7 +328,7 @@ class _Case:
         """Weighs the evidence. Interrupts come first. A device without interrupts was polled if
         the CPU rested; otherwise its driver fell back to software. Without a device, the outcome is
         the one that all proofs and hints speak for."""
-        rate, share = _rate(self.measured.case.watched), self.share
+        rate, share = _rate(self.measured.record.watched), self.share
         excluded = any(part.proof and "accelerator" not in part.speaks_for for part in evidence)
         if rate is not None and rate >= EACH_CALL:
             # If no device worked on the calls, some other work raised the line.
@@ -354,7 +354,7 @@ KINDS = (
 def ghz(run: RunData) -> float | None:
     """Returns the CPUs' highest clock; None if it isn't known, or on an emulated machine."""
     clocks = run.machine.cpu.khz_max or ()
-    emulated = run.machine.board.emulated is not False or (run.run and run.run.emulated)
+    emulated = run.machine.board.emulated is not False or (run.header and run.header.emulated)
     if emulated or len(clocks) != 1 or not clocks[0].isdigit():
         return None
     return float(clocks[0]) / 1e6

@@ -26,7 +26,7 @@ def stored_objects(ground: Ground) -> Finding | None:
         ratio = stored.estimate / plain.estimate
         answer, size = above(ratio, 1.0), fmt.size(stored.bytes or 0)
         evidence = f"{ground.both(stored, plain)} (medians)."
-        rpcs = ground.run.cases[stored.key].case.rpcs_per_call
+        rpcs = ground.run.cases[stored.key].record.rpcs_per_call
         if rpcs:
             evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
         claim = (

@@ -249,7 +249,7 @@ def contention(ground: Ground) -> Finding:
         case
         for case in ground.run.sound
         if not case.work.row.served and case.work.by not in ("afalg", "hwrng")
-        if not case.case.rpcs_per_call
+        if not case.record.rpcs_per_call
     ]
     if not alone:
         return not_checked(key, f"calls that no other process serves, such as {EMPTY_CALL}")
@@ -257,7 +257,7 @@ def contention(ground: Ground) -> Finding:
     for case in alone:
         times = [(s.ns, s.waited_ns) for s in case.samples if s.runq_ns is not None]
         if times:
-            waits[case.case.case] = (sum(ns for ns, _ in times), sum(wait for _, wait in times))
+            waits[case.key] = (sum(ns for ns, _ in times), sum(wait for _, wait in times))
     total = sum(ns for ns, _ in waits.values())
     if not total:
         return not_checked(key, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
@@ -278,7 +278,7 @@ def contention(ground: Ground) -> Finding:
 
 def emulated(ground: Ground) -> Finding:
     key, run = "emulated", ground.run
-    by_board = run.run.emulated if run.run is not None else None
+    by_board = run.header.emulated if run.header is not None else None
     by_machine, by = run.machine.board.emulated, run.machine.board.emulated_told_by
     if by_board is None and by_machine is None:
         return not_checked(key, "a machine that says what it is")
@@ -318,9 +318,9 @@ def tee_defects(ground: Ground) -> Finding | None:
 def published_key(ground: Ground) -> Finding | None:
     """Finds a TEE that takes TAs signed with the published key; not on an emulated board."""
     run = ground.run
-    if run.run is None or not run.run.tas_signed_with_published_key or run.run.emulated:
+    if run.header is None or not run.header.tas_signed_with_published_key or run.header.emulated:
         return None
-    if not any(run.backend(measured.case.backend).secure for measured in run.sound):
+    if not any(run.backend(measured.record.backend).secure for measured in run.sound):
         return None
     return _doubt(
         "published-key",

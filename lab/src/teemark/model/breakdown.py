@@ -217,7 +217,7 @@ def _calls_back(sources: Sources, stats: CaseStats) -> Part:
             source += "; the wait for a CPU, which tee-supplicant has meanwhile, is in them"
             covers = ("run-queue",)
         return Part("rpcs", legs.served(sources.event, stats.estimate), source, covers=covers)
-    rpcs = sources.run.cases[stats.key].case.rpcs_per_call
+    rpcs = sources.run.cases[stats.key].record.rpcs_per_call
     cost = sources.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
     term = cost.fit.terms.get("rpc") if cost is not None and cost.fit.fits else None
     if rpcs is not None and (term is not None or rpcs == 0):

@@ -235,7 +235,7 @@ def obstacles(first: RunData, second: RunData) -> dict[str, str]:
         base, new = ("instructions" if run.icount else "time" for run in (first, second))
         why = f"BASE is measured in {base} and NEW in {new}: their ratio has no meaning"
         reasons[why] = "measure both on one board"
-    if first.run and second.run and first.plan != second.plan:
+    if first.header and second.header and first.plan != second.plan:
         why = f"BASE is a run of plan {first.plan} and NEW one of plan {second.plan}: what was "
         reasons[f"{why}measured beside a case may change it"] = "measure both with one plan"
     for run in (first, second):
@@ -301,10 +301,10 @@ def readings(run: RunData) -> dict[str, CaseReading]:
     so it counts as a start; its value is the time for its file without opening the TA's session."""
     measured = []
     for case in run.sound:
-        local = run.backend(case.case.backend).local
+        local = run.backend(case.record.backend).local
         world: World = "tee" if in_tee(run, case) else "program" if local else "kernel"
         for repeat in case.repeats:
-            size = None if case.case.bytes is None else case.case.bytes * repeat
+            size = None if case.record.bytes is None else case.record.bytes * repeat
             about = (repeat, case.work, size, world, case.loops(repeat), run.resolution)
             measured.append(CaseReading(case.key, case.times(repeat), *about))
     steps: dict[str, list[list[float]]] = {}

@@ -141,7 +141,7 @@ def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats,
 def in_tee(run: RunData, measured: MeasuredCase) -> bool:
     """Returns true if a TA does the work, by teebench's record of the backend or the case."""
     secure = run.backend(measured.work.backend).secure
-    return secure or measured.case.ta_counter is not None
+    return secure or measured.record.ta_counter is not None
 
 
 def costs_of(
@@ -173,7 +173,7 @@ def costs_of(
                 {"call": [1.0] * len(group)},
                 {"page": pages, "table": [float(size // PAGE_TABLE) for size in sizes]},
             )
-        rpcs = tuple(measured.case.rpcs_per_call for measured in group)
+        rpcs = tuple(measured.record.rpcs_per_call for measured in group)
         base, candidates = form.columns(sizes, rpcs)
         page = _page(form, way, made.values())
         apart = {"page": (page, pages)} if page is not None else {}

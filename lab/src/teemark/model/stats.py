@@ -454,7 +454,7 @@ USAGE_NS = 1000  # Resolution of the CPU time in a sample, ns
 def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
     """Returns the process's CPU time per call in ns; None if a sample lacks it, or if only the CPU
     can do the work."""
-    if measured.case.watched is None and measured.case.watched_reason is None:
+    if measured.record.watched is None and measured.record.watched_reason is None:
         return None
     starts: list[list[float]] = []
     for samples in measured.starts:
@@ -465,7 +465,7 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
     depends = sampling.dependence.of(max(map(len, starts)))
     grain = USAGE_NS / measured.loops()
-    return estimate(starts, f"{measured.case.case} cpu", depends, grain=grain)
+    return estimate(starts, f"{measured.key} cpu", depends, grain=grain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +502,7 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     values = [value for start in starts for value in start]
     return CaseStats(
         work=measured.work,
-        bytes=measured.case.bytes,
+        bytes=measured.record.bytes,
         time=summarize(values, middle, sum(map(bool, starts))),
         first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
         cpu=cpu_time(measured, sampling),

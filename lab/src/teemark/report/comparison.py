@@ -90,22 +90,22 @@ def pair_names(base: RunData, new: RunData) -> tuple[str, str]:
 
 def when(run: RunData) -> str:
     """Returns the day and minute (UTC) at which the run began; its file if this is unknown."""
-    if run.run is None:
+    if run.header is None:
         return run.file
     try:
-        return f"{datetime.fromisoformat(run.run.started):%Y-%m-%d %H:%M}"
+        return f"{datetime.fromisoformat(run.header.started):%Y-%m-%d %H:%M}"
     except ValueError:
-        return run.run.started
+        return run.header.started
 
 
 def names(run: RunData) -> str:
     """Returns a run's plan, board, time, commit, labels and file, in a line."""
-    return f"{', '.join(origin(run))} ({run.file})" if run.run is not None else run.file
+    return f"{', '.join(origin(run))} ({run.file})" if run.header is not None else run.file
 
 
 def origin(run: RunData) -> list[str]:
     """Returns a run's plan and board, when it began, its commit and labels."""
-    facts = [f"{run.run.plan} on {run.run.board}"] if run.run is not None else []
+    facts = [f"{run.header.plan} on {run.header.board}"] if run.header is not None else []
     facts.append(f"{when(run)} UTC")
     if run.commit is not None:
         branch = f" of {run.commit.branch}" if run.commit.branch else ""
@@ -471,7 +471,7 @@ def render(
         blocks = (*_verdicts(diff, limit), facts)
         sections.append(page.Section(f"comparison-{number}", head, blocks))
     title = titles[0] if len(diffs) == 1 else f"Against {name(pairs[0][0])}"
-    run = pairs[0][0].run
+    run = pairs[0][0].header
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
     banners = [page.Banner("ComparedRuns by force", (f"{why}.",)) for why in forced]
     how = html.render if form == "html" else markdown.render

@@ -49,7 +49,9 @@ def make(
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
     title = _title(about)
-    summaries = (subject.run.run.board_summary for subject in about if subject.run.run is not None)
+    summaries = (
+        subject.run.header.board_summary for subject in about if subject.run.header is not None
+    )
     boards = list(dict.fromkeys(filter(None, summaries)))
     subtitle = "; ".join(
         [", ".join(origin(subject.run)) for subject in about if len(about) < 3] + boards

@@ -45,7 +45,7 @@ class MeasuredCase:
     all statistics use them. The TA's own times of the same calls are kept apart, so that the two
     can't be mixed up."""
 
-    case: records.Case
+    record: records.Case
     starts: tuple[tuple[records.Sample, ...], ...] = ()
     ta_samples: tuple[records.Sample, ...] = ()
     first: tuple[records.First, ...] = ()
@@ -53,17 +53,17 @@ class MeasuredCase:
     """The parsed key."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "work", Work.of(self.case.case))
+        object.__setattr__(self, "work", Work.of(self.record.case))
 
     @property
     def key(self) -> str:
-        return self.case.case
+        return self.record.case
 
     @property
     def curve(self) -> str | None:
         """Returns the curve over sizes that the case belongs to (`Work.curve`); None if one
         operation works on another number of bytes than the key says."""
-        return self.work.curve if self.case.bytes == self.work.size else None
+        return self.work.curve if self.record.bytes == self.work.size else None
 
     @property
     def samples(self) -> tuple[records.Sample, ...]:
@@ -117,7 +117,7 @@ class RunData:
 
     file: str
     machine: records.Machine
-    run: records.Run | None = None
+    header: records.Run | None = None
     starts: tuple[StartData, ...] = ()
     cases: dict[str, MeasuredCase] = field(default_factory=dict)
     first: tuple[records.First, ...] = ()
@@ -144,13 +144,13 @@ class RunData:
     def measured(self) -> tuple[str, ...]:
         """Returns the cases that were measured and didn't fail, teehash's steps included. Every
         count of a run's cases counts these."""
-        cases = (case.case.case for case in self.sound if any(case.starts))
+        cases = (case.key for case in self.sound if any(case.starts))
         return (*cases, *dict.fromkeys(record.case for record in self.teehash))
 
     @property
     def unverified(self) -> int:
         """Returns the number of measured cases whose results nothing checked."""
-        return sum(not case.case.verified for case in self.sound if any(case.starts))
+        return sum(not case.record.verified for case in self.sound if any(case.starts))
 
     @property
     def samples(self) -> int:
@@ -165,13 +165,13 @@ class RunData:
             return ()
         recorded = {trouble.case for trouble in (*self.skips, *self.fails)}
         recorded |= {record.case for record in self.hashed}
-        starts = self.run.starts if self.run is not None else 1
+        starts = self.header.starts if self.header is not None else 1
         missing = []
         for key, measured in self.cases.items():
-            asked = measured.case.samples * len(measured.case.repeat) * starts
+            asked = measured.record.samples * len(measured.record.repeat) * starts
             if key not in recorded and len(measured.samples) < asked:
                 missing.append(Missing(key, len(measured.samples), asked))
-        asked_for = (self.run.asked if self.run is not None else None) or ()
+        asked_for = (self.header.asked if self.header is not None else None) or ()
         seen = self.cases.keys() | recorded
         unknown = [key for key in asked_for if not any(stands_for(key, case) for case in seen)]
         return (*missing, *(Missing(key, 0, None) for key in unknown))
@@ -216,14 +216,14 @@ class RunData:
     @property
     def icount(self) -> bool:
         """Returns true if the board counts instructions, each as a nanosecond."""
-        return self.run is not None and self.run.icount
+        return self.header is not None and self.header.icount
 
     @property
     def emulated(self) -> bool:
         """Returns true if the board is emulated, by its board file or as the machine itself
         says."""
         by_machine = self.machine.board.emulated is True
-        return by_machine or (self.run is not None and self.run.emulated)
+        return by_machine or (self.header is not None and self.header.emulated)
 
     @property
     def resolution(self) -> float:
@@ -238,20 +238,20 @@ class RunData:
     @property
     def plan(self) -> str:
         """Returns the plan's name; empty without one."""
-        return self.run.plan if self.run is not None else ""
+        return self.header.plan if self.header is not None else ""
 
     @property
     def name(self) -> str:
-        return self.run.board if self.run else "this machine"
+        return self.header.board if self.header else "this machine"
 
     @property
     def commit(self) -> records.Commit | None:
         """Returns the commit that the run measured; None if the run doesn't say."""
-        return self.run.commit if self.run is not None else None
+        return self.header.commit if self.header is not None else None
 
     @property
     def labels(self) -> dict[str, str]:
-        return self.run.labels if self.run is not None else {}
+        return self.header.labels if self.header is not None else {}
 
     @property
     def origin(self) -> dict[str, str]:
@@ -284,7 +284,7 @@ class RunData:
         come last, as they appeared."""
         names = dict.fromkeys(record.name for record in self.machine.backends)
         if backend not in names:
-            names |= dict.fromkeys(case.case.backend for case in self.cases.values())
+            names |= dict.fromkeys(case.record.backend for case in self.cases.values())
         return list(names).index(backend) if backend in names else len(names)
 
 
@@ -474,11 +474,11 @@ class _Collector:
         return RunData(
             file=self.file,
             machine=machine,
-            run=self.run,
+            header=self.run,
             starts=starts,
             cases={
                 key: MeasuredCase(
-                    case=case,
+                    record=case,
                     starts=tuple(map(tuple, self._samples[key].values())),
                     ta_samples=tuple(self._ta_samples[key]),
                     first=tuple(self._first[key]),

@@ -174,7 +174,7 @@ class Lookup:
     def verified(self, key: str) -> str:
         """Returns whether the output was verified; teebench never times a wrong output."""
         self._case(key)
-        return "verified" if self.subject.run.cases[key].case.verified else "not verified"
+        return "verified" if self.subject.run.cases[key].record.verified else "not verified"
 
     def fact(self, name: str) -> Value | str:
         """Returns a fact of the machine record, such as ta_counter.hz."""
@@ -235,7 +235,7 @@ class Lookup:
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:
         """Returns `name` or `priority` of the driver that `rate_by` finds."""
         key = self._fastest(outcome, work, parameters)
-        driver = self.subject.run.cases[key].case.kernel_driver
+        driver = self.subject.run.cases[key].record.kernel_driver
         assert driver is not None
         if what == "name":
             return driver.name
@@ -247,7 +247,7 @@ class Lookup:
         """Returns the case of the fastest kernel driver that is proven to have this `outcome`."""
         measured = []
         for offload in offloads(self.subject.run, self.subject.models):
-            case = self.subject.run.cases[offload.key].case
+            case = self.subject.run.cases[offload.key].record
             mine = (f"{case.workload}/{case.algorithm}", case.parameters) == (work, parameters)
             if mine and offload.driver is not None:
                 measured.append(offload)

@@ -105,7 +105,7 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
     empty = subject.models.case(EMPTY_CALL)
     by_ta: dict[str, list[tuple[page.Cell, ...]]] = {}
     for stats in subject.models.stats:
-        case = run.cases[stats.key].case
+        case = run.cases[stats.key].record
         if stats.work.row is not CALL:
             continue
         beyond = stats.estimate - empty.estimate if empty is not None else None

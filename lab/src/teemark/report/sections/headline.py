@@ -63,9 +63,9 @@ def _what(subject: Subject) -> page.Text:
         f", but for {fmt.plural(run.unverified, 'case')}" if run.unverified else "",
         f"; {fmt.plural(len(run.skips), 'case')} can't run on this machine." if run.skips else ".",
     ]
-    if run.run is not None:
-        day = run.run.started.replace("T", " ").replace("Z", " UTC")
-        plan, board = page.Code(run.run.plan), page.Code(run.run.board)
+    if run.header is not None:
+        day = run.header.started.replace("T", " ").replace("Z", " UTC")
+        plan, board = page.Code(run.header.plan), page.Code(run.header.board)
         text += [" Plan ", plan, " on board ", board, f", started {day}."]
     if starts > 1:
         text.append(

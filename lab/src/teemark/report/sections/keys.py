@@ -111,11 +111,11 @@ def _layers(subject: Subject) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     note = f"{fmt.cost_unit(subject.run) or 'times'}; layers: means of calls before the samples"
     for case in subject.run.sound:
-        layers, stats = case.case.layers, subject.models.case(case.key)
+        layers, stats = case.record.layers, subject.models.case(case.key)
         if case.work.row is not PKCS11 or layers is None or stats is None:
             continue
-        if not rows and case.case.initialize_ns is not None and case.case.login_ns is not None:
-            begun = (shown(case.case.initialize_ns), shown(case.case.login_ns))
+        if not rows and case.record.initialize_ns is not None and case.record.login_ns is not None:
+            begun = (shown(case.record.initialize_ns), shown(case.record.login_ns))
             note += "; once, before all calls: C_Initialize {}, C_Login {}".format(*begun)
         if subject.run.icount and not stats.estimate.counted and not note.endswith("wait"):
             note += "; a median that is a time is of calls that make new keys, or wait"

@@ -51,7 +51,7 @@ RULES: tuple[Text, ...] = (
 
 
 def _method(subject: Subject) -> list[Block]:
-    run, end = subject.run.run, subject.run.end
+    run, end = subject.run.header, subject.run.end
     settings, clock = subject.run.machine.settings, subject.run.machine.clock
     rows: list[tuple[str, Text]] = []
     if run is not None:
@@ -72,7 +72,7 @@ def _method(subject: Subject) -> list[Block]:
         reading = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
         steps = f" steps by {clock.resolution_ns} ns{reading}"
         rows.append(("clock", (Code(clock.name or ""), steps)))
-    shortest = [case.case.min_ns for case in subject.run.sound if case.case.min_ns is not None]
+    shortest = [case.record.min_ns for case in subject.run.sound if case.record.min_ns is not None]
     if shortest:
         rows.append(("shortest sample allowed", (fmt.duration(min(shortest)),)))
     cases = subject.run.cases.values()

@@ -50,7 +50,7 @@ def _of(subject: Subject) -> list[Block]:
 
 
 def _bytes(subject: Subject, case: Offload) -> int:
-    return subject.run.cases[case.key].case.bytes or 0
+    return subject.run.cases[case.key].record.bytes or 0
 
 
 def _span(sizes: set[int]) -> str:
