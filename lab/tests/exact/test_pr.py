@@ -186,9 +186,7 @@ def test_pr_calls_the_same_what_compare_calls_the_same() -> None:
         assert found.verdicts == judged, added
         assert (found.verdicts[EMPTY] == "same") == (abs(added) <= 12), added
     text, _ = comment(counted(56_792), counted(56_846))
-    assert text.startswith(
-        "**bbbbbbb against aaaaaaa: 0 of 1 calls take fewer"
-    )
+    assert text.startswith("**bbbbbbb against aaaaaaa: 0 of 1 calls take fewer")
     assert "| 56 792 | 56 846 | +0.095 % | worse |" in text
 
 
