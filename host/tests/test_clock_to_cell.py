@@ -99,6 +99,17 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return Report((folder / "report.md").read_text(encoding="utf-8"))
 
 
+def test_a_case_that_fails_is_told_by_the_status() -> None:
+    """The script's TEE gives no random bytes."""
+    done = subprocess.run(
+        [PROGRAM, "--samples", "2", "invoke/none/tee/none", "rng/random/tee/64"],
+        capture_output=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert b'"type":"fail","case":"rng/random/tee/64"' in done.stdout
+    assert b'"skipped":0,"failed":1,' in done.stdout
+
+
 def test_the_answer(report: Report) -> None:
     inside, outside = time("tee", 64), time("openssl", 64)
     assert f"A call into the TEE costs {shown(CALL)} before it does anything." in report.text

@@ -438,12 +438,59 @@ static void test_code_that_runs_in_both_worlds(void **state)
 	check_work("same-code/sha256/c/64", 3, 2, "begin 64 end ", 6);
 }
 
+/* The most operations in a call count, not the first number of the list. */
+static void test_a_call_into_a_ta_has_a_bound(void **state)
+{
+	static const struct {
+		const char *key;
+		uint32_t most;
+		int code;
+	} rows[] = {
+		{ "oneshot/sha256/tee/1048576", 4, 0 },
+		{ "oneshot/sha256/tee/1048576", 5, -EINVAL },
+		{ "oneshot/sha256/c/1048576", 5, 0 },
+		{ "rng/random/tee/32768", 2, 0 },
+		{ "rng/random/tee/32768", 3, -EINVAL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct case_options options = { 1, 0, 0, { 1, rows[i].most }, 2 };
+		struct error err = { 0 };
+
+		cases = (struct cases){ 0 };
+		pool = (struct pool){ 0 };
+		assert_int_equal(cases_add_line(&cases, rows[i].key, 0, &options, &err), 0);
+		assert_int_equal(case_parse(cases.list, &pool, &err), rows[i].code);
+		cases_free(&cases);
+		pool_close(&pool);
+	}
+}
+
+/* Each byte of a result is compared. */
+static void test_a_result_is_compared_to_its_end(void **state)
+{
+	const uint8_t want[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	(void)state;
+	assert_int_equal(case_compare("it", want, want, sizeof(want), NULL), 0);
+	for (size_t i = 0; i < sizeof(want); i++) {
+		uint8_t result[8];
+
+		memcpy(result, want, sizeof(want));
+		result[i] ^= 1;
+		assert_int_equal(case_compare("it", result, want, sizeof(want), NULL), -EBADMSG);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_operations_that_repeat),
 		cmocka_unit_test(test_calls_of_one_operation),
 		cmocka_unit_test(test_code_that_runs_in_both_worlds),
+		cmocka_unit_test(test_a_call_into_a_ta_has_a_bound),
+		cmocka_unit_test(test_a_result_is_compared_to_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,11 @@ static void test_a_cold_first_run_does_not_fool_it(void **state)
 
 	(void)state;
 	assert_true(calibrate(&t, 100000, 1, &call_ns) * 50 >= 125000);
+	assert_int_equal(call_ns, 50);
+	/* One call is long enough for a sample: its time is that of the second, which is warm. */
+	t = (struct bench_case){ .call_ns = 200000, .first_extra_ns = 10000000 };
+	assert_int_equal(calibrate(&t, 100000, 1, &call_ns), 1);
+	assert_int_equal(call_ns, 200000);
 }
 
 static void test_repeats_take_fewer_loops(void **state)

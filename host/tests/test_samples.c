@@ -49,6 +49,7 @@ struct script {
 	uint64_t later_call_ns;  /* a call's time from the later_from-th run on */
 	unsigned later_from;
 	unsigned silent_from, silent_to; /* runs that write no result */
+	unsigned lacking_from;           /* runs that say that this machine can't */
 	unsigned runs;
 	uint8_t result[4];
 };
@@ -90,8 +91,9 @@ static int run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct err
 	struct script *s = script_of(c);
 	uint64_t call_ns = s->call_ns;
 
-	(void)err;
 	s->runs++;
+	if (s->lacking_from && s->runs >= s->lacking_from)
+		return error_skip(err, -EOPNOTSUPP, "no-such-thing", "it is not to be had");
 	if (s->later_from && s->runs >= s->later_from)
 		call_ns = s->later_call_ns;
 	note("run %c %ux%u; ", letter(c), loops, repeat);
@@ -776,6 +778,22 @@ static void test_a_case_that_fails_gives_no_more_samples(void **state)
 	}
 }
 
+/* What a machine can't do is a skip; what it did before and can't do any more is a failure. */
+static void test_a_case_that_worked_before_is_not_skipped(void **state)
+{
+	for (unsigned from = 1; from < 7; from++) {
+		begin(state);
+		add('a', &workload, &plain, 0, 3);
+		scripts[0].call_ns = 30000000;
+		scripts[0].lacking_from = from;
+		bench();
+		/* Its first run, and two that calibrate. */
+		assert_int_equal(found.skipped, from < 4);
+		assert_int_equal(found.failed, from >= 4);
+		assert_has(record(from < 4 ? "skip" : "fail", 0), "it is not to be had");
+	}
+}
+
 static void test_the_ta_times_the_samples_too(void **state)
 {
 	struct bench_case *c = add('a', &timed_by_ta, &in_ta, 0, 2);
@@ -935,6 +953,7 @@ int main(void)
 		TEST(test_the_order_is_a_whole_shuffle),
 		TEST(test_a_run_that_writes_nothing_is_noticed),
 		TEST(test_a_case_that_fails_gives_no_more_samples),
+		TEST(test_a_case_that_worked_before_is_not_skipped),
 		TEST(test_the_ta_times_the_samples_too),
 		TEST(test_no_counter_is_looked_for_when_it_is_not_wanted),
 		TEST(test_requests_are_counted_before_calibrating),

@@ -145,9 +145,9 @@ def test_a_run_of_key_pairs_alone_ends_with_their_table(
     assert "rsa-2048" in capsys.readouterr().out
 
 
-def layers(memory: int, invokes: int = 4) -> Ground:
+def layers(memory: int, name: str = "hmac-sha256", invokes: int = 4) -> Ground:
     told = {"calls": 4, "total_ns": 1000, "invoke_ns": 400, "invokes": invokes, "allocations": 12}
-    times = {"pkcs11/hmac-sha256/pkcs11/none": scattered(250, 0.01)}
+    times = {f"pkcs11/{name}/pkcs11/none": scattered(250, 0.01)}
     return Ground.of(run_of(times, layers=told | {"memory_ns": memory}))
 
 

@@ -9,6 +9,7 @@ without a board. Two strands work side by side. Exit status 1: a text that is to
 there once, a mutant doesn't compile, or fewer than NOTICED of all are noticed.
 """
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -93,17 +94,37 @@ def run(words: Sequence[str | Path], **environment: str) -> subprocess.Completed
     )
 
 
+SERVER = multiprocessing.get_context("forkserver")
+"""Has imported what tests need besides teemark, so that each of hundreds of runs doesn't."""
+SERVER.set_forkserver_preload(["pytest", "hypothesis", "numpy", "scipy.stats", "msgspec", "rich"])
+
+
+def try_tests(words: Sequence[str], sources: str, log: str) -> None:
+    """Runs pytest in this process, with teemark of other sources, and ends with its status."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.path.insert(0, sources)
+    os.environ |= {"PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+    import pytest
+
+    sys.exit(pytest.main([*words]))
+
+
 def noticed_by_pytest(files: Sequence[Path], sources: Path, root: Path = ROOT) -> bool:
-    words = ["-q", "-x", "-p", "no:cacheprovider", "--timeout=300"]
+    words = ["-q", "-x", "-p", "no:cacheprovider", "--timeout=300", f"--rootdir={root / 'lab'}"]
     words += ["-m", "not board and not exhaustive and not quiet and not packages and not farm"]
-    done = run(
-        [sys.executable, "-m", "pytest", *words, "-c", root / "lab/pyproject.toml",
-         f"--rootdir={root / 'lab'}", *files],
-        PYTHONPATH=str(sources), PYTHONDONTWRITEBYTECODE="1",
-    )  # fmt: skip
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
-    return done.returncode == 1
+    words += ["-c", str(root / "lab/pyproject.toml"), *map(str, files)]
+    log = sources.parent / "pytest.log"
+    process = SERVER.Process(target=try_tests, args=(words, str(sources), str(log)))
+    process.start()
+    process.join(LIMIT_S)
+    process.kill()
+    process.join()
+    if process.exitcode not in (0, 1):
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        raise SystemExit(f"{' '.join(words)}: {process.exitcode}: {text[-2000:]}")
+    return process.exitcode == 1
 
 
 def noticed(mutant: Mutant, tests: Sequence[str]) -> bool:
