@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tarfile
 import tempfile
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +19,7 @@ from hypothesis import HealthCheck, settings
 import browser
 import sshserver
 from teemark import boards
-from teemark.base import leaving, paths
+from teemark.base import paths
 from teemark.base.errors import BoardError
 from teemark.boards import (
     Board,
@@ -36,6 +35,7 @@ from teemark.boards.config import VirtualConfig
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.optee import Optee
 from teemark.reference.data import Reference, load
+from waiting import until
 
 HOST = "test-host"
 
@@ -130,22 +130,6 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
-def takes_signals() -> Iterator[None]:
-    """Within this signals are heard as in teemark's main function."""
-    numbers = (*leaving.SIGNALS, signal.SIGALRM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    state, leaving._state = leaving._state, leaving._State()
-    leaving.install()
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        leaving._state = state
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def seconds(item: pytest.Item) -> int:
         mark = item.get_closest_marker("long")
@@ -234,9 +218,8 @@ def renew_supplicant(board: Board) -> None:
     lives on, and ends with one of the next requests (docs/findings.md).
     """
     board.script("killall -9 tee-supplicant; while pidof tee-supplicant >&2; do sleep 0.1; done")
-    limit = time.monotonic() + 60
-    while board.capture(SUPPLICANT, check=False).status and time.monotonic() < limit:
-        time.sleep(0.2)
+    begin = board.capture
+    until("a tee-supplicant", lambda: begin(SUPPLICANT, check=False).status == 0, 0.2)
     bench = ["teebench", "--samples", "1", "--min-us", "0", "invoke/none/tee/none"]
     assert '"type":"sample"' in board.capture(bench).text, "tee-supplicant doesn't serve"
 

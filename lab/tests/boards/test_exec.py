@@ -5,10 +5,10 @@ import contextlib
 import os
 import pty
 import random
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,9 +17,8 @@ import pytest
 import sshserver
 from conftest import HOST
 from teemark.boards import open_board
-from waiting import line_of, until
+from waiting import PATIENCE_S, PATIENT_TEEMARK, TEEMARK, line_of, status_of, until
 
-TEEMARK = [sys.executable, "-m", "teemark"]
 NOISE = random.Random(5).randbytes(500_000)
 
 
@@ -84,7 +83,7 @@ def test_reader_that_goes_away_ends_the_command(local: str) -> None:
         assert process.stdout is not None
         assert process.stdout.read(4) == b"y\ny\n"
         process.stdout.close()
-        assert process.wait(20) == 128 + signal.SIGPIPE
+        assert status_of(process) == 128 + signal.SIGPIPE
 
 
 def test_input_that_nobody_reads(local: str) -> None:
@@ -93,30 +92,27 @@ def test_input_that_nobody_reads(local: str) -> None:
 
 
 def test_ctrl_c_reaches_the_command_and_its_status_comes_back(local: str) -> None:
-    """A busy machine may take longer than the command's grace: one of three tries is enough."""
-    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
-    argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
-    ended: list[tuple[object, int]] = []
-    while len(ended) < 3 and (b"caught\n", 9) not in ended:
-        with subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True
-        ) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
-            ended.append((process.stdout.read(), process.wait(20)))
-    assert (b"caught\n", 9) in ended
+    """The shell there waits for a child in the foreground: only a signal to both ends it."""
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 6000; echo slept"
+    argv = [*PATIENT_TEEMARK, "exec", local, "--", "sh", "-c", script]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        assert line_of(process) == b"ready\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+        assert line_of(process) == b"caught\n"
+        assert status_of(process) == 9
 
 
 def test_terminated_exec_ends_the_command_there(local: str, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    script = f"trap 'echo ended >{mark}; exit 143' TERM; echo ready; sleep 60 & wait"
-    argv = [*TEEMARK, "exec", local, "--", "sh", "-c", script]
+    script = f"trap 'echo ended >{mark}; exit 143' TERM; echo ready; sleep 6000 & wait"
+    argv = [*PATIENT_TEEMARK, "exec", local, "--", "sh", "-c", script]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.terminate()
-        assert process.wait(20) == 128 + signal.SIGTERM
+        assert status_of(process) == 128 + signal.SIGTERM
     assert mark.read_text() == "ended\n"
 
 
@@ -143,7 +139,7 @@ def terminal(*args: str) -> Iterator[tuple[int, int]]:
     """teemark on a terminal of its own: its pid and the terminal's other end."""
     pid, end = pty.fork()
     if pid == 0:
-        os.execv(sys.executable, [*TEEMARK, *args])
+        os.execv(sys.executable, [*PATIENT_TEEMARK, *args])
     try:
         yield pid, end
     finally:
@@ -152,15 +148,21 @@ def terminal(*args: str) -> Iterator[tuple[int, int]]:
         os.close(end)
 
 
-def read_until(end: int, text: bytes, seconds: float = 20) -> bytes:
+def read_until(end: int, text: bytes) -> bytes:
+    """Returns what a terminal shows up to a text, or until it is closed."""
     seen = b""
-    limit = time.monotonic() + seconds
-    while text not in seen:
-        assert time.monotonic() < limit, seen
+
+    def comes() -> bool:
+        nonlocal seen
+        if not select.select([end], [], [], 1)[0]:
+            return False
         try:
-            seen += os.read(end, 4096)
+            seen += (more := os.read(end, 4096))
         except OSError:
-            break
+            return True
+        return text in seen or not more
+
+    until(f"{text!r} on the terminal", comes, 0)
     return seen
 
 
@@ -169,8 +171,8 @@ def test_shell_on_a_terminal(local: str) -> None:
         os.write(end, b"echo $((6*7))is; tty; stty size\n")
         seen = read_until(end, b"/dev/pts")
         assert b"42is" in seen
-        os.write(end, b"sleep 60\n")
-        time.sleep(0.3)
+        os.write(end, b"echo go''ing; sleep 6000\n")
+        read_until(end, b"going")
         os.write(end, b"\x03")  # Ctrl-C
         os.write(end, b"exit 5\n")
         read_until(end, b"no such text ever")
@@ -178,16 +180,12 @@ def test_shell_on_a_terminal(local: str) -> None:
 
 
 def test_ctrl_c_at_a_terminal(local: str) -> None:
-    """One of three tries, as above."""
-    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60"
-    ended: list[tuple[object, int]] = []
-    while len(ended) < 3 and (True, 9) not in ended:
-        with terminal("exec", local, "--", "sh", "-c", script) as (pid, end):
-            read_until(end, b"ready")
-            os.write(end, b"\x03")
-            caught = b"caught" in read_until(end, b"caught")
-            ended.append((caught, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
-    assert (True, 9) in ended
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 6000"
+    with terminal("exec", local, "--", "sh", "-c", script) as (pid, end):
+        read_until(end, b"ready")
+        os.write(end, b"\x03")
+        assert b"caught" in read_until(end, b"caught")
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
 
 
 def test_typed_input_reaches_the_command(local: str) -> None:
@@ -205,7 +203,7 @@ def test_output_that_cannot_be_written_is_one_line_and_status_1(local: str) -> N
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=30,
+            timeout=PATIENCE_S,
         )
     assert done.returncode == 1
     assert done.stderr == (
@@ -221,7 +219,7 @@ def test_closed_output_is_refused_at_once(local: str, command: tuple[str, ...]) 
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         check=False,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 1
     assert done.stderr.startswith(b"teemark: error: standard output is closed\n")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from conftest import often
 from teemark.boards import VirtualBoard, config
 from teemark.boards.virtual import free_port
 from teemark.run import reader
+from waiting import until
 
 pytestmark = [pytest.mark.farm, pytest.mark.timeout(600)]
 
@@ -42,13 +43,6 @@ sizes = [64, 1024, 4096, 16384]
 samples = 6
 """
 LONG = PLAN.replace("samples = 6", "samples = 100000")
-
-
-def wait_for(what: Callable[[], object], seconds: float = 120) -> None:
-    limit = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < limit
-        time.sleep(0.1)
 
 
 class Switch:
@@ -151,7 +145,7 @@ class Farm:
 
     def export(self) -> None:
         self.exporter = self.start("labgrid-exporter", "-n", "lab", "exported.yaml")
-        wait_for(lambda: "lab/dead/NetworkService" in self.client("resources"))
+        until("the dead board", lambda: "lab/dead/NetworkService" in self.client("resources"))
 
     def owner(self, place: str) -> str:
         return next(
@@ -221,7 +215,7 @@ def farm(
         )
     coordinator = made.start("labgrid-coordinator", "-l", made.env["LG_COORDINATOR"])
     try:
-        wait_for(lambda: "unavailable" not in made.client("places"))
+        until("the places", lambda: "unavailable" not in made.client("places"))
         made.export()
         for name in ports:
             made.client("-p", name, "create")
@@ -330,9 +324,9 @@ def test_a_run_that_is_ended_releases_its_places(
     process.send_signal(number)
     process.communicate()
     assert process.returncode == (128 + number if number == signal.SIGINT else -number)
-    wait_for(lambda: farm.owner("one") == "None")
+    until("one to be free", lambda: farm.owner("one") == "None")
     if number == signal.SIGINT:
-        wait_for(lambda: farm.owner("two") == "None")
+        until("two to be free", lambda: farm.owner("two") == "None")
         run = reader.read(tmp_path / "run" / "one")
         assert run.end is not None
         assert run.end.reason == "interrupted"
@@ -343,7 +337,7 @@ def test_an_exporter_that_is_gone_is_one_sentence(farm: Farm) -> None:
     farm.client("-p", "two", "acquire")
     farm.exporter.terminate()
     farm.exporter.wait()
-    wait_for(lambda: "lab/one" not in farm.client("resources"))
+    until("one to be gone", lambda: "lab/one" not in farm.client("resources"))
     try:
         done = farm.run("--board", "labgrid:one")
         assert done.returncode == 1
@@ -393,7 +387,10 @@ def test_many_virtual_boards_are_measured_side_by_side(
         exporter = farm.start("labgrid-exporter", "-n", "farm", "many.yaml")
         stack.callback(exporter.wait)
         stack.callback(exporter.terminate)
-        wait_for(lambda: f"farm/{names[-1]}/NetworkService" in farm.client("resources"))
+        until(
+            "the new exporter",
+            lambda: f"farm/{names[-1]}/NetworkService" in farm.client("resources"),
+        )
         for name in names:
             farm.client("-p", name, "create")
             farm.client("-p", name, "add-match", f"farm/{name}/*")

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from teemark import boards
 from teemark.base.errors import BoardError, BoardHangs, ConnectError, MissingOutput, UnknownBoard
 from teemark.boards import LabgridBoard, config, labgrid
 from teemark.boards.endpoint import Endpoint
+from waiting import status_of, until
 
 FREE = """\
 Place 'desk':
@@ -161,13 +161,6 @@ def farm(ssh_server: sshserver.SshServer, tmp_path: Path, monkeypatch: pytest.Mo
     return made
 
 
-def wait_for(what: object) -> None:
-    limit = time.monotonic() + 60
-    while not what():  # type: ignore[operator]
-        assert time.monotonic() < limit
-        time.sleep(0.02)
-
-
 def test_a_place_is_ours_for_as_long_as_the_board_is_open(farm: Farm) -> None:
     with boards.open_board("labgrid:desk") as board:
         assert board.name == "desk"
@@ -219,7 +212,7 @@ def serial() -> Iterator[tuple[int, Callable[[bytes], None], list[socket.socket]
                     clients[-1].sendall(b"\xff\xfb\x01\xff\xfa\x2c\x6a\x01\xff\xf0")
 
         def say(text: bytes) -> None:
-            wait_for(lambda: clients)
+            until("a client of the console", lambda: clients)
             clients[-1].sendall(text)
 
         threading.Thread(target=serve, daemon=True).start()
@@ -241,8 +234,8 @@ def test_the_consoles_last_lines_are_in_the_error_of_a_board_that_hangs(
     board = boards.open_board("labgrid:desk")
     with pytest.raises(BoardHangs) as caught, board:  # noqa: PT012 - it hangs within
         say(lines + b"Kernel \xff\xffpanic \x1b[2J" + b"x" * 300)
-        wait_for(lambda: "panic" in board.consoles_last())
-        board.capture(["sleep", "600"], timeout=1)
+        until("the panic", lambda: "panic" in board.consoles_last())
+        board.capture(["sleep", "6000"], timeout=1)
     hint = caught.value.hint or ""
     assert hint.startswith("the board may hang: see its console\n-- console 127.0.0.1:")
     shown = hint.splitlines()[2:]
@@ -304,7 +297,7 @@ def holding(farm: Farm) -> subprocess.Popen[str]:
     argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "sh", "-c"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
-        [*argv, "echo $$; exec sleep 600"],
+        [*argv, "echo $$; exec sleep 6000"],
         stdout=pipe,
         stderr=pipe,
         text=True,
@@ -320,21 +313,21 @@ def holding(farm: Farm) -> subprocess.Popen[str]:
 def test_a_signal_releases_the_place(farm: Farm, number: signal.Signals) -> None:
     process = holding(farm)
     os.killpg(process.pid, number)  # as a terminal does
-    status = process.wait(30)
+    status = status_of(process)
     process.communicate()
     assert status == (-number if number == signal.SIGKILL else 128 + number)
-    wait_for(lambda: farm.owner is None)
+    until("the place to be free", lambda: farm.owner is None)
 
 
 def test_a_signal_while_it_is_acquired_releases_it_afterwards(farm: Farm) -> None:
     farm.put("slow")
     argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "true"]
     process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
-    wait_for((farm.folder / "acquiring").exists)
+    until("acquiring", (farm.folder / "acquiring").exists)
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 128 + signal.SIGINT
-    wait_for(lambda: "release" in farm.calls)
-    wait_for(lambda: farm.owner is None)
+    assert status_of(process) == 128 + signal.SIGINT
+    until("release", lambda: "release" in farm.calls)
+    until("the place to be free", lambda: farm.owner is None)
 
 
 @pytest.mark.parametrize(

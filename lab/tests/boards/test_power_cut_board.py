@@ -11,7 +11,8 @@ import os
 import random
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from teemark.boards import VirtualBoard, open_board
 from teemark.measure import runner
 from teemark.plan.file import parse_plan
 from teemark.run import reader
+from waiting import until
 
 CUTS = int(os.environ.get("POWER_CUTS", often(1, 8)))
 pytestmark = [pytest.mark.board, pytest.mark.long(150), pytest.mark.timeout(300 + 90 * CUTS)]
@@ -160,10 +162,7 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             directory = tmp_path / f"run-{n}"
             with ThreadPoolExecutor(1) as other:
                 run = other.submit(runner.measure, board, PLAN, directory, runner.RunListener())
-                limit = time.monotonic() + 60
-                while not run.done() and not _has_sample(directory):
-                    assert time.monotonic() < limit, "the run never began"
-                    time.sleep(0.05)
+                until("the run's first sample", partial(_begun, run, directory))
                 wait = chance.uniform(0, 3)
                 time.sleep(wait)
                 cut_power(board)
@@ -193,6 +192,10 @@ def test_power_cuts(board: VirtualBoard, tmp_path: Path) -> None:
             f"{CUTS} runs, all incomplete and said so."
         )
     assert CUTS < 8 or all(seen.values()), f"never written in {CUTS} cuts: {seen}"
+
+
+def _begun(run: Future[runner.Outcome], directory: Path) -> bool:
+    return run.done() or _has_sample(directory)
 
 
 def _has_sample(directory: Path) -> bool:

@@ -8,10 +8,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -34,10 +34,18 @@ from teemark.boards import (
 )
 from teemark.boards.qemu import Instance
 from teemark.boards.shell import COMPLAINT_MAX
+from waiting import (
+    PATIENCE_S,
+    PATIENT_TEEMARK,
+    TEEMARK,
+    line_of,
+    status_of,
+    until,
+    until_gone,
+)
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.board
 
-TEEMARK = [sys.executable, "-m", "teemark"]
 NOISE = random.Random(4).randbytes(400_000)
 
 
@@ -66,14 +74,6 @@ def selftest(tmp_path: Path) -> Iterator[str]:
 def states_of(name: str) -> list[instances.State]:
     found = [instances.read(Instance(path)) for path in paths.instances().glob(f"{name}*")]
     return [each for each in found if each is not None]
-
-
-def wait_for(what: str, condition: object, seconds: float = 150) -> None:
-    assert callable(condition)
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < limit, f"no {what} within {seconds} s"
-        time.sleep(0.05)
 
 
 # -- on the shared board ---------------------------------------------------------------------
@@ -180,15 +180,21 @@ def test_full_disk(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
         qemu_v8.script("umount /tmp/small")
 
 
-@pytest.mark.usefixtures("takes_signals")
-def test_ctrl_c_reaches_the_command_there(qemu_v8: VirtualBoard) -> None:
-    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 60; echo slept"
-    with qemu_v8.stream(["sh", "-c", script]) as process:
-        lines = process.lines()
-        assert next(lines) == b"ready\n"
-        os.kill(os.getpid(), signal.SIGINT)
-        assert next(lines) == b"caught\n"
-        assert process.wait() == 9
+def test_ctrl_c_reaches_the_command_there(qemu_v8: VirtualBoard, tmp_path: Path) -> None:
+    where = qemu_v8.endpoint
+    desk = tmp_path / "desk.toml"
+    options = f'["UserKnownHostsFile={where.known_hosts}", "HostKeyAlias={where.host_alias}"]'
+    desk.write_text(
+        f'kind = "ssh"\naddress = "{where.address}"\nuser = "{where.user}"\nport = {where.port}\n'
+        f'identity = "{where.identity}"\noptions = {options}\n'
+    )
+    script = "trap 'echo caught; exit 9' INT; echo ready; sleep 6000; echo slept"
+    argv = [*PATIENT_TEEMARK, "exec", str(desk), "--", "sh", "-c", script]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+        assert line_of(process) == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        assert line_of(process) == b"caught\n"
+        assert status_of(process) == 9
 
 
 def test_it_reaches_nothing_but_us(qemu_v8: VirtualBoard) -> None:
@@ -197,7 +203,7 @@ def test_it_reaches_nothing_but_us(qemu_v8: VirtualBoard) -> None:
         here.listen()
         port = str(here.getsockname()[1])
         argv = ["nc", "-w", "3", "10.0.2.2", port]
-        assert qemu_v8.capture(argv, check=False, timeout=30).status != 0
+        assert qemu_v8.capture(argv, check=False, timeout=PATIENCE_S).status != 0
 
 
 # -- boards of their own ---------------------------------------------------------------------
@@ -241,18 +247,18 @@ def test_board_dies_with_its_killed_command(
     selftest: str, how: signal.Signals, *, when_ready: bool
 ) -> None:
     name = Path(selftest).stem
-    argv = [*TEEMARK, "exec", selftest, "--", "sleep", "120"]
+    argv = [*TEEMARK, "exec", selftest, "--", "sleep", "6000"]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True) as command:
         try:
-            wait_for("boot", lambda: any(each.ready >= when_ready for each in states_of(name)))
+            until("boot", lambda: any(each.ready >= when_ready for each in states_of(name)))
             pid = states_of(name)[0].qemu.pid
             assert start_time(pid) is not None
         finally:
             command.send_signal(how)
-        command.wait(30)
-    wait_for("end of QEMU", lambda: start_time(pid) is None, 5)
+        status = status_of(command)
+    until_gone(pid, "QEMU")
     if how == signal.SIGTERM:
-        assert command.returncode == 128 + signal.SIGTERM
+        assert status == 128 + signal.SIGTERM
     else:
         instances.sweep()
     assert list(paths.instances().glob(f"{name}*")) == []
@@ -292,12 +298,19 @@ def _reboot_twice(board: VirtualBoard) -> None:
 def _lose_the_kernel(board: VirtualBoard) -> None:
     process = board.start(["sh", "-c", "sleep 1; echo c >/proc/sysrq-trigger"])
     with pytest.raises(errors.ConnectionLost, match="broke off") as caught:
-        process.wait(30)
+        process.wait(PATIENCE_S)
     assert str(board.consoles()[0]) in (caught.value.hint or "")
 
 
-def test_board_that_is_too_slow_says_what_it_said() -> None:
+def test_board_that_is_too_slow_says_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is over once the secure console has said something."""
     board = VirtualBoard(changed(boot_timeout=1))
+
+    def now() -> float:
+        said = board.instance is not None and board.instance.secure_console
+        return 2.0 if said and said.exists() and b"\n" in said.read_bytes() else 0.0
+
+    monkeypatch.setattr(virtual, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
     with pytest.raises(errors.BootError, match="wasn't up after 1 s") as caught, board:
         pass
     console, secure = board.consoles()

@@ -5,17 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from teemark.base import errors, paths
-from teemark.base.scratch import start_time
 from teemark.boards import VirtualConfig, config, instances, optee, qemu, ssh, virtual
 from teemark.boards.qemu import Images, Instance
 from teemark.boards.ssh import guarded
 from teemark.boards.ta_kit import Kit
+from waiting import status_of, until, until_gone
 
 
 def command(recipe: VirtualConfig) -> list[str]:
@@ -149,7 +148,7 @@ def test_missing_qemu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sleeper() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["sleep", "60"], start_new_session=True)
+    return subprocess.Popen(["sleep", "6000"], start_new_session=True)
 
 
 @pytest.fixture
@@ -251,29 +250,25 @@ def test_take_down_ends_it(instance_folder: Path) -> None:
         assert found is not None
         assert found.port == 1
         assert virtual.take_down("b") is True
-        assert process.wait(5) != 0
+        assert status_of(process) != 0
     assert not instance.directory.exists()
 
 
 def test_guarded_child_dies_with_a_killed_parent() -> None:
     code = (
         "import subprocess, sys, time; from teemark.boards.ssh import guarded\n"
-        "p = subprocess.Popen(guarded(['sleep', '60']), start_new_session=True)\n"
-        "print(p.pid, flush=True); time.sleep(60)"
+        "p = subprocess.Popen(guarded(['sleep', '6000']), start_new_session=True)\n"
+        "print(p.pid, flush=True); time.sleep(6000)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert parent.stdout is not None
     with parent.stdout:
         child = int(parent.stdout.readline())
-        limit = time.monotonic() + 5
-        while b"sleep" not in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]:
-            assert time.monotonic() < limit
-            time.sleep(0.01)
+        words = Path(f"/proc/{child}/cmdline")
+        until("sleep to begin", lambda: b"sleep" in words.read_bytes().split(b"\0")[0])
         parent.kill()
         parent.wait()
-    while start_time(child) is not None and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert start_time(child) is None
+    until_gone(child, "the guarded child")
 
 
 def test_without_setpriv_a_shell_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,34 +286,25 @@ def test_without_setpriv_a_shell_watches(tmp_path: Path, monkeypatch: pytest.Mon
 
     # An exec, so that the only process is the one that has the PID.
     here = tmp_path / "pid"
-    command = ["sh", "-c", f"echo $$ >{here}; exec sleep 60"]
+    command = ["sh", "-c", f"echo $$ >{here}; exec sleep 6000"]
 
     def begun() -> int:
-        limit = time.monotonic() + 60
-        while not (here.exists() and (pid := here.read_text().strip())):
-            assert time.monotonic() < limit
-            time.sleep(0.01)
+        pid = until("the command's PID", lambda: here.read_text().strip() if here.exists() else "")
         here.unlink()
         return int(pid)
-
-    def ends(pid: int) -> None:
-        limit = time.monotonic() + 60
-        while start_time(pid) is not None:
-            assert time.monotonic() < limit
-            time.sleep(0.01)
 
     told = subprocess.Popen(guarded(command))
     child = begun()
     told.terminate()
     told.wait()
-    ends(child)
-    with subprocess.Popen(["sleep", "60"]) as parent:
+    until_gone(child)
+    with subprocess.Popen(["sleep", "6000"]) as parent:
         words = guarded(command)
         words[words.index(str(os.getpid()))] = str(parent.pid)
         orphan = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         child = begun()
         parent.kill()
-    ends(child)
+    until_gone(child)
     orphan.wait()
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Exports keep every sample, and stay readable by the tools they are for."""
 
+import contextlib
 import csv
 import io
 import json
 import re
 import shutil
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,6 +42,7 @@ from teemark.export import (
 from teemark.run import reader
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Commit, Fail, Skip
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -272,15 +273,14 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         argv = [program, f"--web.listen-address={address}"]
         process = subprocess.Popen(argv, stdout=said, stderr=said)
     try:
-        limit = time.monotonic() + 60
-        while True:
+
+        def ready() -> bool:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < limit
-            try:
-                with urllib.request.urlopen(f"http://{address}/-/ready"):
-                    break
-            except OSError:
-                time.sleep(0.05)
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{address}/-/ready"):
+                return True
+            return False
+
+        until("the gateway", ready)
         yield f"http://{address}"
     finally:
         process.terminate()

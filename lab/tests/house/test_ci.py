@@ -9,12 +9,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 import venv
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.cli import main as cli
 from teemark.export import openmetrics
+from waiting import until
 
 ROOT = paths.root()
 CI = ROOT / "packaging/ci"
@@ -324,12 +324,11 @@ def test_a_push_gateway_takes_them_and_the_dashboard_s_questions_have_answers(
             push = f"http://127.0.0.1:{gateway}/metrics/job/teemark/run/{number}"
             words = ["curl", "-sf", "--retry", "20", "--retry-connrefused", "--data-binary", "@-"]
             subprocess.run([*words, push], input=text, text=True, check=True)
-        limit = time.monotonic() + 60
         waiting = {re.sub(r"\$\w+", ".*", expression) for expression in expressions()}
-        while waiting and time.monotonic() < limit:
-            time.sleep(0.5)
-            try:
-                waiting = {one for one in waiting if not ask(one)}
-            except OSError:  # it isn't up yet
-                continue
-        assert not waiting, "no answer to these"
+
+        def answered() -> bool:
+            with suppress(OSError):  # it isn't up yet
+                waiting.difference_update([one for one in waiting if ask(one)])
+            return not waiting
+
+        until(f"answers to {waiting}", answered, 0.5)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from teemark.base import paths
+from waiting import PATIENCE_S
 
 LAB = paths.root() / "lab"
 PROJECT = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -56,7 +57,11 @@ def test_a_path_with_a_space_is_refused_at_once(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "Makefile").symlink_to(paths.root() / "Makefile")
     done = subprocess.run(
-        ["make", "-C", folder, "run"], capture_output=True, text=True, check=False, timeout=10
+        ["make", "-C", folder, "run"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 2
     assert "the path of this checkout has a space in it" in done.stderr

@@ -24,12 +24,13 @@ from conftest import HOST
 from teemark.base import leaving, scratch
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
+from waiting import status_of
 
 SIGNALS = int(os.environ.get("SIGNALS", "2"))
 JUDGED = "SIGNALS" in os.environ
-FORCE_S = 60
+FORCE_S = 240
 """Seconds from a signal to the forced end, where time isn't judged."""
-pytestmark = pytest.mark.timeout(3 * FORCE_S)
+pytestmark = pytest.mark.timeout(4 * FORCE_S)
 
 TEEMARK = f"""\
 import sys
@@ -139,7 +140,7 @@ def test_the_first_signal_ends_it_soon_and_the_second_at_once(
             time.sleep(0.2)
             process.send_signal(signum)
         try:
-            status = process.wait(FORCE_S)
+            status = status_of(process)
         finally:
             took = time.monotonic() - began
             process.kill()
@@ -152,7 +153,9 @@ def test_the_first_signal_ends_it_soon_and_the_second_at_once(
     assert "Traceback" not in said
     left = check_what_is_left(folder)
     if not over and state != "dropped":
-        assert status in (128 + signum, -signum, 1 if left == "whole" else 128 + signum), said
+        # A run that was over before the signal came ends as any other.
+        usual = {0, 1} if left == "whole" else set[int]()
+        assert status in {128 + signum, -signum} | usual, said
     # A folder of ours that is left is swept by the next command.
     scratch.make(str(folder / "tmp"))
     assert len(list((folder / "tmp").glob("teemark-*"))) == 1
@@ -167,7 +170,7 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         "leaving.LAST_S = 0.5\n"
         "with leaving.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
         "    while True:\n"
-        "        try: print('ready', flush=True); time.sleep(60)\n"
+        "        try: print('ready', flush=True); time.sleep(6000)\n"
         "        except BaseException: pass\n"
     )
     argv = [sys.executable, "-c", code, str(mark)]
@@ -175,5 +178,5 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         assert process.stdout is not None
         process.stdout.readline()
         process.terminate()
-        assert process.wait(20) == 128 + signal.SIGTERM
+        assert status_of(process) == 128 + signal.SIGTERM
     assert mark.read_text() == "end"

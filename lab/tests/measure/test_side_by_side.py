@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +29,7 @@ from teemark.report import run_page
 from teemark.report.sections.boards import boards, data
 from teemark.report.sections.boards import table as boards_table
 from teemark.run import reader
+from waiting import until
 
 PLAN = """\
 summary = "Linux alone."
@@ -146,13 +146,6 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def until(true: Any) -> None:
-    limit = time.monotonic() + 100
-    while not true():
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize("begun", [1, 4, 10])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_all_end_with_the_command_even_while_they_start(
@@ -163,10 +156,10 @@ def test_all_end_with_the_command_even_while_they_start(
     process = begin(
         silent, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | {mark: "1"}
     )
-    until(lambda: len(sshserver.children(process.pid)) >= begun)
+    until(f"{begun} processes", lambda: len(sshserver.children(process.pid)) >= begun)
     process.send_signal(how)
     try:
-        until(lambda: not marked(mark))
+        until("all to end", lambda: not marked(mark))
     finally:
         for pid in marked(mark):
             os.kill(pid, signal.SIGKILL)

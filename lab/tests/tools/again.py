@@ -49,13 +49,19 @@ class Mistake(Exception):
     """The command line names what can't be repeated."""
 
 
+def environment() -> dict[str, str]:
+    """Returns our environment without what make hands down to any other make, such as TESTS."""
+    mine = {"MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "TESTS", "N", "LOAD"}
+    return {name: value for name, value in os.environ.items() if name not in mine}
+
+
 @contextmanager
 def load(count: int) -> Iterator[list[int]]:
     """Keeps `count` CPUs busy during the block; yields the loops' process ids. A terminal's Ctrl-C
     doesn't reach them: this process ends them."""
-    environment = {**os.environ, "OWNER": str(os.getpid())}
+    owned = {**os.environ, "OWNER": str(os.getpid())}
     argv = [sys.executable, "-S", "-c", BUSY]
-    loops = [subprocess.Popen(argv, env=environment, start_new_session=True) for _ in range(count)]
+    loops = [subprocess.Popen(argv, env=owned, start_new_session=True) for _ in range(count)]
     try:
         yield [loop.pid for loop in loops]
     finally:
@@ -71,7 +77,9 @@ def c_test(source: str) -> Run:
     room = path.parent.parent.name
     if not path.is_file() or path.parent.name != "tests" or room not in ROOMS:
         raise Mistake(f"{source} is no C test of {', '.join(f'{room}/tests' for room in ROOMS)}")
-    subprocess.run(["make", "--no-print-directory", "-s", "-C", path.parent, "all"], check=True)
+    make = ["make", "--no-print-directory", "-s", "-C", str(path.parent), "all"]
+    if subprocess.run(make, env=environment(), check=False).returncode:
+        raise Mistake(f"{room}/tests can't be built")
     built = ROOT / "build" / "tests" / room / path.stem
     if not built.exists():
         raise Mistake(f"{source}: {room}/tests builds no program of that name")
@@ -99,7 +107,7 @@ def once(run: Run, report: Path) -> dict[str, str]:
     with report.with_suffix(".log").open("wb") as log:
         done = subprocess.run(
             [*run.argv, *([] if run.source else [f"--junitxml={report}"])],
-            env={**os.environ, **run.environment, **(told if run.source else {})},
+            env={**environment(), **run.environment, **(told if run.source else {})},
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -120,10 +128,21 @@ def once(run: Run, report: Path) -> dict[str, str]:
 
 
 def commands(words: list[str], pytest: list[str]) -> list[Run]:
-    """Returns what runs the tests: a program for each C test, one pytest for the rest."""
-    sources = [word for word in words if word.endswith(".c")]
-    rest = [word for word in words if word not in sources]
-    return [c_test(source) for source in sources] + ([Run([*pytest, *rest])] if rest else [])
+    """Returns what runs the tests: a program for each C test, and a pytest for the rest of each
+    room: each has a conftest of its own."""
+    runs: list[Run] = []
+    options: list[str] = []
+    rooms: dict[str, list[str]] = {}
+    for word in words:
+        if word.endswith(".c"):
+            runs.append(c_test(word))
+        elif "/" in word and (ROOT / word.partition("::")[0]).exists():
+            rooms.setdefault(word.partition("/tests")[0], []).append(word)
+        else:
+            options.append(word)
+    if options and not rooms:
+        rooms[""] = []
+    return runs + [Run([*pytest, *options, *paths]) for paths in rooms.values()]
 
 
 def table(times: int, counts: dict[str, collections.Counter[str]]) -> tuple[list[str], bool]:

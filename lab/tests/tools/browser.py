@@ -8,18 +8,17 @@ import select
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from teemark.base import paths
+from waiting import PATIENCE_S, status_of
 
 NODE_MODULES = paths.build() / "node" / "node_modules"
 AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 SPEEDSCOPE = NODE_MODULES / "speedscope" / "dist" / "release"
-PATIENCE = 300.0
 
 
 def missing() -> str | None:
@@ -87,9 +86,8 @@ class Browser:
             self.events.append(answer)
 
     def _message(self) -> dict[str, Any]:
-        end = time.monotonic() + PATIENCE
         while b"\0" not in self._read:
-            ready, _, _ = select.select([self._in], [], [], max(0, end - time.monotonic()))
+            ready, _, _ = select.select([self._in], [], [], PATIENCE_S)
             data = os.read(self._in, 1 << 20) if ready else b""
             assert data, "chromium says nothing"
             self._read += data
@@ -156,11 +154,7 @@ class Browser:
         os.close(self._out)
         os.close(self._in)
         self._process.terminate()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        status_of(self._process)
 
 
 @contextmanager

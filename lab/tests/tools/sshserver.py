@@ -12,9 +12,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from waiting import until
 
 WRAPPER = "libnss_wrapper.so"
 
@@ -54,7 +55,7 @@ class SshServer:
         for pid in (*children(self.process.pid), self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait(5)
+        self.process.wait()
 
 
 def children(pid: int) -> list[int]:
@@ -115,13 +116,13 @@ def start(directory: Path, alias: str) -> SshServer:
             stderr=log,
             start_new_session=True,
         )
-    limit = time.monotonic() + 10
-    while time.monotonic() < limit:
+
+    def listens() -> bool:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return SshServer(directory, me.pw_name, port, process)
-        if process.poll() is not None:
-            break
-        time.sleep(0.02)
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    until("dropbear", lambda: listens() or process.poll() is not None)
+    if process.poll() is None:
+        return SshServer(directory, me.pw_name, port, process)
     text = (directory / "server.log").read_text(encoding="utf-8", errors="replace")
     raise RuntimeError(f"dropbear didn't start: {text}")

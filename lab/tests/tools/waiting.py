@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import subprocess
+import sys
 import termios
 import time
 from array import array
@@ -21,6 +22,17 @@ from typing import TypeVar
 
 PATIENCE_S = 300.0
 """Seconds that a test waits for anything: less than pytest's own limit, which names no event."""
+
+PATIENT = f"""\
+import sys
+from teemark.base import leaving
+leaving.GRACE_S = leaving.PATIENCE_S = leaving.LAST_S = leaving.AT_ONCE_S = {PATIENCE_S}
+from teemark.__main__ import main
+sys.exit(main())
+"""
+TEEMARK = [sys.executable, "-m", "teemark"]
+PATIENT_TEEMARK = [sys.executable, "-c", PATIENT]
+"""teemark, and one that gives what it ends after a signal minutes, as a busy machine may need."""
 
 T = TypeVar("T")
 Popen = subprocess.Popen[bytes]
@@ -37,7 +49,7 @@ def until(what: str, happened: Callable[[], T | None], often_s: float = 0.02) ->
         time.sleep(often_s)
 
 
-def status_of(process: Popen) -> int:
+def status_of(process: Popen | subprocess.Popen[str]) -> int:
     """Returns a child's exit status, which it waits for."""
     try:
         return process.wait(PATIENCE_S)

@@ -2,7 +2,6 @@
 """A trace in a browser: the report's flame graph, and speedscope with what we export for it."""
 
 import base64
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from synthetic import Synthetic
 from teemark.report import run_page
 from teemark.trace import folded
 from test_trace_outputs import case, trace
+from waiting import until
 
 pytestmark = [
     pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
@@ -75,12 +75,12 @@ def test_speedscope_imports_what_is_exported_for_it(
         # the query makes it another page, which is loaded anew
         fragment = f"?{len(text)}#localProfilePath={profile}"
         chromium.show(index, width=1440, fragment=fragment)
-        for _ in range(100):
-            shown = str(chromium.evaluate("document.title + ' | ' + document.body.innerText"))
-            if "Sandwich" in shown or "wrong" in shown:
-                return shown
-            time.sleep(0.2)
-        return shown
+
+        def shown() -> str:
+            text = str(chromium.evaluate("document.title + ' | ' + document.body.innerText"))
+            return text if "Sandwich" in text or "wrong" in text else ""
+
+        return until("speedscope's answer", shown, 0.2)
 
     exported = folded.render(trace(case()))
     shown = opened(exported)
@@ -89,7 +89,9 @@ def test_speedscope_imports_what_is_exported_for_it(
         "[...document.querySelectorAll('div')].filter(one => one.textContent === '🥪Sandwich')"
         ".forEach(one => one.click())"
     )
-    time.sleep(1)
-    table = str(chromium.evaluate("document.body.innerText"))
-    assert "60 (50%)" in " ".join(table.split())  # memset's own of 120
-    assert "memset_[S-EL1]" in table
+
+    def table() -> str:
+        text = " ".join(str(chromium.evaluate("document.body.innerText")).split())
+        return text if "memset_[S-EL1]" in text else ""
+
+    assert "60 (50%)" in until("the table of functions", table, 0.2)  # memset's own of 120

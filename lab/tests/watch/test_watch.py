@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -34,6 +35,7 @@ from teemark.trace import calls, deaths, names, symbols
 from teemark.trace.calls import Maps, Param, TeeCall, WatchedCalls
 from teemark.trace.names import Names
 from teemark.trace.profile import CaseTrace, Function, Node
+from waiting import PATIENCE_S, output_of, until
 
 LIBRARY = paths.built_programs("native") / watching.LIBRARY
 needs_library = pytest.mark.skipif(not LIBRARY.is_file(), reason="build/host/native isn't built")
@@ -185,26 +187,38 @@ def test_a_program_may_run_longer_than_a_question_to_the_board(
     assert here.limits == [None]
 
 
+WATCHING = f"""\
+import sys
+from pathlib import Path
+from teemark.base import leaving
+from test_watch import watched_here
+
+leaving.GRACE_S = leaving.PATIENCE_S = leaving.LAST_S = {PATIENCE_S}
+leaving.install()
+ran = watched_here(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
+print(ran.status, len(ran.watched.calls))
+"""
+
+
 @needs_library
-@pytest.mark.usefixtures("takes_signals")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_called_before_the_first_signal_is_kept(
     folder: Path, tmp_path: Path, how: signal.Signals
 ) -> None:
     """A server never ends by itself: a signal ends it, and its calls are what was asked for."""
     begun = tmp_path / "begun"
-    text = f'client; echo >"{begun}"; exec sleep 1000'
-
-    def interrupt() -> None:
-        while not begun.exists():
-            time.sleep(0.05)
-        os.kill(os.getpid(), how)
-
-    threading.Thread(target=interrupt).start()
-    ran = watched_here(folder, tmp_path / "kept", "sh", "-c", text)
-    assert ran.status == 128 + how
+    text = f'client; echo >"{begun}"; exec sleep 6000'
+    with subprocess.Popen(
+        [sys.executable, "-c", WATCHING, str(folder), str(tmp_path / "kept"), "sh", "-c", text],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+    ) as process:
+        until("the calls to be made", lambda: begun.exists() or process.poll() is not None)
+        process.send_signal(how)
+        status, calls = map(int, output_of(process)[0].split()[-2:])
+    assert status == 128 + how
     whole = watched_here(folder, tmp_path / "whole", "client")
-    assert len(ran.watched.calls) == len(whole.watched.calls) > 10
+    assert calls == len(whole.watched.calls) > 10
 
 
 @needs_library

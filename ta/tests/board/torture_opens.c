@@ -22,7 +22,7 @@
 
 enum {
 	MOST_CLIENTS = 16,
-	SILENCE_S = 30,     /* without any call that came back: the TEE hangs */
+	SILENCE_S = 120,    /* without any call that came back: the TEE hangs */
 	KILL_MS = 400,      /* mean time between two clients that are killed */
 	RESTART_MS = 20000, /* the same for tee-supplicant */
 };

@@ -196,7 +196,7 @@ class Mosquitto:
         return ["env", f"LD_LIBRARY_PATH={home}/lib", *words]
 
     def subscribe(
-        self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 90
+        self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 600
     ) -> Process:
         """Starts a subscriber that prints a line `QOS RETAIN HEX` for each message, and returns it
         once it listens. It ends after `count` messages (0: by `end`) or after `seconds`."""
@@ -207,11 +207,12 @@ class Mosquitto:
         target = f"{self.place}/{name}.got"
         words = self.client("sub", *line)
         process = self.board.start(script_argv(script, target, *words), marked=False)
-        for _ in range(120):
+        for _ in range(480):
             if self.log().count(f": {name} ") > before:
-                break
+                return process
             time.sleep(0.25)
-        return process
+        process.abandon()
+        raise BoardError(f"{name} didn't subscribe to {topic} within two minutes")
 
     def end(self, subscriber: Process) -> None:
         """Ends a subscriber that has received its messages."""
