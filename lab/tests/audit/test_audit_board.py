@@ -7,7 +7,7 @@ from teemark.audit import audit, text
 from teemark.boards import VirtualBoard
 from teemark.reference import data
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.board
 
 FILE = "head -c 10000000 /dev/zero > /tmp/zeros && time"
 LIVE = {

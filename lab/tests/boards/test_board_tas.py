@@ -9,7 +9,7 @@ import pytest
 from conftest import often
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.board
 
 CLOCK = 90
 UNKNOWN = 8

@@ -25,7 +25,7 @@ from teemark.boards.virtual import free_port
 from teemark.run import reader
 from waiting import until
 
-pytestmark = [pytest.mark.farm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.farm]
 
 PLAN = """\
 summary = "Short."

@@ -139,7 +139,6 @@ def known(test: Callable[..., None]) -> Callable[..., None]:
 )
 @known
 @given(changes)
-@pytest.mark.timeout(600)
 def test_any_records_give_a_report(change: Changes) -> None:
     lines = change.lines()
     run = parsed(lines)
@@ -173,7 +172,6 @@ def _told(lines: list[bytes]) -> bool:
 @settings(max_examples=settings().max_examples // 4, deadline=None)
 @known
 @given(changes)
-@pytest.mark.timeout(600)
 def test_the_terminal_shows_any_run(change: Changes) -> None:
     from io import StringIO
     from unittest.mock import patch

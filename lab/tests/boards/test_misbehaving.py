@@ -38,8 +38,6 @@ from teemark.measure import runner, silence, teehash_steps, watching
 from teemark.plan.file import HashStep, parse_plan
 from teemark.trace import calls
 
-pytestmark = pytest.mark.timeout(400)
-
 ADDRESS_SPACE = 300 << 20
 
 PLAN = parse_plan(

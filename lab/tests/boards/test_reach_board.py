@@ -12,7 +12,7 @@ from teemark.boards import VirtualBoard, install
 from teemark.cli import main as cli
 from teemark.run import reader
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.board
 
 PLAN = """\
 summary = "Both worlds."

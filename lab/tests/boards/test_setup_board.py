@@ -17,7 +17,7 @@ from teemark.boards.ta_kit import Kit, default_kit
 from teemark.cli import main as cli
 from teemark.run import reader
 
-pytestmark = [pytest.mark.board, pytest.mark.long(60), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(60)]
 
 PLAN = """\
 summary = "Both worlds."

@@ -12,7 +12,7 @@ from conftest import often
 from teemark.boards import VirtualBoard
 from waiting import PATIENCE_S
 
-pytestmark = [pytest.mark.board, pytest.mark.long(220), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(220)]
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"

@@ -29,7 +29,7 @@ from teemark.boards import (
 from teemark.cli import main as cli
 from teemark.run import reader
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.board
 
 PLAN = """\
 summary = "Both worlds."

@@ -18,7 +18,7 @@ from teemark.broker import demo
 from teemark.broker.mosquitto import PLACE, PORT, Mosquitto
 from waiting import PATIENCE_S, until
 
-pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(200)]
 
 TA = "3d8e61f7-50ba-4c2d-917e-b20c6af418d5.ta"
 TOPIC = "tz/c"

@@ -116,7 +116,6 @@ def test_what_counts_as_different(bench: ModuleType, before: str, after: str, al
 
 @pytest.mark.board
 @pytest.mark.exhaustive
-@pytest.mark.timeout(600)
 def test_readme_shows_what_the_exact_board_gives(
     bench: ModuleType, qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:

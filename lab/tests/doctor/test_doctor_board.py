@@ -20,7 +20,7 @@ from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine
 from teemark.run.records import Machine
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.board
 
 DIGEST = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
 

@@ -31,7 +31,7 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.trace.profile import Trace
 
-pytestmark = [pytest.mark.board, pytest.mark.long(170), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(170)]
 
 SMALL = """\
 summary = "What must come out the same, whatever else is measured beside it."

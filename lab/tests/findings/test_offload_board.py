@@ -14,7 +14,7 @@ from teemark.findings.offload import offloads
 from teemark.model.models import build
 from teemark.run import reader
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.board
 
 CBC = "cipher/aes-128-cbc/afalg:{}/enc/16384"
 

@@ -235,7 +235,6 @@ def test_both_recipes_measure_in_a_container_of_debian_12(tmp_path: Path) -> Non
 
 
 @pytest.mark.packages
-@pytest.mark.timeout(300)
 def test_the_recipes_are_what_their_schemas_ask_for(tmp_path: Path) -> None:
     """The schemas of github-actions and gitlab-ci that check-jsonschema brings."""
     venv.create(tmp_path / "venv", with_pip=True)

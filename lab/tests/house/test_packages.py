@@ -19,7 +19,7 @@ from conftest import new_debian
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.packages, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.packages]
 
 DIST = paths.build() / "dist"
 KINDS = ("aarch64-glibc", "aarch64-musl", "armhf-glibc", "armhf-musl")

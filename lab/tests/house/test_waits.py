@@ -15,6 +15,11 @@ from teemark.base import paths
 LEAST_S = 60
 """Seconds: a limit below this is one that a busy machine may miss."""
 
+_FOUND = re.search(r"^timeout = (\d+)", (paths.root() / "lab/pyproject.toml").read_text(), re.M)
+assert _FOUND
+OVERALL_S = int(_FOUND[1])
+"""Seconds after which pytest ends any test."""
+
 ALLOWED: dict[str, str] = {
     "lab/tests/tools/waiting.py": "what all others wait by",
     "lab/tests/tools/interrupted.py": "no test: it judges how soon `make run` ends",
@@ -61,6 +66,8 @@ def _faults_of(node: ast.AST) -> Iterator[str]:
                 yield f"{name}({own}): a signal to the test itself; send it to a child process"
             if name in {"signal.raise_signal", "signal.alarm", "signal.pthread_kill"}:
                 yield f"{name}(): a signal to the test itself; send it to a child process"
+            if name == "pytest.mark.timeout" and 0 < (_number(node.args[0]) or 0) < OVERALL_S:
+                yield f"{ast.unparse(node)}: lab/pyproject.toml has the limit of all tests"
             method = isinstance(node.func, ast.Attribute) and node.func.attr in LIMITED
             limits = [word.value for word in node.keywords if word.arg == "timeout"]
             limits += node.args[:1] if method and len(node.args) == 1 else []
@@ -154,6 +161,7 @@ def test_each_exception_is_still_one() -> None:
         "os.kill(os.getpid(), signal.SIGINT)",
         "os.killpg(0, signal.SIGINT)",
         "signal.raise_signal(2)",
+        "x = pytest.mark.timeout(300)",
         "limit = time.monotonic() + 60",
         "assert time.monotonic() - began < 8",
     ],

@@ -13,7 +13,7 @@ from conftest import THOROUGH
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.board
 
 TA = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
 PROBE = "/lib/optee_armtz/8d1f60c7-5b3e-4c92-b027-e4196a53cd08.ta"

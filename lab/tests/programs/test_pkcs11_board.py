@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.board,
     pytest.mark.exhaustive,
     pytest.mark.long(60),
-    pytest.mark.timeout(600),
 ]
 
 PLACE = "/data/opensc"

@@ -19,7 +19,7 @@ from teemark.boards import VirtualBoard
 from teemark.boards.shell import Result
 from waiting import PATIENCE_S
 
-pytestmark = [pytest.mark.board, pytest.mark.long(140), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(140)]
 
 EXHAUSTIVE = pytest.mark.exhaustive
 UUID = "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"

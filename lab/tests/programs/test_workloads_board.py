@@ -13,7 +13,7 @@ from conftest import THOROUGH, often, reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
 
-pytestmark = [pytest.mark.board, pytest.mark.long(300), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(300)]
 
 MODES = ("ecb", "cbc", "ctr", "xts", "gcm")
 CIPHERS = [

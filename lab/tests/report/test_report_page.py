@@ -12,7 +12,6 @@ from teemark.report import run_page
 
 pytestmark = [
     pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
-    pytest.mark.timeout(300),
 ]
 
 WIDTHS = (390, 768, 1440)

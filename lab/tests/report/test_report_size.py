@@ -18,7 +18,6 @@ WORDS, HEIGHT = 2500, 5000
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium")
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("width", [390, 1440])
 def test_a_report_is_read_at_a_glance(
     chromium: browser.Browser, tmp_path: Path, width: int
@@ -58,7 +57,6 @@ LEAVES = """(() => {
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium")
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("width", [390, 1440])
 def test_no_word_of_a_chart_leaves_its_picture(
     chromium: browser.Browser, tmp_path: Path, width: int

@@ -20,7 +20,7 @@ from teemark.run import reader
 from teemark.studies import declared
 from teemark.studies.measured import Lookup, NotKnown
 
-pytestmark = [pytest.mark.board, pytest.mark.long(110), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.board, pytest.mark.long(110)]
 
 
 LARGE = 5_000_000

@@ -12,7 +12,6 @@ from test_seed_tables import DOCUMENTS, made_up
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium"),
-    pytest.mark.timeout(300),
 ]
 
 WIDTH = 1280

@@ -108,7 +108,6 @@ def test_one_per_cent_is_seen() -> None:
 
 @pytest.mark.board
 @pytest.mark.long(60)
-@pytest.mark.timeout(900)
 def test_the_table_is_what_the_exact_board_measures(qemu_v8_icount: VirtualBoard) -> None:
     """The table is held only against the versions that it was measured with."""
     said = table()
@@ -146,7 +145,6 @@ def pkcs11_table() -> dict[str, float]:
 
 @pytest.mark.board
 @pytest.mark.exhaustive
-@pytest.mark.timeout(900)
 def test_pkcs11_is_what_the_exact_board_measures(qemu_v8_icount: VirtualBoard) -> None:
     if gate.differing(gate.read(BASELINE), qemu_v8_icount.file):
         pytest.skip("the table was measured with other versions")

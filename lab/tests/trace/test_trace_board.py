@@ -24,7 +24,7 @@ from teemark.run import reader
 from teemark.trace import folded, store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
 
-pytestmark = [pytest.mark.board, pytest.mark.long(200), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.board, pytest.mark.long(200)]
 
 BOARD = "qemu-v8-icount"
 EMPTY = "invoke/none/tee/none"

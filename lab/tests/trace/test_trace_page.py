@@ -15,7 +15,6 @@ from waiting import until
 
 pytestmark = [
     pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing())),
-    pytest.mark.timeout(300),
 ]
 
 

@@ -14,7 +14,7 @@ from teemark.measure import watching
 from teemark.report import program_page
 from teemark.trace import names
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.board
 
 OS_TEST = "5b9e0e40-2636-11e1-ad9e-0002a5d5c51b"
 OS_TEST_LIB = "ffd2bded-ab7d-4988-95ee-e4962fff7154"

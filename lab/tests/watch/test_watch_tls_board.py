@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.board,
     pytest.mark.exhaustive,
     pytest.mark.long(120),
-    pytest.mark.timeout(1200),
 ]
 
 PLACE = "/data/tls"
