@@ -2,6 +2,7 @@
 """A source tree of OP-TEE: what decides a build of it; and the comment on two commits."""
 
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,9 +127,46 @@ def test_what_is_no_git_tree_of_op_tee_is_said(tree: Path, tmp_path: Path) -> No
     with pytest.raises(BoardError, match="has no commit nonesuch"):
         pull_request.measure(file, tree, ("nonesuch", "b"), (EMPTY,), tmp_path / "out")
     (tree / "core/a.c").write_text("changed since\n")
-    short = optee_tree.check_out(tree, "main", tmp_path / "checkout")
-    assert (tmp_path / "checkout/core/a.c").read_text() == "core/a.c\n"
-    assert len(short) >= 7
+    with optee_tree.checked_out(tree, "main", tmp_path / "builds") as place:
+        assert (place / "core/a.c").read_text() == "core/a.c\n"
+        assert 7 <= len(place.name) < 40
+    assert not place.exists()
+
+
+TOGETHER = """
+import sys
+from pathlib import Path
+from teemark.boards.optee_tree import checked_out
+with checked_out(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])) as place:
+    print(place, flush=True)
+    sys.stdin.readline()
+    print((place / "core/a.c").read_text(), flush=True)
+"""
+
+
+def test_two_at_once_have_a_folder_for_each_commit(tree: Path, tmp_path: Path) -> None:
+    """They shared one: the first build had the files of the other's commit."""
+    (tree / "core/a.c").write_text("changed\n")
+    git(tree, "commit", "-qam", "change")
+
+    def begin(commit: str) -> subprocess.Popen[str]:
+        argv = [sys.executable, "-c", TOGETHER, str(tree), commit, str(tmp_path / "builds")]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True)
+
+    def read(process: subprocess.Popen[str]) -> str:
+        assert process.stdout is not None
+        return process.stdout.readline().strip()
+
+    first, second = begin("main~1"), begin("main")
+    places = {read(first), read(second)}
+    assert len(places) == 2
+    third = begin("main~1")  # waits for the first
+    said = [process.communicate("\n")[0] for process in (first, second)]
+    assert said == ["core/a.c\n\n", "changed\n\n"]
+    assert read(third) in places
+    assert third.communicate("\n")[0] == "core/a.c\n\n"
+    assert not list((tmp_path / "builds/commits").glob("*/"))
 
 
 def traced(memset: int, setting: str = "y", key: str = EMPTY) -> TracedRun:

@@ -528,7 +528,8 @@ def test_the_secure_console_tells_how_tas_died() -> None:
         (TA, 0x2118), ("ffd2bded-ab7d-4988-95ee-e4962fff7154", 0xA924), ("", 4),
     )  # fmt: skip
     assert first.frames({}) == "0b7c9a52+0x2118 ← ffd2bded+0xa924 ← 0x4"
-    elf = symbols.Elf(Path("x"), "x", (), symbols.SymbolTable([symbols.Symbol(0x2100, 64, "my_panic")]))
+    table = symbols.SymbolTable([symbols.Symbol(0x2100, 64, "my_panic")])
+    elf = symbols.Elf(Path("x"), "x", (), table)
     assert first.frames({TA: elf}) == "my_panic+0x18 ← ffd2bded+0xa924 ← 0x4"
     assert (second.why, second.stack) == ("undef-abort", ())
     assert deaths.deaths("E/LD:   0x4\n" * 9) == []

@@ -5,13 +5,15 @@ The tree itself is never built in and never written to. A build is known by the 
 files, the patches and the options, so that the same sources are built once, wherever they lie.
 """
 
+import contextlib
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from teemark.base.errors import BoardError
+from teemark.base.files import alone
 from teemark.run.git import git
 
 _LEFT_OUT = frozenset({".git", "out"})
@@ -87,19 +89,27 @@ def copy(tree: Path, patches: Sequence[Path], place: Path) -> None:
             )
 
 
-def check_out(tree: Path, commit: str, place: Path) -> str:
-    """Fills `place` with the tree's files at a commit, and returns the commit's short name. Raises
-    BoardError if there is no such commit."""
-    short = git(tree, "rev-parse", "--short", "--verify", "--quiet", f"{commit}^{{commit}}")
-    if not short:
+@contextlib.contextmanager
+def checked_out(tree: Path, commit: str, builds: Path, name: str = "") -> Iterator[Path]:
+    """Yields a folder below `builds` with a commit's files, which is called `name`, or by default
+    as git abbreviates the commit, and is removed after the block. Another process that wants the
+    same commit waits until then. Raises BoardError if there is no such commit."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+    digits = git(tree, *words)
+    if not digits:
         raise BoardError(f"{tree} has no commit {commit}", hint="name a commit, tag or branch")
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    archive = subprocess.run(
-        ["git", "-C", str(tree), "archive", short], capture_output=True, check=True
-    )
-    subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
-    return short
+    folder = builds / "commits" / digits
+    place = folder / (name or git(tree, "rev-parse", "--short", digits) or digits)
+    with alone(folder.with_suffix(".lock")):
+        shutil.rmtree(folder, ignore_errors=True)
+        place.mkdir(parents=True)
+        archive = ["git", "-C", str(tree), "archive", digits]
+        try:
+            packed = subprocess.run(archive, capture_output=True, check=True)
+            subprocess.run(["tar", "-x", "-C", str(place)], input=packed.stdout, check=True)
+            yield place
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def version(tree: Path) -> str:

@@ -73,10 +73,10 @@ def measure(
     record.plan_of(cases, record.SAMPLES)  # a wrong key raises an error before the builds
     names, traced = [], []
     for commit in commits:
-        place = paths.optee_builds() / "commits" / "checkout"
-        names.append(optee_tree.check_out(tree, commit, place))
-        variant = record.with_optee(file, str(place), ())
-        traced.append(record.record(variant, cases, directory / names[-1]))
+        with optee_tree.checked_out(tree, commit, paths.optee_builds()) as place:
+            names.append(place.name)
+            variant = record.with_optee(file, str(place), ())
+            traced.append(record.record(variant, cases, directory / place.name))
     pairs = zip(names[:-1], traced[:-1], strict=True)
     return [compared((name, names[-1]), (build, traced[-1])) for name, build in pairs]
 

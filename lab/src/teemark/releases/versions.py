@@ -2,9 +2,8 @@
 """Versions of OP-TEE, as a git repository has them. Nothing is written into the repository."""
 
 import re
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from msgspec import Struct
@@ -83,15 +82,10 @@ class Repository:
         found = git(self.folder, "grep", "-qw", word, version.commit, "--", "*.mk", "*.[chS]")
         return found is not None
 
-    @contextmanager
-    def checked_out(self, version: Version) -> Iterator[Path]:
-        """Yields a folder with the version's files. It is removed afterwards."""
-        place = paths.optee_builds() / "commits" / re.sub(r"[^\w.-]", "-", version.name)
-        try:
-            optee_tree.check_out(self.folder, version.commit, place)
-            yield place
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+    def checked_out(self, version: Version) -> AbstractContextManager[Path]:
+        """Returns a block's folder with the version's files, which is removed after the block."""
+        name = re.sub(r"[^\w.-]", "-", version.name)
+        return optee_tree.checked_out(self.folder, version.commit, paths.optee_builds(), name)
 
 
 def part(versions: Sequence[Version], shard: str | None) -> list[Version]:
