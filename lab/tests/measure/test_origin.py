@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from synthetic import Synthetic
 from teemark.base import paths
 from teemark.base.errors import UsageMistake
+from teemark.boards import optee_tree
 from teemark.measure.origin import commit, labels
+from teemark.run import listing
+from teemark.run.store import Store
 
 
 def git(folder: Path, *words: str) -> str:
@@ -91,3 +95,46 @@ def test_labels() -> None:
     for text in ("a", "=b", "a b=c", "a="):
         with pytest.raises(UsageMistake, match="is no label"):
             labels((text,))
+
+
+def test_a_hostile_repository_runs_nothing(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """`run` and `history` in an unpacked repository ran what its configuration names."""
+    mark = tmp_path_factory.mktemp("mark") / "run"
+    program = mark.with_name("program")
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >>"{mark}"\ncat\n')
+    program.chmod(0o755)
+    run = Synthetic(samples=3).write(tree / "a run")
+    (tree / "mk").mkdir()
+    (tree / ".gitattributes").write_text("* filter=evil\n")
+    git(tree, "add", ".gitattributes")
+    git(tree, "commit", "--quiet", "-m", "attributes")
+    hooks = tree / "hooks"
+    hooks.mkdir()
+    for hook in (
+        "post-index-change",
+        "reference-transaction",
+        "post-checkout",
+        "fsmonitor-watchman",
+    ):
+        (hooks / hook).symlink_to(program)
+    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process"):
+        git(tree, "config", key, str(program))
+    git(tree, "config", "filter.evil.required", "true")
+    git(tree, "config", "core.hooksPath", str(hooks))
+    (tree / "ta.c").write_text("int y;\n")
+    subprocess.run(["git", "-C", str(tree), "status"], capture_output=True, check=False)
+    assert mark.exists(), "plain git runs them: the repository is as hostile as is claimed"
+    mark.unlink()
+
+    found = commit("auto", tree)
+    assert found is not None
+    assert found.dirty
+    store = Store(tree, "runs")
+    assert store.add(run.parent)
+    assert [entry.wrong for entry in listing.entries(store.folder())] == [""]
+    with optee_tree.checked_out(tree, "HEAD", mark.parent / "builds") as place:
+        assert (place / "ta.c").read_text() == "int x;\n"
+    assert Path("ta.c") in optee_tree.files(tree)
+    assert not mark.exists(), mark.read_text()

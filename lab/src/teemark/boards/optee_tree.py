@@ -14,7 +14,7 @@ from pathlib import Path
 
 from teemark.base.errors import BoardError
 from teemark.base.files import alone
-from teemark.run.git import git
+from teemark.run.git import command, git
 
 _LEFT_OUT = frozenset({".git", "out"})
 
@@ -103,7 +103,7 @@ def checked_out(tree: Path, commit: str, builds: Path, name: str = "") -> Iterat
     with alone(folder.with_suffix(".lock")):
         shutil.rmtree(folder, ignore_errors=True)
         place.mkdir(parents=True)
-        archive = ["git", "-C", str(tree), "archive", digits]
+        archive = [*command(tree), "archive", digits]
         try:
             packed = subprocess.run(archive, capture_output=True, check=True)
             subprocess.run(["tar", "-x", "-C", str(place)], input=packed.stdout, check=True)

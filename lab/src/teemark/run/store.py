@@ -13,6 +13,7 @@ from pathlib import Path
 from teemark.base.errors import DataError, MissingOutput, UsageMistake
 from teemark.base.files import alone
 from teemark.run import listing
+from teemark.run.git import command
 from teemark.run.reader import RUN_FILE
 
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
@@ -124,7 +125,7 @@ class Store:
         return runs
 
     def _git(self, *words: str, stdin: str = "", **env: str) -> str:
-        argv = ["git", "-C", str(self._place), *_SET, *words]
+        argv = [*command(self._place), *_SET, *words]
         try:
             done = subprocess.run(
                 argv, input=stdin, capture_output=True, text=True, check=False, env=os.environ | env
