@@ -114,10 +114,10 @@ host: vboard
 # mosquitto comes over the network: no other target needs it.
 .PHONY: broker mosquitto
 mosquitto:
-	@test -d build/vboard/broker/2.0 || vboard/scripts/broker || true
+	@test -d build/vboard/broker/mosquitto || vboard/scripts/broker || true
 
 broker: vboard-ta ## plugins and teemq of MQTT-TZ for the virtual board, with Debian's mosquitto
-	@test -d build/vboard/broker/2.0 || vboard/scripts/broker
+	@test -d build/vboard/broker/mosquitto || vboard/scripts/broker
 	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=aarch64
 	@$(MAKE) --no-print-directory $(PARALLEL) -C broker ARCH=native
 

@@ -216,18 +216,19 @@ static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const vo
 }
 
 /*
- * Seals or opens a message whose head is complete. `receiver` is "" unless the message is for one
- * receiver.
+ * Seals or opens a message whose head is complete. `receiver` is the id that it is for, in an order
+ * the TA's enrolment key, otherwise empty.
  */
 static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, const char *topic,
-			const char *receiver, const uint8_t *in, size_t len, uint8_t *out)
+			const void *receiver, size_t receiver_len, const uint8_t *in, size_t len,
+			uint8_t *out)
 {
 	uint8_t all[TZ_AUTHENTICATED_MAX];
 	size_t n = 0;
 
 	if (strlen(topic) > TZ_TOPIC_MAX)
 		return false;
-	n = tz_authenticated(all, head, topic, strlen(topic), receiver, strlen(receiver));
+	n = tz_authenticated(all, head, topic, strlen(topic), receiver, receiver_len);
 	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out);
 }
 
@@ -260,9 +261,9 @@ static int seal(struct tz_client *client, enum tz_direction direction, const cha
 	size_t id_len = strlen(client->id), head_len = TZ_FIXED + id_len;
 	int rc = 0;
 
-	if (len > (256u << 10) || strlen(topic) > TZ_TOPIC_MAX)
-		return error_set(err, -EMSGSIZE, "a message has at most 262144 bytes, a topic %u",
-				 TZ_TOPIC_MAX);
+	if (len > TZ_TEXT_MAX || strlen(topic) > TZ_TOPIC_MAX)
+		return error_set(err, -EMSGSIZE, "a message has at most %u bytes, a topic %u",
+				 TZ_TEXT_MAX, TZ_TOPIC_MAX);
 	rc = next_counter(client, err);
 	if (rc)
 		return rc;
@@ -276,7 +277,8 @@ static int seal(struct tz_client *client, enum tz_direction direction, const cha
 	tz_put32(out + TZ_NONCE + sizeof(client->salt), client->counter);
 	out[TZ_FIXED - 1] = (uint8_t)id_len;
 	memcpy(out + TZ_FIXED, client->id, id_len);
-	if (!gcm_message(true, client->key, out, topic, "", plain, len, out + head_len))
+	if (!gcm_message(true, client->key, out, topic, client->identity,
+			 direction == TZ_ORDER ? TZ_PUBLIC_BYTES : 0, plain, len, out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
@@ -323,8 +325,8 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	opened->len = len - head_len - TZ_TAG_BYTES;
 	memcpy(opened->sender, message + TZ_FIXED, head_len - TZ_FIXED);
 	opened->sender[head_len - TZ_FIXED] = 0;
-	if (!gcm_message(false, client->key, message, topic, client->id, message + head_len,
-			 opened->len, out)) {
+	if (!gcm_message(false, client->key, message, topic, client->id, strlen(client->id),
+			 message + head_len, opened->len, out)) {
 		OPENSSL_cleanse(out, opened->len);
 		return error_set(err, -EBADMSG,
 				 "%s can't open a message on %s: sealed for "
@@ -346,7 +348,7 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const cha
 
 	if (!head_len)
 		return error_set(err, -EBADMSG, "no message");
-	if (!gcm_message(false, sender->key, message, topic, "", message + head_len, n, plain))
+	if (!gcm_message(false, sender->key, message, topic, NULL, 0, message + head_len, n, plain))
 		return error_set(err, -EBADMSG, "forged");
 	if (!receiver->counter && random_bytes(receiver->salt, sizeof(receiver->salt), err))
 		return -EIO;
@@ -355,7 +357,8 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const cha
 	out[3] = TZ_FROM_BROKER;
 	memcpy(out + TZ_NONCE, receiver->salt, sizeof(receiver->salt));
 	tz_put32(out + TZ_NONCE + sizeof(receiver->salt), ++receiver->counter);
-	if (!gcm_message(true, receiver->key, out, topic, receiver->id, plain, n, out + head_len))
+	if (!gcm_message(true, receiver->key, out, topic, receiver->id, strlen(receiver->id), plain,
+			 n, out + head_len))
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }

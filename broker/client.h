@@ -66,7 +66,10 @@ void tz_client_wipe(struct tz_client *client);
 int tz_seal(struct tz_client *client, const char *topic, const void *plain, size_t len,
 	    uint8_t *out, struct error *err);
 
-/* Seals an order from the administrator; `plain` has the format given in ta_broker.h. */
+/*
+ * Seals an order from the administrator for the TA that `admin` claimed; `plain` has the format given
+ * in ta_broker.h.
+ */
 int tz_seal_order(struct tz_client *admin, const void *plain, size_t len, uint8_t *out,
 		  struct error *err);
 

@@ -33,6 +33,7 @@ struct tz_core {
 	TEEC_SharedMemory *in, *names, *out;
 	/* The current message, which `in` holds, and its copies. */
 	size_t len, used; /* message bytes, 0: none; output bytes used */
+	bool accepted;    /* it has just arrived */
 	char topic[TZ_TOPIC_MAX + 1];
 	unsigned int count;
 	struct copy copies[TZ_RECEIVERS_MAX];
@@ -204,11 +205,6 @@ void tz_core_close(struct tz_core *core)
 	free(core);
 }
 
-bool tz_core_is_copy(const void *message, size_t len)
-{
-	return tz_head_len(message, len, TZ_FROM_BROKER) != 0;
-}
-
 static struct topic *place_of(struct tz_core *core, const char *topic)
 {
 	uint32_t hash = 2166136261u;
@@ -260,6 +256,7 @@ static int take(struct tz_core *core, const char *topic, const void *message, si
 	core->len = len;
 	core->used = 0;
 	core->count = 0;
+	core->accepted = false;
 	return 0;
 }
 
@@ -269,13 +266,15 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 	int rc = 0;
 
 	core->counts.arrived++;
-	if (core->options.keys)
-		return 0; /* the message is checked when its first copy is made */
+	/* Without a TEE the message is checked when its first copy is made. */
+	if (core->options.keys && tz_head_len(message, len, TZ_TO_BROKER))
+		return 0;
 	rc = take(core, topic, message, len, err);
 	if (!rc) {
 		expect(core);
 		rc = call(core, true, 0, err);
 	}
+	core->accepted = !rc;
 	if (rc)
 		core->len = core->count = 0;
 	core->counts.refused += rc != 0;
@@ -294,6 +293,14 @@ static bool is_at_hand(const struct tz_core *core, const char *topic, const uint
 	       !memcmp(at_hand, message, TZ_FIXED) &&
 	       !memcmp(at_hand + len - TZ_TAG_BYTES, message + len - TZ_TAG_BYTES, TZ_TAG_BYTES) &&
 	       !strcmp(core->topic, topic);
+}
+
+bool tz_core_has_arrived(struct tz_core *core, const char *topic, const void *message, size_t len)
+{
+	bool has = core->options.keys || (core->accepted && is_at_hand(core, topic, message, len));
+
+	core->accepted = false;
+	return has;
 }
 
 static const void *tee_copy(struct tz_core *core, const char *topic, const char *receiver,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The common part of both plugins: it checks each arriving message, and makes a separate copy for
+ * The plugin's core: it checks each arriving message, and makes a separate copy for
  * each receiver. If possible, the TA is called once a message: together with the check it makes
  * copies for those who took the topic's last message. A copy that nobody takes is dropped when the
  * next message arrives, and its receiver is no longer expected.
@@ -37,7 +37,10 @@ struct tz_counts {
 int tz_core_open(struct tz_core **core, const struct tz_core_options *options, struct error *err);
 void tz_core_close(struct tz_core *core);
 
-/* Accepts a message from its sender. Returns 0, or -errno if the broker must refuse the message. */
+/*
+ * Accepts a message from its sender, once. Returns 0, or -errno if the broker must refuse the message:
+ * it is empty, malformed, forged or repeated.
+ */
 int tz_core_arrived(struct tz_core *core, const char *topic, const void *message, size_t len,
 		    struct error *err);
 
@@ -48,7 +51,7 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
 			 const void *message, size_t len, struct error *err);
 
-/* Returns true if this payload is a copy that the TA sealed for a receiver. */
-bool tz_core_is_copy(const void *message, size_t len);
+/* Returns true, once, if this is the message that tz_core_arrived() has just accepted. */
+bool tz_core_has_arrived(struct tz_core *core, const char *topic, const void *message, size_t len);
 
 const struct tz_counts *tz_core_counts(const struct tz_core *core);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plugin, compiled for mosquitto 2.0 and for 2.1, whose events differ.
+ * The plugin for mosquitto 2.1.
  *
- * In 2.0 the plugin uses only ACL_CHECK, which mosquitto calls for each receiver before it sends a
- * message: the plugin publishes a copy to that receiver, and denies the message itself. If the copy
- * waits for a client who is away, mosquitto calls ACL_CHECK for the copy when the client comes
- * back; the direction in the copy's head tells it from a message.
+ * ACL_CHECK for writing has the TA check each message, also a client's will, which MESSAGE_IN isn't
+ * called for. MESSAGE_IN has it check what a bridge brings, which ACL_CHECK isn't called for. ACL_CHECK
+ * for reading denies receivers who may not read, and MESSAGE_OUT replaces the message by the copy.
+ * MESSAGE_OUT must not deny a message: with QoS 1 and 2 it would stay in the client's window of
+ * unacknowledged messages for ever. So a receiver without a copy gets the publisher's sealed message,
+ * which only the TA can open. Such receivers are the broker's own bridge, for which ACL_CHECK isn't
+ * called, and a client revoked in between.
  *
- * In 2.1 MESSAGE_IN refuses messages that the TA can't open, ACL_CHECK denies receivers who may not
- * read, and MESSAGE_OUT replaces the message by the copy. MESSAGE_OUT must not deny a message: with
- * QoS 1 and 2 it would stay in the client's window of unacknowledged messages for ever. So a
- * receiver without a copy gets the publisher's sealed message, which only the TA can open. Such
- * receivers are the broker's own bridge, for which ACL_CHECK isn't called, and a client revoked in
- * between.
+ * Two things that MQTT lets anybody do are refused, since they need no key: a shared subscription,
+ * which takes a part of other readers' messages, and an empty message, which would delete what is
+ * retained.
  *
  * Options in mosquitto.conf, each as plugin_opt_NAME VALUE:
  *   prefix      topics with this prefix are MQTT-TZ's (tz/)
@@ -22,13 +22,6 @@
  *   keys        a folder of key files: works without a TEE, for comparison
  */
 #include <mosquitto.h>
-#if LIBMOSQUITTO_MAJOR == 2 && LIBMOSQUITTO_MINOR == 0
-#include <mosquitto_broker.h>
-#include <mosquitto_plugin.h>
-#define ACL_CHECK_ALONE 1
-#else
-#define ACL_CHECK_ALONE 0
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +51,37 @@ static void complain(uint64_t times, const char *what, struct mosquitto *client,
 			     err->code ? err->what : "not enrolled, or no rule for it");
 }
 
-/* Returns mosquitto's status code for a message that a client sent. */
+/*
+ * Returns true if the filter is that of a shared subscription, `$share/GROUP/FILTER`, to some topic
+ * of MQTT-TZ's. FILTER and the prefix are compared level by level as far as both go.
+ */
+static bool shares(const struct plugin *plugin, const char *filter)
+{
+	const char *prefix = plugin->prefix;
+
+	if (strncmp(filter, "$share/", 7))
+		return false;
+	filter += 7 + strcspn(filter + 7, "/");
+	for (filter += *filter == '/'; *prefix && *filter != '#'; filter++, prefix++) {
+		if (*filter == '+') {
+			filter++;
+			prefix += strcspn(prefix, "/");
+		}
+		if (*prefix && *filter != *prefix)
+			return false;
+		if (!*prefix || !*filter)
+			break;
+	}
+	return true;
+}
+
+/* Returns mosquitto's status code for a message that a client sent, or its will. */
 static int arrived(struct plugin *plugin, struct mosquitto *client, const char *topic,
 		   const void *payload, size_t len)
 {
 	struct error err = { 0 };
 
-	/* An empty message clears the topic's retained message. */
-	if (!len || !tz_core_arrived(plugin->core, topic, payload, len, &err))
+	if (!tz_core_arrived(plugin->core, topic, payload, len, &err))
 		return MOSQ_ERR_SUCCESS;
 	complain(tz_core_counts(plugin->core)->refused, "refused a message from", client, topic,
 		 &err);
@@ -85,51 +101,40 @@ static const void *copy_for(struct plugin *plugin, struct mosquitto *client, con
 	return copy;
 }
 
-#if ACL_CHECK_ALONE
 static int on_acl(int event, void *data, void *user)
 {
 	struct mosquitto_evt_acl_check *e = data;
-	bool is_copy = tz_core_is_copy(e->payload, e->payloadlen);
-	const void *copy = NULL;
+	struct plugin *plugin = user;
 
 	(void)event;
-	if (!is_ours(user, e->topic))
-		return ((struct plugin *)user)->others;
-	if (e->access == MOSQ_ACL_WRITE)
-		return is_copy ? MOSQ_ERR_ACL_DENIED :
-				 arrived(user, e->client, e->topic, e->payload, e->payloadlen);
-	/* Subscribing is always allowed; a copy is only made for receivers who may read. */
-	if (e->access != MOSQ_ACL_READ || is_copy || !e->payloadlen)
+	if (e->access == MOSQ_ACL_SUBSCRIBE && shares(plugin, e->topic))
+		return MOSQ_ERR_ACL_DENIED;
+	if (!is_ours(plugin, e->topic))
+		return plugin->others;
+	if (e->access == MOSQ_ACL_READ) /* MESSAGE_OUT sends the copy */
+		return copy_for(plugin, e->client, e->topic, e->payload, e->payloadlen) ?
+			       MOSQ_ERR_SUCCESS :
+			       MOSQ_ERR_ACL_DENIED;
+	/*
+	 * mosquitto also asks about messages that it took before: retained ones, for their source,
+	 * and those of a client that connects anew and isn't among the clients yet.
+	 */
+	if (e->access != MOSQ_ACL_WRITE ||
+	    mosquitto_client(mosquitto_client_id(e->client)) != e->client)
 		return MOSQ_ERR_SUCCESS;
-	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
-	if (copy)
-		mosquitto_broker_publish_copy(mosquitto_client_id(e->client), e->topic,
-					      (int)e->payloadlen, copy, e->qos, false, NULL);
-	return MOSQ_ERR_ACL_DENIED;
-}
-#else
-static int on_acl(int event, void *data, void *user)
-{
-	struct mosquitto_evt_acl_check *e = data;
-
-	(void)event;
-	if (!is_ours(user, e->topic))
-		return ((struct plugin *)user)->others;
-	/* This makes the copy, which MESSAGE_OUT then sends. */
-	return e->access != MOSQ_ACL_READ || !e->payloadlen ||
-			       copy_for(user, e->client, e->topic, e->payload, e->payloadlen) ?
-		       MOSQ_ERR_SUCCESS :
-		       MOSQ_ERR_ACL_DENIED;
+	return arrived(plugin, e->client, e->topic, e->payload, e->payloadlen);
 }
 
 static int on_in(int event, void *data, void *user)
 {
 	struct mosquitto_evt_message *e = data;
+	struct plugin *plugin = user;
 
 	(void)event;
-	return is_ours(user, e->topic) ?
-		       arrived(user, e->client, e->topic, e->payload, e->payloadlen) :
-		       MOSQ_ERR_SUCCESS;
+	return !is_ours(plugin, e->topic) || tz_core_has_arrived(plugin->core, e->topic, e->payload,
+								 e->payloadlen) ?
+		       MOSQ_ERR_SUCCESS :
+		       arrived(plugin, e->client, e->topic, e->payload, e->payloadlen);
 }
 
 static int on_out(int event, void *data, void *user)
@@ -139,7 +144,7 @@ static int on_out(int event, void *data, void *user)
 	void *payload = NULL;
 
 	(void)event;
-	if (!is_ours(user, e->topic) || !e->payloadlen)
+	if (!is_ours(user, e->topic))
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
 	payload = copy ? mosquitto_malloc(e->payloadlen) : NULL;
@@ -147,7 +152,6 @@ static int on_out(int event, void *data, void *user)
 		e->payload = memcpy(payload, copy, e->payloadlen);
 	return MOSQ_ERR_SUCCESS;
 }
-#endif
 
 static int report(int event, void *data, void *user)
 {
@@ -171,10 +175,8 @@ static const struct event {
 } events[] = {
 	{ MOSQ_EVT_RELOAD, report },
 	{ MOSQ_EVT_ACL_CHECK, on_acl },
-#if !ACL_CHECK_ALONE
 	{ MOSQ_EVT_MESSAGE_IN, on_in },
 	{ MOSQ_EVT_MESSAGE_OUT, on_out },
-#endif
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 

@@ -83,10 +83,21 @@ static int do_claim(struct job *job, struct error *err)
 {
 	uint8_t bytes[1 + TZ_ID_MAX + TZ_WRAPPED_BYTES];
 	struct tz_client *admin = &job->me;
+	uint8_t before[TZ_PUBLIC_BYTES];
 	size_t len = strlen(admin->id);
-	int rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, admin->identity,
-		      TZ_PUBLIC_BYTES, "read the enrolment key", err);
+	int rc = 0;
 
+	memcpy(before, admin->identity, sizeof(before));
+	rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, admin->identity,
+		  TZ_PUBLIC_BYTES, "read the enrolment key", err);
+	if (!rc && admin->has_identity && memcmp(before, admin->identity, sizeof(before))) {
+		rc = error_set(err, -EIO,
+			       "this isn't the TA that %s claimed: its storage was lost, "
+			       "changed or replaced",
+			       admin->id);
+		error_hint(err, "nobody who was enrolled there can be trusted here: make new keys "
+				"for the administrator and for every client");
+	}
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
 	if (!rc)
@@ -115,6 +126,9 @@ static int do_submit(struct job *job, struct error *err)
 		error_hint(err, "the order, or a later one, came before");
 	if (rc && err->tee_result == TZ_RESULT_FORGED)
 		error_hint(err, "it isn't from this TA's administrator, or was changed");
+	if (rc && err->tee_result == TEEC_ERROR_ITEM_NOT_FOUND)
+		error_hint(err, "`teemq list` shows whom this TA knows: if its storage was lost, "
+				"nobody, and all begin anew with new keys");
 	return rc;
 }
 
@@ -169,7 +183,7 @@ static int do_order(struct job *job, struct error *err)
 	size_t len = 0;
 	int rc = 0;
 
-	if (job->order == TZ_ENROL && !job->me.has_identity) {
+	if (!job->me.has_identity) {
 		rc = error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
 		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
 		return rc;

@@ -103,7 +103,7 @@ int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op
 	return 0;
 }
 
-static uint8_t message[300000];
+static uint8_t message[TZ_MESSAGE_MAX + 1];
 
 static void new_message(uint8_t which)
 {
@@ -207,7 +207,7 @@ static void test_what_the_ta_refuses_leaves_nothing(void **state)
 /* More readers than one call takes, and than the output has room for. */
 static void test_many_readers_and_long_messages(void **state)
 {
-	static const size_t sizes[] = { 100, 262144 };
+	static const size_t sizes[] = { 100, TZ_TEXT_MAX };
 
 	(void)state;
 	for (int s = 0; s < 2; s++) {

@@ -90,11 +90,6 @@ void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len)
 	wipe(&h, sizeof(h));
 }
 
-static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
-{
-	gcm_c_set_key(key, bytes, GCM_KEY_BYTES);
-}
-
 static struct aes_block key_stream(const struct gcm_message *m, const struct aes_key *aes)
 {
 	struct aes_block stream = aes_get(m->counter);
@@ -114,18 +109,6 @@ static void hash_block(struct gcm_message *m, const struct ghash_key *key,
 	else
 		aes_xor(&y, block);
 	aes_put(m->hash, &y);
-}
-
-static void authenticate(struct gcm_message *m, const struct gcm_key *key, const uint8_t *data,
-			 size_t len)
-{
-	for (size_t at = 0; at < len; at += AES_BLOCK) {
-		struct aes_block block = { 0 };
-
-		memcpy(&block, data + at, len - at < AES_BLOCK ? len - at : AES_BLOCK);
-		hash_block(m, &of(key)->ghash, &block, true);
-	}
-	m->authenticated = len;
 }
 
 /* Also takes pieces that end within a block: m->crypted tells where the last piece ended. */
@@ -171,16 +154,3 @@ void gcm_c_tag(struct gcm_message *m, const struct gcm_key *key, uint8_t out[GCM
 	hash_block(m, ghash_key, &y, false);
 	memcpy(out, m->hash, GCM_TAG_BYTES);
 }
-
-static void copy(uint8_t *out, const uint8_t *in, size_t len)
-{
-	memcpy(out, in, len);
-}
-
-const struct gcm_class gcm_c = {
-	.set_key = set_key,
-	.authenticate = authenticate,
-	.crypt = gcm_c_crypt,
-	.copy = copy,
-	.tag = gcm_c_tag,
-};

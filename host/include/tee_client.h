@@ -71,7 +71,8 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid);
 
 /*
  * Calls a command; `doing` completes the error message ("hash 4096 bytes with sha256"). After
- * TARGET_DEAD the session can only be closed.
+ * TARGET_DEAD the session can only be closed. Refuses a memory reference inside another one with
+ * -EINVAL, as such a call would end the TA.
  */
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err);

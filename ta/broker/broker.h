@@ -12,7 +12,7 @@
 /* Number of expanded keys kept; one call needs fewer. */
 #define CACHED_KEYS 64u
 
-/* Bytes of a message that are opened at a time; no more plaintext exists at once. */
+/* Bytes of a copy that are sealed at a time, before they leave the TA. */
 #define CHUNK 2048u
 
 /* A client as it is stored, with its key. */
@@ -44,17 +44,12 @@ struct cached {
 	struct record client; /* the key in it is wiped */
 };
 
-/* A message on its way to one receiver. */
-struct copy {
-	struct cached *receiver; /* NULL: isn't allowed to read it */
-	struct gcm_message gcm;
-	uint8_t head[TZ_HEAD_MAX];
-};
-
 /* The state of the only instance. */
 extern struct broker {
 	unsigned int sessions;
-	TEE_ObjectHandle registry; /* null: the TA has no administrator */
+	/* The only object: the enrolment key, the table and the records. Null: there is none yet. */
+	TEE_ObjectHandle registry;
+	bool broken; /* the object was changed from outside, and OP-TEE removed it */
 	struct table table;
 	uint64_t windows[TZ_CLIENTS_MAX]; /* of each row, for tz_came_before() */
 	uint32_t unsaved;                 /* messages since the table was last stored */
@@ -65,8 +60,8 @@ extern struct broker {
 	struct tz_statistics statistics;
 	/* Working memory of one call; holds nothing afterwards. */
 	uint8_t names[2 + TZ_TOPIC_MAX + TZ_RECEIVERS_MAX * (1 + TZ_ID_MAX)];
-	uint8_t sealed[CHUNK], plain[CHUNK];
-	struct copy copies[TZ_RECEIVERS_MAX];
+	_Alignas(16) uint8_t text[TZ_MESSAGE_MAX]; /* the message, which is opened in place */
+	_Alignas(16) uint8_t sealed[CHUNK];
 } broker;
 
 struct session {
@@ -101,9 +96,16 @@ struct message {
 /* Parses a message; returns TEE_ERROR_BAD_FORMAT if it isn't valid in that direction. */
 TEE_Result message_parse(struct input in, enum tz_direction direction, struct message *message);
 
-/* Begins to open or seal a message. `receiver`: whom it is sealed for, or NULL. */
+/*
+ * Begins to open or seal a message. `receiver`: the id that it is sealed for, in an order the TA's
+ * enrolment key, in other messages empty.
+ */
 void message_begin(struct gcm_message *gcm, const struct cached *key, const uint8_t *head,
-		   const struct text *topic, const struct record *receiver);
+		   struct text topic, struct text receiver);
+
+/* Ends a message that was opened; returns true if its tag is right, in constant time. */
+bool message_is_right(struct gcm_message *gcm, const struct cached *key,
+		      const struct message *message);
 
 /* Makes a nonce that this TA has never made before. */
 void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
@@ -111,9 +113,12 @@ void message_nonce(uint8_t nonce[TZ_NONCE_BYTES]);
 /* Compares in constant time. */
 bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len);
 
-/* -- identity.c: a key pair on X25519 that never leaves the TEE ------------- */
+/* -- identity.c: the key pair on X25519 in the registry, which never leaves the TEE -- */
 
 handler identity;
+
+/* Writes the public half of the enrolment key. */
+TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES]);
 
 /*
  * Writes the first 32 bytes of HKDF-SHA-256 (RFC 5869) without a salt; overwrites info[info_len].
@@ -145,8 +150,13 @@ bool policy_allows(const struct record *client, char what, const struct text *to
 
 /* -- clients.c: the clients as they are stored, and their expanded keys ----- */
 
-/* Reads the table, if the TA has an administrator. */
+/*
+ * Reads the table, if there is one. Returns TEE_ERROR_CORRUPT_OBJECT if it was changed from outside;
+ * so does each function that needs the registry afterwards, until the instance ends.
+ */
 TEE_Result clients_open(void);
+/* Makes the registry, with a new enrolment key, if there is none. */
+TEE_Result clients_make(void);
 /* Stores the table if messages came since it was stored, and wipes the instance's state. */
 void clients_close(void);
 

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clients' storage: one object with the table, then a record for each row. OP-TEE's writes are
- * atomic, also if the power fails. Each change ends with one write of the table, and takes effect
- * only by this write.
+ * The TA's storage: one object with the enrolment key, the table, and a record for each row. OP-TEE's
+ * writes are atomic, also if the power fails. Each change ends with one write of the table, and takes
+ * effect only by this write.
+ *
+ * Everything is in one object, so that nobody can bring back or take away a part of it. If a byte of
+ * it is changed outside, OP-TEE removes it; the TA that begins anew then has another enrolment key,
+ * and no order, claim or client's key of the old one is worth anything to it.
  */
 #include "broker.h"
 
-#define FORMAT 0x315a5154u /* "TQZ1" */
+#define FORMAT 0x325a5154u /* "TQZ2" */
 
 /* Number of messages after which the table, with the last counters, is stored. */
 #define SAVE_EVERY 16384u
 
-static char name[] = "registry";
+static char name[] = "registry and enrolment key";
 
 static size_t place_of(uint32_t row)
 {
 	return sizeof(struct table) + row * sizeof(struct record);
 }
 
+/* To be called with each result of the object. A corrupt one is closed and removed by OP-TEE. */
+static TEE_Result checked(TEE_Result res)
+{
+	if (res == TEE_ERROR_CORRUPT_OBJECT) {
+		broker.registry = TEE_HANDLE_NULL;
+		broker.broken = true;
+	}
+	return res;
+}
+
 static TEE_Result seek(size_t at)
 {
+	if (broker.registry == TEE_HANDLE_NULL)
+		return TEE_ERROR_CORRUPT_OBJECT;
 	return TEE_SeekObjectData(broker.registry, (intmax_t)at, TEE_DATA_SEEK_SET);
 }
 
@@ -27,7 +43,7 @@ static TEE_Result write_at(size_t at, const void *data, size_t len)
 {
 	TEE_Result res = seek(at);
 
-	return res ? res : TEE_WriteObjectData(broker.registry, data, len);
+	return res ? res : checked(TEE_WriteObjectData(broker.registry, data, len));
 }
 
 static TEE_Result read_at(size_t at, void *data, size_t len)
@@ -36,7 +52,7 @@ static TEE_Result read_at(size_t at, void *data, size_t len)
 	TEE_Result res = seek(at);
 
 	if (!res)
-		res = TEE_ReadObjectData(broker.registry, data, len, &count);
+		res = checked(TEE_ReadObjectData(broker.registry, data, len, &count));
 	return !res && count != len ? TEE_ERROR_CORRUPT_OBJECT : res;
 }
 
@@ -54,12 +70,14 @@ TEE_Result clients_open(void)
 {
 	TEE_Result res = TEE_SUCCESS;
 
+	if (broker.broken)
+		return TEE_ERROR_CORRUPT_OBJECT;
 	if (broker.registry != TEE_HANDLE_NULL)
 		return TEE_SUCCESS;
 	/* Replay windows aren't stored: after a start, all counters in them count as seen. */
 	TEE_MemFill(broker.windows, 0xff, sizeof(broker.windows));
-	res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
-				       &broker.registry);
+	res = checked(TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
+					       ACCESS_ALL, &broker.registry));
 	if (res == TEE_ERROR_ITEM_NOT_FOUND)
 		return TEE_SUCCESS;
 	if (!res)
@@ -173,6 +191,8 @@ TEE_Result cache_get(struct session *session, const struct text *id, struct cach
 {
 	uint32_t tag = tag_of(id), row = 0;
 
+	if (broker.broken)
+		return TEE_ERROR_CORRUPT_OBJECT;
 	for (size_t i = 0; i < CACHED_KEYS; i++) {
 		struct cached *cached = &broker.cache[i];
 
@@ -195,12 +215,24 @@ TEE_Result cache_get(struct session *session, const struct text *id, struct cach
 
 /* -- changes -------------------------------------------------------------- */
 
-static TEE_Result create(void)
+TEE_Result clients_make(void)
 {
+	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
+	TEE_Result res = clients_open();
+
+	if (res || broker.registry != TEE_HANDLE_NULL)
+		return res;
+	res = TEE_AllocateTransientObject(TEE_TYPE_X25519_KEYPAIR, 256, &pair);
+	if (res)
+		return res;
 	broker.table.format = FORMAT;
-	return TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1, ACCESS_ALL,
-					  TEE_HANDLE_NULL, &broker.table, sizeof(broker.table),
-					  &broker.registry);
+	res = TEE_GenerateKey(pair, 256, NULL, 0);
+	if (!res)
+		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
+						 ACCESS_ALL, pair, &broker.table,
+						 sizeof(broker.table), &broker.registry);
+	TEE_FreeTransientObject(pair);
+	return res;
 }
 
 TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen)
@@ -215,10 +247,7 @@ TEE_Result clients_put(const struct record *record, uint32_t old, bool keep_seen
 		row = used;
 	if (row == TZ_CLIENTS_MAX)
 		return TEE_ERROR_STORAGE_NO_SPACE;
-	if (broker.registry == TEE_HANDLE_NULL)
-		res = create();
-	if (!res)
-		res = write_at(place_of(row), record, sizeof(*record));
+	res = write_at(place_of(row), record, sizeof(*record));
 	if (res)
 		return res;
 	if (old != TZ_CLIENTS_MAX) {
@@ -257,6 +286,7 @@ TEE_Result clients_drop(uint32_t row)
 		return res;
 	}
 	forget_row(row);
-	/* The row is free already; this wipes the stored key. */
-	return write_at(place_of(row), &nobody, sizeof(nobody));
+	/* This wipes the stored key. The order is obeyed already, so it doesn't fail by this. */
+	write_at(place_of(row), &nobody, sizeof(nobody));
+	return TEE_SUCCESS;
 }

@@ -15,7 +15,7 @@ TEE_Result session_open(struct session *session)
 {
 	TEE_Result res = clients_open();
 
-	session->class = &gcm_c;
+	session->class = &gcm_ct;
 	broker.sessions += !res;
 	return res;
 }
@@ -102,7 +102,9 @@ static TEE_Result claim(struct session *session, TEE_Param *params)
 		return TEE_ERROR_ACCESS_DENIED;
 	if (in.len)
 		TEE_MemMove(bytes, in.data, in.len);
-	res = parse_client(session, (struct text){ bytes, in.len }, TZ_ENROL, &record);
+	res = clients_make();
+	if (!res)
+		res = parse_client(session, (struct text){ bytes, in.len }, TZ_ENROL, &record);
 	if (!res && record.rules_len)
 		res = TEE_ERROR_BAD_FORMAT;
 	if (!res)
@@ -162,13 +164,11 @@ out:
 
 static TEE_Result order(struct session *session, TEE_Param *params)
 {
-	static const struct text no_topic = { (const uint8_t *)"", 0 };
 	struct cached *admin = NULL;
 	struct gcm_message gcm;
 	struct message message;
 	struct tz_last before, *last = NULL;
-	uint64_t *window = NULL;
-	uint8_t bytes[ORDER_MAX], tag[TZ_TAG_BYTES];
+	uint8_t bytes[ORDER_MAX], public[TZ_PUBLIC_BYTES];
 	TEE_Result res = TEE_SUCCESS;
 
 	if (message_parse(input_of(&params[0]), TZ_ORDER, &message) || !message.len ||
@@ -176,24 +176,25 @@ static TEE_Result order(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_FORMAT;
 	cache_begin();
 	res = cache_get(session, &message.id, &admin);
+	if (!res && !admin->client.admin)
+		res = TEE_ERROR_ACCESS_DENIED;
+	if (!res)
+		res = identity_public(public);
 	if (res)
 		return res;
-	if (!admin->client.admin)
-		return TEE_ERROR_ACCESS_DENIED;
 	last = &broker.table.rows[admin->row].last;
-	window = &broker.windows[admin->row];
 	TEE_MemMove(bytes, message.sealed, message.len);
-	message_begin(&gcm, admin, message.head, &no_topic, NULL);
+	message_begin(&gcm, admin, message.head, (struct text){ 0 },
+		      (struct text){ public, sizeof(public) });
 	admin->class->crypt(&gcm, &admin->key, false, bytes, bytes, message.len);
-	admin->class->tag(&gcm, &admin->key, tag);
-	if (!same_bytes(tag, message.tag, TZ_TAG_BYTES)) {
+	if (!message_is_right(&gcm, admin, &message)) {
 		res = TEE_ERROR_MAC_INVALID;
-	} else if (tz_came_before(last, *window, &message.is)) {
+	} else if (!tz_is_later(&message.is, last)) {
 		res = TEE_ERROR_ACCESS_CONFLICT;
 	} else {
-		/* The counter is stored with the order's change, by the same write. */
+		/* The number is stored with the order's change by one write, or neither is. */
 		before = *last;
-		tz_remember(last, window, &message.is);
+		*last = message.is;
 		res = obey(session, bytes[0], (struct text){ bytes + 1, message.len - 1 });
 		if (res)
 			*last = before;

@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
-static char name[] = "enrolment key";
-
 #define BITS 256
-
-static TEE_Result make(TEE_ObjectHandle *object)
-{
-	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_X25519_KEYPAIR, BITS, &pair);
-
-	if (res)
-		return res;
-	res = TEE_GenerateKey(pair, BITS, NULL, 0);
-	if (!res)
-		res = TEE_CreatePersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
-						 ACCESS_ALL, pair, NULL, 0, object);
-	TEE_FreeTransientObject(pair);
-	return res;
-}
 
 /* Reads an attribute of 32 bytes. */
 static TEE_Result value(TEE_ObjectHandle object, uint32_t attribute, uint8_t out[32])
@@ -29,30 +12,21 @@ static TEE_Result value(TEE_ObjectHandle object, uint32_t attribute, uint8_t out
 	return !res && len != 32 ? TEE_ERROR_CORRUPT_OBJECT : res;
 }
 
-/*
- * Opens the TA's key pair, which is made if it doesn't exist, and writes its public half. The
- * caller closes *pair, also after a failure.
- */
-static TEE_Result get(TEE_ObjectHandle *pair, uint8_t public[TZ_PUBLIC_BYTES])
+TEE_Result identity_public(uint8_t public[TZ_PUBLIC_BYTES])
 {
-	TEE_Result res = TEE_OpenPersistentObject(TEE_STORAGE_PRIVATE, name, sizeof(name) - 1,
-						  ACCESS_ALL, pair);
+	TEE_Result res = clients_make();
 
-	if (res == TEE_ERROR_ITEM_NOT_FOUND)
-		res = make(pair);
-	return res ? res : value(*pair, TEE_ATTR_X25519_PUBLIC_VALUE, public);
+	return res ? res : value(broker.registry, TEE_ATTR_X25519_PUBLIC_VALUE, public);
 }
 
 TEE_Result identity(struct session *session, TEE_Param *params)
 {
 	uint8_t public[TZ_PUBLIC_BYTES];
-	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
 	TEE_Result res = check_output(&params[0], sizeof(public));
 
 	(void)session;
 	if (!res)
-		res = get(&pair, public);
-	TEE_CloseObject(pair);
+		res = identity_public(public);
 	if (!res)
 		put_output(&params[0], public, sizeof(public));
 	return res;
@@ -84,9 +58,8 @@ static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
 	return false;
 }
 
-/* Computes the X25519 secret of the key pair and another public half. */
-static TEE_Result x25519(TEE_ObjectHandle pair, const uint8_t theirs[TZ_PUBLIC_BYTES],
-			 uint8_t secret[32])
+/* Computes the X25519 secret of the enrolment key and another public half. */
+static TEE_Result x25519(const uint8_t theirs[TZ_PUBLIC_BYTES], uint8_t secret[32])
 {
 	TEE_OperationHandle operation = TEE_HANDLE_NULL;
 	TEE_ObjectHandle object = TEE_HANDLE_NULL;
@@ -96,7 +69,7 @@ static TEE_Result x25519(TEE_ObjectHandle pair, const uint8_t theirs[TZ_PUBLIC_B
 	TEE_InitRefAttribute(&public, TEE_ATTR_X25519_PUBLIC_VALUE, (void *)theirs,
 			     TZ_PUBLIC_BYTES);
 	if (!res)
-		res = TEE_SetOperationKey(operation, pair);
+		res = TEE_SetOperationKey(operation, broker.registry);
 	if (!res)
 		res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET, BITS, &object);
 	if (!res) {
@@ -150,12 +123,10 @@ TEE_Result identity_agree(enum tz_order order, const struct text *id,
 			  const uint8_t theirs[TZ_PUBLIC_BYTES], uint8_t key[TZ_KEY_BYTES])
 {
 	uint8_t info[TZ_INFO_MAX + 1], ours[TZ_PUBLIC_BYTES], secret[32];
-	TEE_ObjectHandle pair = TEE_HANDLE_NULL;
-	TEE_Result res = is_of_small_order(theirs) ? TEE_ERROR_BAD_FORMAT : get(&pair, ours);
+	TEE_Result res = is_of_small_order(theirs) ? TEE_ERROR_BAD_FORMAT : identity_public(ours);
 
 	if (!res)
-		res = x25519(pair, theirs, secret);
-	TEE_CloseObject(pair);
+		res = x25519(theirs, secret);
 	if (!res)
 		res = hkdf(secret, sizeof(secret), info,
 			   tz_info(info, order, theirs, ours, id->at, id->len), key);

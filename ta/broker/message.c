@@ -24,15 +24,22 @@ TEE_Result message_parse(struct input in, enum tz_direction direction, struct me
 }
 
 void message_begin(struct gcm_message *gcm, const struct cached *key, const uint8_t *head,
-		   const struct text *topic, const struct record *receiver)
+		   struct text topic, struct text receiver)
 {
 	uint8_t all[TZ_AUTHENTICATED_MAX];
-	size_t len = tz_authenticated(all, head, topic->at, topic->len,
-				      receiver ? receiver->id : all,
-				      receiver ? receiver->id_len : 0);
+	size_t len = tz_authenticated(all, head, topic.at, topic.len, receiver.at, receiver.len);
 
 	gcm_begin(gcm, head + TZ_NONCE);
 	key->class->authenticate(gcm, &key->key, all, len);
+}
+
+bool message_is_right(struct gcm_message *gcm, const struct cached *key,
+		      const struct message *message)
+{
+	uint8_t tag[TZ_TAG_BYTES];
+
+	key->class->tag(gcm, &key->key, tag);
+	return same_bytes(tag, message->tag, TZ_TAG_BYTES);
 }
 
 void message_nonce(uint8_t nonce[TZ_NONCE_BYTES])

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "../broker/broker.h"
+
 #include "broker_client.h"
 
 #include <stdio.h>
@@ -16,12 +18,23 @@ static void must(TEE_Result res, const char *what)
 		shim_panic(what);
 }
 
-static void begin(struct world *world)
+/* OP-TEE throws an instance's memory away with it. */
+static void destroy(void)
+{
+	TA_DestroyEntryPoint();
+	memset(&broker, 0, sizeof(broker));
+}
+
+TEE_Result world_open(struct world *world)
 {
 	TEE_Param none[TEE_NUM_PARAMS] = { 0 };
+	TEE_Result res = TEE_SUCCESS;
 
 	must(TA_CreateEntryPoint(), "create");
-	must(TA_OpenSessionEntryPoint(0, none, &world->session), "open");
+	res = TA_OpenSessionEntryPoint(0, none, &world->session);
+	if (res)
+		destroy();
+	return res;
 }
 
 TEE_Result call(struct world *world, uint32_t cmd, uint32_t types, TEE_Param params[TEE_NUM_PARAMS])
@@ -56,7 +69,7 @@ void world_make(struct world *world)
 	strcpy(world->folder, "/tmp/teemark-broker-XXXXXX");
 	if (!mkdtemp(world->folder))
 		abort();
-	begin(world);
+	must(world_open(world), "open");
 	new_client(world, &world->admin, "admin");
 	new_client(world, &world->alice, "alice");
 	new_client(world, &world->bob, "bob");
@@ -67,19 +80,23 @@ void world_make(struct world *world)
 	must(call_order(world, TZ_ENROL, &world->carol, "r tz/c\n"), "carol");
 }
 
-void world_restart(struct world *world)
+void world_close(struct world *world)
 {
 	TA_CloseSessionEntryPoint(world->session);
-	TA_DestroyEntryPoint();
-	begin(world);
+	destroy();
+}
+
+void world_restart(struct world *world)
+{
+	world_close(world);
+	must(world_open(world), "open");
 }
 
 void world_end(struct world *world)
 {
 	char line[128];
 
-	TA_CloseSessionEntryPoint(world->session);
-	TA_DestroyEntryPoint();
+	world_close(world);
 	shim_storage_clear();
 	snprintf(line, sizeof(line), "rm -r %s", world->folder);
 	must(system(line) != 0, "rm");

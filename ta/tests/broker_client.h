@@ -16,7 +16,11 @@ struct world {
 /* An instance, claimed, with alice (w tz/#), bob (r tz/#), carol (r tz/c). */
 void world_make(struct world *world);
 void world_end(struct world *world);
-/* The last session ends, and with it the instance; then a new one. */
+/* The last session ends, and with it the instance. */
+void world_close(struct world *world);
+/* A session of a new instance. */
+TEE_Result world_open(struct world *world);
+/* Both, one after the other. */
 void world_restart(struct world *world);
 
 TEE_Result call(struct world *world, uint32_t cmd, uint32_t types,

@@ -2,7 +2,8 @@
 /*
  * A normal world that means harm to the broker TA: the input is a list of
  * calls, memory changes under each (shim_hostile), and what comes out must be
- * nothing, or a copy that its receiver opens to what alice once sealed.
+ * nothing, not even bytes without a tag, or a copy that its receiver opens to
+ * what alice once sealed.
  *
  * A byte picks what is called: any command with any types, a message of
  * alice's with bytes changed, or an order with a plaintext of the input.
@@ -89,7 +90,7 @@ static void check(struct world *w, size_t len)
 static void any_message(struct world *w)
 {
 	static uint8_t text[5000];
-	size_t len = next() * (next() % 20u);
+	size_t len = next() * (next() % 20u), step = 0;
 	uint32_t done = 0;
 	TEE_Result res = 0;
 	bool hostile = next() & 1;
@@ -106,12 +107,21 @@ static void any_message(struct world *w)
 	}
 	if (hostile)
 		shim_hostile[0] = (struct shim_region){ message, len };
-	memset(output, 0, 3 * len);
+	step = (len + 15) / 16 * 16;
+	memset(output, 0, 3 * step);
 	res = call_forward(w, next() % 8 ? "tz/c" : "tz/d", "bob,carol,no", len,
 			   next() % 4 ? TZ_FRESH : next(), &done);
 	memset(shim_hostile, 0, sizeof(shim_hostile));
 	if (res && done)
 		abort();
+	/*
+	 * Whoever has a receiver's key needs no tag to decrypt: so a message that was refused, and
+	 * a receiver who gets none, leave not a byte.
+	 */
+	for (size_t i = 0; i < 3; i++)
+		for (size_t at = i * step; !(done >> i & 1) && at < (i + 1) * step; at++)
+			if (output[at])
+				abort();
 	check(w, len);
 	/* Nothing of it is there in the clear. */
 	for (size_t i = 0; i + 12 < 3 * len; i++)

@@ -56,12 +56,13 @@ struct gcm_class {
 		    uint8_t tag[GCM_TAG_BYTES]);
 };
 
+/* Portable C without tables: no address and no branch depends on key or text. */
+extern const struct gcm_class gcm_ct;
+
 /*
- * Portable C with tables: its timing reveals the key to programs that share the CPU's cache. On a
- * CPU with AES and PMULL, gcm_ce avoids this.
+ * The same in portable C with tables, to be measured: its timing reveals the key to programs that
+ * share the CPU's cache. Keys have 16, 24 or 32 bytes.
  */
-extern const struct gcm_class gcm_c;
-/* Functions of gcm_c; this set_key also takes keys of 16 and 24 bytes. */
 void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len);
 void gcm_c_crypt(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
 		 const uint8_t *in, uint8_t *out, size_t len);

@@ -18,8 +18,9 @@
  *	25  the sender's id
  *
  * Also authenticated are the head, the length of the topic in 2 bytes, the topic and, in messages
- * to a receiver, the receiver's id. The highest bit of the nonce is 1 in messages that the TA seals
- * and 0 in all others, so that the two users of a key never use the same nonce.
+ * to a receiver, the receiver's id; in an order, the enrolment key of the TA that it is for. The
+ * highest bit of the nonce is 1 in messages that the TA seals and 0 in all others, so that the two
+ * users of a key never use the same nonce.
  */
 #pragma once
 
@@ -31,7 +32,7 @@
 	  { 0x91, 0x7e, 0xb2, 0x0c, 0x6a, 0xf4, 0x18, 0xd5 } }
 /* clang-format on */
 
-#define TA_BROKER_ABI 2
+#define TA_BROKER_ABI 3
 
 #define TZ_VERSION     1
 #define TZ_FIXED       25u /* bytes of the head before the sender's id */
@@ -45,7 +46,9 @@
 #define TZ_HEAD_MAX    (TZ_FIXED + TZ_ID_MAX)
 #define TZ_TOPIC_MAX   512u
 #define TZ_RULES_MAX   188u
-#define TZ_MESSAGE_MAX (TZ_HEAD_MAX + (256u << 10) + TZ_TAG_BYTES)
+/* Bound of a plaintext: the TA takes the whole message into its memory before it opens it. */
+#define TZ_TEXT_MAX    (64u << 10)
+#define TZ_MESSAGE_MAX (TZ_HEAD_MAX + TZ_TEXT_MAX + TZ_TAG_BYTES)
 
 /* Bounds of the clients that a TA knows, and of the receivers in one call. */
 #define TZ_CLIENTS_MAX   1024u
@@ -75,7 +78,8 @@ enum tz_direction {
  * An order's plaintext: its letter; the length of a client's id; the id; for TZ_ENROL the wrapped
  * key, for TZ_AGREE the client's public half; and, except for TZ_REVOKE, the rules up to the end. A
  * rule is "r FILTER\n" (may read) or "w FILTER\n" (may publish), with MQTT's wildcards. An
- * order's topic is empty.
+ * order's topic is empty. Epoch and counter of the orders only rise: the TA refuses an order that is
+ * older than one that it obeyed.
  */
 enum tz_order {
 	TZ_ENROL = 'E',  /* adds a client, or gives one a new key */
@@ -114,7 +118,10 @@ enum ta_broker_cmd {
 	/* [0] value out: a = TA_BROKER_ABI, b = number of enrolled clients */
 	TA_BROKER_CMD_INFO = 1,
 
-	/* [0] memref out: the enrolment key's public half; the key is made at the first call */
+	/*
+	 * [0] memref out: the enrolment key's public half. The key is made at the first call, and
+	 * kept in one object with the clients: without them there is another key.
+	 */
 	TA_BROKER_CMD_IDENTITY = 2,
 
 	/*
@@ -131,7 +138,8 @@ enum ta_broker_cmd {
 	TA_BROKER_CMD_ORDER = 4,
 
 	/*
-	 * Opens a message and seals a copy for each receiver that may read it.
+	 * Opens a message and seals a copy for each receiver that may read it. Nothing is written
+	 * before the message's tag is found right.
 	 * [0] memref in: the message
 	 * [1] memref in: length of the topic in 2 bytes, big-endian, the topic;
 	 *     for each receiver the length of its id and the id

@@ -48,8 +48,10 @@ static inline size_t tz_authenticated(uint8_t out[TZ_AUTHENTICATED_MAX], const u
 	memcpy(out, head, len);
 	out[len++] = (uint8_t)(topic_len >> 8);
 	out[len++] = (uint8_t)topic_len;
-	memcpy(out + len, topic, topic_len);
-	memcpy(out + len + topic_len, receiver, receiver_len);
+	if (topic_len)
+		memcpy(out + len, topic, topic_len);
+	if (receiver_len)
+		memcpy(out + len + topic_len, receiver, receiver_len);
 	return len + topic_len + receiver_len;
 }
 
@@ -74,6 +76,13 @@ static inline size_t tz_info(uint8_t out[TZ_INFO_MAX], enum tz_order order,
 struct tz_last {
 	uint32_t epoch, counter;
 };
+
+/* Returns true if the order `now` was sealed after the one before. */
+static inline bool tz_is_later(const struct tz_last *now, const struct tz_last *before)
+{
+	return now->epoch != before->epoch ? now->epoch > before->epoch :
+					     now->counter > before->counter;
+}
 
 /*
  * Returns true if the message `now` came before, or is too old to tell. Bit i of `window` is set if

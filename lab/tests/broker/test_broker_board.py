@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""MQTT-TZ on the real OP-TEE, with mosquitto 2.0 and 2.1: who gets what, and the traps of both."""
+"""MQTT-TZ on the real OP-TEE, with mosquitto: who gets what, and its traps."""
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,44 +10,15 @@ from pathlib import Path
 import pytest
 
 from teemark.base import paths
-from teemark.base.errors import MissingOutput
-from teemark.boards import VirtualBoard
-from teemark.boards.virtual import free_port
 from teemark.broker import demo
-from teemark.broker.mosquitto import PLACE, PORT, Mosquitto
+from teemark.broker.mosquitto import PLACE, PORT, Mosquitto, installed
+from tz import CLIENTS, TOPIC, forwarded, opened, send
 from waiting import PATIENCE_S, until
 
+pytest_plugins = ["tz"]
 pytestmark = [pytest.mark.board, pytest.mark.long(200)]
 
 TA = "3d8e61f7-50ba-4c2d-917e-b20c6af418d5.ta"
-TOPIC = "tz/c"
-CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"], "carol": ["r:tz/c"]}
-
-
-@pytest.fixture(scope="module", params=["2.1", pytest.param("2.0", marks=pytest.mark.exhaustive)])
-def mosquitto(request: pytest.FixtureRequest, qemu_v8: VirtualBoard) -> Mosquitto:
-    mosquitto = Mosquitto(qemu_v8, request.param)
-    try:
-        mosquitto.install()
-    except MissingOutput as error:
-        pytest.skip(str(error))
-    mosquitto.claim()
-    mosquitto.enrol(CLIENTS)
-    return mosquitto
-
-
-@pytest.fixture
-def running(mosquitto: Mosquitto) -> Iterator[Mosquitto]:
-    """With a window of 20 messages under way for a client, as is mosquitto's own."""
-    mosquitto.board.script(f"rm -f {PLACE}/mosquitto.db")
-    mosquitto.start(lines=["persistence true", "max_inflight_messages 20"])
-    yield mosquitto
-    mosquitto.stop()
-
-
-def opened(mosquitto: Mosquitto, name: str, topic: str = TOPIC) -> list[bytes | None]:
-    return [mosquitto.opened(name, topic, payload) for _, _, payload in mosquitto.received(name)]
-
 
 QUIET = """\
 spent() { for place; do cut -d' ' -f14,15 "/proc/$(cat "$place/pid")/stat"; done; }
@@ -64,12 +34,6 @@ def until_quiet(*brokers: Mosquitto) -> None:
     """Returns once these brokers have computed nothing in ten looks: all that came to them is where
     it may go."""
     brokers[0].board.script(QUIET, *(broker.place for broker in brokers), timeout=PATIENCE_S)
-
-
-def send(mosquitto: Mosquitto, text: bytes, *argv: str, topic: str = TOPIC) -> bytes:
-    payload = mosquitto.seal("alice", topic, text)
-    mosquitto.publish("alice", topic, payload, *argv)
-    return payload
 
 
 def test_a_message_is_opened_by_its_reader_and_no_plaintext_is_in_the_broker(
@@ -92,6 +56,32 @@ def test_demo_shows_who_sees_what_and_finds_no_plaintext_in_the_broker(
     said: list[str] = []
     assert demo.show(mosquitto, said.append), "\n".join(said)
     mosquitto.enrol(CLIENTS)  # bob was revoked
+
+
+RUNS = "grep -lsa '/data/mqtt-t[z]/mosquitto/bin' /proc/[0-9]*/cmdline || true"
+
+
+def test_what_was_started_ends_with_a_command_that_is_interrupted(mosquitto: Mosquitto) -> None:
+    """As Ctrl-C ends it: broker and clients are gone. So are those that another command could not
+    end, when the next one begins."""
+    board = mosquitto.board
+
+    def interrupted() -> None:
+        with installed(board) as first:
+            first.start()
+            first.subscribe("bob", TOPIC)
+            assert len(board.script(RUNS).text.split()) == 2
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert board.script(RUNS).text == ""
+    mosquitto.start()
+    mosquitto.subscribe("bob", TOPIC)
+    with installed(board) as second:
+        assert board.script(RUNS).text == ""
+        second.start()
+        assert second.teemq("list").status == 0
 
 
 def test_messages_wait_for_a_reader_who_is_away_also_over_a_restart(running: Mosquitto) -> None:
@@ -129,34 +119,27 @@ def test_a_message_that_is_sent_again_comes_once(running: Mosquitto) -> None:
 
 
 def test_retained_messages_and_quality_of_service(running: Mosquitto) -> None:
-    """docs/broker.md says what 2.0 can't keep: 2.1 keeps all of it."""
-    new = running.version == "2.1"
     send(running, b"kept", "-r")
     running.subscribe("carol", TOPIC, count=1).wait()
     assert opened(running, "carol") == [b"kept"]
-    assert running.received("carol")[0][1] == new
-    running.publish("alice", TOPIC, b"", "-r")
+    assert running.received("carol")[0][1]
     reader = running.subscribe("bob", TOPIC, "-q", "0", count=1)
     send(running, b"quality", "-q", "1")
     reader.wait()
     assert opened(running, "bob") == [b"quality"]
-    assert running.received("bob")[0][0] == (0 if new else 1)
+    assert running.received("bob")[0][0] == 0
 
 
 def test_properties_and_expiry(running: Mosquitto) -> None:
-    """2.1 keeps what MQTT 5 says of a message beside its payload, and 2.0 loses it: docs/broker.md
-    says so. The rest of an expiry is less than what was asked for."""
+    """The rest of an expiry is less than what was asked for."""
     reader = running.subscribe("bob", TOPIC, "-V", "5", "-F", "%q %r %x %E %P", count=1)
     five = ("-V", "5", "-D", "PUBLISH", "user-property", "unit", "kelvin")
     send(running, b"290", *five, "-D", "PUBLISH", "message-expiry-interval", "1000")
     reader.wait()
     assert opened(running, "bob") == [b"290"]
     words = running.board.capture(["cat", f"{PLACE}/bob.got"]).text.split()[3:]
-    if running.version == "2.1":
-        assert 900 < int(words[0]) <= 1000
-        assert words[1:] == ["unit:kelvin"]
-    else:
-        assert "unit:kelvin" not in words
+    assert 900 < int(words[0]) <= 1000
+    assert words[1:] == ["unit:kelvin"]
 
 
 def test_a_copy_is_no_message(running: Mosquitto) -> None:
@@ -174,15 +157,12 @@ def test_a_copy_is_no_message(running: Mosquitto) -> None:
 
 
 @pytest.mark.exhaustive
-def test_overlapping_and_shared_subscriptions(running: Mosquitto) -> None:
+def test_overlapping_subscriptions(running: Mosquitto) -> None:
     both = running.subscribe("bob", TOPIC, "-t", "tz/#", count=4)
-    one = running.subscribe("carol", f"$share/group/{TOPIC}", count=2)
     send(running, b"a")
     send(running, b"b")
     both.wait()
-    one.wait()
     assert sorted(filter(None, opened(running, "bob"))) == [b"a", b"a", b"b", b"b"]
-    assert sorted(filter(None, opened(running, "carol"))) == [b"a", b"b"]
 
 
 def test_a_broker_that_is_killed_leaves_what_was_seen_in_the_ta(running: Mosquitto) -> None:
@@ -287,9 +267,8 @@ def bridged(
 ) -> Iterator[Mosquitto]:
     """A second broker on the board, without the plugin unless `tz`, with a bridge to the first: it
     connects there as the client `name`. The edge of a network looks so, where no TEE is."""
-    edge = Mosquitto(mosquitto.board, mosquitto.version, 1884)
-    edge.place = f"{PLACE}/edge"
-    links = 'mkdir -p "$1/edge" && cd "$1/edge" && ln -sf ../2.* ../*.so ../teemq ../alice ../bob .'
+    edge = Mosquitto(mosquitto.board, 1884, f"{PLACE}/edge")
+    links = 'mkdir -p "$1/edge" && cd "$1/edge" && ln -sf ../*.so ../teemq ../alice ../bob .'
     mosquitto.board.script(links, PLACE)
     lines = ["connection up", f"address 127.0.0.1:{PORT}", f"remote_clientid {name}"]
     lines += ["notifications false", "restart_timeout 1", "cleansession true", f"topic {topic}"]
@@ -337,8 +316,7 @@ def test_a_bridge_gets_what_its_client_id_may_read(running: Mosquitto) -> None:
 
 @pytest.mark.exhaustive
 def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Mosquitto) -> None:
-    """Behind a bridge is another broker with the plugin: it takes no copy for a message. On 2.0 it
-    isn't asked about what its bridge brings, and passes it on as it is."""
+    """Behind a bridge is another broker with the plugin: it takes no copy for a message."""
     with bridged(running, "bob", f"{TOPIC} in 1", tz=True) as edge:
         reader = edge.subscribe("carol", TOPIC)
         first = running.subscribe("bob2", TOPIC)
@@ -347,8 +325,7 @@ def test_a_copy_that_a_bridge_brings_is_not_sealed_again(running: Mosquitto) -> 
         edge.end(reader)
         running.end(first)
         seen = [payload for _, _, payload in edge.received("carol")]
-    assert len(seen) == (0 if running.version == "2.1" else 1)
-    assert [running.opened("carol", TOPIC, payload) for payload in seen] == [None] * len(seen)
+    assert seen == []
 
 
 @pytest.mark.exhaustive
@@ -374,8 +351,6 @@ def test_what_a_broker_with_the_plugin_gives_its_own_bridge_stays_sealed(
 @pytest.mark.exhaustive
 def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Mosquitto) -> None:
     """22 sealed messages at QoS 1 are more than the window of messages under way holds."""
-    if running.version == "2.0":
-        pytest.skip("2.0 asks no plugin about its own bridge")
     with bridged(running, "up", "# out 1", tz=True) as edge:
         for number in range(22):
             edge.publish("alice", TOPIC, running.seal("alice", TOPIC, b"%d" % number), "-q", "1")
@@ -387,8 +362,8 @@ def test_sealed_messages_leave_room_in_a_bridge_for_other_topics(running: Mosqui
 
 @pytest.mark.exhaustive
 def test_what_waits_for_a_client_who_is_revoked(running: Mosquitto) -> None:
-    """On 2.1 it gets nothing of it, on 2.0 the copies that were made before. Enrolled again, it
-    gets what comes: 22 messages at QoS 1 didn't fill its window."""
+    """It gets nothing of it. Enrolled again, it gets what comes: 22 messages at QoS 1 didn't fill
+    its window."""
     stay = ("-c", "-q", "1")
     running.end(running.subscribe("bob", TOPIC, *stay))
     for number in range(22):
@@ -401,7 +376,7 @@ def test_what_waits_for_a_client_who_is_revoked(running: Mosquitto) -> None:
         got = opened(running, "bob")
     finally:
         running.enrol(CLIENTS)
-    assert got == ([] if running.version == "2.1" else [b"%d" % number for number in range(22)])
+    assert got == []
     reader = running.subscribe("bob", TOPIC, *stay, count=1)
     send(running, b"end", "-q", "1")
     reader.wait()
@@ -437,14 +412,6 @@ print(got[1])
 """
 
 
-def until_it_listens(port: int) -> None:
-    def listens() -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    until("ssh to forward its port", listens)
-
-
 def test_paho_on_the_workstation_only_wraps_its_payloads(
     running: Mosquitto, tmp_path: Path
 ) -> None:
@@ -453,19 +420,7 @@ def test_paho_on_the_workstation_only_wraps_its_payloads(
     subprocess.run(["make", "-s", "-C", str(root / "broker"), "ARCH=native"], check=True)
     for name in ("alice", "bob"):
         running.board.pull(f"{PLACE}/{name}", tmp_path)
-    where = running.board.endpoint
-    port = free_port()
-    options = {
-        "HostKeyAlias": where.host_alias,
-        "UserKnownHostsFile": where.known_hosts,
-        "ExitOnForwardFailure": "yes",
-    }
-    line = ["ssh", "-N", "-i", str(where.identity), "-p", str(where.port)]
-    line += [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-    line += ["-L", f"127.0.0.1:{port}:127.0.0.1:{PORT}", f"{where.user}@{where.address}"]
-    forward = subprocess.Popen(line)
-    try:
-        until_it_listens(port)
+    with forwarded(running.board) as port:
         done = subprocess.run(
             [sys.executable, "-c", PAHO, str(port), TOPIC],
             cwd=tmp_path,
@@ -478,9 +433,6 @@ def test_paho_on_the_workstation_only_wraps_its_payloads(
             timeout=PATIENCE_S,
             check=False,
         )
-    finally:
-        forward.terminate()
-        forward.wait()
     assert done.stdout.strip() == "(b'from paho', 'alice', False)", done.stderr
     # The epoch of alice's file went on here.
     running.board.push(tmp_path / "alice", f"{PLACE}/alice")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The broker TA's commands as a state machine, all of its states up to a depth: who may not read
 gets no copy, no nonce comes twice under a key, a revoked reader stays revoked, and a message is
-accepted once. The normal world calls whatever it likes, repeats what it recorded, ends the
-instance and cuts the power, also between two writes.
+accepted once. The normal world calls whatever it likes, repeats, reorders and loses what it
+recorded, has an order refused, ends the instance and cuts the power, also between two writes.
 
 Below it is the key agreement: whoever enrols gives any orders, and may tell the client any key for
 the TA's. An agreed key stays unknown to it.
@@ -32,7 +32,14 @@ class Steps:
     """Holds what the TA does; each may be left out to see that it is missed."""
 
     order_once: bool = True
-    """An order whose counter isn't larger than the last one's is refused."""
+    """An order that was obeyed is refused."""
+    order_rises: bool = True
+    """So is one whose number isn't larger than the last one's. Without this the TA has a window of
+    numbers that it took, as it had until 5b123c88."""
+    window_restored: bool = True
+    """After a refused order that window is what it was; it wasn't until 5b123c88."""
+    refused_changes_nothing: bool = True
+    """An order that storage refuses isn't obeyed in memory either."""
     counter_with_change: bool = True
     """The order's counter is stored by the same write as its change."""
     keep_seen: bool = True
@@ -66,6 +73,8 @@ class State:
     cached: str = ""
     window: frozenset[int] = frozenset()
     """Alice's counters that this instance accepted."""
+    orders: int = -1
+    """The window of orders, as bits: bit i is set if order `memory.ordered - i` came."""
     salt: int = 0
     nonces: int = 0
     cuts: int = 0
@@ -88,15 +97,45 @@ def start(state: State, steps: Steps) -> State:
         memory=state.disk,
         cached="",
         window=frozenset(seen),
+        orders=-1,
         salt=state.salt + steps.new_salt,
         nonces=0,
     )
 
 
+def _refuses(state: State, number: int, steps: Steps) -> bool:
+    """Whether the TA takes the order for one that came before."""
+    back = state.memory.ordered - number
+    if not steps.order_once or back < 0:
+        return False
+    return steps.order_rises or bool(state.orders >> back & 1)
+
+
+def _orders(state: State, number: int, steps: Steps) -> int:
+    """Returns the window of orders with this one in it."""
+    ahead = number - state.memory.ordered
+    if steps.order_rises:
+        return state.orders
+    return state.orders << ahead | 1 if ahead > 0 else state.orders | 1 << -ahead
+
+
+def _refuse(state: State, number: int, steps: Steps) -> State:
+    """An order that the TA doesn't obey, for what it says or as its storage is full."""
+    if _refuses(state, number, steps):
+        return state
+    new = state
+    if not steps.window_restored:
+        new = replace(new, orders=_orders(state, number, steps))
+    if not steps.refused_changes_nothing:
+        new = replace(new, memory=replace(state.memory, bob=ORDERS[number][1]), cached="")
+    return new
+
+
 def _obey(state: State, number: int, steps: Steps, *, writes: int) -> State:
     """An order, of whose writes so many are done before the power fails; 2 is all."""
-    if steps.order_once and number <= state.memory.ordered:
+    if _refuses(state, number, steps):
         return state
+    state = replace(state, orders=_orders(state, number, steps))
     kind, key = ORDERS[number]
     forgets = kind == "alice again" and not steps.keep_seen
     if kind == "alice again":
@@ -162,10 +201,14 @@ def _forward(state: State, message: int, reader: str, steps: Steps, *, fresh: bo
     return _copy(new, reader, steps)
 
 
-def successors(state: State, steps: Steps) -> Iterator[State]:
-    """Yields what the normal world can do next."""
+def successors(state: State, steps: Steps, *, reorders: bool = True) -> Iterator[State]:
+    """Yields what the normal world can do next. Unless it `reorders`, an order that comes for the
+    first time comes after all that came."""
     for number in ORDERS:
+        if not reorders and number < max(state.obeyed, default=0) and number not in state.obeyed:
+            continue
         yield _obey(state, number, steps, writes=2)
+        yield _refuse(state, number, steps)
         if state.cuts < POWER_CUTS:
             for writes in (0, 1):
                 cut = _obey(state, number, steps, writes=writes)
@@ -180,12 +223,13 @@ def successors(state: State, steps: Steps) -> Iterator[State]:
         yield start(replace(state, cuts=state.cuts + 1), steps)
 
 
-def search(steps: Steps, depth: int = DEPTH) -> tuple[str, int]:
+def search(steps: Steps, depth: int = DEPTH, *, reorders: bool = True) -> tuple[str, int]:
     """The first property that some sequence of calls breaks ("": none does), and how many states
     were looked at."""
     level, known = {State()}, {State()}
     for _ in range(depth):
-        level = {new for state in level for new in successors(state, steps)} - known
+        level = {new for old in level for new in successors(old, steps, reorders=reorders)}
+        level -= known
         for state in level:
             if state.wrong:
                 return state.wrong, len(known)
@@ -205,6 +249,8 @@ def test_no_sequence_of_calls_breaks_a_property() -> None:
     ("left_out", "wrong"),
     [
         ("order_once", "a copy for a reader who was revoked"),
+        ("order_rises", "a copy for a reader who was revoked"),
+        ("refused_changes_nothing", "a copy for a reader who was revoked"),
         ("counter_with_change", "a copy for a reader who was revoked"),
         ("keep_seen", "a message twice"),
         ("drop_cached", "a copy for a reader who was revoked"),
@@ -217,6 +263,14 @@ def test_no_sequence_of_calls_breaks_a_property() -> None:
 )
 def test_each_step_of_the_ta_is_missed(left_out: str, wrong: str) -> None:
     assert search(replace(Steps(), **{left_out: False}))[0] == wrong
+
+
+def test_a_window_of_orders_that_a_refused_one_shifts_lets_others_come_again() -> None:
+    """So it was until 5b123c88, though orders came in their sequence."""
+    old = replace(Steps(), order_rises=False, window_restored=False)
+    assert search(old, reorders=False)[0] == "a copy for a reader who was revoked"
+    restored = replace(old, window_restored=True)
+    assert search(restored, depth=7, reorders=False)[0] == ""
 
 
 @dataclass(frozen=True, slots=True)

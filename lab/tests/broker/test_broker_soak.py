@@ -86,7 +86,7 @@ def _round(
     the power is cut. Returns which of them happened: a cut where the TEE hung after a kill."""
     event, tenth = at
     mosquitto = Mosquitto(board)
-    argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_soak", PLACE, str(number)]
+    argv = mosquitto.argv(f"{PLACE}/tz_soak", PLACE, str(number))
     clients = board.start([*argv, str(tally.rounds), str(READERS), str(int(persistent))])
     tally.rounds += 1
     tally.mid += bool(event) and tenth <= 10

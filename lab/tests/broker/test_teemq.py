@@ -128,7 +128,7 @@ def test_a_key_agreement_tells_whoever_enrols_the_public_half(
         done = run(built, "enrol", "--print", str(admin), f"{file}.pub", "r:tz/#")
         order, at = done.stdout, HEAD + len("admin")
         admins = AESGCM(bytes.fromhex(lines(admin)["key"]))
-        plain = admins.decrypt(order[12:24], order[at:], order[:at] + bytes(2))
+        plain = admins.decrypt(order[12:24], order[at:], order[:at] + bytes(2) + identity)
         name = file.name.encode()
         assert plain == b"A" + bytes([len(name)]) + name + public + b"r tz/#\n"
         assert int.from_bytes(order[4:8]) == number + 1
@@ -146,12 +146,13 @@ def test_a_wrapped_key_opens_with_what_the_ta_agrees_on(built: Path, tmp_path: P
     ta = X25519PrivateKey.generate()
     for name in ("admin", "sensor"):
         run(built, "key", name, str(tmp_path / name))
+    identity = ta.public_key().public_bytes_raw()
     with (tmp_path / "admin").open("a", encoding="utf-8") as file:
-        file.write(f"identity {ta.public_key().public_bytes_raw().hex()}\n")
+        file.write(f"identity {identity.hex()}\n")
     order = run(built, "enrol", "--print", str(tmp_path / "admin"), str(tmp_path / "sensor")).stdout
     at = HEAD + len("admin")
     key = bytes.fromhex(lines(tmp_path / "admin")["key"])
-    plain = AESGCM(key).decrypt(order[12:24], order[at:], order[:at] + bytes(2))
+    plain = AESGCM(key).decrypt(order[12:24], order[at:], order[:at] + bytes(2) + identity)
     assert plain[:8] == b"E\6sensor"
     wrapping = agreed(ta, plain[8:40], b"E", "sensor")
     opened = AESGCM(wrapping).decrypt(bytes(12), plain[40:], b"sensor")

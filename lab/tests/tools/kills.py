@@ -63,7 +63,7 @@ def main(kills: int, readers: int, both: bool) -> None:
             said = len(console.read_bytes())
             old = mosquitto.seal("alice", "tz/old", b"old")
             mosquitto.publish("alice", "tz/old", old, "-q", "1")
-            argv = ["env", f"LD_LIBRARY_PATH={PLACE}/2.0/lib", f"{PLACE}/tz_bench", mosquitto.pid]
+            argv = mosquitto.argv(f"{PLACE}/tz_bench", mosquitto.pid)
             argv += [str(readers), "100000", "64", "0", "0", PLACE, "tz/bench"]
             clients = board.start(argv, marked=False)
             board.script(SUBSCRIBED, f"{PLACE}/log", str(readers), f"{chance.uniform(0.1, 2):.2f}")

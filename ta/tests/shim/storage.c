@@ -132,9 +132,12 @@ TEE_Result TEE_OpenPersistentObject(uint32_t storage, const void *id, size_t id_
 	*object = NULL;
 	if (storage != TEE_STORAGE_PRIVATE_REE && storage != TEE_STORAGE_PRIVATE)
 		return TEE_ERROR_ITEM_NOT_FOUND;
+	file = find(id, id_len);
+	/* A corrupt object is gone, as in OP-TEE. */
+	if (file && shim_storage_result == TEE_ERROR_CORRUPT_OBJECT)
+		drop(file);
 	if (shim_storage_result)
 		return shim_storage_result;
-	file = find(id, id_len);
 	if (!file)
 		return TEE_ERROR_ITEM_NOT_FOUND;
 	if (file->open)

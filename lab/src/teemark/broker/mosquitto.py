@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""mosquitto with MQTT-TZ on a board, and clients there that publish and subscribe.
+"""mosquitto 2.1 with MQTT-TZ on a board, and clients there that publish and subscribe.
 
 All of it lives in one folder of the board; the packages come from Debian by vboard/scripts/broker.
 """
@@ -8,7 +8,8 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -19,25 +20,25 @@ from teemark.boards.build import step
 from teemark.boards.command_lines import script as script_argv
 from teemark.boards.shell import Process, Result
 
-Version = Literal["2.0", "2.1"]
-
 PLACE = "/data/mqtt-tz"
 """The board's folder for all files of the broker; it survives a reboot."""
+
+HOME = f"{PLACE}/mosquitto"
+"""The board's folder for mosquitto's programs and libraries."""
 
 PORT = 1883
 
 _START = """\
-loader="$2/lib/ld-linux-aarch64.so.1" libraries=$2/lib:/usr/lib/aarch64-linux-gnu
-[ -e "$loader" ] || loader=/lib/ld-linux-aarch64.so.1
-cd "$1" && ulimit -n 8192 || exit 1
-setsid "$loader" --library-path "$libraries" "$2/bin/mosquitto" -c "$3" >>log 2>&1 </dev/null &
-echo $! >"$1/pid"
+cd "$1" && : >log && ulimit -n 8192 || exit 1
+shift
+setsid "$@" -c conf >>log 2>&1 </dev/null &
+echo $! >pid
 for try in $(seq 120); do
-  kill -0 "$(cat "$1/pid")" 2>/dev/null || break
-  grep -q ' running$' "$1/log" && exit 0
+  kill -0 "$(cat pid)" 2>/dev/null || break
+  grep -q ' running$' log && exit 0
   sleep 0.5
 done
-cat "$1/log" >&2
+cat log >&2
 exit 1
 """
 
@@ -51,6 +52,24 @@ done
 _STOP = """\
 kill -"$2" "$(cat "$1/pid")" 2>/dev/null
 for try in $(seq 200); do kill -0 "$(cat "$1/pid")" 2>/dev/null || exit 0; sleep 0.3; done
+exit 1
+"""
+
+# Ends each process that runs a program beside the folder $1, and waits for it. A broker ends by
+# TERM, so that the TA stores what it saw; what doesn't within a minute is killed.
+_CLEAR = """\
+running() { # the word behind --library-path LIBRARIES is the program
+  for at in /proc/[0-9]*; do
+    tr '\\0' '\\n' <"$at/cmdline" 2>/dev/null | sed -n 4p | grep -q "^$1/" && echo "${at#/proc/}"
+  done
+}
+for try in $(seq 600); do
+  found=$(running "${1%/*}")
+  [ "$found" ] || exit 0
+  [ $((try % 100)) -ne 1 ] || kill $found 2>/dev/null
+  [ $try -lt 300 ] || kill -9 $found 2>/dev/null
+  sleep 0.2
+done
 exit 1
 """
 
@@ -68,20 +87,17 @@ rm -f "$3"
 """
 
 
-def build(version: Version) -> Path:
-    """Returns the folder of that mosquitto's packages, fetched if necessary; builds the plugins."""
-    folder = paths.vboard() / "broker" / version
+def build() -> Path:
+    """Returns the folder of mosquitto's packages, fetched if necessary; builds the plugin."""
+    folder = paths.vboard() / "broker" / "mosquitto"
     script = paths.root() / "vboard" / "scripts" / "broker"
     if not folder.is_dir():
         step([str(script)], "mosquitto's packages couldn't be fetched", ("apt-get", "dpkg-deb"))
     if not folder.is_dir():
-        raise MissingOutput(
-            f"there is no mosquitto {version} where this machine gets its packages",
-            hint=f"--mosquitto {'2.0' if version == '2.1' else '2.1'} takes the other one",
-        )
+        raise MissingOutput("there is no mosquitto 2.1 where this machine gets its packages")
     step(
         ["make", "-s", "-C", str(paths.root() / "broker"), "ARCH=aarch64"],
-        "the broker's plugins couldn't be built",
+        "the broker's plugin couldn't be built",
     )
     return folder
 
@@ -98,31 +114,49 @@ def _stage(folder: Path, target: Path) -> None:
         shutil.copy2(library, target / "lib" / f"{name}.so.{number.split('.')[0]}")
 
 
+@contextmanager
+def installed(board: Board) -> Iterator["Mosquitto"]:
+    """Yields mosquitto on the board. What was started there ends with the context, in every
+    outcome; what another command left there ends first."""
+    mosquitto = Mosquitto(board)
+    mosquitto.install()
+    try:
+        yield mosquitto
+    finally:
+        mosquitto.clear()
+
+
 class Mosquitto:
     """One mosquitto on a board, and the keys of its clients there."""
 
-    def __init__(self, board: Board, version: Version = "2.1", port: int = PORT) -> None:
-        self.board, self.version, self.port = board, version, port
-        self.place = PLACE
-        self.home = f"{PLACE}/{version}"
+    def __init__(self, board: Board, port: int = PORT, place: str = PLACE) -> None:
+        self.board, self.port, self.place = board, port, place
 
     def install(self) -> None:
-        """Puts mosquitto, the plugins and teemq on the board; builds them first if need be."""
-        built = paths.root() / "build" / "broker" / "aarch64"
-        for version in {"2.0", self.version}:  # the clients always come from 2.0
-            folder = build("2.0" if version == "2.0" else self.version)
-            with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as packed:
-                _stage(folder, Path(scratch))
-                with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=6) as archive:
-                    archive.add(scratch, ".")
-                packed.seek(0)
-                place = f"{self.place}/{version}"
-                self.board.script(
-                    'mkdir -p "$1" && tar -xzC "$1"', place, stdin=packed, timeout=None
-                )
-        for name in ("teemq", "tz_bench", "mqtt_tz_20.so", "mqtt_tz_21.so"):
-            if (built / name).exists():
-                self.board.push(built / name, f"{self.place}/{name}")
+        """Puts mosquitto, the plugin and teemq on the board; builds them first if need be. Ends
+        what an earlier command left there."""
+        folder = build()
+        self.clear()
+        with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as packed:
+            _stage(folder, Path(scratch))
+            with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=6) as archive:
+                archive.add(scratch, ".")
+            packed.seek(0)
+            unpack = 'mkdir -p "$1" && tar -xzC "$1"'
+            self.board.script(unpack, HOME, stdin=packed, timeout=None)
+        for name in ("teemq", "tz_bench", "mqtt_tz.so"):
+            self.board.push(paths.root() / "build/broker/aarch64" / name, f"{self.place}/{name}")
+
+    def clear(self) -> None:
+        """Ends every broker and client in this folder of the board, also those of a command that
+        was ended before it could end them."""
+        self.board.script(_CLEAR, HOME, timeout=180)
+
+    def argv(self, program: str, *argv: str) -> list[str]:
+        """Returns the command line of a program on the board that uses mosquitto's libraries: they
+        want the C library that came with them."""
+        loader = (f"{HOME}/lib/ld-linux-aarch64.so.1", "--library-path")
+        return [*loader, f"{HOME}/lib:/usr/lib/aarch64-linux-gnu", program, *argv]
 
     def teemq(self, *argv: str, stdin: bytes = b"", check: bool = True) -> Result:
         """Runs teemq on the board, in the folder of the keys."""
@@ -153,7 +187,6 @@ class Mosquitto:
     ) -> None:
         """Starts mosquitto with the plugin and its options, or without it (`tz` False). `lines` are
         added to its configuration."""
-        plugin = f"{self.place}/mqtt_tz_{self.version.replace('.', '')}.so"
         config = [
             f"listener {self.port} 127.0.0.1",
             "allow_anonymous true",
@@ -163,12 +196,11 @@ class Mosquitto:
             *lines,
         ]
         if tz:
-            config += [f"plugin {plugin}"]
+            config += [f"plugin {self.place}/mqtt_tz.so"]
             config += [f"plugin_opt_{name} {value}" for name, value in (options or {}).items()]
         text = "\n".join(config) + "\n"
         self.board.script('cat >"$1"', f"{self.place}/conf", stdin=text.encode())
-        self.board.script(': >"$1"', f"{self.place}/log")
-        self.board.script(_START, self.place, self.home, f"{self.place}/conf")
+        self.board.script(_START, self.place, *self.argv(f"{HOME}/bin/mosquitto"))
 
     def stop(self, signal: str = "TERM") -> None:
         """Ends the broker, and waits until it is gone."""
@@ -191,9 +223,8 @@ class Mosquitto:
 
     def client(self, program: Literal["pub", "sub"], *argv: str) -> list[str]:
         """Returns the command line of mosquitto_pub or _sub on the board."""
-        home = f"{self.place}/2.0"
-        words = (f"{home}/bin/mosquitto_{program}", "-h", "127.0.0.1", "-p", str(self.port), *argv)
-        return ["env", f"LD_LIBRARY_PATH={home}/lib", *words]
+        at = ("-h", "127.0.0.1", "-p", str(self.port))
+        return self.argv(f"{HOME}/bin/mosquitto_{program}", *at, *argv)
 
     def subscribe(
         self, name: str, topic: str, *argv: str, count: int = 0, seconds: int = 600

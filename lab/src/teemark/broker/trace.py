@@ -51,10 +51,10 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
             named_by = sources(board.optee, board.capture(["cat", "/proc/kallsyms"]).text)
             mosquitto.stop()
         built = paths.build() / "broker" / "aarch64"
-        files = [built / "tz_bench", built / "mqtt_tz_21.so"]
-        for home in (build(mosquitto.version), build("2.0")):
-            files += home.glob("usr/sbin/mosquitto")
-            files += home.glob("usr/lib/aarch64-linux-gnu/*.so.*")
+        files = [built / "tz_bench", built / "mqtt_tz.so"]
+        home = build()
+        files += home.glob("usr/sbin/mosquitto")
+        files += home.glob("usr/lib/aarch64-linux-gnu/*.so.*")
         names = {path.resolve(): path.name for path in files if path.is_file()}
         elves = tuple(read_elf(path, name) for path, name in names.items())
         named_by = replace(named_by, programs=elves + named_by.programs)

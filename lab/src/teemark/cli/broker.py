@@ -8,7 +8,7 @@ import click
 
 from teemark.broker import demo as scene
 from teemark.broker import measure as bench
-from teemark.broker.mosquitto import Mosquitto
+from teemark.broker.mosquitto import installed
 from teemark.cli.common import board_option, option, out_option, subcommand
 from teemark.cli.reach import reached
 from teemark.run import reader
@@ -30,9 +30,7 @@ def demo(board: str = board_option("qemu-v8", "A virtual board.")) -> int:
     One client has no key. The broker's memory is searched for the plaintext, and once more with a
     broker that has the keys itself, where the search has to find it.
     """
-    with reached(board) as target:
-        mosquitto = Mosquitto(target)
-        mosquitto.install()
+    with reached(board) as target, installed(target) as mosquitto:
         return 0 if scene.show(mosquitto, click.echo) else 1
 
 
@@ -54,9 +52,7 @@ def measure(
 
     directory = directory_for(out, board, "broker")
     started = datetime.now(UTC)
-    with reached(board) as target:
-        mosquitto = Mosquitto(target)
-        mosquitto.install()
+    with reached(board) as target, installed(target) as mosquitto:
         values = bench.measure(mosquitto, click.echo, clients)
         file = bench.write(target, values, started, directory)
     page = run_page.make([reader.read(file.parent)], [None])
