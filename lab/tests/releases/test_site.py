@@ -18,6 +18,7 @@ from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Point
 from teemark.releases.versions import Version
 
+ATOM = "{http://www.w3.org/2005/Atom}"
 VERIFY = "verify/rsa-2048/tee/none"
 EMPTY = "invoke/none/tee/none"
 
@@ -106,9 +107,9 @@ def test_the_feed_and_the_data_have_each_jump_and_every_link_has_its_file(tmp_pa
     made = points()
     folder = written(tmp_path / "site", made, bisected(made))
     feed = ET.parse(folder / "jumps.xml").getroot()
-    entries = feed.findall(f"{{{site.ATOM}}}entry")
+    entries = feed.findall(f"{ATOM}entry")
     assert len(entries) == len(jumps.jumps(made)) == 1
-    link = entries[0].find(f"{{{site.ATOM}}}link")
+    link = entries[0].find(f"{ATOM}link")
     assert link is not None
     assert (folder / link.attrib["href"]).is_file()
     data = msgspec.json.decode((folder / "data.json").read_bytes())

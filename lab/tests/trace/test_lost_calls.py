@@ -96,8 +96,8 @@ def test_returns_that_match_no_call_are_said() -> None:
 def test_a_pull_request_whose_case_is_gone_fails(
     gone: tuple[str, ...], status: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    compared = pull_request.ComparedCommits("a", "b", {}, gone, ())
-    monkeypatch.setattr(pull_request, "measure", lambda *_: compared)
+    compared = pull_request.ComparedCommits("a", "b", {}, {}, gone, (), "gcc")
+    monkeypatch.setattr(pull_request, "measure", lambda *_: [compared])
     words = ["pr", "--optee", str(tmp_path), "--out", str(tmp_path / "out"), "a", "b"]
     assert cli.run(words) == status
 

@@ -386,11 +386,40 @@ def test_which_variants_are_built() -> None:
     assert variants("A=y", "B=n", together=True) == ((), ("A=y", "B=n"))
 
 
-def test_what_weakens_security_is_said() -> None:
-    assert whatif.weakens("CFG_TEE_CORE_DEBUG=n") != ""
-    assert whatif.weakens("CFG_CORE_ASLR=n") != ""
-    assert whatif.weakens("CFG_CORE_ASLR=y") == ""
-    assert whatif.weakens("CFG_CRYPTO_WITH_CE=y") == ""
+def test_the_catalogue_prices_each_option_and_leaves_out_what_a_version_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def recorded(
+        file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
+    ) -> record.TracedRun:
+        assert isinstance(file.config, config.VirtualConfig)
+        assert cases == whatif.CASES
+        asked.append(file.config.options)
+        if asked[-1] == ("CFG_FAULT_MITIGATION=n",):
+            raise BoardError("OP-TEE 3.0 has no option CFG_FAULT_MITIGATION")
+        run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
+        return record.TracedRun(run, trace(case(50 + len(asked))))
+
+    monkeypatch.setattr(record, "record", recorded)
+    cli.run(["what-if", "--catalogue", "-o", str(tmp_path / "runs")])
+    assert asked == [(), *((option,) for option in whatif.CATALOGUE)]
+    out, err = capsys.readouterr()
+    assert "has no option CFG_FAULT_MITIGATION" in err
+    assert "CFG_FAULT_MITIGATION" not in out
+    assert "private exponents leak by time" in " ".join(out.split())
+    assert cli.run(["what-if", "--option", "CFG_X=y"]) == 2
+    assert "--catalogue has some" in capsys.readouterr().err
+
+
+def test_what_an_option_gives_up_is_said() -> None:
+    assert whatif.gives_up("CFG_TEE_CORE_DEBUG=n") != ""
+    assert whatif.gives_up("CFG_CORE_ASLR=n") != ""
+    assert whatif.gives_up("CFG_CORE_ASLR=y") == ""
+    assert whatif.gives_up("CFG_CORE_BTI=n") == "no branch target checks"
+    assert whatif.gives_up("CFG_CORE_STACK_PROTECTOR=y") == ""
+    assert "leak by time" in whatif.gives_up("CFG_CORE_UNSAFE_MODEXP=y")
 
 
 def test_a_variant_against_the_baseline() -> None:

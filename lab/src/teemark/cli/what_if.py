@@ -8,6 +8,7 @@ import click
 
 from teemark.base.console import say, terminal
 from teemark.base.errors import TeemarkError, UsageMistake
+from teemark.base.work import EMPTY_CALL
 from teemark.boards import config
 from teemark.boards.config import VirtualConfig
 from teemark.cli import common
@@ -22,8 +23,11 @@ from teemark.run.writer import directory_for
 @subcommand("what-if")
 def command(
     *,
-    cases: tuple[str, ...] = argument(nargs=-1, required=True, metavar="CASE..."),
+    cases: tuple[str, ...] = argument(nargs=-1, metavar="[CASE]..."),
     options: tuple[str, ...] = several("--option NAME=VALUE", "An option of OP-TEE's build."),
+    catalogue: bool = option(
+        "--catalogue", "Try each option that hardens or speeds up, and say what it gives up."
+    ),
     each: bool = option("--each", "Try each change alone only."),
     together: bool = option("--together", "Try all changes together only."),
     optee: str | None = common.optee_option,
@@ -36,11 +40,18 @@ def command(
     many instructions a change saves and in which functions.
 
     Without --each or --together, each change is tried alone and then all of them together. Each
-    build is kept, so that another question is quicker.
+    build is kept, so that another question is quicker. With --catalogue each option of a list is
+    tried alone, for an empty call, an open, a digest and a signature unless a CASE is named; an
+    option that this version lacks is said and left out.
 
     Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
     command line.
     """
+    if catalogue:
+        options, each = (*options, *(o for o in whatif.CATALOGUE if o not in options)), True
+        cases = cases or whatif.CASES
+    if not cases:
+        raise UsageMistake("no case", hint=f"such as {EMPTY_CALL}; --catalogue has some")
     if each and together:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
     # A patch is named by its file; no option looks like a file's name.
@@ -78,7 +89,8 @@ def command(
             if not added:
                 raise
             say(f"teemark: {' '.join(added)}: {error.message}")
-            status = 1
+            # The catalogue has options of all versions.
+            status = status if catalogue and "has no option" in error.message else 1
             continue
         run_page.write(
             run_page.make([traced.run], [traced.trace], made[0].trace if made else None), place

@@ -11,27 +11,52 @@ from teemark.wording import fmt
 
 FUNCTIONS = 4  # Functions shown per variant and case
 
-# Prefixes of options that weaken security, each with the protection that is lost.
+CASES = (
+    "invoke/none/tee/none",
+    "session/open/tee/none",
+    "oneshot/sha256/tee/4096",
+    "sign/ecdsa-p256/tee/none",
+)
+"""The calls that the catalogue is priced by, unless others are named."""
+
+CATALOGUE = {
+    "CFG_CORE_ASLR=n": "the core at a known address",
+    "CFG_TA_ASLR=n": "TAs at known addresses",
+    "CFG_CORE_STACK_PROTECTOR=y": "",
+    "CFG_TA_STACK_PROTECTOR=y": "",
+    "CFG_WITH_STACK_CANARIES=n": "no check of the core's stacks for overflows",
+    "CFG_FAULT_MITIGATION=n": "no double checks against injected faults",
+    "CFG_CORE_WORKAROUND_SPECTRE_BP=n": "no workaround for branch target injection",
+    "CFG_TEE_CORE_DEBUG=n": "no assertions and lock checks in the core",
+    "CFG_CORE_SANITIZE_UNDEFINED=y": "",
+    "CFG_LOCKDEP=y": "",
+    "CFG_WITH_PAGER=y": "",
+    "CFG_WITH_STATS=n": "no statistics of heaps",
+    "CFG_CRYPTO_WITH_CE=y": "runs only where the CPU has crypto instructions",
+    "CFG_CC_OPT_LEVEL=2": "a larger core",
+    "CFG_CORE_UNSAFE_MODEXP=y": "private exponents leak by time",
+}
+"""What hardening and speed cost: options of OP-TEE's build that differ from its defaults, each with
+what it gives up; "" if it gives up nothing but time."""
+
+# Prefixes of further options that weaken security, each with the protection that is lost.
 _WEAKENS = (
-    ("CFG_TEE_CORE_DEBUG=n", "no assertions and lock checks in the core"),
     ("CFG_CORE_STACK_PROTECTOR", "no stack protector"),
     ("CFG_TA_STACK_PROTECTOR", "no stack protector in TAs"),
     ("CFG_CORE_BTI=n", "no branch target checks"),
     ("CFG_TA_BTI=n", "no branch target checks in TAs"),
     ("CFG_CORE_PAUTH=n", "no signed return addresses"),
     ("CFG_TA_PAUTH=n", "no signed return addresses in TAs"),
-    ("CFG_CORE_ASLR=n", "the core at a known address"),
-    ("CFG_TA_ASLR=n", "TAs at known addresses"),
     ("CFG_CORE_RWDATA_NOEXEC=n", "data can be executed"),
     ("CFG_CORE_RODATA_NOEXEC=n", "constants can be executed"),
     ("CFG_CORE_WORKAROUND_", "no workaround for a fault of CPUs"),
 )
 
 
-def weakens(option: str) -> str:
-    """Returns in words which protection the option removes; an empty string if none is known."""
-    if not option.endswith("=n"):
-        return ""
+def gives_up(option: str) -> str:
+    """Returns in words what the option gives up; an empty string if nothing is known."""
+    if option in CATALOGUE or not option.endswith("=n"):
+        return CATALOGUE.get(option, "")
     return next((word for beginning, word in _WEAKENS if option.startswith(beginning)), "")
 
 
@@ -93,9 +118,9 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
                 changed.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
-        lost = "; ".join(filter(None, map(weakens, variant.options)))
+        lost = "; ".join(filter(None, map(gives_up, variant.options)))
         rows.append((*row, lost))
-    heads = (*left("OP-TEE"), *right(*cases), *left("weakens security", optional=True))
+    heads = (*left("OP-TEE"), *right(*cases), *left("gives up", optional=True))
     return [
         Paragraph((f"{baseline.trace.optee}, instructions of a call",)),
         Table(heads, rows),

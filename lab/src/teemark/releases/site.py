@@ -8,13 +8,11 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from html import escape
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
@@ -32,7 +30,6 @@ MARK = ".teemark-site"
 """The file that says that a folder's content may be replaced."""
 
 SPARK = (240, 28)  # Width and height of a line in the overview, in pixels
-ATOM = "http://www.w3.org/2005/Atom"
 
 
 @dataclass(frozen=True)
@@ -70,28 +67,30 @@ class Site:
         )
         environment.globals |= {"version": __version__, "up": ""}
 
-        def page(name: str, title: str, lead: str, **more: Any) -> str:
-            template = environment.get_template(f"{name}.html.j2")
+        def made(name: str, title: str = "", lead: str = "", **more: Any) -> str:
+            template = environment.get_template(f"{name}.j2")
             return template.render(page=name, title=title, lead=lead, **more)
 
         css = [environment.get_template(f"{name}.css").render() for name in ("report", "site")]
         yield "style.css", "\n".join(css)
         yield "data.json", json_text(table.data(self.points, self.jumps, self.bisections))
-        yield "jumps.xml", self._feed()
-        yield (
-            "index.html",
-            page(
-                "index",
-                "What calls into OP-TEE cost, version by version",
-                table.answer(self.points, self.jumps),
-                **self._overview(),
-            ),
+        newest = sorted(self.jumps, key=lambda jump: -self.names.index(jump.after.name))
+        updated, feed = (
+            max(kept.point.version.date for kept in self.points),
+            map(self._jump, newest),
         )
-        first = "Pick two versions: each call, by the judge of `teemark compare`."
-        yield "compare.html", page("compare", "Two versions of OP-TEE", first, data=self._pairs())
+        yield "jumps.xml", made("jumps.xml", updated=updated, jumps=list(feed))
+        title, lead = (
+            "What calls into OP-TEE cost, by version",
+            table.answer(self.points, self.jumps),
+        )
+        yield "index.html", made("index.html", title, lead, **self._overview())
+        lead = "Pick two versions: each call, by the judge of `teemark compare`."
+        title = "Two versions of OP-TEE"
+        yield "compare.html", made("compare.html", title, lead, data=self._pairs())
         for case in self.costs:
             lead = f"Instructions of a call in {fmt.plural(len(self.names), 'version')} of OP-TEE."
-            yield address(case), page("case", case, lead, **self._case(case), up="../")
+            yield address(case), made("case.html", case, lead, **self._case(case), up="../")
 
     def _overview(self) -> dict[str, Any]:
         return {
@@ -121,6 +120,8 @@ class Site:
             "page": address(jump.pair.case),
             "before": jump.before.name,
             "after": jump.after.name,
+            "id": jump.after.point.version.commit,
+            "date": jump.after.point.version.date,
             "from": table.figure(jump.pair.first.value),
             "to": table.figure(jump.pair.second.value),
             "verdict": jump.pair.verdict,
@@ -202,26 +203,6 @@ class Site:
             "verdicts": verdicts,
         }
         return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-
-    def _feed(self) -> str:
-        """Returns an Atom feed with an entry for each jump, the newest version first."""
-        entries = []
-        for jump in sorted(self.jumps, key=lambda jump: -self.names.index(jump.after.name)):
-            told, version = self._jump(jump), jump.after.point.version
-            tag = f"urn:teemark:{version.commit}:{jump.pair.case}"
-            title = f"{told['case']} {told['change']} with OP-TEE {told['after']}"
-            text = f"{told['from']} to {told['to']} instructions. {told['commit']}"
-            entries.append(
-                f"<entry><id>{escape(tag)}</id><title>{escape(title)}</title>"
-                f"<updated>{version.date}T00:00:00Z</updated><link href={quoteattr(told['page'])}/>"
-                f"<summary>{escape(text)}</summary></entry>"
-            )
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        head = "<title>Jumps of OP-TEE's costs</title><author><name>teemark</name></author>"
-        return (
-            f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{ATOM}">'
-            f"<id>urn:teemark:releases</id><updated>{now}</updated>{head}{''.join(entries)}</feed>\n"
-        )
 
 
 def address(case: str) -> str:
