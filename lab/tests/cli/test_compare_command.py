@@ -15,8 +15,8 @@ from teemark.cli import main as cli
 from teemark.findings.subject import subjects
 from teemark.model.changes import changes
 from teemark.model.compare import compare
-from teemark.report import comparison
-from teemark.report.comparison import amount, compared, subject
+from teemark.report import comparing
+from teemark.report.comparing import amount, compared, subject
 from teemark.run import reader
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Node, Trace, TracedSample
@@ -126,11 +126,11 @@ def test_no_figure_is_said_to_become_itself(factor: float) -> None:
     made = EXACT
     truth = {key: (factor * call, factor * byte) for key, (call, byte) in TRUTH.items()}
     of = compared(*subjects([made.run(), dataclasses.replace(made, truth=truth).run()]))
-    assert of.judged.of("worse") or factor == 1
-    for one in of.judged.pairs:
-        figures = comparison.both(of, one)
+    assert of.comparison.of("worse") or factor == 1
+    for one in of.comparison.pairs:
+        figures = comparing.both(of, one)
         assert figures[0] != figures[1] or not one.moved
-        assert "%" not in comparison.change(one) or one.moved
+        assert "%" not in comparing.change(one) or one.moved
 
 
 def test_sampled_runs(put: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from teemark.page import charts
 from teemark.page.bars import WIDE
 from teemark.page.blocks import Bar, Block, Chart, Findings, Fold, Paragraph, Section, Table
 from teemark.report import run_page, summary
-from teemark.report.comparison import case_table, compared, comparison, pair_names
+from teemark.report.comparing import case_table, compared, comparison_section, pair_names
 from teemark.report.sections.cases import cases
 from teemark.report.sections.costs import costs, misfit_cell
 from teemark.report.sections.headline import headline
@@ -281,7 +281,7 @@ def test_side_by_side() -> None:
     slow = run_of(
         {key: [2.0 * case.samples[0].ns] * 8 for key, case in EXACT.cases.items()}, icount=True
     )
-    section = comparison(subjects([EXACT, slow]))
+    section = comparison_section(subjects([EXACT, slow]))
     assert section is not None
     changed, moved, cases = tables(section)
     assert [row[1] for row in changed[1:]] == ["+100 %", "+57 200 instructions a call"]
@@ -297,13 +297,13 @@ def test_side_by_side() -> None:
     assert len(cases) == 1 + len(EXACT.cases)
     assert ["57 200", "114 400", "+100 %", "▲ worse"] in [row[1:] for row in cases]
     assert (section.key, section.title) == ("comparison", "Side by side")
-    same = tables(comparison(subjects([EXACT, EXACT])))[0]
+    same = tables(comparison_section(subjects([EXACT, EXACT])))[0]
     assert {tuple(row[-2:]) for row in same[1:]} == {("0", "= same")}
-    back = tables(comparison(subjects([slow, EXACT])))[1]
+    back = tables(comparison_section(subjects([slow, EXACT])))[1]
     assert {row[-1] for row in back[1:]} == {"▼ better"}
-    chance = tables(comparison(subjects([NOISY, digests(0.01, 1.001)])))[0]
+    chance = tables(comparison_section(subjects([NOISY, digests(0.01, 1.001)])))[0]
     assert {row[-1] for row in chance[1:]} <= {"? undecided", "= same"}
-    assert comparison(subjects([EXACT])) is None
+    assert comparison_section(subjects([EXACT])) is None
 
 
 def test_the_first_sentences() -> None:
@@ -421,7 +421,7 @@ def test_the_largest_change_has_the_longest_bar() -> None:
     times = {f"oneshot/sha256/tee/{n}": 1e6 for n in (64, 1024)}
     more = {key: 1e6 + 1e5 * n for n, key in enumerate(times, 1)}
     of = compared(*subjects([run_with(times), run_with(more)]))
-    table = case_table(of, of.judged.worst_first)
+    table = case_table(of, of.comparison.worst_first)
     assert [bar.share for bar in bars_of([table])] == pytest.approx([1.0, 0.5])
 
 

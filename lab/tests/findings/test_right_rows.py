@@ -20,7 +20,7 @@ from teemark.model.legs import CaseLegs
 from teemark.model.models import Streamed
 from teemark.model.stats import Sampling, estimate, exactly
 from teemark.page import charts, dots
-from teemark.report import comparison
+from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.run.records import InterruptLine, Skip, Watched
 from teemark.wording import fmt
@@ -65,20 +65,20 @@ def compared(*pairs: Difference, lost: tuple[str, ...] = (), icount: bool = Fals
 
 
 def test_plus_and_minus_is_half_of_the_interval() -> None:
-    assert plain(comparison.change(pair(0.1, interval=Interval(1.06, 1.14)))) == "+10.0 % ±4.0"
-    assert plain(comparison.change(pair(0.1))) == "+10.0 % ±?"
+    assert plain(comparing.change(pair(0.1, interval=Interval(1.06, 1.14)))) == "+10.0 % ±4.0"
+    assert plain(comparing.change(pair(0.1))) == "+10.0 % ±?"
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0123, "+1.23 %"), (-0.0123, f"{fmt.MINUS}1.23 %"), (0.0, "0 %")]
 )
 def test_only_a_rise_has_a_plus(value: float, text: str) -> None:
-    assert plain(comparison.signed(value)) == text
+    assert plain(comparing.signed(value)) == text
 
 
 def test_all_cases_show_what_the_worst_of_them_shows() -> None:
     seen = compared(*(pair(0.0, "same", visible=share) for share in (0.02, 0.08, 0.05)))
-    text = plain(comparison.visible(seen))
+    text = plain(comparing.visible(seen))
     assert text.startswith("A case that takes 5.0 % more would have been called worse")
     assert text.endswith("half of the cases show less, all of them 8.0 %.")
 
@@ -92,23 +92,21 @@ def test_the_smallest_change_is_that_of_the_case_that_shows_it() -> None:
             ("oneshot/sha256/tee/64", 0.02, 10_000.0),
         )
     )
-    text = plain(comparison.visible(compared(dear, cheap, icount=True)))
+    text = plain(comparing.visible(compared(dear, cheap, icount=True)))
     assert "of 10 instructions in oneshot/sha256/tee/4096, " in text
 
 
 def test_a_case_that_is_gone_fails_and_is_named() -> None:
     judged, limit = compared(pair(0.0, "same"), lost=("oneshot/sha1/tee/64",)), Limit(share=0.05)
-    assert plain(comparison.result(judged, limit)) == (
-        "FAIL: 0 cases worse by 5 % or more, 1 gone."
-    )
-    assert comparison.failures(judged, limit) == ["oneshot/sha1/tee/64: not measured any more"]
+    assert plain(comparing.result(judged, limit)) == ("FAIL: 0 cases worse by 5 % or more, 1 gone.")
+    assert comparing.failures(judged, limit) == ["oneshot/sha1/tee/64: not measured any more"]
 
 
 def test_cases_that_may_be_worse_are_counted() -> None:
     unsure = pair(0.04, "undecided", interval=Interval(0.99, 1.09))
     sure = pair(0.0, "same", "oneshot/sha1/tee/64", interval=Interval(0.99, 1.01))
     judged = compared(unsure, sure)
-    assert plain(comparison.result(judged, Limit(share=0.05))) == (
+    assert plain(comparing.result(judged, Limit(share=0.05))) == (
         "PASS: no case is known to be worse by 5 % or more; of 2, 1 may be."
     )
 

@@ -27,13 +27,13 @@ from teemark.model.compare import (
     Verdict,
     common_shift,
     compare,
-    judged,
     sign_p,
     slack,
+    with_verdict,
 )
 from teemark.model.power import starts_to_see, student, student_p
 from teemark.model.stats import exactly
-from teemark.report.comparison import amount, compared, method, outcome, result, subject, visible
+from teemark.report.comparing import amount, compared, method, outcome, result, subject, visible
 from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.wording.interval import Interval
@@ -462,7 +462,7 @@ def test_what_two_boots_of_one_build_may_differ_by() -> None:
 def test_a_verdict_says_which_change_would_have_been_seen() -> None:
     one = compare(run(), run()).pairs[0]
     alike = dataclasses.replace(one, first=exactly(1000.0), second=exactly(1000.0))
-    assert judged(alike, 5.0, 1.0).visible == 0.005
+    assert with_verdict(alike, 5.0, 1.0).visible == 0.005
 
 
 def test_changes_of_a_family_that_differ_are_no_change_a_call() -> None:

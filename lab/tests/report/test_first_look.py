@@ -18,7 +18,7 @@ from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
 from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
 from teemark.report import run_page
-from teemark.report.comparison import comparison
+from teemark.report.comparing import comparison_section
 from teemark.report.sections.boards import table
 from teemark.report.sections.causes import causes_of
 from teemark.report.sections.throughput import TIMED, unit_of
@@ -64,11 +64,11 @@ def test_the_harness_is_no_case_that_waited() -> None:
 def test_instructions_are_not_compared_with_times() -> None:
     """Boards beside each other said UNDECIDED of a ratio of instructions to nanoseconds."""
     runs = (Synthetic(identical=True, board="a").run(), Synthetic(board="b").run())
-    text = str(comparison(subjects(runs)))
+    text = str(comparison_section(subjects(runs)))
     assert "UNDECIDED" not in text
     assert "a is measured in instructions and b in time: their ratio has no meaning" in text
     alike = (Synthetic(board="a").run(), Synthetic(board="b", seed=2).run())
-    assert "Not compared" not in str(comparison(subjects(alike)))
+    assert "Not compared" not in str(comparison_section(subjects(alike)))
 
 
 def test_an_optee_without_a_version_is_unknown() -> None:

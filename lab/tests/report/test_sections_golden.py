@@ -12,12 +12,12 @@ from synthetic import Synthetic, run_of
 from teemark.findings.subject import Subject, subjects
 from teemark.page import markdown
 from teemark.page.section import SectionFunction
-from teemark.report.comparison import comparison
+from teemark.report.comparing import comparison_section
 from teemark.report.sections.costs import costs
 
 SECTIONS: dict[str, SectionFunction] = {
     "costs": costs,
-    "comparison": comparison,
+    "comparison": comparison_section,
 }
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -13,8 +13,8 @@ from teemark.model import compare
 from teemark.model.compare import MARGIN, Limit
 from teemark.model.power import ALPHA
 from teemark.page.blocks import Block, Paragraph, Quiet
-from teemark.report import comparison
-from teemark.report.comparison import ComparedRuns, compared, names, never_fails, pair_names, render
+from teemark.report import comparing
+from teemark.report.comparing import ComparedRuns, compared, names, never_fails, pair_names, render
 from teemark.run import reader
 from teemark.trace import store
 
@@ -50,7 +50,7 @@ def command(
     """
     limit = common.parse_limit(fail_on) if fail_on is not None else None
     diffs, forced = _compared([base, *new], limit, force=force)
-    failures = [comparison.failures(diff.judged, limit) if limit else [] for diff in diffs]
+    failures = [comparing.failures(diff.comparison, limit) if limit else [] for diff in diffs]
     if form in ("markdown", "html"):
         common.put(render(diffs, forced, limit, form), output)
     else:
@@ -81,13 +81,13 @@ def _compared(
     about = subjects(runs, [store.find(reader.locate(path).parent) for path in paths])
     diffs = [compared(about[0], subject) for subject in about[1:]]
     for diff in diffs:
-        if not diff.judged.pairs:
+        if not diff.comparison.pairs:
             raise DataError(
-                f"{diff.judged.first.file} and {diff.judged.second.file} have no case in common",
+                f"{about[0].run.file} and {diff.comparison.second.file} have no case in common",
                 hint="`teemark report` shows what is in a run",
             )
-        if limit is not None and (why := never_fails(diff.judged)) is not None:
-            raise UsageMistake(why, hint=comparison.remedy(diff.judged))
+        if limit is not None and (why := never_fails(diff.comparison)) is not None:
+            raise UsageMistake(why, hint=comparing.remedy(diff.comparison))
     return diffs, tuple(against)
 
 
@@ -97,11 +97,11 @@ def _blocks(
     """Returns the blocks of each comparison: first the answer, last the method."""
     made: list[Block] = []
     for diff in diffs:
-        runs = diff.judged.first, diff.judged.second
+        runs = diff.comparison.first, diff.comparison.second
         head = [*(f"! Compared by force: {why}." for why in forced), " → ".join(pair_names(*runs))]
-        foot = [*comparison.method(diff), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
+        foot = [*comparing.method(diff), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
         made += [Paragraph((text,)) for text in ([""] if made else []) + head]
-        made += comparison.blocks(diff, limit, "--all lists them", everything=everything)
+        made += comparing.blocks(diff, limit, "--all lists them", everything=everything)
         made += [Paragraph((Quiet(text),)) for text in foot]
     return made
 
@@ -112,7 +112,7 @@ def _json(
     limit: Limit | None,
     failures: Sequence[Sequence[str]],
 ) -> dict[str, object]:
-    base = diffs[0].judged.first
+    base = diffs[0].comparison.first
     return {
         "base": base.file,
         "base_origin": base.origin,
@@ -122,20 +122,20 @@ def _json(
         "fail_on": str(limit) if limit is not None else None,
         "comparisons": [
             {
-                "new": diff.judged.second.file,
-                "new_origin": diff.judged.second.origin,
-                "verdict": comparison.verdict(diff.judged),
-                "counts": {verdict: len(diff.judged.of(verdict)) for verdict in comparison.SIGN},
-                "unit": diff.judged.second.unit,
-                **common.picked(diff.judged, "exact", "starts"),
+                "new": diff.comparison.second.file,
+                "new_origin": diff.comparison.second.origin,
+                "verdict": comparing.verdict(diff.comparison),
+                "counts": {verdict: len(diff.comparison.of(verdict)) for verdict in comparing.SIGN},
+                "unit": diff.comparison.second.unit,
+                **common.picked(diff.comparison, "exact", "starts"),
                 "cases": [
-                    comparison.case_data(pair) | {"functions": diff.functions.get(pair.case)}
-                    for pair in diff.judged.worst_first
+                    comparing.case_data(pair) | {"functions": diff.functions.get(pair.case)}
+                    for pair in diff.comparison.worst_first
                 ],
-                "only_in_base": diff.judged.lost,
-                "only_in_new": diff.judged.new,
+                "only_in_base": diff.comparison.lost,
+                "only_in_new": diff.comparison.new,
                 "changes": [
-                    comparison.change_data(diff.judged.second, change) for change in diff.changes
+                    comparing.change_data(diff.comparison.second, change) for change in diff.changes
                 ],
                 "failures": failed,
             }

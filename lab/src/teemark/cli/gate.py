@@ -20,8 +20,8 @@ from teemark.exact.record import Own
 from teemark.model.changes import changes
 from teemark.model.compare import Comparison, Limit
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
-from teemark.report import comparison
-from teemark.report.comparison import ComparedRuns
+from teemark.report import comparing
+from teemark.report.comparing import ComparedRuns
 from teemark.wording import fmt
 
 OF_TA = "--ta"
@@ -102,56 +102,58 @@ def command(
     return 1 if _failed(gated.found, limit) else 0
 
 
-def _failed(judged: Comparison, limit: Limit) -> bool:
+def _failed(comparison: Comparison, limit: Limit) -> bool:
     """Returns true if the gate fails; it also fails if nothing can be judged."""
-    unknown = all(pair.verdict == "undecided" for pair in judged.pairs)
-    return unknown or bool(judged.lost) or any(map(limit.broken, judged.pairs))
+    unknown = all(pair.verdict == "undecided" for pair in comparison.pairs)
+    return unknown or bool(comparison.lost) or any(map(limit.broken, comparison.pairs))
 
 
 def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
     """Returns the answer and its evidence."""
-    judged = gated.found
-    if judged is None:
+    comparison = gated.found
+    if comparison is None:
         answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."
         rows = [(name, *versions) for name, versions in (gated.other or {}).items()]
         again = "Check out the code of the baseline (`git stash`, or its commit), measure it with "
         again += "what is here, by `--update`, and gate again."
         versions = Table(left("version of", "in the baseline", "here"), rows)
         return [Heading(answer), versions, Paragraph((again,))]
-    gone = f" {len(judged.lost)} gone." if judged.lost else ""
-    head = f"{'FAIL' if _failed(judged, limit) else 'PASS'}: {comparison.outcome(judged)}{gone}"
+    gone = f" {len(comparison.lost)} gone." if comparison.lost else ""
+    head = (
+        f"{'FAIL' if _failed(comparison, limit) else 'PASS'}: {comparing.outcome(comparison)}{gone}"
+    )
     made: list[Block] = [Heading(head)]
-    if moved := [pair for pair in judged.worst_first if pair.moved]:
+    if moved := [pair for pair in comparison.worst_first if pair.moved]:
         functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
-        made += comparison.change_table(ComparedRuns(judged, changes(judged), functions))
+        made += comparing.change_table(ComparedRuns(comparison, changes(comparison), functions))
         cases = [
             (
                 pair.name,
                 *(fmt.count(round(figure.value)) for figure in (pair.first, pair.second)),
-                f"{comparison.SIGN[pair.verdict]} {comparison.change(pair)}",
+                f"{comparing.SIGN[pair.verdict]} {comparing.change(pair)}",
             )
             for pair in moved
         ]
         made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
-    notes = [f"{case}: not measured any more" for case in judged.lost]
-    notes += [f"{skip.case}: {skip.reason}" for skip in judged.second.skips if judged.lost]
+    notes = [f"{case}: not measured any more" for case in comparison.lost]
+    notes += [f"{skip.case}: {skip.reason}" for skip in comparison.second.skips if comparison.lost]
     if any(map(limit.broken, moved)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
         notes.append(f"which functions isn't known: the baseline {why}")
-    if scattered := figures_of(judged.second)[1]:
+    if scattered := figures_of(comparison.second)[1]:
         why = "not judged, as where calls wait for a disk, or each makes another key"
         notes.append(f"{why}: {', '.join(scattered)}")
-    if judged.new:
-        notes.append(f"not in the baseline: {', '.join(judged.new)}")
-    if judged.of("better") or judged.new:
+    if comparison.new:
+        notes.append(f"not in the baseline: {', '.join(comparison.new)}")
+    if comparison.of("better") or comparison.new:
         notes.append("`--update` takes what is new or cheaper into the baseline.")
-    notes += filter(None, (comparison.visible(judged),))
+    notes += filter(None, (comparing.visible(comparison),))
     return [*made, Bullets(tuple((note,) for note in notes))]
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
-    judged = gated.found
-    if judged is None:
+    comparison = gated.found
+    if comparison is None:
         return {
             "outcome": "unknown",
             "other_versions": {
@@ -160,15 +162,15 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
             },
         }
     return {
-        "outcome": "fail" if _failed(judged, limit) else "pass",
-        "cases": [comparison.case_data(pair) for pair in judged.worst_first],
+        "outcome": "fail" if _failed(comparison, limit) else "pass",
+        "cases": [comparing.case_data(pair) for pair in comparison.worst_first],
         "changes": [
-            comparison.change_data(judged.second, change)
+            comparing.change_data(comparison.second, change)
             | dict(zip(("traced", "functions"), gated.why(change), strict=True))
-            for change in changes(judged)
+            for change in changes(comparison)
         ],
-        "gone": list(judged.lost),
-        "not_in_baseline": list(judged.new),
-        "scattered": list(figures_of(judged.second)[1]),
+        "gone": list(comparison.lost),
+        "not_in_baseline": list(comparison.new),
+        "scattered": list(figures_of(comparison.second)[1]),
         "functions": dict(gated.functions),
     }

@@ -16,7 +16,7 @@ from teemark.findings.subject import Subject, subjects
 from teemark.model import breakdown
 from teemark.page import figure_file
 from teemark.page.blocks import Chart
-from teemark.report import comparison
+from teemark.report import comparing
 from teemark.report.sections.breakdown import chart as call_chart
 from teemark.report.sections.throughput import chart as curve_chart
 from teemark.report.sections.throughput import curves
@@ -63,8 +63,8 @@ def command(
         [read(path) for path in run_paths], [store.find(locate(path).parent) for path in run_paths]
     )
     if what == "compare":
-        pairs = [comparison.compared(about[0], subject) for subject in about[1:]]
-        charts = [chart for pair in pairs if (chart := comparison.chart(pair)) is not None]
+        pairs = [comparing.compared(about[0], subject) for subject in about[1:]]
+        charts = [chart for pair in pairs if (chart := comparing.chart(pair)) is not None]
     else:
         charts = [_one(what, subject, of) for subject in about]
     if not charts:

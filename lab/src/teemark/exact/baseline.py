@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from teemark.base.errors import DataError
-from teemark.model.compare import Comparison, judged, readings, shifted, slack
+from teemark.model.compare import Comparison, readings, shifted, slack, with_verdict
 from teemark.model.stats import Estimate, exactly
 from teemark.run.reader import RunData
 
@@ -66,7 +66,7 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
         now = Estimate(round(last.least, 3))
         if last.steady:
             now = exactly(round(min(reading.least for reading in by_boot if reading.steady), 3))
-        pairs.append(judged(last.difference(exactly(before), now), *slack(before, last)))
+        pairs.append(with_verdict(last.difference(exactly(before), now), *slack(before, last)))
     new = tuple(key for key in figures_of(boots[-1])[0] if key not in baseline.figures)
     return Comparison(boots[-1], boots[-1], tuple(shifted(pairs)), tuple(lost), new)
 

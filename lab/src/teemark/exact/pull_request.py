@@ -12,7 +12,7 @@ from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
 from teemark.exact.record import TracedRun
 from teemark.exact.whatif import Cell
-from teemark.model.compare import LIMIT, Verdict, judged, readings, shifted, slack, unlike
+from teemark.model.compare import LIMIT, Verdict, readings, shifted, slack, unlike, with_verdict
 from teemark.model.stats import exactly
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
 from teemark.run.git import git
@@ -99,7 +99,7 @@ def _verdicts(traced: Sequence[TracedRun], cells: Mapping[str, Cell]) -> dict[st
     and by what all calls share. What a run has no steady figure of is the same within SAME."""
     before, after = (readings(build.run) for build in traced)
     pairs = [
-        judged(
+        with_verdict(
             after[case].difference(exactly(cell.before), exactly(cell.instructions)),
             *slack(cell.before, before[case], after[case]),
         )

@@ -349,12 +349,12 @@ def _counted(before: CaseReading, after: CaseReading) -> Difference:
     have = min(len(before.medians), len(after.medians))
     if before.steady and after.steady:
         difference = before.difference(exactly(before.least), exactly(after.least), have)
-        return judged(difference, *slack(before.least, before, after))
+        return with_verdict(difference, *slack(before.least, before, after))
     first, second = (Estimate(median(chain.from_iterable(run.starts))) for run in (before, after))
-    return judged(before.difference(first, second, have), 0.0, math.inf)
+    return with_verdict(before.difference(first, second, have), 0.0, math.inf)
 
 
-def judged(pair: Difference, allowed: float, step: float) -> Difference:
+def with_verdict(pair: Difference, allowed: float, step: float) -> Difference:
     """Returns the difference with its verdict: counts up to `allowed` apart are the same."""
     if not (pair.first.exact and pair.second.exact):
         why = "its samples scatter, as where a call waits for a disk, or each makes another key"

@@ -22,7 +22,7 @@ from teemark.page.bars import FONT, NARROW, WIDE, label, picture
 from teemark.releases import table
 from teemark.releases.jumps import Bisected, Jump, cases, explained
 from teemark.releases.points import Kept, whole
-from teemark.report.comparison import SIGN, signed
+from teemark.report.comparing import SIGN, signed
 from teemark.version import __version__
 from teemark.wording import fmt
 

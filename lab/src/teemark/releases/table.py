@@ -20,7 +20,7 @@ from teemark.page.blocks import (
 )
 from teemark.releases.jumps import Bisected, Jump, cases, explained
 from teemark.releases.points import Kept, whole
-from teemark.report.comparison import SIGN, signed
+from teemark.report.comparing import SIGN, signed
 from teemark.wording import fmt
 
 

@@ -10,7 +10,7 @@ from teemark.model.compare import Verdict
 from teemark.model.history import CaseHistory, events
 from teemark.page import blocks as page
 from teemark.page import charts, html
-from teemark.report import comparison
+from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.version import __version__
 from teemark.wording import fmt
@@ -38,13 +38,13 @@ def render(
 def since(run: RunData) -> str:
     """Returns the time at which a run began, and its commit."""
     commit = f", {run.commit.short}" if run.commit is not None else ""
-    return f"{comparison.when(run)}{commit}"
+    return f"{comparing.when(run)}{commit}"
 
 
 def answer(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
     """Returns one sentence: how many cases changed in how many runs, and when last."""
     changed = [line for line in lines if line.changes]
-    span = f"{len(runs)} runs, {comparison.when(runs[0])} to {comparison.when(runs[-1])}"
+    span = f"{len(runs)} runs, {comparing.when(runs[0])} to {comparing.when(runs[-1])}"
     text = f"{span}: {len(changed)} of {fmt.plural(len(lines), 'case')} changed"
     if not changed:
         return f"{text}."
@@ -56,7 +56,7 @@ def event_table(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> list[p
     """Returns a table of the changes that cases share, each with its first run; an empty list if
     nothing changed."""
     rows = [
-        (*comparison.change_cells(runs[number], change), since(runs[number]))
+        (*comparing.change_cells(runs[number], change), since(runs[number]))
         for number, changes in events(runs, lines)
         for change in changes
     ]
@@ -98,7 +98,7 @@ def _chart(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Chart:
 def _axis_name(run: RunData) -> str:
     """Returns a run's name in two lines: the day and the commit."""
     commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
-    return f"{comparison.when(run)[5:10]}\n{commit}"
+    return f"{comparing.when(run)[5:10]}\n{commit}"
 
 
 def case_table(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Table:
@@ -106,7 +106,7 @@ def case_table(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Ta
     rows = []
     for line in sorted(lines, key=lambda line: -abs(line.last_change)):
         verdict: Verdict = "worse" if line.last_change > 0 else "better"
-        text = f"{comparison.SIGN[verdict]} {comparison.signed(line.last_change)}"
+        text = f"{comparing.SIGN[verdict]} {comparing.signed(line.last_change)}"
         ends = ((line.runs[place], line.values[place]) for place in (0, -1))
         rows.append(
             (
@@ -123,7 +123,7 @@ def case_table(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Ta
 def _runs_table(runs: Sequence[RunData]) -> page.Table:
     rows = [
         (
-            comparison.when(run),
+            comparing.when(run),
             run.commit.short if run.commit is not None else fmt.NONE,
             (run.commit.branch if run.commit is not None else None) or fmt.NONE,
             ", ".join(f"{key}={value}" for key, value in run.labels.items()) or fmt.NONE,

@@ -11,7 +11,7 @@ from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
 from teemark.page.blocks import Banner, Section
-from teemark.report.comparison import origin
+from teemark.report.comparing import origin
 from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.studies.answers import answers as concluded

@@ -2,7 +2,7 @@
 """The sections of a report, in order. To add one: a `Part` here or in a file beside, and a line."""
 
 from teemark.page.section import SectionFunction
-from teemark.report.comparison import comparison
+from teemark.report.comparing import comparison_section
 from teemark.report.sections.boards import boards
 from teemark.report.sections.breakdown import breakdown
 from teemark.report.sections.cases import calls, cases, first_use, left_out
@@ -21,7 +21,7 @@ SECTIONS: tuple[SectionFunction, ...] = (
     headline,
     measured,
     boards,
-    comparison,
+    comparison_section,
     breakdown,
     causes,
     trace,

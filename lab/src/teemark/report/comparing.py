@@ -48,20 +48,20 @@ SIGN: dict[Verdict, str] = {"worse": "▲", "better": "▼", "same": "=", "undec
 class ComparedRuns:
     """The comparison of two runs, its changes, and the functions behind them."""
 
-    judged: Comparison
+    comparison: Comparison
     changes: tuple[Change, ...]
     functions: dict[str, str]
     """The functions that make the difference, in words, by the case that both runs traced."""
 
 
 def compared(base: Subject, new: Subject) -> ComparedRuns:
-    judged = compare(base.run, new.run)
+    comparison = compare(base.run, new.run)
     functions = {}
     for case in new.trace.cases if new.trace is not None else ():
         before = base.trace.case(case.case) if base.trace is not None else None
         if before is not None and (differing := function_changes(before, case)):
             functions[case.case] = in_words(differing, NAMED)
-    return ComparedRuns(judged, changes(judged), functions)
+    return ComparedRuns(comparison, changes(comparison), functions)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -116,28 +116,28 @@ def origin(run: RunData) -> list[str]:
 # -- the answer ----------------------------------------------------------------------------------
 
 
-def verdict(judged: Comparison) -> Verdict:
+def verdict(comparison: Comparison) -> Verdict:
     """Returns the verdict on the whole: the gravest verdict of its cases."""
-    return next((grave for grave in GRAVEST_FIRST if judged.of(grave)), "same")
+    return next((grave for grave in GRAVEST_FIRST if comparison.of(grave)), "same")
 
 
 def headline(of: ComparedRuns) -> page.Text:
     """Returns the answer in a line: the verdict, and the number of cases with each verdict."""
-    grave = verdict(of.judged)
-    words = "WORSE AND BETTER" if grave == "worse" and of.judged.of("better") else grave.upper()
-    open_ = [case for case in of.judged.pairs if case.reason is not None]
+    grave = verdict(of.comparison)
+    words = "WORSE AND BETTER" if grave == "worse" and of.comparison.of("better") else grave.upper()
+    open_ = [case for case in of.comparison.pairs if case.reason is not None]
     why = f" Undecided: {_some([case.name for case in open_])}: {open_[0].reason}." if open_ else ""
-    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.judged)}{why}")
+    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.comparison)}{why}")
 
 
-def outcome(judged: Comparison) -> str:
+def outcome(comparison: Comparison) -> str:
     """Returns a sentence with the number of cases for each verdict."""
     counts = [
         f"{count} {verdict}"
         for verdict in SIGN
-        if (count := len(judged.of(verdict))) or verdict in ("worse", "better")
+        if (count := len(comparison.of(verdict))) or verdict in ("worse", "better")
     ]
-    return f"{fmt.plural(len(judged.verdicts()), 'case')} compared: {', '.join(counts)}."
+    return f"{fmt.plural(len(comparison.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
 def change_table(of: ComparedRuns) -> list[page.Block]:
@@ -145,7 +145,7 @@ def change_table(of: ComparedRuns) -> list[page.Block]:
     list if nothing changed."""
     rows = [
         (
-            *change_cells(of.judged.second, change),
+            *change_cells(of.comparison.second, change),
             next((of.functions[c.case] for c in change.cases if c.case in of.functions), ""),
         )
         for change in of.changes
@@ -201,7 +201,7 @@ def amount(run: RunData, change: Change) -> str:
 def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row for each case: both figures under the runs' names, the change, the
     verdict, the functions."""
-    base, new = pair_names(of.judged.first, of.judged.second)
+    base, new = pair_names(of.comparison.first, of.comparison.second)
     largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
     rows = [
         (
@@ -215,7 +215,7 @@ def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
         )
         for pair in pairs
     ]
-    head = page.left("case (instructions a call)" if of.judged.exact else "case")
+    head = page.left("case (instructions a call)" if of.comparison.exact else "case")
     columns = (*head, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
     return page.Table(columns, rows, stacked=True)
 
@@ -223,7 +223,7 @@ def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
 def chart(of: ComparedRuns) -> page.Chart | None:
     """Draws the cases of `rows_of`, each with its change around 0; None if nothing changed."""
     rows = []
-    for pair in rows_of(of.judged):
+    for pair in rows_of(of.comparison):
         words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
         rows.append(dots.DotRow(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
     if not rows:
@@ -231,16 +231,16 @@ def chart(of: ComparedRuns) -> page.Chart | None:
     draw = partial(
         dots.render, rows, write=lambda tick: signed(tick) if tick else "0", around_0=True
     )
-    title = " → ".join(pair_names(of.judged.first, of.judged.second))
-    unit = "Instructions a call. " if of.judged.exact else ""
-    return page.Chart(title, (unit, outcome(of.judged)), draw)
+    title = " → ".join(pair_names(of.comparison.first, of.comparison.second))
+    unit = "Instructions a call. " if of.comparison.exact else ""
+    return page.Chart(title, (unit, outcome(of.comparison)), draw)
 
 
 def both(of: ComparedRuns, pair: Difference) -> tuple[str, str]:
     """Returns both figures; in a changed case they have enough digits to differ."""
-    sides = ((of.judged.first, pair.first), (of.judged.second, pair.second))
+    sides = ((of.comparison.first, pair.first), (of.comparison.second, pair.second))
     first, second = (fmt.cost_cell(run, figure) for run, figure in sides)
-    write = fmt.digits if of.judged.second.icount else fmt.duration
+    write = fmt.digits if of.comparison.second.icount else fmt.duration
     for significant in range(4, 8):
         if first != second or not pair.moved:
             break
@@ -272,10 +272,10 @@ def added(run: RunData, cost: float) -> str:
     return "+" * (cost > 0) + text
 
 
-def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
+def rows_of(comparison: Comparison, *, everything: bool = False) -> tuple[Difference, ...]:
     """Returns the changed cases, the largest change first: about as many better cases as worse
     ones. With `everything`, returns all cases."""
-    moved = tuple(pair for pair in judged.worst_first if pair.moved or everything)
+    moved = tuple(pair for pair in comparison.worst_first if pair.moved or everything)
     if everything or len(moved) <= SHOWN:
         return moved
     worse, better = (
@@ -288,16 +288,16 @@ def rows_of(judged: Comparison, *, everything: bool = False) -> tuple[Difference
 # -- how much could have been seen ---------------------------------------------------------------
 
 
-def visible(judged: Comparison, limit: Limit | None = None) -> str:
+def visible(comparison: Comparison, limit: Limit | None = None) -> str:
     """Says which change would have been seen, and how many starts would show a change of the limit;
     an empty string if nothing is judged."""
-    seen = judged.visible
-    if not seen or judged.blind is not None:
+    seen = comparison.visible
+    if not seen or comparison.blind is not None:
         return ""
     half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
-    if judged.exact:
+    if comparison.exact:
         text = f"of {half} in half of the cases, of {all_} in any."
-        calls = [pair for pair in judged.pairs if pair.world == "tee" and pair.visible < 1]
+        calls = [pair for pair in comparison.pairs if pair.world == "tee" and pair.visible < 1]
         if calls:
             best = min(calls, key=lambda pair: pair.visible * pair.first.value)
             least = fmt.count(max(1, round(best.visible * best.first.value)))
@@ -310,7 +310,7 @@ def visible(judged: Comparison, limit: Limit | None = None) -> str:
     if limit is None or not limit.share:
         return text
     fails = (1 + limit.share) * (1 + median(seen)) - 1
-    scatter = median(pair.scatter for pair in judged.pairs if pair.scatter)
+    scatter = median(pair.scatter for pair in comparison.pairs if pair.scatter)
     starts = starts_to_see(limit.share, scatter, len(seen))
     shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
     return (
@@ -319,27 +319,27 @@ def visible(judged: Comparison, limit: Limit | None = None) -> str:
     ) + (shows if starts is not None else f"No number of starts up to 10,000 shows {limit}.")
 
 
-def failures(judged: Comparison, limit: Limit) -> list[str]:
+def failures(comparison: Comparison, limit: Limit) -> list[str]:
     """Lists why a comparison fails: cases worse by the limit, and cases that are missing."""
     dearer = [
-        f"{pair.name}: {change(pair)} ({added(judged.second, pair.added)} a call)"
-        for pair in judged.worst_first
+        f"{pair.name}: {change(pair)} ({added(comparison.second, pair.added)} a call)"
+        for pair in comparison.worst_first
         if limit.broken(pair)
     ]
-    return dearer + [f"{case}: not measured any more" for case in judged.lost]
+    return dearer + [f"{case}: not measured any more" for case in comparison.lost]
 
 
-def result(judged: Comparison, limit: Limit) -> str:
+def result(comparison: Comparison, limit: Limit) -> str:
     """Returns PASS or FAIL in a sentence; PASS also counts cases that may yet be worse."""
-    broken = {pair.case for pair in judged.pairs if limit.broken(pair)}
-    if broken or judged.lost:
-        gone = f", {len(judged.lost)} gone" if judged.lost else ""
+    broken = {pair.case for pair in comparison.pairs if limit.broken(pair)}
+    if broken or comparison.lost:
+        gone = f", {len(comparison.lost)} gone" if comparison.lost else ""
         return f"FAIL: {fmt.plural(len(broken), 'case')} worse by {limit} or more{gone}."
-    unsure = {pair.case for pair in judged.pairs if limit.possible(pair)}
+    unsure = {pair.case for pair in comparison.pairs if limit.possible(pair)}
     if unsure:
         return (
             f"PASS: no case is known to be worse by {limit} or more; of "
-            f"{len(judged.verdicts())}, {len(unsure)} may be."
+            f"{len(comparison.verdicts())}, {len(unsure)} may be."
         )
     return f"PASS: no case is worse by {limit} or more."
 
@@ -349,15 +349,17 @@ def result(judged: Comparison, limit: Limit) -> str:
 
 def method(of: ComparedRuns) -> list[str]:
     """Returns sentences on how the runs were judged, as far as a reader must know it."""
-    judged, sentences = of.judged, []
-    if judged.exact:
-        if any(change.of_all is not None for change in of.changes) and judged.starts < 2:
+    comparison, sentences = of.comparison, []
+    if comparison.exact:
+        if any(change.of_all is not None for change in of.changes) and comparison.starts < 2:
             sentences.append(
                 "One boot of about forty takes more in all its calls than the others: "
                 "`teemark run --boots 2` tells that from a change."
             )
-    elif judged.blind is not None:
-        sentences.append(f"Nothing is called better or worse: {judged.blind}; {remedy(judged)}.")
+    elif comparison.blind is not None:
+        sentences.append(
+            f"Nothing is called better or worse: {comparison.blind}; {remedy(comparison)}."
+        )
     else:
         sentences.append(
             "± is half of the interval. The changes of all cases lie in theirs together: of "
@@ -366,29 +368,29 @@ def method(of: ComparedRuns) -> list[str]:
             f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
             "other: what differs from day to day isn't in it."
         )
-    if machines := other_machines(judged.first, judged.second):
+    if machines := other_machines(comparison.first, comparison.second):
         sentences.append(f"Not only the code may differ: {'; '.join(machines)}.")
-    pair = pair_names(judged.first, judged.second)
-    for run, cases in zip(pair, (judged.lost, judged.new), strict=True):
+    pair = pair_names(comparison.first, comparison.second)
+    for run, cases in zip(pair, (comparison.lost, comparison.new), strict=True):
         if cases:
             sentences.append(f"Only {run} has {fmt.plural(len(cases), 'case')}: {_some(cases)}.")
     return sentences
 
 
-def remedy(judged: Comparison) -> str:
+def remedy(comparison: Comparison) -> str:
     """Says which measurement would decide a comparison that decides nothing."""
     return {
         EMULATED: "measure on qemu-v8-icount, which counts instructions, or on hardware",
         SCATTERED: "measure cases that don't wait, too",
-    }.get(judged.blind or "", "measure both with `teemark run --rounds 8`")
+    }.get(comparison.blind or "", "measure both with `teemark run --rounds 8`")
 
 
-def never_fails(judged: Comparison) -> str | None:
+def never_fails(comparison: Comparison) -> str | None:
     """Says why --fail-on can't work for some cases, or for all; None if it can."""
-    if judged.blind is not None:
-        return f"--fail-on could never fail: {judged.blind}"
-    if judged.too_few:
-        cases = _some([pair.name for pair in judged.too_few])
+    if comparison.blind is not None:
+        return f"--fail-on could never fail: {comparison.blind}"
+    if comparison.too_few:
+        cases = _some([pair.name for pair in comparison.too_few])
         return f"--fail-on could never fail for {cases}: {FEW_STARTS}"
     return None
 
@@ -409,14 +411,14 @@ def blocks(
     a reader finds the cases that are left out."""
     made: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
-        text = result(of.judged, limit)
+        text = result(of.comparison, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
         made.append(page.Paragraph((mark,)))
     made += change_table(of)
-    rows = rows_of(of.judged, everything=everything)
+    rows = rows_of(of.comparison, everything=everything)
     if rows:
         made.append(case_table(of, rows))
-        hidden = {pair.case for pair in of.judged.pairs if pair.moved} - {
+        hidden = {pair.case for pair in of.comparison.pairs if pair.moved} - {
             pair.case for pair in rows
         }
         more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
@@ -425,14 +427,14 @@ def blocks(
     for case, why in of.functions.items():
         if case not in named:
             made.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
-    seen = visible(of.judged, limit)
+    seen = visible(of.comparison, limit)
     return [*made, page.Paragraph((seen,))] if seen else made
 
 
 # -- as a section, and as a page -----------------------------------------------------------------
 
 
-def comparison(subjects: Sequence[Subject]) -> page.Section | None:
+def comparison_section(subjects: Sequence[Subject]) -> page.Section | None:
     """Returns the section that compares every other run with the first; None for a single run."""
     made: list[page.Block] = []
     for new in subjects[1:]:
@@ -448,12 +450,14 @@ def comparison(subjects: Sequence[Subject]) -> page.Section | None:
 def _verdicts(of: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
     """Returns the answer and the changes; every case, and how it was judged, are folded."""
     made = blocks(of, limit, "see “Every case”")
-    if of.judged.pairs:
-        cases = fmt.plural(len(of.judged.verdicts()), "case")
-        table = case_table(of, of.judged.worst_first)
+    if of.comparison.pairs:
+        cases = fmt.plural(len(of.comparison.verdicts()), "case")
+        table = case_table(of, of.comparison.worst_first)
         made.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
-    judged = page.Bullets(tuple((sentence,) for sentence in method(of)))
-    return [*made, page.Fold("How this was judged", "", (judged,))] if judged.items else made
+    comparison = page.Bullets(tuple((sentence,) for sentence in method(of)))
+    return (
+        [*made, page.Fold("How this was judged", "", (comparison,))] if comparison.items else made
+    )
 
 
 def render(
@@ -461,7 +465,7 @@ def render(
 ) -> str:
     """Returns a page of comparisons, in `html` or `markdown`. `forced` names the reasons against
     these comparisons, which the user overruled."""
-    pairs = [(diff.judged.first, diff.judged.second) for diff in diffs]
+    pairs = [(diff.comparison.first, diff.comparison.second) for diff in diffs]
     titles = [" → ".join(pair_names(*pair)) for pair in pairs]
     sections = []
     for number, (diff, title, pair) in enumerate(zip(diffs, titles, pairs, strict=True), 1):
