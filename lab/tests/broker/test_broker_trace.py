@@ -15,7 +15,7 @@ FUNCTIONS = (
     Function("EL1", "kernel", "el0t_64_sync"),  # 1
     Function("", "another process", "[mosquitto]"),  # 2
     Function("EL0", "mosquitto", "[mosquitto]", named=False),
-    Function("EL0", "mqtt_tz_21.so", "on_in"),  # 4
+    Function("EL0", "mqtt_tz.so", "on_in"),  # 4
     Function("S-EL0", "TA broker", "forward"),
     Function("S-EL0", "TA broker", "crypt_pieces"),  # 6
     Function("", "another process", "[tz_bench]"),
@@ -50,7 +50,7 @@ def test_threads_are_told_apart_by_what_runs_in_them() -> None:
     assert [row[:4] for row in table.rows] == [
         ("broker", "S-EL0", "TA broker: crypto", "60"),
         ("broker", "S-EL0", "TA broker", "50"),
-        ("broker", "EL0", "mqtt_tz_21.so", "40"),
+        ("broker", "EL0", "mqtt_tz.so", "40"),
         ("broker", "EL0", "mosquitto", "30"),
         ("kernel", "EL1", "kernel", "90"),
         ("publisher", "EL1", "kernel", "23"),

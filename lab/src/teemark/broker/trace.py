@@ -22,7 +22,8 @@ from teemark.trace.symbols import read_elf
 from teemark.wording import fmt
 
 _CRYPTO = re.compile(
-    r"aes_.*|mode_.*|crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_word|hash_block|extensions"
+    r"aes_.*|mode_.*|(en)?crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_.*|g?hash(_block)?|"
+    r"authenticate|planes|bytes_of|transpose_.*|shift_rows|mix_columns|multiply|reverse|extensions"
 )
 """Matches the functions of AES-GCM in the TA: those of common/src/aes*.c and gcm*.c."""
 
