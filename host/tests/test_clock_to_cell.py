@@ -4,6 +4,7 @@ these), its records through reader, models and findings, and what the cells of t
 
 The expected values are computed here from the script alone, by what the words mean."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -97,6 +98,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     (folder / "run.ndjson").write_bytes(done.stdout)
     assert cli.run(["report", str(folder / "run.ndjson"), "-o", str(folder)]) == 0
     return Report((folder / "report.md").read_text(encoding="utf-8"))
+
+
+def test_the_settings_of_a_run_are_recorded() -> None:
+    words = ["--samples", "2", "--min-us", "250", "--seed", "7", "invoke/none/tee/none"]
+    done = subprocess.run([PROGRAM, *words], capture_output=True, check=True, timeout=600)
+    settings = json.loads(done.stdout.splitlines()[0])["settings"]
+    assert settings == settings | {"seed": 7, "samples": 2, "min_us": 250, "settle_s": 0}
+    assert (settings["ta_counter"], settings["quiet_until_end"]) == (True, False)
 
 
 def test_a_case_that_fails_is_told_by_the_status() -> None:

@@ -143,15 +143,15 @@ def figures(run: RunData, key: str) -> dict[str, float]:
 
 
 def test_a_kibibyte_of_a_tas_data() -> None:
-    run = made({f"ta-size/{kib}/tee/none": 50e3 + 100.0 * kib for kib in (32, 1024)}, 0.0001)
-    assert figures(run, "ta-size-remap")["a KiB of the TA's data"] == pytest.approx(100, 0.01)
+    run = made({f"ta-size/{kib}/tee/none": 50e3 + 100.0 * kib for kib in (32, 1024)}, 0.00001)
+    assert figures(run, "ta-size-remap")["a KiB of the TA's data"] == pytest.approx(100, 0.005)
 
 
 def test_read_only_memory_is_copied_byte_by_byte() -> None:
-    run = made(buffers(registered_ro=(60e3, 360e3), allocated=(50e3, 100e3)), 0.0001)
+    run = made(buffers(registered_ro=(60e3, 360e3), allocated=(50e3, 100e3)), 0.00001)
     shown = figures(run, "shadow-copy")
     assert shown["copying, of shm/allocated/tee/in/1048576"] == pytest.approx(2.5, rel=0.01)
-    assert shown["a byte"] == pytest.approx(250e3 / (1048576 - 4096), rel=0.01)
+    assert shown["a byte"] == pytest.approx(250e3 / (1048576 - 4096), rel=0.001)
 
 
 def test_a_query_of_the_clock() -> None:

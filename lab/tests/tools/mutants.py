@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -99,65 +100,52 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["pytest", "hypothesis", "numpy", "scipy.stats", "msgspec", "rich"])
 
 
-def try_tests(words: Sequence[str], sources: str, log: str) -> None:
-    """Runs pytest in this process, with teemark of other sources, and ends with its status."""
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    sys.path.insert(0, sources)
-    os.environ |= {"PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
+def try_tests(words: Sequence[str], root: str) -> None:
+    """Runs pytest in this process, on the sources below `root`, and ends with its status."""
+    log = os.open(f"{root}/pytest.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.path.insert(0, f"{root}/lab/src")
+    sys.pycache_prefix = f"{root}/pycache"
+    os.environ |= {"PYTHONPATH": f"{root}/lab/src", "PYTHONPYCACHEPREFIX": f"{root}/pycache"}
     import pytest
 
     sys.exit(pytest.main([*words]))
 
 
-def noticed_by_pytest(files: Sequence[Path], sources: Path, root: Path = ROOT) -> bool:
+def noticed_by_pytest(file: Path, root: Path) -> bool:
     words = ["-q", "-x", "-p", "no:cacheprovider", "--timeout=300", f"--rootdir={root / 'lab'}"]
     words += ["-m", "not board and not exhaustive and not quiet and not packages and not farm"]
-    words += ["-c", str(root / "lab/pyproject.toml"), *map(str, files)]
-    log = sources.parent / "pytest.log"
-    process = SERVER.Process(target=try_tests, args=(words, str(sources), str(log)))
+    words += ["-c", str(root / "lab/pyproject.toml"), str(file)]
+    process = SERVER.Process(target=try_tests, args=(words, str(root)))
     process.start()
     process.join(LIMIT_S)
     process.kill()
     process.join()
     if process.exitcode not in (0, 1):
-        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        text = (root / "pytest.log").read_text(encoding="utf-8", errors="replace")
         raise SystemExit(f"{' '.join(words)}: {process.exitcode}: {text[-2000:]}")
     return process.exitcode == 1
 
 
-def noticed(mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Makes an error of the lab, in a copy of its sources; all else are links."""
-    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        copy = Path(folder) / "lab"
-        copy.mkdir()
-        for one in ROOT.iterdir():
-            if one.name not in ("lab", ".git"):
-                (Path(folder) / one.name).symlink_to(one)
-        for one in (ROOT / "lab").iterdir():
-            if one.name == "src":
-                shutil.copytree(one, copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                (copy / one.name).symlink_to(one)
-        changed = mutant.text.replace(mutant.old, mutant.new)
-        (Path(folder) / mutant.path).write_text(changed, encoding="utf-8")
-        return noticed_by_pytest([file_of(name, ROOT) for name in tests], copy / "src")
-
-
 class Tree:
-    """A copy of the C sources, in which each error is made, built, tried and taken back."""
+    """A copy of the sources, in which each error is made, tried and taken back. What is built and
+    compiled stays, so that an error costs its own file alone."""
 
     def __init__(self, folder: Path) -> None:
         self._root = folder
-        for name in C_FOLDERS:
-            shutil.copytree(ROOT / name, folder / name)
-        shutil.copytree(
-            ROOT / "lab", folder / "lab", ignore=shutil.ignore_patterns("__pycache__", ".*")
-        )
-        shutil.copy(ROOT / "Makefile", folder)
-        for name in ("reference", "plans", "boards", "docs"):
-            (folder / name).symlink_to(ROOT / name)
+        self._changed = 0
+        for one in ROOT.iterdir():
+            if one.name in C_FOLDERS:
+                shutil.copytree(one, folder / one.name)
+            elif one.name not in ("lab", "build", ".git"):
+                (folder / one.name).symlink_to(one)
+        unused = shutil.ignore_patterns("__pycache__", ".*")
+        shutil.copytree(ROOT / "lab", folder / "lab", ignore=unused)
+        (folder / "build").mkdir()
+        for one in (ROOT / "build").iterdir():
+            if one.name not in ("tests", "trace"):
+                (folder / "build" / one.name).symlink_to(one)
 
     def _make(self, folder: str, *targets: str) -> None:
         # An error that leaves a variable unused is one all the same, so there are no warnings.
@@ -173,24 +161,31 @@ class Tree:
         done = run([built, self._root / "common/tests/vectors"], LD_LIBRARY_PATH=str(built.parent))
         return done.returncode != 0
 
-    def _notices(self, test: str) -> bool:
+    def _notices(self, test: str, mutant: Mutant) -> bool:
         kind, _, name = test.rpartition(":")
-        if kind == "lab":
-            self._make("trace")
-        elif test.endswith(".py"):
+        if test.endswith(".py"):
             self._make("host/tests", "programs")
+        elif kind == "lab" or not mutant.in_c:
+            self._make("trace")
         else:
             return self._program("ta/tests" if kind else "host/tests", name)
-        file = file_of(name, self._root)
-        return noticed_by_pytest([file], self._root / "lab/src", self._root)
+        return noticed_by_pytest(file_of(name, self._root), self._root)
+
+    def _write(self, mutant: Mutant, text: str) -> None:
+        """Writes its file, with a time that it never had: make and Python compile it anew."""
+        file = self._root / mutant.path
+        file.write_text(text, encoding="utf-8")
+        self._changed += 2
+        later = time.time() + self._changed if not mutant.in_c else time.time()
+        os.utime(file, (later, later))
 
     def noticed(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        file = self._root / mutant.path
-        file.write_text(mutant.text.replace(mutant.old, mutant.new), encoding="utf-8")
+        text = (self._root / mutant.path).read_text(encoding="utf-8")
+        self._write(mutant, text.replace(mutant.old, mutant.new))
         try:
-            return any(self._notices(test) for test in tests)
+            return any(self._notices(test, mutant) for test in tests)
         finally:
-            file.write_text(mutant.text, encoding="utf-8")
+            self._write(mutant, text)
 
 
 def strand(
@@ -199,22 +194,14 @@ def strand(
     """Makes the errors one after the other, and says of each whether a test noticed it."""
     found: list[tuple[Mutant, bool]] = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        tree: Tree | None = None
+        tree = Tree(Path(folder))
         for mutant in work:
             if stopped.is_set():
                 break
-            known = tests_of(mutant.file, tests)
-            if mutant.in_c:
-                tree = tree or Tree(Path(folder))
-                dead = tree.noticed(mutant, known)
-            else:
-                dead = noticed(mutant, known)
+            dead = tree.noticed(mutant, tests_of(mutant.file, tests))
             found.append((mutant, dead))
-            if not dead:
-                reason = mutant.survives or "no test notices"
-                print(
-                    f"{mutant.number} survives: {mutant.file}: {mutant.wrong}: {reason}", flush=True
-                )
+            outcome = "noticed" if dead else f"survives ({mutant.survives or 'no test notices'})"
+            print(f"{mutant.number:3} {outcome}: {mutant.file}: {mutant.wrong}", flush=True)
     return found
 
 
