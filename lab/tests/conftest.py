@@ -215,7 +215,7 @@ def renew_supplicant(board: Board) -> None:
     """Ends tee-supplicant and starts it anew, and waits until a TA could be loaded.
 
     A test that kills clients has to: a tee-supplicant whose client was killed while it loaded a TA
-    lives on, and ends with one of the next requests (docs/findings.md).
+    lives on, and ends with one of the next requests (docs/upstream-bugs.md).
     """
     board.script("killall -9 tee-supplicant; while pidof tee-supplicant >&2; do sleep 0.1; done")
     begin = board.capture

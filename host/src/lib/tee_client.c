@@ -289,7 +289,7 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid)
 /*
  * Returns true if a reference to registered memory ends inside another one of the call that begins
  * before or with it. OP-TEE would shorten the other one, and the TA would end when it reads the rest
- * (docs/findings.md).
+ * (docs/upstream-bugs.md).
  */
 static bool is_nested(const TEEC_Operation *op)
 {

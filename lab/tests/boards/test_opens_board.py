@@ -3,8 +3,8 @@
 
 OPENS_SECONDS=3600 (make torture) does it for so long in each way. Most openings are of a TA that a
 client keeps loaded, which are cheap, so that there are many; one in ONE_IN loads a TA. Each kind is
-counted for itself. Where clients are killed the board is known to hang at times (docs/findings.md):
-that is counted, and said as it is.
+counted for itself. Where clients are killed the board is known to hang at times
+(docs/upstream-bugs.md): that is counted, and said as it is.
 """
 
 import os
@@ -81,16 +81,16 @@ options = ["CFG_CORE_UNSAFE_MODEXP=y", "CFG_CC_OPT_LEVEL=2", "CFG_TEE_CORE_DEBUG
 "CFG_CRYPTO_WITH_CE=y", "CFG_TEE_CORE_LOG_LEVEL=1"]
 """
 """An OP-TEE that loads a TA with less work: more openings in the same time, and closer together.
-With it comes the patch of docs/findings.md, by which a TA's signature is verified with the limbs
-that the key has."""
+With it comes the patch of docs/upstream-bugs.md, by which a TA's signature is verified with the
+limbs that the key has."""
 
 
 @pytest.fixture
 def fast_board(tmp_path: Path, name: str) -> str:
     """A board file like that of the board `name`, with the fast OP-TEE."""
-    text = (paths.root() / "docs/findings.md").read_text(encoding="utf-8")
+    text = (paths.root() / "docs/upstream-bugs.md").read_text(encoding="utf-8")
     diff = re.search(r"```diff\n(.*?)```", text, re.S)
-    assert diff, "docs/findings.md has the patch"
+    assert diff, "docs/upstream-bugs.md has the patch"
     patch = tmp_path / "rsa.patch"
     patch.write_text(diff[1])
     file = tmp_path / f"fast-{name}.toml"

@@ -128,7 +128,8 @@ def test_no_call_keeps_a_thread_of_the_tee_for_long(qemu_v8: VirtualBoard, progr
 
 
 def test_an_output_inside_the_input_ends_the_ta(qemu_v8: VirtualBoard, programs: Path) -> None:
-    """OP-TEE maps no more of the input than up to the output's last page (docs/findings.md)."""
+    """OP-TEE maps no more of the input than up to the output's last page
+    (docs/upstream-bugs.md)."""
     text = qemu_v8.capture([str(programs / "ta_torture"), "nested"]).text
     assert text == "in the middle: 0xffff3024\nin the last page: 0x00000000\n"
 

@@ -67,8 +67,8 @@ def _start(mosquitto: Mosquitto, persistent: bool) -> None:
 
 def _kill(mosquitto: Mosquitto) -> bool:
     """Kills the broker, and finds a tee-supplicant anew: one whose client was killed may end with
-    any later request (docs/findings.md). Returns false where the TEE hangs, and prints what the
-    broker waits for in the kernel."""
+    any later request (docs/upstream-bugs.md). Returns false where the TEE hangs, and prints what
+    the broker waits for in the kernel."""
     try:
         mosquitto.stop("KILL")
         renew_supplicant(mosquitto.board)

@@ -161,7 +161,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, name in enumerate(names):
         truth = TRUTH | {("sha256", "c"): (420.0, 14.9 + number)}
         records = Synthetic(
-            seed=number, identical=True, samples=6, board="desk", counter=1.0, truth=truth
+            seed=number, identical=True, samples=6, board="bbb", counter=1.0, truth=truth
         ).records()
         records[0]["started"] = f"2026-01-{number + 1:02d}T03:04:05Z"
         write(records, made / "runs" / name)

@@ -142,7 +142,7 @@ def test_a_planted_fault_is_found(
 
 
 KERNEL_REFUSES = re.compile("Edge case for Shamir multiplication|extreme value for k")
-"""Names of right signatures by ECDSA of which Linux 6.12 refuses ten (docs/findings.md)."""
+"""Names of right signatures by ECDSA of which Linux 6.12 refuses ten (docs/upstream-bugs.md)."""
 
 
 @pytest.mark.board
@@ -179,8 +179,8 @@ def is_known(one: Answer) -> bool:
 @pytest.mark.long(60)
 @pytest.mark.timeout(3000)
 def test_the_tee_gives_the_answers(qemu_v8: VirtualBoard, answers: list[Answer]) -> None:
-    """But for X448, whose key ends the TA, and for what docs/findings.md says of OP-TEE 4.5: that
-    must be found, so that a later OP-TEE's mend is noticed."""
+    """But for X448, whose key ends the TA, and for what docs/upstream-bugs.md says of OP-TEE 4.5:
+    that must be found, so that a later OP-TEE's mend is noticed."""
     asked = [
         one
         for one in sample(classic(answers), 2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The signatures in docs/findings.md cost on the exact board what stands there, within 1 %: cheap
-cases in `make test`; all, PKCS #11 and builds of OP-TEE in `make test-long`."""
+"""The signatures in docs/upstream-bugs.md cost on the exact board what stands there, within 1 %:
+cheap cases in `make test`; all, PKCS #11 and builds of OP-TEE in `make test-long`."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from conftest import THOROUGH
 from teemark.boards import VirtualBoard, config, ensure_installed
 from teemark.exact import gate, record
 
-FINDINGS = Path(__file__).resolve().parents[3] / "docs" / "findings.md"
+FINDINGS = Path(__file__).resolve().parents[3] / "docs" / "upstream-bugs.md"
 BASELINE = Path(__file__).parents[1] / "gate.txt"  # measured with the same versions
 WITHIN = 0.01
 ROWS = {

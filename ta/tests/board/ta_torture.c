@@ -35,7 +35,7 @@
  *	in each round the TEE's files in FOLDER are removed and two clients open
  *	two TAs at the same moment: no 30 s pass without an answer
  *   ta_torture nested
- *	what a TA gets whose output lies inside its input (docs/findings.md)
+ *	what a TA gets whose output lies inside its input (docs/upstream-bugs.md)
  *   ta_torture hold
  *	calls that take as long as they can, until it is killed
  *

@@ -72,7 +72,7 @@ class Board(Carrier):
         return TeeHangs(
             f"{self.name}: the TEE doesn't answer: {why}{f'; {threads}' if threads else ''}",
             hint="only a reboot ends calls that hang; the secure world's console may say why "
-            "(docs/findings.md has what is known)",
+            "(docs/upstream-bugs.md has what is known)",
         )
 
     def consoles_last(self) -> str:

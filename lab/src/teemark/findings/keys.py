@@ -63,7 +63,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         evidence=f"{ground.both(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
         remedy=f"`teemark trace {inside.key} --optee source` takes it apart to the function; the "
-        "build of OP-TEE decides most of it (docs/findings.md).",
+        "build of OP-TEE decides most of it (docs/upstream-bugs.md).",
         figures=(ground.figure("tee over openssl", ratio, "times"),),
         sure=sure(inside, outside),
     )
@@ -153,8 +153,8 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
         claim="RSA in the TEE costs the same for keys of 2048 and 4096 bits: it seems to compute "
         "with numbers of the largest size (CFG_CORE_BIGNUM_MAX_BITS) for every key.",
         evidence=f"{evidence}.",
-        remedy="Build OP-TEE with the patch of 18 lines in docs/findings.md (OP-TEE 4.10: 30 times "
-        "cheaper), or with CFG_CRYPTOLIB_NAME=mbedtls, whose numbers have the key's size; "
+        remedy="Build OP-TEE with the patch of 18 lines in docs/upstream-bugs.md (OP-TEE 4.10: 30 "
+        "times cheaper), or with CFG_CRYPTOLIB_NAME=mbedtls, whose numbers have the key's size; "
         f"`teemark what-if {small.key} --patch FILE` says what that saves.",
         sure=sure(large, small),
     )

@@ -24,7 +24,7 @@ from teemark.reference.units import EXACT, NOT_FOR_CORRECTED, SPELLINGS, TEXT, U
 
 RELATIONS = {"=": "", "~": "~", ">": "> ", "<": "< "}
 
-_HINT = "see docs/reference.md"
+_HINT = "see docs/published-figures.md"
 
 
 class PublishedNumber(Decimal):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The declarations in reference/DOCUMENT.toml: the tables, rows and columns of a report, the
-formula of each measured cell, and the figures that judge a conclusion. docs/reference.md explains
-how to write them."""
+formula of each measured cell, and the figures that judge a conclusion. docs/published-figures.md
+explains how to write them."""
 
 import math
 from collections.abc import Mapping
