@@ -17,7 +17,8 @@ import pytest
 from conftest import often
 from synthetic import TRUTH, Synthetic, write
 from teemark.base import paths
-from teemark.cli.main import TABLE, cli, run
+from teemark.base.errors import UsageMistake
+from teemark.cli.main import TABLE, Row, cli, examples, run
 from teemark.run.store import Store
 from teemark.trace import store
 from test_trace_outputs import trace
@@ -117,6 +118,9 @@ def wrong(one: Shown) -> str | None:
     except click.UsageError as error:
         # A file that the page's reader has.
         return None if "does not exist" in error.message else error.format_message()
+    except UsageMistake as error:
+        # The newest run, which the page's reader has.
+        return None if error.message.startswith("no RUN is named") else error.message
     except click.exceptions.Exit:
         pass
     return None
@@ -126,6 +130,14 @@ def wrong(one: Shown) -> str | None:
 def test_each_command_and_its_options_exist(page: Path) -> None:
     found = [one for one in ALL if one.page == page.name]
     assert [(one.text, why) for one in found if (why := wrong(one)) is not None] == []
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_each_command_has_examples_that_parse(row: Row) -> None:
+    lines = examples(row)
+    assert lines
+    assert all({row.name, resolve(line.split())[0].name} <= {*line.split()} for line in lines)
+    assert [(line, why) for line in lines if (why := wrong(Shown("--help", line)))] == []
 
 
 def test_commands_are_found() -> None:
@@ -142,7 +154,7 @@ def test_commands_are_found() -> None:
         ("compare A B --fail-of 5%", "compare has no --fail-of"),
         ("trace … --opteee source", "trace has no --opteee"),
         ("plot RUN --what spiral -o a.svg", "Invalid value for '--what'"),
-        ("compare A", "Missing argument 'NEW...'"),
+        ("new-ta", "Missing argument"),
         ("board lost", "no command lost"),
         ("watch -- xtest --nothing-of-ours", None),
         ("run --plan quick --boots 3", None),

@@ -116,8 +116,26 @@ def form_option(*more: str) -> Any:
     return both
 
 
-run_argument = argument("RUN", type=PATH)
-runs_argument = argument("RUN...", nargs=-1, required=True, type=PATH)
+LATEST = Path("runs/latest")
+"""The link to the newest whole run in the folder where the commands are given."""
+
+
+def latest_run() -> Path:
+    """Returns the newest whole run of this folder; raises UsageMistake if there is none."""
+    if not LATEST.exists():
+        raise UsageMistake(
+            f"no RUN is named, and there is no {LATEST} here",
+            hint="name a run's folder, or make a run: `teemark run --plan quick`",
+        )
+    return LATEST
+
+
+run_argument = argument(
+    "[RUN]", required=False, type=PATH, callback=lambda _ctx, _param, value: value or latest_run()
+)
+runs_argument = argument(
+    "[RUN]...", nargs=-1, type=PATH, callback=lambda _ctx, _param, value: value or (latest_run(),)
+)
 board_argument = argument(shell_complete=_COMPLETED["--board"])
 plan_argument = argument(shell_complete=_COMPLETED["--plan"])
 exact_board_option = board_option("qemu-v8-icount", "One that counts instructions.")

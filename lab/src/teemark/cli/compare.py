@@ -15,15 +15,14 @@ from teemark.model.power import ALPHA
 from teemark.page.blocks import Block, Paragraph, Quiet
 from teemark.report import comparing
 from teemark.report.comparing import ComparedRuns, compared, names, never_fails, pair_names, render
-from teemark.run import reader
+from teemark.run import listing, reader
 from teemark.trace import store
 
 
 @subcommand("compare")
 def command(
     *,
-    base: Path = argument(type=common.PATH),
-    new: tuple[Path, ...] = argument(nargs=-1, metavar="NEW...", required=True, type=common.PATH),
+    paths: tuple[Path, ...] = argument("[BASE NEW...]", nargs=-1, type=common.PATH),
     fail_on: str | None = option(
         "--fail-on LIMIT",
         "Exit with 1 if a case is known to be worse by so much: 5%, or 1000i (instructions a "
@@ -37,10 +36,13 @@ def command(
     """Say of every case that BASE and NEW both measured whether it became better or worse.
 
     BASE and NEW are runs: their folders, or their run.ndjson. Several NEWs are each compared with
-    BASE. Where instructions are counted, a case is better or worse if it differs by more than two
-    boots of the same code do, or if all calls into the TEE do. Where times are sampled, an interval
-    over the starts decides (`teemark run --rounds 8`); where that doesn't suffice, as in runs of
-    one start, the case is `undecided`. Each result says which change would have been seen.
+    BASE. Without them, the newest whole run below runs/ is compared with the one before it of its
+    board and plan.
+
+    Where instructions are counted, a case is better or worse if it differs by more than two boots
+    of the same code do, or if all calls into the TEE do. Where times are sampled, an interval over
+    the starts decides (`teemark run --rounds 8`); where that doesn't suffice, as in runs of one
+    start, the case is `undecided`. Each result says which change would have been seen.
 
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
@@ -49,7 +51,9 @@ def command(
     the limit, or is missing in NEW; 2 for a mistake on the command line.
     """
     limit = common.parse_limit(fail_on) if fail_on is not None else None
-    diffs, forced = _compared([base, *new], limit, force=force)
+    if len(paths) == 1:
+        raise UsageMistake(f"only one run is named: {paths[0]}", hint="name BASE and NEW")
+    diffs, forced = _compared(paths or _last_two(), limit, force=force)
     failures = [comparing.failures(diff.comparison, limit) if limit else [] for diff in diffs]
     if form in ("markdown", "html"):
         common.put(render(diffs, forced, limit, form), output)
@@ -58,6 +62,19 @@ def command(
         data = partial(_json, diffs, forced, limit, failures)
         common.put_blocks(form, output, blocks, data)
     return 1 if any(failures) else 0
+
+
+def _last_two() -> tuple[Path, Path]:
+    """Returns the two newest whole runs of the newest run's board and plan, the older first."""
+    folder = common.LATEST.parent
+    whole = [run for run in listing.entries(folder) if not run.wrong] if folder.is_dir() else []
+    alike = [run for run in whole if (run.board, run.plan) == (whole[-1].board, whole[-1].plan)]
+    if len(alike) < 2:
+        raise UsageMistake(
+            f"no runs are named, and {folder} has no two whole runs of one board and plan",
+            hint="name BASE and NEW, or run the plan once more",
+        )
+    return folder / alike[-2].folder, folder / alike[-1].folder
 
 
 def _compared(

@@ -11,7 +11,16 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.base.harmless import harmless
-from teemark.cli.common import OUTPUT, PATH, all_option, argument, option, several, subcommand
+from teemark.cli.common import (
+    LATEST,
+    OUTPUT,
+    PATH,
+    all_option,
+    argument,
+    option,
+    several,
+    subcommand,
+)
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, CaseHistory
@@ -45,8 +54,8 @@ def command(
         "-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT
     ),
 ) -> int:
-    """Show what changed over the runs in the folders of DIR, in the order of time: which cases, by
-    how much, and since which run and commit.
+    """Show what changed over the runs in the folders of DIR (default: runs), in the order of time:
+    which cases, by how much, and since which run and commit.
 
     Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
     incomplete are left out, and named. All must be of one board and plan: --board and
@@ -64,9 +73,10 @@ def command(
         if (added or prune) and not listed:
             return 0
         folder = kept.folder()
-    elif added or prune or folder is None:
-        raise UsageMistake("there is no store and no DIR", hint="--store git:BRANCH")
-    elif not folder.is_dir():
+    elif added or prune:
+        raise UsageMistake("there is no store", hint="--store git:BRANCH")
+    folder = folder or LATEST.parent
+    if not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
     asked = [
         run

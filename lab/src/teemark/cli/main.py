@@ -2,8 +2,8 @@
 """The command line: one table of subcommands, one place that prints errors.
 
 To add a subcommand: a file in teemark/cli/ that defines a click command of its name, whose function
-returns an exit status (None for 0), and one row here. The row holds the short help, so that
-`teemark --help` imports none of them.
+returns an exit status (None for 0), one row here, and a line or two in examples.txt. The row holds
+the short help, so that `teemark --help` imports none of them.
 """
 
 import importlib
@@ -11,13 +11,14 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from teemark.base import console, leaving
 from teemark.base.errors import TeemarkError, UsageMistake, meant
-from teemark.version import __version__
+from teemark.version import full_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,12 @@ GROUPS: dict[str, tuple[Row, ...]] = {
 TABLE = tuple(row for rows in GROUPS.values() for row in rows)
 
 
+def examples(row: Row) -> list[str]:
+    """Returns the command lines of examples.txt that show this subcommand."""
+    lines = Path(__file__).with_name("examples.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.split()[:1] == [row.name]]
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is used."""
 
@@ -89,7 +96,10 @@ class LazyGroup(click.Group):
                 name = row.module or row.name.replace("-", "_")
                 module = vars(importlib.import_module(f"teemark.cli.{name}"))
                 commands = (attr for attr in module.values() if isinstance(attr, click.Command))
-                return next(command for command in commands if command.name == cmd_name)
+                command = next(command for command in commands if command.name == cmd_name)
+                typed = "\n".join(f"  teemark {line}" for line in examples(row))
+                command.epilog = f"\b\nExamples:\n{typed}"
+                return command
         if ctx.resilient_parsing:
             return None
         hint = f"{meant(cmd_name, (row.name for row in TABLE))}see `teemark --help`"
@@ -102,9 +112,21 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(row.name.ljust(width), row.help) for row in rows])
 
 
+def _put_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"teemark {full_version()}")
+        ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(
-    __version__, "-V", "--version", prog_name="teemark", message="%(prog)s %(version)s"
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_put_version,
+    help="Show the version and its commit.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show what ssh says, too, when it connects.")
 def cli(*, verbose: bool) -> None:

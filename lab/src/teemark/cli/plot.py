@@ -40,13 +40,13 @@ def command(
         "--what KIND",
         "throughput, breakdown (a call's parts), flame (of a trace), or compare (BASE NEW…).",
         kind=click.Choice(tuple(_MEASURED_BY)),
-        required=True,
+        default="throughput",
     ),
     of: str | None = option(
         "--of NAME", "The algorithm (throughput) or case. [default: the one a report begins with]"
     ),
-    output: Path = option(
-        "-o --output FILE", "FILE.svg, FILE.png or FILE.pdf.", kind=OUTPUT, required=True
+    output: Path | None = option(
+        "-o --output FILE", "FILE.svg, FILE.png or FILE.pdf. [default: KIND.svg]", kind=OUTPUT
     ),
 ) -> int:
     """Write a chart of a report as a file: light colours, sizes of a page.
@@ -54,6 +54,7 @@ def command(
     A RUN is a run's folder, or its run.ndjson. Charts of several runs stand under each other. PNG
     and PDF take the package cairosvg, the extra plot.
     """
+    output = output or Path(f"{what}.svg")
     kind = output.suffix[1:].lower()
     if kind not in ("svg", "png", "pdf"):
         raise UsageMistake(f"{output} is no name of a chart", hint="end it with .svg, .png or .pdf")

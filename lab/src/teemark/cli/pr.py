@@ -18,14 +18,14 @@ from teemark.run.writer import directory_for
 @subcommand("pr")
 def command(
     *,
-    base: str = argument(),
-    head: str = argument(),
+    base: str = argument("[BASE]", default="HEAD~1"),
+    head: str = argument("[HEAD]", default="HEAD"),
     cases: tuple[str, ...] = argument(nargs=-1, metavar="[CASE]..."),
     tree: Path = option(
         "--optee TREE",
         "A git tree of OP-TEE's source. Nothing is built or written in it.",
         kind=common.TREE,
-        required=True,
+        default=".",
     ),
     fail_on: str = option(
         "--fail-on LIMIT", "Exit with 1 where a call takes so much more: 0.2%.", default="0.1%"
@@ -35,7 +35,8 @@ def command(
     out: Path | None = common.out_option("runs/TIME-BOARD-pr, with a folder for each commit"),
 ) -> int:
     """Build the commits BASE and HEAD of OP-TEE, trace each CASE with both, and print a comment
-    for the pull request: which calls changed, in which functions, and how to repeat it.
+    for the pull request: which calls changed, in which functions, and how to repeat it. Without
+    commits, the last one of TREE is compared with the one before it.
 
     Without a CASE: an empty call, opening a session, a digest, and reading from storage. What was
     built once is kept by the contents of its source.

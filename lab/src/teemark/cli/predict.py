@@ -8,7 +8,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.work import STREAM, Work
-from teemark.cli.common import argument, json_option, picked, put_json, run_argument, subcommand
+from teemark.cli.common import argument, json_option, latest_run, picked, put_json, subcommand
 from teemark.cli.reading import figure, low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
@@ -22,18 +22,20 @@ from teemark.wording.interval import Interval
 
 @subcommand("predict")
 def command(
-    run_path: Path = run_argument,
-    keys: tuple[str, ...] = argument("[CASE]...", nargs=-1),
+    words: tuple[str, ...] = argument("[RUN] [CASE]...", nargs=-1),
     as_json: bool = json_option("Write the predictions as JSON."),
 ) -> int:
     """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee/5000, cipher/aes-128-cbc/tee/enc/64K, stream/sha256/tee/37M/64K, …:
-    a key with its sizes. Without a CASE, list what RUN can predict, and between which sizes.
+    a key with its sizes. Without a CASE, list what RUN can predict, and between which sizes. RUN is
+    runs/latest unless the first word is a file or a folder.
 
     Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
     2 for a mistake on the command line.
     """
+    named = bool(words) and (Path(words[0]).exists() or words[0].count("/") < 2)
+    run_path, keys = (Path(words[0]), words[1:]) if named else (latest_run(), words)
     try:
         tasks = [asked(key) for key in keys]
     except ValueError as error:

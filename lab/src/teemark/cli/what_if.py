@@ -39,10 +39,10 @@ def command(
     """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
     many instructions a change saves and in which functions.
 
-    Without --each or --together, each change is tried alone and then all of them together. Each
-    build is kept, so that another question is quicker. With --catalogue each option of a list is
-    tried alone, for an empty call, an open, a digest and a signature unless a CASE is named; an
-    option that this version lacks is said and left out.
+    Without a CASE, an empty call is traced. Without --each or --together, each change is tried
+    alone and then all of them together. Each build is kept, so that another question is quicker.
+    With --catalogue each option of a list is tried alone, for an empty call, an open, a digest and
+    a signature unless a CASE is named; an option that this version lacks is said and left out.
 
     Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
     command line.
@@ -50,8 +50,7 @@ def command(
     if catalogue:
         options, each = (*options, *(o for o in whatif.CATALOGUE if o not in options)), True
         cases = cases or whatif.CASES
-    if not cases:
-        raise UsageMistake("no case", hint=f"such as {EMPTY_CALL}; --catalogue has some")
+    cases = cases or (EMPTY_CALL,)
     if each and together:
         raise UsageMistake("--each and --together exclude each other", hint="leave both out")
     # A patch is named by its file; no option looks like a file's name.

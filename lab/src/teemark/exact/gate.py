@@ -55,7 +55,7 @@ class Gated:
 def read(file: Path) -> Baseline:
     if not file.exists():
         raise UsageMistake(
-            f"{file}: no such file", hint="`teemark gate --baseline FILE --update` makes it"
+            f"{file}: no such file", hint=f"`teemark gate --baseline {file} --update` makes it"
         )
     return baselines.parse(read_text(file, DataError), str(file))
 

@@ -31,7 +31,7 @@ from teemark.plan.file import CaseLine, Plan, case_lines
 from teemark.run import records
 from teemark.run.reader import ANY_DRIVER, decode_line, ends
 from teemark.run.writer import RunWriter
-from teemark.version import __version__
+from teemark.version import full_version
 
 PROGRAM = "teebench"
 
@@ -92,7 +92,7 @@ def header(
     (teemark.measure.origin)."""
     return records.Run(
         schema=records.SCHEMA,
-        teemark=__version__,
+        teemark=full_version(),
         board=board.name,
         board_summary=board.config.description or None,
         plan=plan.name,

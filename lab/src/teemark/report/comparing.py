@@ -33,7 +33,7 @@ from teemark.page import dots, html, markdown
 from teemark.run.reader import RunData
 from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
-from teemark.version import __version__
+from teemark.version import full_version
 from teemark.wording import fmt
 
 NAMED = 3  # Most functions that are named for a case
@@ -479,7 +479,7 @@ def render(
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
     banners = [page.Banner("ComparedRuns by force", (f"{why}.",)) for why in forced]
     how = html.render if form == "html" else markdown.render
-    return how(title, subtitle, sections, f"Made by teemark {__version__}.", banners)
+    return how(title, subtitle, sections, f"Made by teemark {full_version()}.", banners)
 
 
 # -- for scripts ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from teemark.page import blocks as page
 from teemark.page import charts, html
 from teemark.report import comparing
 from teemark.run.reader import RunData
-from teemark.version import __version__
+from teemark.version import full_version
 from teemark.wording import fmt
 
 SMALL = 12  # Most small charts: one of each family, those that changed most
@@ -32,7 +32,7 @@ def render(
     )
     blocks.append(page.Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
     section = page.Section("history", "What changed, and when", tuple(blocks))
-    return html.render(title, "", [section], f"Made by teemark {__version__}.")
+    return html.render(title, "", [section], f"Made by teemark {full_version()}.")
 
 
 def since(run: RunData) -> str:

@@ -21,7 +21,7 @@ from teemark.trace.calls import CallKind, TeeCall, name_of
 from teemark.trace.names import SHORT_BUFFER, TARGET_DEAD, Names, origin, result
 from teemark.trace.profile import Trace, together
 from teemark.trace.symbols import Elf
-from teemark.version import __version__
+from teemark.version import full_version
 from teemark.wording import fmt
 
 TIMELINE = "timeline.json"
@@ -281,7 +281,7 @@ def timeline(ran: Ran, names: Names) -> str:
 
 def write(made: Sequence[page.Section], title: str, subtitle: str, directory: Path) -> Path:
     """Writes report.html and report.md; returns the HTML's path."""
-    generator = f"Made by teemark {__version__} from calls.bin."
+    generator = f"Made by teemark {full_version()} from calls.bin."
     write_whole(directory / "report.md", markdown.render(title, subtitle, made, generator))
     page = directory / "report.html"
     write_whole(page, html.render(title, subtitle, made, generator))

@@ -16,7 +16,7 @@ from teemark.report.sections import SECTIONS
 from teemark.run.reader import RunData
 from teemark.studies.answers import answers as concluded
 from teemark.trace.profile import Trace
-from teemark.version import __version__
+from teemark.version import full_version
 from teemark.wording import fmt
 
 HTML = "report.html"
@@ -56,7 +56,7 @@ def make(
     subtitle = "; ".join(
         [", ".join(origin(subject.run)) for subject in about if len(about) < 3] + boards
     )
-    generator = f"Made by teemark {__version__} from run.ndjson."
+    generator = f"Made by teemark {full_version()} from run.ndjson."
     return Report(
         html=html.render(title, subtitle, sections, generator, banners),
         markdown=markdown.render(title, subtitle, sections, generator, banners),
