@@ -54,7 +54,7 @@ def tree(tmp_path: Path) -> Path:
     versions = {"4.9.0": "", "4.10.0": "echo 'core/a.c:7: error: no such thing' >&2; exit 1"}
     for tag, more in (versions | {"4.11.0": slower}).items():
         for name, text in {
-            "mk/config.mk": f"# CFG_{CONFIG}\n",
+            "mk/config.mk": f"# {CONFIG}\n",
             "core/core.mk": "",
             "core/arch/arm/kernel/link.mk": "# no-warn-rwx\n",
             "Makefile": MAKEFILE.format(images=images, kit=kit, more=more),

@@ -174,14 +174,14 @@ class Site:
         )
 
     def _case(self, case: str) -> dict[str, Any]:
-        costs = self.costs[case]
-        found = self._of(case)
+        costs, measured, found = self.costs[case], whole(self.points), self._of(case)
         at = {self.names.index(jump.after.name): jump for jump in found}
         rows = []
         for before, place in pairwise((None, *range(len(costs)))):
             change = _change(costs[before], costs[place]) if before is not None else ""
             verdict = at[place].pair.verdict if place in at else ""
-            rows.append((self.names[place], table.figure(costs[place]), change, verdict))
+            shown = table.cell(measured[place], case)
+            rows.append((self.names[place], shown, change, verdict))
         return {
             "wide": self._course(case, WIDE, 300, 30),
             "narrow": self._course(case, NARROW, 220, 30),

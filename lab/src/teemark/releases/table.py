@@ -28,6 +28,14 @@ def figure(value: float | None) -> str:
     return fmt.NONE if value is None else fmt.count(round(value))
 
 
+def cell(kept: Kept, case: str) -> str:
+    """Returns a version's instructions of a case; with ~ the least, if its samples differ."""
+    reading = kept.readings.get(case)
+    if reading is None:
+        return fmt.NONE
+    return ("" if reading.steady else "~") + fmt.count(round(reading.least))
+
+
 def answer(points: Sequence[Kept], found: Sequence[Jump]) -> str:
     """Returns the answer in a sentence or two: how many versions, and the largest jump."""
     measured = whole(points)
@@ -86,7 +94,7 @@ def whole_table(points: Sequence[Kept]) -> Table:
     """Returns each case's instructions in each version that was measured."""
     measured = whole(points)
     rows: list[tuple[Cell, ...]] = [
-        ((Code(case),), *(figure(kept.cost(case)) for kept in measured)) for case in cases(points)
+        ((Code(case),), *(cell(kept, case) for kept in measured)) for case in cases(points)
     ]
     return Table((*left("instructions a call"), *right(*(kept.name for kept in measured))), rows)
 
