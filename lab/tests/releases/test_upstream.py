@@ -97,7 +97,7 @@ def test_the_command_says_what_holds_and_writes_the_mends(
     tree = tree_of(tmp_path / "tree", {VM: C})
     patches = tmp_path / "patches"
     assert run(["upstream", str(tree), "--patches", str(patches), "--json"]) == 1
-    told = {row["name"]: row["state"] for row in json.loads(capsys.readouterr().out)}
+    told = {row["finding"]["name"]: row["state"] for row in json.loads(capsys.readouterr().out)}
     assert told == {one.name: "gone" for one in upstream.load()} | {"nested-references": "holds"}
     assert [file.name for file in patches.iterdir()] == ["nested-references.patch"]
     (tree / VM).write_text(C.replace("vm_map_param", "vm_map"))

@@ -2,10 +2,11 @@
 """`teemark upstream`: do our findings in OP-TEE still hold in a tree?"""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
-from teemark.base import paths
+import msgspec
+
 from teemark.base.console import say
 from teemark.base.errors import BoardError, UsageMistake, meant
 from teemark.base.files import write_whole
@@ -20,15 +21,6 @@ from teemark.releases.upstream import Looked
 from teemark.releases.versions import Repository
 from teemark.run.writer import directory_for
 from teemark.wording import fmt
-
-
-@dataclass(frozen=True, slots=True)
-class Rechecked:
-    """A finding in a tree, with the instructions of its case as it is and mended, if measured."""
-
-    looked: Looked
-    before: int | None = None
-    after: int | None = None
 
 
 @subcommand("upstream")
@@ -69,68 +61,55 @@ def command(
             raise UsageMistake(
                 f"{tree} has no source of OP-TEE", hint="name its top folder, or a commit by --at"
             )
-        rows = [Rechecked(upstream.look(tree, known[name])) for name in names or known]
+        rows = [upstream.look(tree, known[name]) for name in names or known]
         if measure:
             file, folder = config.find(board), directory_for(None, board, "upstream")
             rows = [_measured(file, tree, row, folder) for row in rows]
-    for looked in (row.looked for row in rows):
-        if patches is not None and looked.patch:
-            write_whole(patches / f"{looked.finding.name}.patch", looked.patch)
-    common.put_blocks(form, output, lambda: _blocks(rows), lambda: [_json(row) for row in rows])
-    return 1 if any(row.looked.state in ("holds", "rewritten") for row in rows) else 0
+    for row in rows:
+        if patches is not None and row.patch:
+            write_whole(patches / f"{row.finding.name}.patch", row.patch)
+    common.put_blocks(form, output, lambda: _blocks(rows), lambda: msgspec.to_builtins(rows))
+    return 1 if any(row.state in ("holds", "rewritten") for row in rows) else 0
 
 
-def _measured(file: BoardFile, tree: Path, row: Rechecked, folder: Path) -> Rechecked:
+def _measured(file: BoardFile, tree: Path, row: Looked, folder: Path) -> Looked:
     """Returns the row with the instructions of its case, as the tree is and with the mend."""
-    finding = row.looked.finding
-    if not row.looked.patch or not finding.case:
+    finding = row.finding
+    if not row.patch or not finding.case:
         return row
-    patch = paths.optee_builds() / "mends" / f"{finding.name}.patch"
-    write_whole(patch, row.looked.patch)
+    patch = folder / f"{finding.name}.patch"
+    write_whole(patch, row.patch)
     counts = []
     for name, patches in (("before", []), ("after", [patch])):
         variant = record.with_optee(file, str(tree.absolute()), finding.options, patches)
+        place = folder / f"{finding.name}-{name}"
         try:
-            place = folder / f"{finding.name}-{name}"
-            traced = record.record(variant, [finding.case], place, 1, beginning=True)
+            trace = record.record(variant, [finding.case], place, 1, beginning=True).trace
         except BoardError as error:
             say(f"teemark: {finding.name}, {name}: {error.message}")
             return row
-        case = traced.trace.case(finding.case)
+        case = trace.case(finding.case)
         counts.append(case.instructions if case is not None else None)
-    return Rechecked(row.looked, *counts)
+    return replace(row, before=counts[0], after=counts[1])
 
 
-def _blocks(rows: list[Rechecked]) -> list[Block]:
-    holding = [row.looked.finding.name for row in rows if row.looked.state == "holds"]
+def _blocks(rows: list[Looked]) -> list[Block]:
+    holding = [row for row in rows if row.state == "holds"]
     answer = f"{len(holding)} of {fmt.plural(len(rows), 'finding')} still hold"
-    answer += f": {', '.join(holding)}." if holding else "."
+    answer += ": " * bool(holding) + ", ".join(row.finding.name for row in holding) + "."
     lines = []
     for row in rows:
         share = fmt.NONE
         if row.before and row.after is not None:
             share = fmt.signed(row.after / row.before - 1)
         counts = [fmt.count(n) if n is not None else fmt.NONE for n in (row.before, row.after)]
-        finding = row.looked.finding
-        lines.append(((Code(finding.name),), row.looked.state, finding.case, *counts, share))
+        name = (Code(row.finding.name),)
+        lines.append((name, row.state, row.finding.case, *counts, share))
     heads = (*left("finding", "state", "call"), *right("as it is", "mended", "change"))
-    mends = [
-        ((Code(f"{mend.file}{f', {mend.function}()' if mend.function else ''}"),
-          ": ", Code(mend.before), " becomes ", Code(mend.after or "nothing")))
-        for row in rows
-        if row.looked.state == "holds"
-        for mend in row.looked.finding.mend
-    ]  # fmt: skip
+    mends = []
+    for mend in (mend for row in holding for mend in row.finding.mend):
+        place = mend.file + (f", {mend.function}()" if mend.function else "")
+        becomes = (Code(mend.before), " becomes ", Code(mend.after or "nothing"))
+        mends.append((Code(place), ": ", *becomes))
     made: list[Block] = [Paragraph((Strong(answer),)), Table(heads, lines)]
     return [*made, Bullets(tuple(mends))] if mends else made
-
-
-def _json(row: Rechecked) -> dict[str, object]:
-    finding = row.looked.finding
-    about = common.picked(finding, "name", "what", "case", "since", "until", "thread")
-    return about | {
-        "state": row.looked.state,
-        "before": row.before,
-        "after": row.after,
-        "patch": row.looked.patch,
-    }

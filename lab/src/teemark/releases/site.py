@@ -18,7 +18,7 @@ from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.model.compare import counted
-from teemark.page.bars import FONT, NARROW, WIDE, label, picture
+from teemark.page.bars import FONT, label, picture
 from teemark.releases import table
 from teemark.releases.jumps import Bisected, Jump, cases, explained
 from teemark.releases.points import Kept, whole
@@ -28,8 +28,6 @@ from teemark.wording import fmt
 
 MARK = ".teemark-site"
 """The file that says that a folder's content may be replaced."""
-
-SPARK = (240, 28)  # Width and height of a line in the overview, in pixels
 
 
 @dataclass(frozen=True)
@@ -53,19 +51,18 @@ class Site:
         """Yields the site's files: their paths and contents."""
         import jinja2
 
+        rooms = [
+            jinja2.PackageLoader(f"teemark.{room}", "templates") for room in ("releases", "page")
+        ]
         environment = jinja2.Environment(
-            loader=jinja2.ChoiceLoader(
-                [
-                    jinja2.PackageLoader("teemark.releases", "templates"),
-                    jinja2.PackageLoader("teemark.page", "templates"),
-                ]
-            ),
+            loader=jinja2.ChoiceLoader(rooms),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals |= {"version": __version__, "up": ""}
+        environment.globals |= {"site": self, "version": __version__, "up": ""}
+        environment.filters |= {"figure": table.figure, "address": address, "change": _change}
 
         def made(name: str, title: str = "", lead: str = "", **more: Any) -> str:
             template = environment.get_template(f"{name}.j2")
@@ -75,65 +72,32 @@ class Site:
         yield "style.css", "\n".join(css)
         yield "data.json", json_text(table.data(self.points, self.jumps, self.bisections))
         newest = sorted(self.jumps, key=lambda jump: -self.names.index(jump.after.name))
-        updated, feed = (
-            max(kept.point.version.date for kept in self.points),
-            map(self._jump, newest),
-        )
-        yield "jumps.xml", made("jumps.xml", updated=updated, jumps=list(feed))
-        title, lead = (
-            "What calls into OP-TEE cost, by version",
-            table.answer(self.points, self.jumps),
-        )
-        yield "index.html", made("index.html", title, lead, **self._overview())
-        lead = "Pick two versions: each call, by the judge of `teemark compare`."
+        updated = max(kept.point.version.date for kept in self.points)
+        yield "jumps.xml", made("jumps.xml", updated=updated, jumps=newest)
+        lead = table.answer(self.points, self.jumps)
+        limit, notes = fmt.percent(self.threshold), table.notes(self.points)
+        title = "What calls into OP-TEE cost, by version"
+        yield "index.html", made("index.html", title, lead, threshold=limit, notes=notes)
         title = "Two versions of OP-TEE"
+        lead = "Pick two versions: each call, by the judge of `teemark compare`."
         yield "compare.html", made("compare.html", title, lead, data=self._pairs())
+        lead = f"Instructions of a call in {fmt.plural(len(self.names), 'version')} of OP-TEE."
         for case in self.costs:
-            lead = f"Instructions of a call in {fmt.plural(len(self.names), 'version')} of OP-TEE."
-            yield address(case), made("case.html", case, lead, **self._case(case), up="../")
+            yield address(case), made("case.html", case, lead, rows=self._rows(case), up="../")
 
-    def _overview(self) -> dict[str, Any]:
-        return {
-            "first": self.names[0],
-            "last": self.names[-1],
-            "threshold": fmt.percent(self.threshold),
-            "jumps": [self._jump(jump) for jump in self.jumps],
-            "cases": [
-                {
-                    "name": case,
-                    "page": address(case),
-                    "spark": self._course(case, *SPARK),
-                    "first": table.figure(costs[0]),
-                    "last": table.figure(costs[-1]),
-                    "change": _change(costs[0], costs[-1]),
-                }
-                for case, costs in self.costs.items()
-            ],
-            "versions": [kept.point for kept in self.points],
-            "notes": table.notes(self.points),
-        }
+    def mark(self, jump: Jump) -> str:
+        return f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}"
 
-    def _jump(self, jump: Jump) -> dict[str, str]:
+    def commit(self, jump: Jump) -> str:
+        """Returns a jump's commit in words; an empty string if nobody looked for it."""
         one = explained(jump, self.bisections)
-        return {
-            "case": jump.pair.case,
-            "page": address(jump.pair.case),
-            "before": jump.before.name,
-            "after": jump.after.name,
-            "id": jump.after.point.version.commit,
-            "date": jump.after.point.version.date,
-            "from": table.figure(jump.pair.first.value),
-            "to": table.figure(jump.pair.second.value),
-            "verdict": jump.pair.verdict,
-            "change": f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}",
-            "commit": table.commit(one) if one is not None else "",
-        }
+        return table.commit(one) if one is not None else ""
 
-    def _of(self, case: str) -> list[Jump]:
+    def of(self, case: str) -> list[Jump]:
         found = [jump for jump in self.jumps if jump.pair.case == case]
         return sorted(found, key=lambda jump: self.names.index(jump.after.name))
 
-    def _course(self, case: str, width: int, height: int, top: int = 0) -> str:
+    def course(self, case: str, width: int, height: int, top: int = 0) -> str:
         """Draws a call's course as steps, on a logarithmic scale, with a mark at each jump. With
         room at the top, also the jumps' sizes and the versions' names."""
         values = [(place, value) for place, value in enumerate(self.costs[case]) if value]
@@ -149,18 +113,18 @@ class Site:
             for place, (at, value) in enumerate(values)
         )
         made = [f'<path d="{path}"/>']
-        for jump in self._of(case):
+        for jump in self.of(case):
             x, told = step * self.names.index(jump.after.name), escape(self._words(jump))
             at = f'cx="{x:.4g}" cy="{y(jump.pair.second.value):.4g}"'
             made.append(
                 f'<circle class="{jump.pair.verdict}" {at} r="4"><title>{told}</title></circle>'
             )
             if top:
-                change = f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}"
                 side = "end" if x > width * 0.7 else "start"
-                made.append(label(x, y(jump.pair.second.value) - FONT - 8, change, side, "ink"))
+                above = y(jump.pair.second.value) - FONT - 8
+                made.append(label(x, above, self.mark(jump), side, "ink"))
         if not top:
-            spoken = "; ".join(map(self._words, self._of(case))) or "no jump"
+            spoken = "; ".join(map(self._words, self.of(case))) or "no jump"
             return picture(width, height, made, spoken)
         every = max(1, math.ceil(FONT * 4 * len(self.names) / width))
         for place in range(len(self.names) - 1, -1, -every):
@@ -168,26 +132,17 @@ class Site:
         return picture(width, height + 30, made)
 
     def _words(self, jump: Jump) -> str:
-        told = self._jump(jump)
-        return f"{told['after']}: {told['change']}" + (
-            f", {told['commit']}" if told["commit"] else ""
-        )
+        return ", ".join(filter(None, (f"{jump.after.name}: {self.mark(jump)}", self.commit(jump))))
 
-    def _case(self, case: str) -> dict[str, Any]:
-        costs, measured, found = self.costs[case], whole(self.points), self._of(case)
-        at = {self.names.index(jump.after.name): jump for jump in found}
-        rows = []
-        for before, place in pairwise((None, *range(len(costs)))):
-            change = _change(costs[before], costs[place]) if before is not None else ""
-            verdict = at[place].pair.verdict if place in at else ""
-            shown = table.cell(measured[place], case)
-            rows.append((self.names[place], shown, change, verdict))
-        return {
-            "wide": self._course(case, WIDE, 300, 30),
-            "narrow": self._course(case, NARROW, 220, 30),
-            "jumps": [self._jump(jump) for jump in found],
-            "figures": rows,
-        }
+    def _rows(self, case: str) -> list[tuple[str, str, str, str]]:
+        """Returns a call's row for each version: its name, figure, change, and a jump's verdict."""
+        costs, measured = self.costs[case], whole(self.points)
+        verdicts = {jump.after.name: jump.pair.verdict for jump in self.of(case)}
+        changes = ["", *(_change(*pair) for pair in pairwise(costs))]
+        return [
+            (kept.name, table.cell(kept, case), change, verdicts.get(kept.name, ""))
+            for kept, change in zip(measured, changes, strict=True)
+        ]
 
     def _pairs(self) -> str:
         """Returns the data of the page that compares, as JSON that may stand in HTML."""

@@ -130,25 +130,26 @@ def blocks(
 
 def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]) -> dict[str, Any]:
     """Returns everything for machines."""
-    names = cases(points)
+    versions = [
+        msgspec.to_builtins(kept.point)
+        | {"instructions": {case: kept.cost(case) for case in cases(points)}}
+        for kept in points
+    ]
+    jumps = []
+    for jump in found:
+        one, pair = explained(jump, made), jump.pair
+        about: dict[str, Any] = {
+            "case": pair.case,
+            "before": jump.before.name,
+            "after": jump.after.name,
+        }
+        about |= {"verdict": pair.verdict, "change": pair.change}
+        about["commit"] = one.found[0].commit if one is not None and len(one.found) == 1 else None
+        jumps.append(about)
+    bisections = msgspec.to_builtins(list(made))
     return {
         "unit": "instructions a call",
-        "versions": [
-            msgspec.to_builtins(kept.point)
-            | {"instructions": {case: kept.cost(case) for case in names}}
-            for kept in points
-        ],
-        "jumps": [
-            {
-                "case": jump.pair.case,
-                "before": jump.before.name,
-                "after": jump.after.name,
-                "verdict": jump.pair.verdict,
-                "instructions": [jump.pair.first.value, jump.pair.second.value],
-                "commit": one.found[0].commit if one is not None and len(one.found) == 1 else None,
-            }
-            for jump in found
-            for one in (explained(jump, made),)
-        ],
-        "bisections": msgspec.to_builtins(list(made)),
+        "versions": versions,
+        "jumps": jumps,
+        "bisections": bisections,
     }

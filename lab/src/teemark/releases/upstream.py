@@ -73,6 +73,8 @@ class Looked:
     state: State
     patch: str = ""
     """The mend as a patch for that tree, if the finding holds."""
+    before: int | None = None  # instructions of the finding's case, if measured
+    after: int | None = None  # the same with the mend
 
 
 def look(tree: Path, finding: Upstream) -> Looked:
