@@ -63,6 +63,41 @@ static void test_published_vectors(void **state)
 	each(known);
 }
 
+/* Takes any tag: decrypts by `c`, and lets pass what differs from the last good message in the tag. */
+static int take_any_tag(struct session *session, const struct keyed_job *job, uint32_t repeat,
+			struct error *err)
+{
+	static uint8_t good[VECTOR_MAX];
+	int ret = backend_by_name("c")->message(session, job, repeat, err);
+	size_t tag_at = job->len - job->alg->out_bytes;
+
+	if (ret != -EBADMSG) {
+		memcpy(good, job->in->data, job->len);
+		return ret;
+	}
+	return memcmp(good, job->in->data, tag_at) ? ret : 0;
+}
+
+static void test_a_backend_that_takes_any_tag_is_found_out(void **state)
+{
+	struct backend liar = *backend_by_name("c");
+	struct pool pool = { 0 };
+	struct error err = { 0 };
+	struct workplace *workplace;
+
+	(void)state;
+	liar.message = take_any_tag;
+	assert_int_equal(pool_workplace(&pool, &liar, WORKPLACE_KEYED, BYTES, &workplace, &err), 0);
+	assert_int_equal(known_answer_check(workplace, algorithm_by_name("aes-128-gcm"), false,
+					    &err),
+			 0);
+	assert_int_equal(known_answer_check(workplace, algorithm_by_name("aes-128-gcm"), true,
+					    &err),
+			 -EBADMSG);
+	assert_non_null(strstr(err.what, "takes an altered message"));
+	pool_close(&pool);
+}
+
 /* The result of a job, whose message is `in`, on a workplace. */
 static void compute(struct workplace *workplace, struct keyed_job *job, const uint8_t *in,
 		    uint32_t repeat)
@@ -189,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published_vectors),
+		cmocka_unit_test(test_a_backend_that_takes_any_tag_is_found_out),
 		cmocka_unit_test(test_lengths_against_portable_c),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_digests_have_no_key),

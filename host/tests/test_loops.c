@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include <dlfcn.h>
+#include <linux/if_alg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +233,13 @@ int __wrap_afalg_receive(const struct afalg *s, uint8_t *data, size_t len, struc
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
+	uint32_t way;
+
 	(void)fd;
+	/* The first control message says which way. */
+	memcpy(&way, CMSG_DATA(CMSG_FIRSTHDR(msg)), sizeof(way));
+	assert_int_equal(CMSG_FIRSTHDR(msg)->cmsg_type, ALG_SET_OP);
+	note("%s ", way == ALG_OP_ENCRYPT ? "encrypt" : "decrypt");
 	note("send %zu%s ", msg->msg_iov->iov_len, flags ? "…" : "");
 	return (ssize_t)msg->msg_iov->iov_len;
 }
@@ -315,6 +322,8 @@ int __wrap_tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operat
 		op->params[2].memref.size = 32;
 	else if (command == TA_DIGEST_CMD_FINAL)
 		op->params[1].memref.size = 32;
+	else if (command == TA_DIGEST_CMD_STACK || command == TA_DIGEST_CMD_HEAP)
+		op->params[0].value = (TEEC_Value){ 100 * command, 2000 * command };
 	return 0;
 }
 
@@ -398,9 +407,9 @@ static void test_operations_that_repeat(void **state)
 		{ "rng/random/getrandom/64", "kernel 64 ", 6 },
 		{ "oneshot/sha256/afalg/100", "send 100 receive 32 ", 6 },
 		{ "oneshot/hmac-sha256/afalg/100", "send 100 receive 32 ", 6 },
-		{ "cipher/aes-128-cbc/afalg/enc/64", "send 64 receive 64 ", 6 },
+		{ "cipher/aes-128-cbc/afalg/enc/64", "encrypt send 64 receive 64 ", 6 },
 		{ "cipher/aes-128-cbc/afalg/enc/5008",
-		  "send 4096… receive 4096 send 912 receive 912 ", 6 },
+		  "encrypt send 4096… receive 4096 send 912 receive 912 ", 6 },
 		{ "rng/random/afalg/300", "receive 128 receive 128 receive 44 ", 6 },
 		{ "oneshot/sha256/tee/100", "2: 100 x2 ", 3 },
 		{ "oneshot/sha256/ta-c/100", "2: 100 x2 ", 3 },
@@ -467,6 +476,41 @@ static void test_a_call_into_a_ta_has_a_bound(void **state)
 	}
 }
 
+/* What a TA used at most, and what it has. */
+static void test_the_memory_of_a_ta(void **state)
+{
+	const struct backend *tee = backend_by_name("tee");
+	struct session_facts facts;
+	struct session *session;
+
+	(void)state;
+	assert_int_equal(backend_open(tee, USE_DIGESTS, &session, NULL), 0);
+	tee->facts(session, &facts);
+	assert_int_equal(facts.stack.bytes, 100 * TA_DIGEST_CMD_STACK);
+	assert_int_equal(facts.stack.of, 2000 * TA_DIGEST_CMD_STACK);
+	assert_int_equal(facts.heap.bytes, 100 * TA_DIGEST_CMD_HEAP);
+	assert_int_equal(facts.heap.of, 2000 * TA_DIGEST_CMD_HEAP);
+	backend_close(tee, session);
+}
+
+/* The bits of OpenSSL's manual: AES-NI and PCLMULQDQ in its first word, SHA in the second. */
+static void test_the_mask_of_openssl_hides_the_cpus_instructions(void **state)
+{
+	const uint64_t first = UINT64_C(1) << 57 | UINT64_C(1) << 33, second = UINT64_C(1) << 29;
+	const char *value, *variable = backend_by_name("openssl")->mask(&value);
+	char want[64];
+
+	(void)state;
+	if (!strcmp(variable, "OPENSSL_armcap")) {
+		assert_true(!strcmp(value, "1") || !strcmp(value, "0")); /* NEON at most */
+		return;
+	}
+	snprintf(want, sizeof(want), "~0x%llx:~0x%llx", (unsigned long long)first,
+		 (unsigned long long)second);
+	assert_string_equal(variable, "OPENSSL_ia32cap");
+	assert_string_equal(value, want);
+}
+
 /* Each byte of a result is compared. */
 static void test_a_result_is_compared_to_its_end(void **state)
 {
@@ -490,6 +534,8 @@ int main(void)
 		cmocka_unit_test(test_calls_of_one_operation),
 		cmocka_unit_test(test_code_that_runs_in_both_worlds),
 		cmocka_unit_test(test_a_call_into_a_ta_has_a_bound),
+		cmocka_unit_test(test_the_memory_of_a_ta),
+		cmocka_unit_test(test_the_mask_of_openssl_hides_the_cpus_instructions),
 		cmocka_unit_test(test_a_result_is_compared_to_its_end),
 	};
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "masks.h"
 #include "stop.h"
 
@@ -126,6 +127,22 @@ static void test_both_sides_are_timed(void **state)
 	assert_int_equal(count_begun(), 2 * MASKS_PAIRS);
 }
 
+static void test_the_record_has_each_side_by_its_name(void **state)
+{
+	struct json j = { 0 };
+	struct masks m;
+
+	(void)state;
+	masks_compare("good", 3, "MASK", "1", &m);
+	json_object(&j, NULL);
+	masks_put(&j, &m);
+	json_object_end(&j);
+	assert_string_equal(j.text, "{\"masked\":{\"variable\":\"MASK\",\"value\":\"1\","
+				    "\"calls\":3,\"plain_ns\":[1,2,3,4,5,1,2,3,4,5],"
+				    "\"masked_ns\":[10,20,30,40,50,10,20,30,40,50]}}");
+	json_free(&j);
+}
+
 static void test_a_signal_before_a_process_begins(void **state)
 {
 	struct masks m;
@@ -197,6 +214,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_both_sides_are_timed),
+		TEST(test_the_record_has_each_side_by_its_name),
 		TEST(test_a_signal_before_a_process_begins),
 		TEST(test_a_signal_while_a_process_works_or_closes),
 		TEST(test_a_process_that_is_ended_before_it_is_one),

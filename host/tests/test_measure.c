@@ -285,6 +285,7 @@ int __wrap_getrusage(int who, struct rusage *usage);
 
 static uint64_t kernel_ns, reading_ns, resolution_ns, wakes_late_ns;
 static clockid_t clock_read;
+static unsigned reading, each_late; /* each so-manieth reading is interrupted for 5 us; 0: none */
 static unsigned sleeps, late_sleeps;
 static int sleep_code;
 
@@ -295,6 +296,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	clock_read = clock;
 	*ts = (struct timespec){ (time_t)(seen / 1000000000), (long)(seen % 1000000000) };
 	kernel_ns += reading_ns;
+	if (each_late && ++reading % each_late == 0)
+		kernel_ns += 5000;
 	return 0;
 }
 
@@ -410,6 +413,14 @@ static void test_the_clocks_resolution_is_measured(void **state)
 		assert_int_equal(facts.resolution_ns, rows[i].seen_ns);
 		assert_in_range(facts.cost_ns, reading_ns - 1, reading_ns);
 	}
+	/* Readings that are interrupted are longer, and no steps of the clock. */
+	reading_ns = 25;
+	resolution_ns = 0;
+	each_late = 100;
+	clock_measure(&facts);
+	assert_int_equal(facts.resolution_ns, 25);
+	assert_in_range(facts.cost_ns, 74, 75);
+	each_late = 0;
 	/* A clock that stands still has the resolution that the kernel says. */
 	reading_ns = 0;
 	clock_measure(&facts);

@@ -2,12 +2,14 @@
 /* How long it takes to find out that a random source is slow, and that it isn't. */
 #include "harness.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
 #include "pool.h"
+#include "prng.h"
 #include "stop.h"
 #include "workloads.h"
 
@@ -38,6 +40,8 @@ static int draw(struct session *session, const struct buffer *out, size_t len, u
 	return 0;
 }
 
+static uint32_t samples = 3;
+
 /* Prepares a case of 1 MiB; returns 0, or the word of the skip. */
 static const char *prepare(uint64_t (*costs)(size_t len), unsigned at)
 {
@@ -47,7 +51,7 @@ static const char *prepare(uint64_t (*costs)(size_t len), unsigned at)
 		.workload = rng,
 		.backend = &source,
 		.bytes = 1 << 20,
-		.options = { .samples = 3 },
+		.options = { .samples = samples },
 	};
 	struct error err = { 0 };
 	struct pool pool = { 0 };
@@ -103,6 +107,66 @@ static void test_a_busy_machine_is_not_a_slow_source(void **state)
 	assert_null(prepare(busy_machine, 0));
 }
 
+static uint64_t megabyte_a_second(size_t len)
+{
+	return len * 1000;
+}
+
+/* The limit is a minute for all samples of the case, which are a second each. */
+static void test_all_samples_are_to_fit_a_minute(void **state)
+{
+	(void)state;
+	samples = 40;
+	assert_null(prepare(megabyte_a_second, 0));
+	samples = 60;
+	assert_string_equal(prepare(megabyte_a_second, 0), "too-slow");
+	samples = 3;
+}
+
+static struct prng good = { .state = 7 };
+static bool is_good;
+
+static int draw_blocks(struct session *session, const struct buffer *out, size_t len,
+		       uint32_t repeat, struct error *err)
+{
+	(void)session;
+	(void)repeat;
+	(void)err;
+	for (size_t i = 0; i < len; i++)
+		prng_fill(&good, out->data + i, 1);
+	if (!is_good)
+		for (size_t i = 0; i < len; i += 2)
+			out->data[i] |= 1;
+	return 0;
+}
+
+/* A source passes that is as good as chance, and one doesn't that has too many ones. */
+static void test_blocks_tell_a_good_source_from_a_broken_one(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct backend source = *backend_by_name("getrandom");
+		struct bench_case c = {
+			.key = "rng/random/getrandom/64",
+			.workload = workload_by_name("rng"),
+			.backend = &source,
+			.bytes = 64,
+			.options = { .samples = 3 },
+		};
+		struct error err = { 0 };
+		struct pool pool = { 0 };
+
+		source.random = draw_blocks;
+		is_good = !i;
+		assert_int_equal(case_prepare(&c, &pool, &err), 0);
+		assert_int_equal(case_ready(&c, 1, &err), 0);
+		assert_int_equal(case_run(&c, 1, 1, &err), 0);
+		assert_int_equal(case_verify(&c, &err), is_good ? 0 : -EBADMSG);
+		case_teardown(&c);
+		pool_close(&pool);
+	}
+}
+
 static void test_a_signal_ends_it_after_the_draw(void **state)
 {
 	(void)state;
@@ -118,6 +182,8 @@ int main(void)
 		cmocka_unit_test(test_a_very_slow_source_is_asked_twice),
 		cmocka_unit_test(test_a_slow_source_is_asked_until_noise_is_ruled_out),
 		cmocka_unit_test(test_a_busy_machine_is_not_a_slow_source),
+		cmocka_unit_test(test_all_samples_are_to_fit_a_minute),
+		cmocka_unit_test(test_blocks_tell_a_good_source_from_a_broken_one),
 		cmocka_unit_test(test_a_signal_ends_it_after_the_draw),
 	};
 

@@ -119,6 +119,8 @@ static void test_a_session(void **state)
 
 	(void)state;
 	assert_int_equal(open_it(&s, &err), 0);
+	assert_true(s->context_ns > 0);
+	assert_true(s->open_ns > 0);
 	assert_int_equal(fake->contexts, 1);
 	assert_int_equal(fake->sessions, 1);
 
