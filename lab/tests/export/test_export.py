@@ -27,7 +27,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 import sshserver
 import teemark
 from synthetic import Synthetic, run_from, write
-from teemark.base.errors import TeemarkError
+from teemark.base.errors import TeemarkError, UsageMistake
+from teemark.base.harmless import harmless_cell
 from teemark.cli import main as cli
 from teemark.export import (
     FORMATS,
@@ -333,13 +334,33 @@ def test_what_is_no_push_gateway(gateway: str, tmp_path: Path) -> None:
     path = str(Synthetic(algorithms=("sha256",), samples=6).write(tmp_path))
     words = [path, "-f", "openmetrics", "--push"]
     assert "can't be reached" in str(export(*words, "http://127.0.0.1:1").exception)
-    assert "can't be reached" in str(export(*words, "http://:x").exception)
     assert "takes no metrics: 404" in str(export(*words, f"{gateway}/wrong").exception)
     assert "is no address" in str(export(*words, f"file://{tmp_path}").exception)
     assert "csv can't be sent" in str(export(path, "-f", "csv", "--push", gateway).exception)
     file = tmp_path / "too"
     assert export(*words, gateway, "-o", str(file)).return_value == 0
     assert file.read_text().endswith("# EOF\n")
+
+
+def test_no_address_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:
+    path = str(Synthetic(algorithms=("sha256",), samples=6).write(tmp_path))
+    for form in ("openmetrics", "bmf"):
+        for wrong in ("http://[::1", "http://:x", "http:///p", "http://", "https://[x]/p"):
+            error = export(path, "-f", form, "--push", wrong).exception
+            assert isinstance(error, UsageMistake), (wrong, error)
+
+
+def test_a_text_that_a_spreadsheet_would_compute_is_no_formula(run: RunData) -> None:
+    assert run.header is not None
+    board = '=HYPERLINK("http://x";"a")'
+    odd = replace(run, header=msgspec.structs.replace(run.header, board=board))
+    first, *_ = csv.DictReader(tidy_csv.render(odd).splitlines())
+    assert first["board"] == f"'{board}"
+    assert float(first["ns"]) > 0
+    for text in ("=1", "+1", "-1", "@x", "\t=1", "\r=1"):
+        assert harmless_cell(text) == f"'{text}"
+    for other in ("a=1", "", -1.5, None):
+        assert harmless_cell(other) == other
 
 
 NEW_RUN = {  # as Bencher publishes it: POST /v0/run (bencher.dev/docs/api/run/run)
@@ -429,8 +450,9 @@ def test_bencher_takes_a_run_with_its_commit(
     assert (sent["hash"], sent["branch"]) == (commit["hash"], "main")
     assert sent["results"] == [bmf.render(reader.read(Path(path)))]
     assert "takes no metrics: 400" in str(export(*words, f"{server}/No project").exception)
-    assert "takes no metrics: 404" in str(export(*words, f"{server}/moved").exception)
-    assert came[-1] == ("/elsewhere", None, b"")
+    moved = export(*words, f"{server}/moved").exception
+    assert "the server sends us to http://localhost:" in str(moved)
+    assert came[-1][:2] == ("/v0/run", "Bearer secret"), "nothing goes there, least of all the key"
     assert "names no project" in str(export(*words, server).exception)
     assert "can't be reached" in str(export(*words, "http://127.0.0.1:1/ours").exception)
 

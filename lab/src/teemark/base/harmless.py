@@ -38,6 +38,13 @@ def harmless_line(text: str) -> str:
     return " ".join(harmless(text).split()) if re.search(r"[\t\n\r]", text) else harmless(text)
 
 
+def harmless_cell(value: Any) -> Any:
+    """Returns a value as a cell of a CSV file: a text that a spreadsheet would compute as a formula
+    begins with an apostrophe, by which spreadsheets know a text."""
+    formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if formula else value
+
+
 def harmless_value(value: Any) -> Any:
     """Returns a JSON value whose texts, keys included, are harmless lines."""
     if isinstance(value, str):

@@ -5,6 +5,7 @@ import csv
 import io
 from pathlib import Path
 
+from teemark.base.harmless import harmless_cell
 from teemark.cli import common
 from teemark.cli.common import option, subcommand
 from teemark.cli.reading import read
@@ -34,7 +35,7 @@ def command(
     if form == "csv":
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerows([list(rows[0]), *(row.values() for row in rows)])
+        lines.writerows([list(rows[0]), *(map(harmless_cell, row.values()) for row in rows)])
         common.put(file.getvalue(), output)
     else:
         common.put_blocks(form, output, lambda: [table(about, algorithm)], lambda: rows)

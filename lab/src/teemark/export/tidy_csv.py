@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from teemark.base.harmless import harmless_cell
 from teemark.base.work import Work
 from teemark.run.reader import RunData
 
@@ -31,7 +32,8 @@ def render(run: RunData) -> str:
     names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows(run))
+    cells = ({name: harmless_cell(value) for name, value in row.items()} for row in rows(run))
+    writer.writerows(cells)
     return out.getvalue()
 
 
