@@ -473,3 +473,62 @@ def test_a_board_that_cannot_be_reached_is_power_cycled(
     with pytest.raises(BoardError, match="power cycle`: target has no compatible resource"):
         board.__enter__()
     assert farm.owner is None
+
+
+def _resource(**params: object) -> str:
+    return FREE.partition("Matching")[0] + (
+        "Matching resource 'NetworkService' (a)\n  "
+        + repr({"cls": "NetworkService", "params": params})
+    )
+
+
+ODD = {
+    "nothing": "",
+    "verse": "roses are red\n",
+    "no owner": FREE.replace("  acquired: None\n", ""),
+    "no time": FREE.replace("  changed: 2026-11-23 03:40:33.302847\n", ""),
+    "half a resource": FREE[:-20],
+    "code": FREE.replace("'127.0.0.1'", "__import__('os').system('touch pwned')"),
+    "a list": FREE.partition("Matching")[0] + "Matching resource 'NetworkService' (a)\n  [1, 2]\n",
+    "a number": FREE.partition("Matching")[0] + "Matching resource 'NetworkService' (a)\n  1\n",
+    "a text": FREE.partition("Matching")[0] + "Matching resource 'NetworkService' (a)\n  'x'\n",
+    "no class": FREE.replace("'cls'", "'class'"),
+    "no parameters": FREE.replace("'params'", "'parameters'"),
+    "deep": FREE.replace("40022", "[" * 5000 + "]" * 5000),
+    "deeper": FREE.replace("40022", "-" * 100_000 + "1"),
+    "huge number": FREE.replace("40022", "9" * 5000),
+    "a byte 0": FREE.replace("40022", "4\0"),
+    "no address": _resource(username="root"),
+    "no user": _resource(address="127.0.0.1"),
+    "address of another type": _resource(address=7, username="root"),
+    "user of another type": _resource(address="127.0.0.1", username=["root"]),
+    "port of another type": _resource(address="127.0.0.1", username="root", port="ssh"),
+    "port 0": _resource(address="127.0.0.1", username="root", port=0),
+    "port 70000": _resource(address="127.0.0.1", username="root", port=70000),
+    "extra of another type": _resource(address="127.0.0.1", username="root", extra=3),
+    "proxy of another type": _resource(
+        address="127.0.0.1", username="root", extra={"proxy": 1, "proxy_required": True}
+    ),
+    "an option as address": _resource(address="-oProxyCommand=id", username="root"),
+    "a command as user": _resource(address="127.0.0.1", username="$(id)"),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_an_odd_place_is_answered_in_a_sentence(what: str) -> None:
+    with pytest.raises(BoardError, match="place desk") as caught:
+        labgrid.FarmPlace("desk", ODD[what]).endpoint(Endpoint("desk"))
+    assert len(caught.value.message) < 400
+    assert "\n" not in caught.value.message
+
+
+def test_a_flood_of_labgrid_client_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 MB of its answer took 611 MB."""
+    client = tmp_path / "labgrid-client"
+    client.write_text("#!/bin/sh\nexec yes\n")
+    client.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(BoardError, match="answers with more than 4 MiB"):
+        labgrid.places("desk")

@@ -2,6 +2,7 @@
 """Reading run.ndjson: whole, cut off, corrupt, foreign, newer."""
 
 import json
+import resource
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from synthetic import Synthetic, run_of
 from teemark.base.errors import DataError, UsageMistake
-from teemark.run import reader, records
+from teemark.run import listing, reader, records
 
 
 @pytest.fixture(scope="module")
@@ -291,3 +292,17 @@ def test_the_steps_of_teehash_are_counted_as_cases_and_their_runs_as_samples() -
     run = run_of({"a/b/c/1": [1.0] * 8}, reports={step: [report] * 3})
     assert run.measured == ("a/b/c/1", step)
     assert run.samples == 8 + 3
+
+
+def test_a_line_without_end_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """A line of 1.5 GB took 3 GB: stores hold what others put there."""
+    file = tmp_path / "run.ndjson"
+    with file.open("wb") as stream:
+        stream.write(b'{"type":"run",')
+        stream.truncate(1500 << 20)
+    for look in (reader.read, reader.ends):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(DataError, match="a line has more than 8 MiB"):
+            look(file)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
+    assert "a line has more than 8 MiB" in listing.look("run", file).wrong

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Windows, symbols, and where a block of instructions belongs."""
 
+import random
 import re
 import subprocess
 import tracemalloc
@@ -330,3 +331,25 @@ def test_instructions_are_booked_on_the_lines_of_the_source(tmp_path: Path) -> N
         cut = min(counts, key=lambda where: int(where.rpartition(":")[2]))
         want = {where: 2 * n + (2 if where == cut else 0) for where, n in counts.items()}
         assert found == want
+
+
+def test_a_damaged_elf_is_answered_in_a_sentence(tmp_path: Path) -> None:
+    """Some ended in ValueError, OverflowError or MemoryError."""
+    whole = bytearray(Path("/bin/true").resolve().read_bytes())
+    dice = random.Random(41)
+    refused = 0
+    for number in range(300):
+        damaged = bytearray(whole)
+        for _ in range(dice.choice([1, 4, 40])):  # in the headers, for the most part
+            place = dice.choice(
+                [dice.randrange(64), dice.randrange(64, 900), -dice.randrange(1, 2000)]
+            )
+            damaged[place] = dice.choice([0, 1, 0x7F, 0xFF, dice.randrange(256)])
+        file = tmp_path / f"{number}.elf"
+        file.write_bytes(damaged[: dice.choice([len(damaged), dice.randrange(len(damaged))])])
+        try:
+            read_elf(file)
+        except DataError as error:
+            refused += str(error).startswith(f"{file}: ")
+        file.unlink()
+    assert refused > 30

@@ -89,11 +89,12 @@ def _comment(file: "ELFFile") -> str:
 
 
 def _told(elf: Path | None, read: "Callable[[ELFFile], str]") -> str | None:
-    from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
+
+    from teemark.trace.symbols import DAMAGED
 
     try:
         with elf.open("rb") if elf is not None else nullcontext() as stream:
             return (harmless_line(read(ELFFile(stream))) or None) if stream else None
-    except (OSError, ELFError):
+    except (OSError, *DAMAGED):
         return None

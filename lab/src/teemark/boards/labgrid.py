@@ -18,14 +18,18 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
 
 from teemark.base.console import say
 from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
+from teemark.base.harmless import harmless_line
 from teemark.base.leaving import patience
 from teemark.boards.board import Board
 from teemark.boards.config import LABGRID, SshConfig
@@ -38,6 +42,34 @@ BOOT_S = 300.0
 """Seconds allowed from a power cycle to the first connection."""
 
 _HOLD = '"$@" acquire 2>&1 || exit; echo held; cat >/dev/null; exec "$@" release 2>&1'
+
+
+ANSWER_MAX = 4 << 20
+"""Largest answer of labgrid-client, bytes; that of a place with ten resources has 4 KiB."""
+
+_PortNumber = Annotated[int, msgspec.Meta(ge=1, le=65535)]
+
+
+class _Extra(msgspec.Struct):
+    proxy: str | None = None
+    proxy_required: bool = False
+
+
+class _Service(msgspec.Struct):
+    """The parameters of a NetworkService."""
+
+    address: str
+    username: str
+    port: _PortNumber | None = None
+    extra: _Extra = msgspec.field(default_factory=_Extra)
+
+
+class _Port(msgspec.Struct):
+    """The parameters of a NetworkSerialPort; without an exporter it has no host."""
+
+    host: str | None = None
+    port: _PortNumber | None = None
+    extra: _Extra = msgspec.field(default_factory=_Extra)
 
 
 class FarmPlace:
@@ -55,16 +87,16 @@ class FarmPlace:
             self.since = facts["changed"].partition(".")[0]
             literals = [part.partition("\n")[2].strip() for part in parts]
             resources = [ast.literal_eval(text) for text in literals if text]
-            services, consoles = (  # the parameters of each
-                [dict(x["params"]) for x in resources if x["cls"] == kind]
-                for kind in ("NetworkService", "NetworkSerialPort")
-            )
-        except (KeyError, ValueError, TypeError, SyntaxError) as error:
+            by_kind = [(x["cls"], x["params"]) for x in resources]
+            services = [params for kind, params in by_kind if kind == "NetworkService"]
+            consoles = [params for kind, params in by_kind if kind == "NetworkSerialPort"]
+            self.services = msgspec.convert(services, list[_Service])
+            self.consoles = msgspec.convert(consoles, list[_Port])
+        except (LookupError, ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as e:
             raise BoardError(
-                f"labgrid-client says of place {name} what teemark can't read ({error!r})",
+                f"labgrid-client says of place {name} what teemark can't read ({_short(e)})",
                 hint="teemark is tested with labgrid 26",
             ) from None
-        self.services, self.consoles = services, consoles
 
     def endpoint(self, asked: Endpoint) -> Endpoint:
         """Returns the ssh destination: the place's address, and its user and port where `asked` has
@@ -75,28 +107,27 @@ class FarmPlace:
             hint = f"see `labgrid-client -p {self.name} show`: mend its matches, or its exporter"
             raise BoardError(f"labgrid place {self.name} {number}{gone}", hint=hint)
         (service,) = self.services
-        jump = self._jump(service, service["address"], service["username"])
+        jump = self._jump(service.extra, service.address, service.username)
         return replace(
             asked,
-            address=service["address"],
-            user=asked.user or service["username"],
-            port=asked.port or service.get("port"),
+            address=service.address,
+            user=asked.user or service.username,
+            port=asked.port or service.port,
             options=(*asked.options, *([f"ProxyJump={jump}"] if jump else ())),
         )
 
     def console(self) -> Console | None:
         """Returns the place's serial console, read from now on; None unless there is just one."""
-        ready = [params for params in self.consoles if params.get("host") and params.get("port")]
+        ready = [(one.host, one.port, one.extra) for one in self.consoles if one.host and one.port]
         if len(ready) != 1:
             return None
-        (params,) = ready
-        return Console(params["host"], params["port"], self._jump(params, params["host"]))
+        ((host, port, extra),) = ready
+        return Console(str(host), int(port or 0), self._jump(extra, str(host)))
 
-    def _jump(self, resource: dict[str, Any], *words: str) -> str | None:
+    def _jump(self, extra: "_Extra", *words: str) -> str | None:
         """Returns the ssh jump host to a resource, if any. Raises BoardError if the jump host, or
         one of the `words` for ssh, isn't a valid address or name."""
-        extra = resource.get("extra", {})
-        jump = extra.get("proxy") if extra.get("proxy_required") else os.environ.get("LG_PROXY")
+        jump = extra.proxy if extra.proxy_required else os.environ.get("LG_PROXY")
         for word in filter(None, (*words, jump)):
             if not re.fullmatch(r"[\w.:%\[][\w.:%\[\]@-]*", word):  # ssh passes words to a shell
                 raise BoardError(f"labgrid place {self.name}: {word!r} is no address and no name")
@@ -123,10 +154,25 @@ def _argv(*words: str) -> list[str]:
 
 
 def _client(*words: str) -> str:
-    done = subprocess.run(_argv(*words), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise _error(" ".join(words), done.returncode, done.stdout + done.stderr)
-    return done.stdout
+    with tempfile.TemporaryFile() as complaint:
+        argv, pipe = _argv(*words), subprocess.PIPE
+        with subprocess.Popen(argv, stdout=pipe, stderr=complaint) as process:
+            assert process.stdout is not None
+            data = process.stdout.read(ANSWER_MAX + 1)
+            if len(data) > ANSWER_MAX:
+                process.kill()
+                what = f"`labgrid-client {' '.join(words)}` answers with more than"
+                raise BoardError(f"{what} {ANSWER_MAX >> 20} MiB")
+        text = data.decode(errors="replace")
+        if process.returncode != 0:
+            complaint.seek(0)
+            said = complaint.read(ANSWER_MAX).decode(errors="replace")
+            raise _error(" ".join(words), process.returncode, text + said)
+    return text
+
+
+def _short(error: Exception) -> str:
+    return harmless_line(repr(error))[:200]
 
 
 def _error(what: str, status: int, output: str) -> BoardError:
@@ -166,8 +212,8 @@ class LabgridBoard(Board):
         )
         assert holder.stdout is not None
         output = ""
-        while (line := holder.stdout.readline()) not in ("held\n", ""):
-            output += line
+        while (line := holder.stdout.readline(4096)) not in ("held\n", ""):
+            output = (output + line)[-ANSWER_MAX:]
         if not line:
             self._holder = None
         place = FarmPlace(name, _client("-p", name, "show"))

@@ -7,11 +7,11 @@ Whatever else is wrong is an error that names the file and the line.
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import IO, Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -304,11 +304,15 @@ def stands_for(asked: str, key: str) -> bool:
 _decoder: msgspec.json.Decoder[records.AnyRecord] = msgspec.json.Decoder(records.AnyRecord)
 
 
+LINE_MAX = 8 << 20
+"""Largest line of a run's file, bytes; a board may send lines half as long (boards/shell.py)."""
+
+
 def ends(file: Path) -> tuple[records.Run, bool]:
     """Returns the first record of a run, and whether its last record says that the run is whole;
     nothing between is read. Raises OSError, or DataError if the file is no run."""
     with file.open("rb") as lines:
-        first = decode_line(lines.readline(), file=str(file), number=1)
+        first = decode_line(next(_lines(lines, file), b""), file=str(file), number=1)
         lines.seek(max(0, file.stat().st_size - 4096))
         tail = lines.read().splitlines()
     if not isinstance(first, records.Run):
@@ -318,6 +322,15 @@ def ends(file: Path) -> tuple[records.Run, bool]:
     except DataError:
         last = None  # the run was cut off
     return first, isinstance(last, records.End) and last.complete
+
+
+def _lines(stream: IO[bytes], file: Path) -> Iterator[bytes]:
+    """Yields the lines of a run's file, which may come from anywhere; DataError for a long one."""
+    while line := stream.readline(LINE_MAX + 1):
+        if len(line) > LINE_MAX:
+            hint = "a run.ndjson has one JSON object a line; see docs/run-format.md"
+            raise DataError(f"{file}: a line has more than {LINE_MAX >> 20} MiB", hint=hint)
+        yield line
 
 
 def decode_line(line: bytes, *, file: str, number: int) -> records.AnyRecord:
@@ -570,7 +583,7 @@ def read(path: Path) -> RunData:
     file = locate(path)
     try:
         with file.open("rb") as stream:
-            return parse(stream, file=str(file))
+            return parse(_lines(stream, file), file=str(file))
     except FileNotFoundError:
         raise UsageMistake(
             f"{file}: no such file", hint="name a run's folder, or its run.ndjson"

@@ -61,7 +61,8 @@ class Store:
         if the run was there already."""
         file = path / RUN_FILE if path.is_dir() else path
         try:
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            with file.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             raise DataError(f"{file}: can't be read: {error.strerror}") from None
         entry = listing.look("", file)

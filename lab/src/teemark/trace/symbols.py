@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 from teemark.base.errors import DataError
 from teemark.base.harmless import harmless, harmless_line
 
+DAMAGED = (
+    *(ELFError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
+    *(RecursionError, TypeError, ValueError),
+)
+"""What elftools raises for files whose headers and tables don't fit together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -86,9 +92,12 @@ class Elf:
 def _read(file: Path, name: str, _changed: int) -> Elf:
     with file.open("rb") as stream:
         elf = ELFFile(stream)
-        codes = []
+        codes, left = [], file.stat().st_size
         for segment in elf.iter_segments("PT_LOAD"):
             if segment["p_flags"] & 1:
+                left -= segment["p_filesz"]
+                if left < 0:
+                    raise DataError(f"{file}: no ELF file: its segments are larger than the file")
                 data, begin = segment.data(), int(segment["p_vaddr"])
                 codes.append(CodeSegment(begin, np.frombuffer(data[: len(data) & ~3], dtype="<u4")))
         return Elf(file, name, tuple(codes), SymbolTable(_functions(elf)))
@@ -99,10 +108,10 @@ def read_elf(file: Path, name: str | None = None) -> Elf:
     the file can't be read."""
     try:
         return _read(file, name or file.name, file.stat().st_mtime_ns)
-    except ELFError as error:
-        raise DataError(f"{file}: no ELF file: {error}") from None
     except OSError as error:
         raise DataError(f"{file}: can't be read: {error.strerror}") from None
+    except DAMAGED as error:
+        raise DataError(f"{file}: no ELF file: {error or type(error).__name__}") from None
 
 
 def _functions(elf: ELFFile) -> list[Symbol]:
