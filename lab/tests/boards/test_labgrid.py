@@ -21,7 +21,7 @@ from teemark import boards
 from teemark.base.errors import BoardError, BoardHangs, ConnectError, MissingOutput, UnknownBoard
 from teemark.boards import LabgridBoard, config, labgrid
 from teemark.boards.endpoint import Endpoint
-from waiting import status_of, until
+from waiting import PATIENT_TEEMARK, status_of, until
 
 FREE = """\
 Place 'desk':
@@ -294,7 +294,7 @@ def test_a_place_is_released_whatever_comes_after(farm: Farm) -> None:
 
 def holding(farm: Farm) -> subprocess.Popen[str]:
     """A teemark that has the place, and runs a long command there."""
-    argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "sh", "-c"]
+    argv = [*PATIENT_TEEMARK, "exec", "labgrid:desk", "--", "sh", "-c"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         [*argv, "echo $$; exec sleep 6000"],
@@ -321,7 +321,7 @@ def test_a_signal_releases_the_place(farm: Farm, number: signal.Signals) -> None
 
 def test_a_signal_while_it_is_acquired_releases_it_afterwards(farm: Farm) -> None:
     farm.put("slow")
-    argv = [sys.executable, "-m", "teemark", "exec", "labgrid:desk", "--", "true"]
+    argv = [*PATIENT_TEEMARK, "exec", "labgrid:desk", "--", "true"]
     process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     until("acquiring", (farm.folder / "acquiring").exists)
     process.send_signal(signal.SIGINT)

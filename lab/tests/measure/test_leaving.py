@@ -24,7 +24,7 @@ from conftest import HOST
 from teemark.base import leaving, scratch
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
-from waiting import status_of
+from waiting import status_of, until_it_catches
 
 SIGNALS = int(os.environ.get("SIGNALS", "2"))
 JUDGED = "SIGNALS" in os.environ
@@ -128,7 +128,8 @@ def test_the_first_signal_ends_it_soon_and_the_second_at_once(
     folder = tmp_path / "here"
     folder.mkdir()
     with start(server, folder) as process:
-        time.sleep(dice.uniform(0.5, WHOLE_S))
+        until_it_catches(process, signal.SIGTERM)  # Python alone doesn't
+        time.sleep(dice.uniform(0, WHOLE_S))
         served = disturb(server, state)
         time.sleep(dice.choice([0, 0.3]))
         signum = dice.choice([signal.SIGINT, signal.SIGTERM])

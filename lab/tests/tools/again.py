@@ -108,7 +108,7 @@ def once(run: Run, report: Path) -> dict[str, str]:
         done = subprocess.run(
             [*run.argv, *([] if run.source else [f"--junitxml={report}"])],
             env={**environment(), **run.environment, **(told if run.source else {})},
-            cwd=ROOT,
+            cwd=(ROOT / run.source).parent if run.source else ROOT,  # as its Makefile
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -144,6 +144,22 @@ def until_it_hears(process: Popen, number: int) -> None:
     until(f"{process.args!r} to take signal {number}", heard)
 
 
+def until_it_catches(process: Popen, number: int) -> None:
+    """Returns once a program has a handler of its own for a signal, or has ended."""
+    status = Path(f"/proc/{process.pid}/status")
+
+    def catches() -> bool:
+        with suppress(OSError):
+            mask = re.findall(r"^SigCgt:\s*(\w+)", status.read_text(), re.M)
+            return any(int(one, 16) >> (number - 1) & 1 for one in mask) or not mask
+        return True
+
+    until(
+        f"{process.args!r} to catch signal {number}",
+        lambda: catches() or process.poll() is not None,
+    )
+
+
 def _openings(path: Path) -> int:
     """Returns how often other processes have a file open."""
     count = 0
