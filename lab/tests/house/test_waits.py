@@ -26,6 +26,7 @@ ALLOWED: dict[str, str] = {
     "lab/tests/measure/test_leaving.py::test_the_first_signal*": "its moment is drawn",
     "lab/tests/boards/test_power_cut_board.py::test_power_cuts": "the moment of the cut is drawn",
     "lab/tests/boards/test_labgrid.py::test_the_consoles_last*": "the product's limit",
+    "lab/tests/broker/test_broker_attacks_board.py::test_a_will*": "the will's own delay",
     "host/tests/teehash/fake_tee.c::TEEC_OpenSession": "tests sessions that come late",
     "host/tests/test_masks.c::__wrap_execl": "in the child, before it is another program",
     "host/tests/test_masks.c::test_a_signal_while*": "between a signal and the next, of many",
