@@ -17,7 +17,8 @@ cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 common := $(call beside,$(addprefix common/src/,$(COMMON_GCM_SRCS)))
 common-ce := $(call beside,$(addprefix common/src/,$(COMMON_GCM_CE_SRCS)))
 srcs-y += $(common) $(common-ce) $(call beside,ta/common/command.c)
-$(foreach s,$(common) $(common-ce),$(eval cflags-$(s)-y := $(COMMON_GCM_CFLAGS)))
+$(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_GCM_CFLAGS)))
+$(foreach s,$(common-ce),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))
 ifeq ($(CFG_ARM64_$(sm)),y)
 $(foreach s,$(common-ce),$(eval cflags-$(s)-y += $(COMMON_CE_CFLAGS)))
 endif
