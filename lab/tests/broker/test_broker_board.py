@@ -70,7 +70,7 @@ def test_what_was_started_ends_with_a_command_that_is_interrupted(mosquitto: Mos
         with installed(board) as first:
             first.start()
             first.subscribe("bob", TOPIC)
-            assert len(board.script(RUNS).text.split()) == 2
+            assert len(board.script(RUNS).text.split()) >= 2
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
