@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Versions of a git repository, results that are kept by content, and the halving of commits."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -15,10 +16,14 @@ from synthetic import Synthetic, run_with, write
 from teemark.base import paths
 from teemark.base.errors import BoardError, DataError, UsageMistake
 from teemark.boards import config
+from teemark.cli.main import run
+from teemark.exact import record
 from teemark.plan.file import load_plan, select_cases
 from teemark.releases import jumps, points, versions
 from teemark.releases.points import Kept, Line
 from teemark.releases.versions import Repository, Version
+from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Trace, TracedSample
+from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
 
@@ -276,3 +281,55 @@ def test_a_change_of_the_first_boot_alone_is_no_jump_and_a_peak_is_two() -> None
     # A version without a run is passed over: its neighbours are compared.
     hole = replace(made[1], run=None, point=msgspec.structs.replace(made[1].point, reason="no"))
     assert [j.before.name for j in jumps.jumps([made[0], hole, made[2]])] == ["c0"]
+
+
+def test_the_command_bisects_names_the_functions_and_keeps_the_outcome(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def measure(self: Line, version: Version, *, release: bool = True, retry: bool = False) -> Kept:
+        asked.append(version.title)
+        cost = 50_000 if int(version.title.split()[-1]) < 4 else 150_000
+        point = points.Point(
+            version=version, release=release, plan="releases", board="b", compiler="gcc"
+        )
+        kept = Kept(self.folder(version), point, run_with({EMPTY: cost}, count=3))
+        if release:
+            shown.append(kept)
+        return kept
+
+    def recorded(*_: object, **__: object) -> SimpleNamespace:
+        functions = (Function("S-EL1", "core: memset", "memset"),)
+        count = 1000 if "change 3" in traced else 101_000
+        case = CaseTrace(
+            EMPTY, count, (TracedSample(count, None),), functions, (Node(-1, 0, count, 1),)
+        )
+        return SimpleNamespace(trace=Trace(SCHEMA, "an OP-TEE", (case,)))
+
+    def built(self: Line, version: Version) -> SimpleNamespace:
+        traced[:] = [version.title]
+        return SimpleNamespace(optee=SimpleNamespace(images=Path("/nowhere/core")))
+
+    shown: list[Kept] = []
+    traced: list[str] = []
+    monkeypatch.setattr(Line, "measure", measure)
+    monkeypatch.setattr(Line, "build", built)
+    monkeypatch.setattr(record, "record", recorded)
+    monkeypatch.setattr(points, "releases", lambda _: shown[:3])
+    words = ["releases", "--optee-git", str(tree), "--results", str(tmp_path / "out")]
+    words += ["--from", "4.9.0", "--to", "4.11.0", "--json"]
+    assert run([*words, "--bisect", EMPTY]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (one,) = told["bisections"]
+    assert [found["title"] for found in one["found"]] == ["change 4"]
+    assert (one["parent"], one["at"], one["steps"]) == (50_000, 150_000, 1)
+    assert one["functions"] == f"memset (S-EL1) +100{fmt.THIN}000"
+    assert told["jumps"][0]["commit"] == one["found"][0]["commit"]
+    assert asked == ["change 1", "change 3", "change 5", "change 3", "change 5", "change 4"]
+    assert run([*words, "--bisect", "oneshot/sha256/tee/65"]) == 2
+    assert "releases has no case oneshot/sha256/tee/65" in capsys.readouterr().err
+    assert run([*words[:1], *words[3:], "--bisect", EMPTY]) == 2
+    assert "name a clone by --optee-git" in capsys.readouterr().err
+    assert run([*words, "--bisect", EMPTY, "--threshold", "500%"]) == 1
+    assert "has no jump from 4.9.0 to 4.11.0" in capsys.readouterr().err
