@@ -7,6 +7,10 @@
  *
  *   node PARENT FUNCTION SELF CALLS UNSURE   numbered from 0 on; PARENT -1: a root;
  *                                       UNSURE 1: a return was lost inside
+ *   held NUMBER INSTRUCTIONS            stretches with interrupts held off, and their sum
+ *   size LOG2 NUMBER INSTRUCTIONS       those of 2^LOG2 instructions and more
+ *   stretch INSTRUCTIONS ABOVE BEGINS ENDS   the longest ones, by their nodes: the innermost one
+ *                                       that all of it is below, its first and its last
  *   pass FROM TO KIND COUNT             changes of domain
  *   lost FROM TO KIND COUNT             returns that match no call
  *   end DEPTH                           depth of the stack at the window's end
@@ -37,36 +41,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "held.h"
+#include "table.h"
 #include "window.h"
-
-#define TABLE_MAGIC "TTABLE1"
-
-enum domain { PROGRAM, KERNEL, TFA, CORE, TA, DOMAINS };
-
-/* How a block ends. */
-enum kind { OTHER, CALL, RETURN, ERET, SVC, SMC, CUT, KINDS };
-
-enum flag {
-	ENTRY = 1,  /* first block of a function */
-	VECTOR = 2, /* in an exception vector */
-	SWITCH = 4, /* in the kernel's function that switches threads */
-	OPAQUE = 8, /* no symbols: its functions can't be told apart */
-	TABLE = 16, /* in a table of vectors, which jumps by RET */
-};
-
-struct table_head {
-	char magic[8];
-	uint64_t blocks;
-	uint64_t functions;
-};
-
-struct table_block {
-	uint64_t address; /* as the block's domain counts addresses */
-	uint32_t function;
-	uint8_t domain;
-	uint8_t kind;
-	uint16_t flags;
-};
 
 struct node {
 	uint32_t parent, function;
@@ -664,6 +641,7 @@ static bool switches(void)
 struct steps {
 	const struct window_block *blocks;
 	const struct window_step *list;
+	const uint32_t *words;
 	const struct table_block *table;
 	size_t n, n_blocks;
 	const char *window;
@@ -685,6 +663,15 @@ static void step(const struct steps *steps, size_t i)
 	else if (left)
 		b.kind = CUT;
 	advance(&b, s->instructions);
+}
+
+/* Returns the last instruction that step i executed. */
+static uint32_t last_word(const struct steps *steps, size_t i)
+{
+	const struct window_block *block = &steps->blocks[steps->list[i].block];
+	uint32_t n = i ? steps->list[i].instructions : block->instructions;
+
+	return n ? steps->words[block->word + n - 1] : 0;
 }
 
 enum { TRIAL_STEPS = 100000 };
@@ -777,13 +764,15 @@ static void open_files(const char *window, const char *table, struct steps *step
 		errx(1, "%s: not the table of this window", table);
 	steps->list = (const struct window_step *)(head + 1);
 	steps->blocks = (const struct window_block *)(steps->list + head->steps);
+	steps->words = (const uint32_t *)(steps->blocks + head->blocks);
 	steps->n = head->steps;
 	steps->n_blocks = head->blocks;
 	steps->window = window;
 	steps->table = (const struct table_block *)(known + 1);
 	walk.functions = (uint32_t)known->functions;
 	for (size_t i = 0; i < head->blocks; i++)
-		if (steps->table[i].domain >= DOMAINS || steps->table[i].kind >= KINDS)
+		if (steps->blocks[i].word + (uint64_t)steps->blocks[i].instructions > head->words ||
+		    steps->table[i].domain >= DOMAINS || steps->table[i].kind >= KINDS)
 			errx(1, "%s: not the table of this window", table);
 }
 
@@ -802,6 +791,117 @@ static void release(const struct steps *steps, size_t i)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
+/* Stretches of instructions in which the secure world holds off the normal world's interrupts. */
+
+enum { SIZES = 40, LONGEST = 8 };
+
+struct stretch {
+	uint64_t instructions;
+	uint32_t above;        /* the innermost node that all of it is below */
+	uint32_t begins, ends; /* its first node and its last one */
+};
+
+static struct {
+	struct stretch now, longest[LONGEST];
+	size_t n_longest;
+	bool inside;
+	uint64_t number, instructions;
+	uint64_t sizes[SIZES], instructions_of[SIZES]; /* by log2 of the length */
+} stretches;
+
+static unsigned depth(uint32_t node)
+{
+	unsigned n = 0;
+
+	for (; node != NO_NODE; node = walk.nodes[node].parent)
+		n++;
+	return n;
+}
+
+/* Returns the innermost node that both nodes are below; NO_NODE if they have different roots. */
+static uint32_t common(uint32_t a, uint32_t b)
+{
+	unsigned deep_a = depth(a), deep_b = depth(b);
+
+	while (a != b) {
+		bool up_a = deep_a >= deep_b, up_b = deep_b >= deep_a;
+
+		if (up_a) {
+			a = walk.nodes[a].parent;
+			deep_a--;
+		}
+		if (up_b) {
+			b = walk.nodes[b].parent;
+			deep_b--;
+		}
+	}
+	return a;
+}
+
+static void end_stretch(void)
+{
+	struct stretch *list = stretches.longest;
+	size_t at = stretches.n_longest;
+	unsigned size = 0;
+
+	if (!stretches.inside)
+		return;
+	stretches.inside = false;
+	while (stretches.now.instructions >> size > 1)
+		size++;
+	stretches.number++;
+	stretches.instructions += stretches.now.instructions;
+	stretches.sizes[size]++;
+	stretches.instructions_of[size] += stretches.now.instructions;
+	if (at == LONGEST && list[at - 1].instructions >= stretches.now.instructions)
+		return;
+	if (at < LONGEST)
+		stretches.n_longest++;
+	else
+		at--;
+	for (; at > 0 && list[at - 1].instructions < stretches.now.instructions; at--)
+		list[at] = list[at - 1];
+	list[at] = stretches.now;
+}
+
+/* Adds the step that was followed last to the current stretch, or ends that. */
+static void stretch(bool held, uint32_t instructions)
+{
+	uint32_t node = top()->node;
+
+	if (!held) {
+		end_stretch();
+		return;
+	}
+	if (!stretches.inside)
+		stretches.now = (struct stretch){ .above = node, .begins = node };
+	stretches.inside = true;
+	stretches.now.instructions += instructions;
+	if (stretches.now.ends != node)
+		stretches.now.above = common(stretches.now.above, node);
+	stretches.now.ends = node;
+}
+
+static int64_t number_of(uint32_t node)
+{
+	return node == NO_NODE ? -1 : (int64_t)node;
+}
+
+static void print_stretches(void)
+{
+	printf("held %" PRIu64 " %" PRIu64 "\n", stretches.number, stretches.instructions);
+	for (unsigned i = 0; i < SIZES; i++)
+		if (stretches.sizes[i])
+			printf("size %u %" PRIu64 " %" PRIu64 "\n", i, stretches.sizes[i],
+			       stretches.instructions_of[i]);
+	for (size_t i = 0; i < stretches.n_longest; i++) {
+		const struct stretch *s = &stretches.longest[i];
+
+		printf("stretch %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", s->instructions,
+		       number_of(s->above), number_of(s->begins), number_of(s->ends));
+	}
+}
+
 /* Follows all steps of the window. */
 static void follow(const struct steps *steps)
 {
@@ -812,7 +912,10 @@ static void follow(const struct steps *steps)
 		if (i && switches())
 			change_thread(steps, i);
 		step(steps, i);
+		stretch(held_by(&walk.last, last_word(steps, i), walk.last_end),
+			steps->list[i].instructions);
 	}
+	end_stretch();
 }
 
 static void print_links(const char *what, const struct links *links)
@@ -836,9 +939,9 @@ int main(int argc, char **argv)
 		const struct node *n = &walk.nodes[i];
 
 		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %d\n",
-		       n->parent == NO_NODE ? -1 : (int64_t)n->parent, n->function, n->self,
-		       n->calls, n->unsure);
+		       number_of(n->parent), n->function, n->self, n->calls, n->unsure);
 	}
+	print_stretches();
 	print_links("pass", &walk.passes);
 	print_links("lost", &walk.lost);
 	printf("end %zu\n", thread()->stack.n);

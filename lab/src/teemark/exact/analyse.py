@@ -168,7 +168,14 @@ def profile_of(
         passes=tree.passes,
         lost=tree.lost,
         lines=_lines(middle, places, named_by.core),
+        held=tree.held if _mask_known(named_by.core) else None,
     )
+
+
+def _mask_known(core: Elf | None) -> bool:
+    """Returns true if the core asks for spinlocks before it unmasks interrupts, by which
+    trace/held.c knows its mask."""
+    return core is not None and bool(core.table.named("have_spinlock"))
 
 
 def _lines(window: Window, places: Places, core: Elf | None) -> tuple[SourceLine, ...]:

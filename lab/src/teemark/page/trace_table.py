@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from teemark.base.errors import UsageMistake
 from teemark.page.blocks import Block, Cell, Paragraph, Table, left, right
 from teemark.trace.difference import changes
-from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Trace
+from teemark.trace.profile import LEVELS, CaseTrace, Function, FunctionCost, Stretch, Trace
 from teemark.wording import fmt
 
 HOW_TO_NAMES = (
@@ -150,6 +150,73 @@ def components(case: CaseTrace) -> Table:
     return Table(heads, rows, caption="By level and component")
 
 
+_HISTOGRAM = 64  # Shorter stretches are counted in one row
+
+
+def held_sentence(case: CaseTrace) -> str | None:
+    """Returns the longest stretch in which the normal world's interrupts are held off, in words;
+    None if that isn't known."""
+    if case.held is None or not case.held.longest:
+        return None
+    longest = case.held.longest[0]
+    return (
+        "The secure world holds off the normal world's interrupts for up to "
+        f"{fmt.count(longest.instructions)} instructions at a time, in {_holder(case, longest)}; "
+        f"{fmt.plural(case.held.number, 'stretch', 'stretches')} take "
+        f"{fmt.count(case.held.instructions)} ({share(case.held.instructions, case.instructions)})."
+    )
+
+
+def held(case: CaseTrace) -> list[Block]:
+    """Returns the longest of those stretches, and how many there are of each length."""
+    if case.held is None:
+        return []
+    rows = tuple(
+        (
+            _holder(case, stretch),
+            fmt.count(stretch.instructions),
+            _name(case, stretch.begins),
+            _name(case, stretch.ends),
+            _path(case, stretch.above),
+        )
+        for stretch in case.held.longest
+    )
+    columns = (*left("held by"), *right("instructions"), *left("from", "to", "called by"))
+    lengths: dict[int, list[int]] = {}
+    for log2, number, instructions in case.held.sizes:
+        least = 1 << log2 if 1 << log2 >= _HISTOGRAM else 0
+        sums = lengths.setdefault(least, [0, 0])
+        sums[:] = sums[0] + number, sums[1] + instructions
+    sizes = tuple(
+        (
+            f"{fmt.count(least)}{fmt.TO}{fmt.count(2 * least - 1 if least else _HISTOGRAM - 1)}",
+            *map(fmt.count, sums),
+        )
+        for least, sums in sorted(lengths.items())
+    )
+    return [
+        Table(columns, rows, caption="Longest stretches with interrupts held off", stacked=True),
+        Table(right("length", "stretches", "instructions"), sizes, caption="All stretches"),
+    ]
+
+
+def _name(case: CaseTrace, node: int) -> str:
+    return case.stacks[node][-1].name if node >= 0 else ""
+
+
+def _holder(case: CaseTrace, stretch: Stretch) -> str:
+    """Returns the function that all of a stretch is below, or the level's own way in."""
+    return _name(case, stretch.above) or "different threads"
+
+
+_CALLERS = 4  # Callers that a path shows, the nearest last
+
+
+def _path(case: CaseTrace, node: int) -> str:
+    above = [function.name for function in case.stacks[node][:-1]] if node >= 0 else []
+    return " → ".join((["…"] if len(above) > _CALLERS else []) + above[-_CALLERS:])
+
+
 def differences(before: CaseTrace, after: CaseTrace, top: int) -> Table:
     changed = changes(before, after)
     rows: list[tuple[Cell, ...]] = [
@@ -236,5 +303,8 @@ def overview(trace: Trace) -> Table:
         inside = ["tick"] if case.interrupts()[0] else []
         inside += [name.strip("[]") for name, _ in case.others()] + ["sleep"] * case.slept
         counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
-        rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts))
-    return Table((*left("case", "inside"), *right("instructions", *LEVELS)), tuple(rows))
+        longest = case.held.longest[:1] if case.held is not None else ()
+        most = fmt.count(longest[0].instructions) if longest else ""
+        rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts, most))
+    columns = (*left("case", "inside"), *right("instructions", *LEVELS))
+    return Table((*columns, *right("interrupts held", optional=True)), tuple(rows))

@@ -49,6 +49,10 @@ class Flag(IntEnum):
     SWITCH = 4
     OPAQUE = 8
     TABLE = 16
+    SETS_MASK = 32
+    ASKS_SPINLOCK = 64
+    RPC = 128
+    ENTERS = 256
 
 
 class BranchKind(IntEnum):
@@ -59,6 +63,14 @@ class BranchKind(IntEnum):
     SVC = 4
     SMC = 5
 
+
+_MASKING = {
+    "thread_set_exceptions": Flag.SETS_MASK,
+    "have_spinlock": Flag.ASKS_SPINLOCK,
+    "thread_rpc_spsr": Flag.RPC,
+    "thread_std_smc_entry": Flag.ENTERS,
+}
+"""Functions of OP-TEE's core by which trace/held.c knows whether interrupts are masked."""
 
 _KINDS = (  # mask, value
     (0xFC000000, 0x94000000, BranchKind.CALL),  # BL
@@ -224,6 +236,7 @@ class _Locator:
             if self.sources.core is None:
                 return _unnamed(domain, "core", OPAQUE_CORE)
             function, flags = _named(domain, self.sources.core, "core", address)
+            flags |= _MASKING.get(function.name, 0)
             inside = any(address in table for table in self.core_vectors)
             return function, flags | (Flag.VECTOR if inside and not address & 0x7F else 0)
         if file is None:

@@ -73,6 +73,26 @@ class SourceLine(msgspec.Struct, frozen=True, array_like=True):
     instructions: int
 
 
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of instructions in which the secure world held off the normal world's interrupts;
+    the others are nodes of the call tree, -1 for none."""
+
+    instructions: int
+    above: int  # the innermost node that all of it is below
+    begins: int
+    ends: int
+
+
+class Held(msgspec.Struct, frozen=True):
+    """The stretches of a call in which the secure world held off the normal world's interrupts."""
+
+    number: int
+    instructions: int
+    sizes: tuple[tuple[int, int, int], ...]
+    """Stretches of 2**n to 2**(n + 1) - 1 instructions: n, their number, their instructions."""
+    longest: tuple[Stretch, ...]  # the longest first
+
+
 class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     """One traced call: the window with the median number of instructions."""
 
@@ -86,6 +106,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     lost: tuple[Link, ...] = ()
     """Returns to places from which nothing in the window had called."""
     lines: tuple[SourceLine, ...] = ()  # Dearest lines of each function; none without DWARF
+    held: Held | None = None  # None: the core has no symbols, so its mask isn't known
 
     @cached_property
     def totals(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from teemark.base import paths
 from teemark.base.errors import DataError, MissingOutput
 from teemark.trace.places import LEVELS, Domain, Places
-from teemark.trace.profile import Link, Node
+from teemark.trace.profile import Held, Link, Node, Stretch
 from teemark.trace.window import Window
 
 PROGRAM = "teetrace-walk"
@@ -26,6 +26,7 @@ class Tree:
     roots."""
     passes: tuple[Link, ...]
     lost: tuple[Link, ...]
+    held: Held
 
 
 def build(window: Window, places: Places) -> Tree:
@@ -45,13 +46,20 @@ def build(window: Window, places: Places) -> Tree:
 
 
 def _parse(text: str, names: Sequence[str]) -> Tree:
-    nodes, passes, lost = [], [], []
+    nodes, passes, lost, sizes, stretches = [], [], [], [], []
+    held = 0, 0
     for line in text.splitlines():
         what, *words = line.split()
         numbers = [int(word) for word in words]
         if what == "node":
             parent, function, own, calls, unsure = numbers
             nodes.append(Node(parent, function, own, calls, bool(unsure)))
+        elif what == "held":
+            held = numbers[0], numbers[1]
+        elif what == "size":
+            sizes.append((numbers[0], numbers[1], numbers[2]))
+        elif what == "stretch":
+            stretches.append(Stretch(*numbers))
         elif what != "end":
             origin, target, kind, count = numbers
             if what == "pass":
@@ -59,4 +67,5 @@ def _parse(text: str, names: Sequence[str]) -> Tree:
                 passes.append(Link(*levels, _KINDS[kind], count))
             else:
                 lost.append(Link(names[origin], names[target], _KINDS[kind], count))
-    return Tree(tuple(nodes), tuple(passes), tuple(lost))
+    whole = Held(*held, tuple(sizes), tuple(stretches))
+    return Tree(tuple(nodes), tuple(passes), tuple(lost), whole)

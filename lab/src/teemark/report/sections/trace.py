@@ -79,6 +79,8 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int, shown: set[str]) 
     )
     bullets = tuple(filter(None, remarks))
     blocks += [Bullets(bullets)] if bullets else []
+    if sentence := trace_table.held_sentence(case):
+        blocks.append(Fold("Interrupts held off", sentence, tuple(trace_table.held(case))))
     rankings = tuple(trace_table.functions(case, ranking, top) for ranking in trace_table.RANKINGS)
     return [*blocks, Fold("More functions", f"the first {top} of each ranking", rankings)]
 
