@@ -13,6 +13,9 @@
  *
  *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
  *
+ * With memory=on it also records which places in memory are accessed between arm and disarm, by
+ * which block (window.h).
+ *
  * It supports one virtual CPU. Each instruction is counted when it is executed, because QEMU may
  * leave a block in the middle, at accesses to devices and at aborts.
  */
@@ -125,6 +128,15 @@ static void prepare(const struct qemu_info *info)
 
 #endif
 
+/* The places in memory that were accessed: a hash table with open addressing, 0: a free slot. */
+static struct {
+	bool wanted;
+	uint64_t *slots;
+	size_t n, room; /* room is a power of two */
+	uint8_t *ran;   /* by block: whether it was executed */
+	size_t room_ran;
+} touched;
+
 /* Makes room for `more` items behind the first n items. Returns the new address of the items. */
 static void *grow(void *items, size_t n, size_t more, size_t *room, size_t size)
 {
@@ -167,10 +179,109 @@ static void open_step(void)
 	trace.steps[trace.n_steps++ % PIECE] = (struct window_step){ trace.block, 0 };
 }
 
+static void touch(uint64_t place);
+
+/* Doubles the table, before it is half full. */
+static void make_room_to_touch(void)
+{
+	uint64_t *before = touched.slots;
+	size_t room = touched.room;
+
+	touched.room = room ? room * 2 : 1 << 16;
+	touched.slots = calloc(touched.room, sizeof(*touched.slots));
+	if (!touched.slots) {
+		fprintf(stderr, "teetrace: out of memory\n");
+		exit(1);
+	}
+	touched.n = 0;
+	for (size_t i = 0; i < room; i++)
+		if (before[i])
+			touch(before[i]);
+	free(before);
+}
+
+static void touch(uint64_t place)
+{
+	size_t i;
+
+	if (2 * touched.n >= touched.room)
+		make_room_to_touch();
+	i = (place * 0x9e3779b97f4a7c15u) >> 20 & (touched.room - 1);
+	while (touched.slots[i] && touched.slots[i] != place)
+		i = (i + 1) & (touched.room - 1);
+	touched.n += !touched.slots[i];
+	touched.slots[i] = place;
+}
+
+static void forget_touched(void)
+{
+	touched.n = 0;
+	if (touched.slots)
+		memset(touched.slots, 0, touched.room * sizeof(*touched.slots));
+	if (touched.ran)
+		memset(touched.ran, 0, touched.room_ran);
+}
+
+static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *by)
+{
+	uint64_t last = address + (1u << qemu_plugin_mem_size_shift(info)) - 1;
+
+	(void)cpu;
+	if (last >> TOUCHED_ADDRESSES)
+		return;
+	touch((uintptr_t)by | address >> TOUCHED_GRANULE);
+	if (last >> TOUCHED_GRANULE != address >> TOUCHED_GRANULE)
+		touch((uintptr_t)by | last >> TOUCHED_GRANULE);
+}
+
+/* Returns whether a load or store addresses memory relative to the stack pointer. */
+static bool by_stack(uint32_t word)
+{
+	return (word & 0x0a000000) == 0x08000000 && (word >> 5 & 31) == 31 &&
+	       (word & 0x3b000000) != 0x18000000; /* a load relative to the PC */
+}
+
+static void write_touched(void)
+{
+	struct window_head head = { .magic = WINDOW_MAGIC,
+				    .blocks = trace.n_blocks,
+				    .words = trace.n_words };
+	char path[4096 + 16];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/memory", trace.dir);
+	file = fopen(path, "wb");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	fseek(file, sizeof(head), SEEK_SET);
+	for (size_t i = 0; i < trace.n_blocks; i++) {
+		struct window_step step = { (uint32_t)i, trace.blocks[i].instructions };
+
+		if (!touched.ran[i])
+			continue;
+		fwrite(&step, sizeof(step), 1, file);
+		head.steps++;
+		head.instructions += step.instructions;
+	}
+	fwrite(trace.blocks, sizeof(*trace.blocks), trace.n_blocks, file);
+	fwrite(trace.words, sizeof(*trace.words), trace.n_words, file);
+	for (size_t i = 0; i < touched.room; i++)
+		if (touched.slots[i])
+			fwrite(&touched.slots[i], sizeof(touched.slots[i]), 1, file);
+	fseek(file, 0, SEEK_SET);
+	fwrite(&head, sizeof(head), 1, file);
+	if (ferror(file) || fclose(file))
+		fprintf(stderr, "teetrace: cannot write %s\n", path);
+}
+
 static void on_block(unsigned int cpu, void *index)
 {
 	(void)cpu;
 	trace.block = (uint32_t)(uintptr_t)index;
+	if (touched.wanted)
+		touched.ran[trace.block] = 1;
 	if (trace.recording && !trace.full)
 		open_step();
 }
@@ -262,6 +373,10 @@ static void on_marker(unsigned int cpu, void *data)
 			break;
 		trace.armed = !trace.armed;
 		trace.recording = false;
+		if (trace.armed)
+			forget_touched();
+		else if (touched.wanted)
+			write_touched();
 		/* Takes effect at the end of this block. */
 		qemu_plugin_reset(trace.id, after_reset);
 		break;
@@ -298,6 +413,10 @@ static void record_block(struct qemu_plugin_tb *tb, size_t n)
 		.word = (uint32_t)trace.n_words,
 	};
 	trace.words = grow(trace.words, trace.n_words, n, &trace.room_words, sizeof(*trace.words));
+	if (touched.wanted) {
+		touched.ran = grow(touched.ran, index, 1, &touched.room_ran, 1);
+		touched.ran[index] = 0;
+	}
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)index);
 }
 
@@ -324,6 +443,13 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 										   0x7f));
 		else if (trace.armed)
 			count_instruction(insn);
+		if (trace.armed && touched.wanted)
+			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+							 QEMU_PLUGIN_MEM_RW,
+							 (void *)((uintptr_t)(trace.n_blocks - 1)
+									  << TOUCHED_BLOCK |
+								  (uintptr_t)by_stack(word)
+									  << TOUCHED_BY_STACK));
 	}
 }
 
@@ -333,6 +459,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "room=", 5)) {
 			trace.room = strtoull(argv[i] + 5, NULL, 10);
+			continue;
+		}
+		if (!strcmp(argv[i], "memory=on")) {
+			touched.wanted = true;
 			continue;
 		}
 		if (strncmp(argv[i], "dir=", 4)) {

@@ -35,3 +35,15 @@ struct window_step { /* one execution of a block */
 	uint32_t block;
 	uint32_t instructions; /* executed; fewer than the block's if it was left early */
 };
+
+/*
+ * With the plugin's option memory=on it writes the file `memory`, too: a window whose steps are
+ * the blocks that were executed between ARM and DISARM, each once. Behind it stand the places in
+ * memory that they accessed, as 64-bit numbers; read by teemark/trace/memory.py.
+ */
+enum {
+	TOUCHED_GRANULE = 4,    /* log2 of the bytes of a place */
+	TOUCHED_BY_STACK = 36,  /* this bit: the address was relative to the stack pointer */
+	TOUCHED_BLOCK = 37,     /* from this bit on: the block; below bit 36: address / 16 */
+	TOUCHED_ADDRESSES = 40, /* bits of an address; accesses to higher ones aren't recorded */
+};

@@ -26,6 +26,7 @@ CASES = [
     "shm/temporary/tee/in/64",
     "session/open/tee/none",
     "ta-size/32/tee/none",
+    *(f"parallel/{how}/tee/4" for how in ("own", "shared", "single", "open")),
     *(f"stream/sha256/{by}/{what}" for by in ("c", "openssl") for what in ("0/1", "9999/1000")),
     *(f"oneshot/hmac-sha{n}/{by}/65" for n in (1, 256, 512) for by in ("c", "openssl", "ta-c")),
     *(

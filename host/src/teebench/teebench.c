@@ -12,6 +12,7 @@
 #include "list.h"
 #include "machine.h"
 #include "masks.h"
+#include "memory.h"
 #include "open_tas.h"
 #include "pkcs11.h"
 #include "records.h"
@@ -21,6 +22,7 @@ static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
 	"       teebench --list | --machine\n"
 	"       teebench --open-tas UUID...\n"
+	"       teebench --memory [KEY]... | --fit UUID...\n"
 	"       teebench --stretch CALLS KEY\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"
@@ -63,6 +65,10 @@ static const char usage_text[] =
 	"  -m, --machine          the facts of this machine, as JSON\n"
 	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
 	"                         what came back; exit status 1 if one can't be opened\n"
+	"      --memory           call each case once or twice, and say as JSON what it takes\n"
+	"                         of the TEE's memory\n"
+	"      --fit              open sessions with the TA of each UUID until the TEE refuses,\n"
+	"                         512 at most, and say as JSON what they take\n"
 	"      --stretch CALLS    five times the nanoseconds of so many calls of one case,\n"
 	"                         and no records; for processes of teebench's own\n"
 	"  -h, --help             this text\n"
@@ -79,10 +85,12 @@ static const char usage_text[] =
 
 enum { EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
+enum { SESSIONS_MOST = 512 }; /* most sessions that --fit opens with a TA */
+
 struct arguments {
 	struct bench_settings settings;
 	const char *cases_path, *output, *stretch;
-	bool list, machine, allow_rpmb, check, open_tas, keep_token;
+	bool list, machine, allow_rpmb, check, open_tas, keep_token, memory, fit;
 };
 
 enum kind { TEXT, FLAG, NO_FLAG, NUMBER, CASE_OPTION, MODULE, HELP, VERSION };
@@ -115,6 +123,8 @@ static const struct choice {
 	{ "allow-rpmb", 0, FLAG, ARGUMENT(allow_rpmb), 0, 0 },
 	{ "check", 0, FLAG, ARGUMENT(check), 0, 0 },
 	{ "open-tas", 0, FLAG, ARGUMENT(open_tas), 0, 0 },
+	{ "memory", 0, FLAG, ARGUMENT(memory), 0, 0 },
+	{ "fit", 0, FLAG, ARGUMENT(fit), 0, 0 },
 	{ "stretch", 0, TEXT, ARGUMENT(stretch), 0, 0 },
 	{ "list", 'l', FLAG, ARGUMENT(list), 0, 0 },
 	{ "machine", 'm', FLAG, ARGUMENT(machine), 0, 0 },
@@ -317,11 +327,17 @@ static int run(const struct arguments *a, char **keys)
 	if (a->check)
 		goto out;
 	catch_signals();
+	if (a->memory) {
+		if (memory_of_cases(&cases, &err) && !stop_asked())
+			status = err.code ? complain(&err, EXIT_FAIL) : EXIT_FAIL;
+		goto stopped;
+	}
 	if (sink_open(&sink, a->output, &err) ||
 	    bench_run(&a->settings, &cases, &pool, &sink, &end, &err))
 		status = complain(&err, EXIT_FAIL);
 	if (sink_close(&sink, &closing) && !status)
 		status = complain(&closing, EXIT_FAIL);
+stopped:
 	if (stop_asked() && !err.code)
 		status = 128 + stop_reason;
 	else if (end.failed)
@@ -349,6 +365,11 @@ static int do_what_is_asked(const struct arguments *a, char **words)
 			return 128 + stop_reason;
 	} else if (a->open_tas) {
 		ret = open_tas(words, &err);
+	} else if (a->fit) {
+		catch_signals();
+		ret = memory_of_sessions(words, SESSIONS_MOST, &err);
+		if (stop_asked())
+			return 128 + stop_reason;
 	} else {
 		return run(a, words);
 	}

@@ -6,7 +6,7 @@
 /* The NAMEs of all `const struct workload workload_NAME`, in the order of --list. */
 /* clang-format off */
 #define WORKLOADS(X) \
-	X(invoke) X(shm) X(session) X(ta_size) X(call) \
+	X(invoke) X(shm) X(session) X(ta_size) X(parallel) X(call) \
 	X(oneshot) X(stream) X(digest_parts) \
 	X(cipher) X(cipher_steps) \
 	X(sign) X(verify) X(derive) X(encrypt) X(decrypt) X(encapsulate) X(decapsulate) \

@@ -159,6 +159,7 @@ def test_the_table_has_teebenchs_workloads() -> None:
         ),
         ("shm/temporary/tee/inout/0", (0, None, None), ("inout",)),
         ("ta-size/8192/tee/none", (None, None, 8192), ("none",)),
+        ("parallel/shared/tee/4", (None, None, 4), ()),
         ("log/lines/tee/4", (None, None, 4), ()),
         ("call/increment/tee/none", (None, None, None), ("none",)),
         ("call/hash/tee/64", (64, None, None), ()),

@@ -176,7 +176,14 @@ class Work:
 
 
 KEY_FORM = "WORKLOAD/ALGORITHM/BACKEND/PARAMETERS"
-_NUMBERS = {"BYTES": "size", "CHUNK": "chunk", "LINES": "count", "TIMES": "count", "KIB": "count"}
+_NUMBERS = {
+    "BYTES": "size",
+    "CHUNK": "chunk",
+    "LINES": "count",
+    "TIMES": "count",
+    "KIB": "count",
+    "THREADS": "count",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +209,9 @@ SHM = Workload(
 SESSION = Workload("session", "STEP", "none|digest|pseudo", "sessions", served=True, least_ms=40)
 TA_SIZE = Workload(
     "ta-size", "KIB", NONE, "empty calls to TAs with data", kind="empty call", least_ms=40
+)
+PARALLEL = Workload(
+    "parallel", "SESSIONS", "THREADS", "calls by several threads", served=True, least_ms=2
 )
 CALL = Workload("call", "NAME", "none|BYTES", "commands of your TA", "command", served=True)
 ONESHOT = Workload(
@@ -249,7 +259,7 @@ COPY_LIMIT = Workload("copy-limit", "memcpy", "BYTES", "memcpy", backends=())
 WORKLOADS: Mapping[str, Workload] = {
     row.name: row
     for row in (
-        *(INVOKE, SHM, SESSION, TA_SIZE, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
+        *(INVOKE, SHM, SESSION, TA_SIZE, PARALLEL, CALL, ONESHOT, STREAM, DIGEST_PARTS, CIPHER),
         *(*KEY_USES, KEYGEN, KEY_STEPS, PKCS11),
         *(CIPHER_STEPS, STORAGE, FILE, RNG, SAME_CODE, LOG, TIME, COPY_LIMIT),
     )

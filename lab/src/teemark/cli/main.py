@@ -36,6 +36,8 @@ GROUPS: dict[str, tuple[Row, ...]] = {
         Row("run", "Run a plan on a board and report."),
         Row("plan", "List the plans, or show the cases of one."),
         Row("watch", "Show a program's calls into the TEE."),
+        Row("memory", "Say what TAs take of the TEE's memory."),
+        Row("latency", "Say how late interrupts are beside calls."),
         Row("new-ta", "Make a Trusted Application to be measured."),
     ),
     "Read runs": (

@@ -99,11 +99,7 @@ def run(
     """Runs the program to its end; returns its calls. With `windows`, each call is marked for
     QEMU's plugin; of each kind of call, the first two windows, the dearest one and each `every`-th
     are kept. Raises BoardError if none of its processes can be watched."""
-    kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second kind
-    libraries = [paths.built_programs(kind) / LIBRARY for kind in kinds]
-    library = next((file for file in libraries if file.is_file()), None)
-    if library is None:
-        raise MissingOutput(f"there is no {libraries[0]}", hint="run `make build` first")
+    library = built_for(board, LIBRARY)
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         place = stack.enter_context(board.held_folder("/tmp"))
@@ -172,6 +168,16 @@ def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int]:
     if not lost:
         return None, 0
     return tuple(legs(made)), sum(int(n) for n in _OVERRUN.findall("".join(lost)))
+
+
+def built_for(board: Board, name: str) -> Path:
+    """Returns the file that was built for the board's architecture."""
+    kinds = (board.architecture(), f"{board.architecture()}-glibc")  # a wheel has the second kind
+    files = [paths.built_programs(kind) / name for kind in kinds]
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        raise MissingOutput(f"there is no {files[0]}", hint="run `make build` first")
+    return found
 
 
 def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:

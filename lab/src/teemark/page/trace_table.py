@@ -205,8 +205,12 @@ def _name(case: CaseTrace, node: int) -> str:
 
 
 def _holder(case: CaseTrace, stretch: Stretch) -> str:
-    """Returns the function that all of a stretch is below, or the level's own way in."""
-    return _name(case, stretch.above) or "different threads"
+    """Returns the function that all of a stretch is below; for one that begins in TF-A, that it is
+    the way into OP-TEE or back."""
+    if stretch.above < 0:
+        return "different threads"
+    function = case.stacks[stretch.above][-1]
+    return "the way through TF-A" if function.level == "EL3" else function.name
 
 
 _CALLERS = 4  # Callers that a path shows, the nearest last

@@ -114,6 +114,38 @@ def read_elf(file: Path, name: str | None = None) -> Elf:
         raise DataError(f"{file}: no ELF file: {error or type(error).__name__}") from None
 
 
+def objects(file: Path, *names: str) -> dict[str, Symbol]:
+    """Returns, by name, those of the named variables that the ELF file has."""
+    with file.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        return {
+            symbol.name: Symbol(int(symbol["st_value"]), int(symbol["st_size"]), symbol.name)
+            for symbol in symbols
+            if symbol.name in names and symbol["st_size"]
+        }
+
+
+def section(file: Path, name: str) -> bytes | None:
+    """Returns the contents of an ELF file's section; None if it has no such section."""
+    with file.open("rb") as stream:
+        found = ELFFile(stream).get_section_by_name(name)
+        return found.data() if found is not None else None
+
+
+def entry_point(file: Path) -> int:
+    with file.open("rb") as stream:
+        return int(ELFFile(stream)["e_entry"])
+
+
+def memory_size(file: Path) -> int:
+    """Returns the bytes of memory that a TA's loadable segments span, in whole pages."""
+    with file.open("rb") as stream:
+        segments = [s for s in ELFFile(stream).iter_segments("PT_LOAD") if s["p_memsz"]]
+        end = max(int(s["p_vaddr"]) + int(s["p_memsz"]) for s in segments)
+        return (end + 0xFFF & ~0xFFF) - (min(int(s["p_vaddr"]) for s in segments) & ~0xFFF)
+
+
 def _functions(elf: ELFFile) -> list[Symbol]:
     """Returns the typed functions and, outside of those, the labels of assembly code. A label
     behind a function of unknown size is taken for a part of that function."""

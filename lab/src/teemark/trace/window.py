@@ -39,6 +39,9 @@ class Window:
     instructions: int  # instructions recorded
     whole: int  # instructions executed: more, if the window was cut
     marker: int  # the marker at its beginning
+    touched: NDArray[np.uint64]
+    """Places in memory that were accessed, and the blocks that did it (trace/window.h); empty for
+    the windows of calls."""
 
     def used(self) -> NDArray[np.intp]:
         """Returns the blocks that were executed."""
@@ -67,15 +70,17 @@ class Window:
         return times, instructions
 
 
-def read(file: Path, beginning: bool = False) -> Window:
-    """Reads a window. Raises DataError for a window that was cut, unless `beginning` is true."""
+def read(file: Path, beginning: bool = False, *, touched: bool = False) -> Window:
+    """Reads a window. Raises DataError for a window that was cut, unless `beginning` is true.
+    `touched` says that places in memory stand behind it."""
     data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")
     head = _HEAD.unpack(data[: _HEAD.size].tobytes())
     magic, blocks, words, steps, whole, flags, marker = head
     size = _HEAD.size + blocks * BLOCK.itemsize + words * 4 + steps * STEP.itemsize
-    if magic != MAGIC or size != len(data):
+    more = len(data) - size
+    if magic != MAGIC or more < 0 or more % 8 or (more and not touched):
         raise DataError(f"{file}: not a whole window")
     if flags & CUT and not (beginning and steps):
         raise DataError(
@@ -91,7 +96,8 @@ def read(file: Path, beginning: bool = False) -> Window:
     return Window(
         file,
         blocks=data[second:third].view(BLOCK),
-        words=data[third:].view(np.dtype("<u4")),
+        words=data[third:size].view(np.dtype("<u4")),
+        touched=np.frombuffer(data[size:].tobytes(), "<u8"),
         steps=recorded,
         instructions=in_steps,
         whole=whole,

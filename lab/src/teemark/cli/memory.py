@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark memory`: what Trusted Applications take of the TEE's memory."""
+
+import re
+from pathlib import Path
+
+from teemark.base.console import terminal
+from teemark.base.errors import UsageMistake
+from teemark.boards import config
+from teemark.cli import common
+from teemark.cli.common import argument, option, several, subcommand
+from teemark.exact import memory, record
+from teemark.page.terminal import show
+from teemark.report import memory_page
+
+
+@subcommand("memory")
+def command(
+    *,
+    cases: tuple[str, ...] = argument("[CASE]...", nargs=-1),
+    plan: str | None = option("--plan NAME", "The plan's cases. [default with --ta: its own]"),
+    ta_path: Path | None = common.ta_option,
+    fit: tuple[str, ...] = several(
+        "--fit UUID",
+        "Open sessions with this TA until the TEE refuses. [default: that of --ta]",
+    ),
+    least: bool = option(
+        "--least", "Build the TA of --ta with less and less stack and heap, until a call fails."
+    ),
+    board: str = common.board_option("qemu-v8-icount", "Any; one that counts sees stacks, too."),
+    optee: str | None = common.optee_option,
+    as_json: bool = common.json_option("All figures, as JSON."),
+) -> int:
+    """Say how much memory each CASE takes in the TEE, how much stack and heap of its TA, and how
+    many sessions fit.
+
+    The TEE's own statistics (CFG_WITH_STATS) say what its pools gave away before, in and after
+    each call. On a board that counts instructions, every access to memory is recorded, too, from
+    the first session on: how deep each stack went, and how far the heap was used. The TA needs no
+    rebuild for that.
+
+    Exit status: 0 fine; 1 if a case failed, or if less than a tenth of a TA's stack is left; 2 for
+    a mistake on the command line.
+    """
+    own = record.Own()
+    if plan is not None or ta_path is not None:
+        own = record.Own(*common.load(ta_path, plan))
+    # A key of the plan stands for the plan's case, which says what to call.
+    named = record.plan_of(cases, 1, known=own.plan).cases[1:] if cases else own.plan.cases
+    uuids = fit or ((own.plan.ta,) if own.plan.ta is not None and not least else ())
+    if not named and not uuids:
+        raise UsageMistake(
+            "nothing to look at",
+            hint="name a CASE such as invoke/none/tee/none, a --plan, --ta DIR or --fit UUID",
+        )
+    for text in uuids:
+        if not re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
+            raise UsageMistake(f"--fit {text} is no UUID", hint=f"such as {memory.PKCS11}")
+    file = config.find(board)
+    if optee is not None:
+        file = record.with_optee(file, optee, ())
+    measured = memory.measure(file, named, uuids, own, least=least)
+    if as_json:
+        common.put_json(measured)
+    else:
+        show(terminal(140), memory_page.blocks(measured))
+    return 1 if measured.failed or memory_page.scarce(measured) else 0

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How late a thread of the highest priority wakes up beside calls into the TEE: a small program of
+ours, host/src/latency/teelate.c, sleeps on the CPU on which the calls are made."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from teemark.base.errors import BoardError
+from teemark.base.harmless import harmless_line
+from teemark.boards import answers
+from teemark.boards.board import Board
+from teemark.measure.watching import built_for
+from teemark.plan.file import CaseLine
+
+PROGRAM = "teelate"
+
+_LOOPS = "64"
+"""Calls that teebench makes in a row: so many are made before it ends after a signal."""
+
+_TRACED = """\
+t=/sys/kernel/tracing
+cd "$t" && [ -e events/optee/enable ] || exit 3
+echo 0 >tracing_on; echo >trace; echo 1 >events/optee/enable; echo 1 >tracing_on
+"$@"
+s=$?
+echo
+tail -n 40 trace
+echo 0 >events/optee/enable; echo >trace; echo 1 >tracing_on
+exit $s
+"""
+"""Runs $@ under the kernel's tracepoints of OP-TEE, then prints the end of their trace."""
+
+_INSIDE = re.compile(r"^ *(.+)-(\d+)\s+\[\d+\].*?(\d+\.\d+): optee_invoke_fn_(begin|end)", re.M)
+
+
+class Options(msgspec.Struct, frozen=True):
+    cpu: int = 0  # where the thread wakes up
+    load_cpu: int = 0  # where the load runs
+    samples: int = 3000
+    period_us: int = 1000
+    settle_ms: int = 1000  # until the load is under way
+    stop_ns: int = 0  # 0: nothing stops it
+
+
+class Delays(msgspec.Struct, frozen=True):
+    """The delays of the wake-ups beside one load, in nanoseconds, or in instructions on a board
+    that counts them."""
+
+    load: str
+    late: tuple[int, ...]  # in their order
+    stopped: bool = False
+    events: str = ""  # the end of the kernel's trace, if the limit stopped it
+
+    def quantile(self, share: float) -> int:
+        return int(np.quantile(self.late, share, method="inverted_cdf"))
+
+    @property
+    def most(self) -> int:
+        return max(self.late)
+
+    @property
+    def culprit(self) -> str:
+        """Returns the thread that was in the secure world when the trace was stopped, or that left
+        it last; "" if no trace names one."""
+        last = _INSIDE.findall(self.events)
+        return harmless_line(f"{last[-1][0]} (thread {last[-1][1]})") if last else ""
+
+
+class _Answer(msgspec.Struct):
+    late_ns: tuple[int, ...]
+    stopped: bool
+    ended: int | None = None
+
+
+def calls(case: CaseLine) -> tuple[str, ...]:
+    """Returns the command that repeats a case until it is told to end."""
+    quick = ("--samples", "1000000", "--min-us", "0", "--loops", _LOOPS)
+    return ("teebench", *quick, "--no-watch", "--no-ta-counter", case.line)
+
+
+def measure(board: Board, options: Options, load: str, argv: Sequence[str]) -> Delays:
+    """Measures the delays beside a load; no `argv` is an empty loop. The board must be open. Raises
+    BoardError if the load ends too early."""
+    numbers = [getattr(options, name) for name in Options.__struct_fields__]
+    with board.folder("/tmp") as place:
+        program = f"{place}/{PROGRAM}"
+        board.push(built_for(board, PROGRAM), program, mode=0o755)
+        words = [program, *map(str, numbers), *argv]
+        limit = 600.0 + 20 * options.samples * options.period_us / 1e6
+        if options.stop_ns and argv:
+            done = board.script(_TRACED, *words, check=False, timeout=limit)
+        else:
+            done = board.capture(words, check=False, timeout=limit)
+    if done.status == 3:
+        raise BoardError(
+            f"{board.name}: the kernel's tracepoints of OP-TEE can't be used",
+            hint="--stop-above takes root, tracefs and the optee driver",
+        )
+    data, _, events = done.stdout.partition(b"\n")
+    if done.status:
+        raise BoardError(f"{board.name}: {answers.last_line(done.complaint)}")
+    about = "delays"
+    text = answers.from_json(board.name, about, data)
+    answer = answers.typed(board.name, about, text, _Answer)
+    if answer.ended is not None or not answer.late_ns:
+        raise BoardError(
+            f"{board.name}: {load} ended with status {answer.ended} after "
+            f"{len(answer.late_ns)} wake-ups: {answers.last_line(done.complaint)}",
+            hint="it has to run longer than the measurement: fewer --samples, or a loop around it",
+        )
+    kept = events.decode(errors="replace") if answer.stopped else ""
+    return Delays(load, answer.late_ns, answer.stopped, kept)

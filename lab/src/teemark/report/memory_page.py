@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The memory that calls and sessions take, in words and tables."""
+
+from collections.abc import Iterator
+
+from teemark.exact.memory import Measured
+from teemark.measure.memory import Taken
+from teemark.page.blocks import Block, Cell, Paragraph, Table, left, right
+from teemark.trace.memory import TaMemory
+from teemark.wording import fmt
+
+STACK_LEFT = 0.1
+"""A stack of which a smaller share than this was never used is named as a finding."""
+
+_MOST = 512  # Sessions at which teebench stops opening more
+
+
+def scarce(measured: Measured) -> tuple[TaMemory, ...]:
+    """Returns the TAs that left less than STACK_LEFT of their stack."""
+    tas = measured.inside.tas if measured.inside is not None else ()
+    return tuple(ta for ta in tas if ta.stack_left < STACK_LEFT * ta.stack_size)
+
+
+def blocks(measured: Measured) -> Iterator[Block]:
+    """Yields the answer first, then the tables that support it."""
+    yield Paragraph((" ".join(_answer(measured)),))
+    if measured.inside is not None:
+        if measured.inside.tas:
+            yield _stacks(measured)
+        for stack in measured.inside.core:
+            yield Paragraph(
+                (f"OP-TEE's {stack.name} stack was used to {fmt.count(stack.depth)} bytes.",)
+            )
+    if unknown := _unknown(measured):
+        yield Paragraph((f"What the TEE gave away isn't known: {unknown}.",))
+    else:
+        if measured.cases:
+            yield _cases(measured.cases)
+        if measured.sessions:
+            yield _sessions(measured.sessions)
+    for taken in (*measured.cases, *measured.sessions):
+        if taken.failure:
+            yield Paragraph((f"{taken.about} failed: {taken.failure}.",))
+    if measured.inside is not None and measured.inside.tas and not measured.inside.core:
+        yield Paragraph(
+            ("The stacks of OP-TEE's core have no names in Debian's build: --optee source.",)
+        )
+    if measured.cases and measured.inside is None:
+        yield Paragraph(("Stacks and heaps of TAs are seen on --board qemu-v8-icount only.",))
+
+
+def _unknown(measured: Measured) -> str | None:
+    every = (*measured.cases, *measured.sessions)
+    return every[0].steps[0].unknown if every else None
+
+
+def _answer(measured: Measured) -> Iterator[str]:
+    for least in measured.least:
+        less = f"; with 16 bytes less: {least.less}" if least.less else ""
+        yield f"The least {least.name} with which all calls pass is {fmt.count(least.size)}{less}."
+    if measured.inside is not None and measured.inside.tas:
+        ta = max(measured.inside.tas, key=lambda ta: ta.stack / ta.stack_size)
+        yield (
+            f"TA {ta.name} uses {fmt.count(ta.stack)} of its {fmt.count(ta.stack_size)} bytes of "
+            f"stack, so {fmt.share(ta.stack_left / ta.stack_size)} are left."
+        )
+    for ta in scarce(measured):
+        yield f"That is little: raise TA_STACK_SIZE of {ta.name}, for other input may take more."
+    for taken in measured.sessions:
+        if taken.sessions is not None:
+            yield _fit(taken)
+
+
+def _fit(taken: Taken) -> str:
+    most = f"{fmt.plural(taken.sessions or 0, 'session')} with TA {taken.about}"
+    if (taken.sessions or 0) >= _MOST:
+        return f"At least {most} fit."
+    if not taken.exhausted:
+        full = taken.step("full")
+        return f"{most} fit; then: {full.reason if full is not None else 'unknown'}."
+    pools = fmt.listed([f"{pool.name} ({fmt.count(pool.size)} bytes)" for pool in taken.exhausted])
+    return f"{most} fit: then {pools} has no room left."
+
+
+def _stacks(measured: Measured) -> Table:
+    inside = measured.inside
+    rows = tuple(
+        (
+            ta.name,
+            fmt.count(ta.stack),
+            fmt.count(ta.stack_size),
+            fmt.count(max(ta.stack - measured.framework, 0)),
+            fmt.NONE if ta.heap is None else fmt.count(ta.heap),
+            fmt.NONE if ta.heap_size is None else fmt.count(ta.heap_size),
+            fmt.count(ta.image),
+            fmt.count(ta.executed),
+            fmt.count(ta.touched),
+        )
+        for ta in (inside.tas if inside is not None else ())
+    )
+    columns = (
+        *left("TA"),
+        *right("stack used", "stack", "least TA_STACK_SIZE", "heap reached", "heap", "image"),
+        *right("code pages", "data pages"),
+    )
+    note = (
+        f"bytes, and pages of 4 KiB; OP-TEE adds {fmt.count(measured.framework)} bytes to "
+        "TA_STACK_SIZE; other input may need more than the least"
+    )
+    return Table(columns, rows, "Stacks and heaps of TAs, by every access to memory", note)
+
+
+def _change(value: int | None) -> str:
+    return fmt.NONE if value is None else fmt.change(value)
+
+
+def _cases(cases: tuple[Taken, ...]) -> Table:
+    rows = tuple(
+        (
+            taken.about,
+            pool,
+            _change(taken.more("ready", pool)),
+            _change(taken.more("again", pool, since="call")),
+            _change(taken.most(pool)),
+            _change(taken.more("after", pool)),
+        )
+        for taken in cases
+        for pool in taken.pools
+    )
+    columns = (*left("case", "pool"), *right("ready", "kept by a call", "at most", "when closed"))
+    return Table(columns, rows, "What the TEE gave away, bytes", "by OP-TEE's own statistics")
+
+
+def _sessions(sessions: tuple[Taken, ...]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for taken in sessions:
+        for pool in taken.pools:
+            rows.append(
+                (
+                    taken.about,
+                    fmt.NONE if taken.sessions is None else fmt.count(taken.sessions),
+                    pool,
+                    _change(taken.more("first", pool)),
+                    _change(taken.more("second", pool, since="first")),
+                    _change(taken.most(pool)),
+                    _change(taken.more("after", pool)),
+                    "refused" if any(p.name == pool for p in taken.exhausted) else "",
+                )
+            )
+    columns = (
+        *left("TA"),
+        *right("sessions"),
+        *left("pool"),
+        *right("first", "second", "at most", "when closed"),
+        *left("then"),
+    )
+    return Table(columns, tuple(rows), "Sessions until the TEE refuses, bytes")

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How deep the stacks go and which pages are touched, by the accesses to memory that QEMU's plugin
+recorded (its option memory=on) from the first session on.
+
+The stack of a TA ends at an address that, modulo a page, is the stack's size, because ldelf maps
+its pages from a page's beginning on. Accesses relative to the stack pointer show which pages."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teemark.base.errors import DataError
+from teemark.trace import window as windows
+from teemark.trace.places import Domain, Places, SymbolSources, locate
+from teemark.trace.symbols import Elf, entry_point, memory_size, objects, section
+from teemark.trace.window import Window
+
+GRANULE = 16
+"""Bytes of a place: accesses are known to 16 bytes, and OP-TEE's stacks grow by as many."""
+_PAGE = 4096
+_BY_STACK, _BLOCK, _ADDRESS = np.uint64(36), np.uint64(37), np.uint64((1 << 36) - 1)
+
+_FREE = 2 * GRANULE
+"""Bytes of the header of a heap's first free piece, which bget writes in an unused heap, too."""
+
+_PAINTERS = ("stack_paint", "stack_high_water")
+"""Functions of our digest TA that fill its stack with a pattern and look how much of it is left."""
+
+CORE_STACKS = {"stack_thread": "thread", "stack_abt": "abort", "stack_tmp": "temporary"}
+"""Stacks of OP-TEE's core: the variables that hold them, and what they are for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaMemory:
+    """What one TA took at most, in bytes, in one of its instances, from its first session on."""
+
+    name: str
+    stack: int  # the deepest place of its stack that was touched, from the stack's end
+    stack_size: int  # TA_STACK_SIZE and what OP-TEE's framework adds to it
+    heap: int | None  # the part of the heap that allocations reached; None: no such variable
+    heap_size: int | None  # TA_DATA_SIZE
+    image: int  # code and data in memory
+    executed: int  # pages of code
+    touched: int  # pages of data, heap and stack
+
+    @property
+    def stack_left(self) -> int:
+        return self.stack_size - self.stack
+
+
+@dataclass(frozen=True, slots=True)
+class CoreStack:
+    """One of the stacks of OP-TEE's core, for all of its threads."""
+
+    name: str
+    depth: int  # from the highest to the lowest place that was touched, in bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    tas: tuple[TaMemory, ...]
+    core: tuple[CoreStack, ...]  # empty: the core has no symbols
+
+
+def read(file: Path, sources: SymbolSources) -> Inside:
+    """Reads the plugin's file `memory`."""
+    window = windows.read(file, touched=True)
+    places = locate(window, sources)
+    most: dict[str, TaMemory] = {}
+    for ta in (ta for elf in sources.tas for ta in _instances(window, places, elf)):
+        before = most.get(ta.name, ta)  # each session may have had an instance of its own
+        most[ta.name] = replace(
+            ta,
+            stack=max(ta.stack, before.stack),
+            heap=None if ta.heap is None else max(ta.heap, before.heap or 0),
+            executed=max(ta.executed, before.executed),
+            touched=max(ta.touched, before.touched),
+        )
+    return Inside(tuple(most.values()), tuple(_core(window, places, sources.core)))
+
+
+def _accesses(window: Window, blocks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
+    """Returns the addresses that the marked blocks accessed, to a granule, and those of them that
+    were relative to the stack pointer; both sorted."""
+    touched = window.touched
+    mine = touched[blocks[(touched >> _BLOCK).astype(np.int64)]]
+    by_stack = (mine >> _BY_STACK & np.uint64(1)).astype(bool)
+    at = ((mine & _ADDRESS) * np.uint64(GRANULE)).astype(np.int64)
+    return np.unique(at), np.unique(at[by_stack])
+
+
+def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
+    """Yields the memory of each instance of a TA that was loaded at another address."""
+    head = section(elf.file, ".ta_head")
+    used = window.used()
+    mine = [
+        block
+        for block in used.tolist()
+        if places.blocks["domain"][block] == Domain.TA
+        and (function := places.functions[places.blocks["function"][block]]).module == elf.name
+        and function.name not in _PAINTERS
+    ]
+    if not mine or head is None:
+        return
+    (stack_size,) = struct.unpack_from("<I", head, 16)  # behind the UUID
+    offsets = places.blocks["address"][mine] & np.uint64((1 << 48) - 1)
+    bases = window.blocks["vaddr"][mine] - offsets
+    # Code of OP-TEE's libraries is in many TAs; only the TA that runs has its entry point among it.
+    for base in np.unique(bases[offsets == entry_point(elf.file)]).tolist():
+        blocks = np.zeros(len(window.blocks), bool)
+        blocks[np.array(mine)[bases == base]] = True
+        at, on_stack = _accesses(window, blocks)
+        if not len(on_stack):
+            continue
+        depth, pages = _stack(at, on_stack, stack_size)
+        size = memory_size(elf.file)
+        data = at[(at >= base) & (at < base + size)]
+        heap = objects(elf.file, "ta_heap").get("ta_heap")
+        yield TaMemory(
+            name=elf.name.removeprefix("TA "),
+            stack=depth,
+            stack_size=stack_size,
+            heap=_reached(at, base + heap.address, heap.size) if heap else None,
+            heap_size=heap.size if heap else None,
+            image=size,
+            executed=len(np.unique(window.blocks["vaddr"][blocks] // _PAGE)),
+            touched=len(np.unique(data // _PAGE)) + pages,
+        )
+
+
+def _stack(at: NDArray[np.int64], on_stack: NDArray[np.int64], stack_size: int) -> tuple[int, int]:
+    """Returns how deep a stack was touched, and how many of its pages."""
+    depth, pages = 0, 0
+    while len(on_stack):  # Two instances may have been at one address one after the other
+        highest = int(on_stack[-1]) + GRANULE
+        end = highest + (stack_size - highest) % _PAGE
+        inside = at[(at >= end - stack_size) & (at < end)]
+        depth = max(depth, end - int(inside[0]))
+        pages += len(np.unique(inside // _PAGE))
+        on_stack = on_stack[on_stack < end - stack_size]
+    return depth, pages
+
+
+def _reached(at: NDArray[np.int64], begin: int, size: int) -> int:
+    """Returns how much of a heap its allocations reached: bget gives away the highest bytes of the
+    free piece, so allocations grow down from the heap's end."""
+    inside = at[(at >= begin + _FREE) & (at < begin + size)]
+    return begin + size - int(inside[0]) if len(inside) else 0
+
+
+def _core(window: Window, places: Places, core: Elf | None) -> Iterator[CoreStack]:
+    if core is None:
+        return
+    used = window.used()
+    mine = used[places.blocks["domain"][used] == Domain.CORE]
+    blocks = np.zeros(len(window.blocks), bool)
+    blocks[mine] = True
+    at, _ = _accesses(window, blocks)
+    # Where the core is mapped: most of its code stands at one distance from its link addresses.
+    moved = window.blocks["vaddr"][mine].astype(np.int64) - places.blocks["address"][mine].astype(
+        np.int64
+    )
+    distances, times = np.unique(moved, return_counts=True)
+    if not len(distances):
+        raise DataError("OP-TEE's core didn't run between the first session and the last")
+    distance = int(distances[np.argmax(times)])
+    for name, symbol in objects(core.file, *CORE_STACKS).items():
+        begin = symbol.address + distance
+        inside = at[(at >= begin) & (at < begin + symbol.size)]
+        if len(inside):
+            yield CoreStack(CORE_STACKS[name], int(inside[-1]) + GRANULE - int(inside[0]))

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Late wake-ups: the program that measures them, on this machine, and what is said of them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fake_board import FakeBoard
+from teemark.base import paths
+from teemark.base.errors import BoardError, UsageMistake
+from teemark.cli import main as cli
+from teemark.measure import latency
+from teemark.measure.latency import Delays, Options
+from teemark.page.blocks import Paragraph, Table, plain
+from teemark.report import latency_page
+
+PROGRAM = paths.built_programs("native") / latency.PROGRAM
+QUICK = Options(samples=20, settle_ms=20)
+
+needs_program = pytest.mark.skipif(not PROGRAM.is_file(), reason="make host builds it")
+
+
+def privileged() -> bool:
+    done = subprocess.run(["chrt", "-f", "50", "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+needs_priority = pytest.mark.skipif(not privileged(), reason="no real-time priority here")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> FakeBoard:
+    return FakeBoard(tmp_path)
+
+
+@needs_program
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [((), "usage"), (("0", "0", "9", "x", "1", "0"), "PERIOD_US"), (("0", "0", "-1"), "usage")],
+)
+def test_wrong_arguments_are_named(words: tuple[str, ...], what: str) -> None:
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert what in done.stderr
+
+
+@needs_program
+def test_a_cpu_that_is_not_there_is_an_error() -> None:
+    argv = [PROGRAM, "1023", "1023", "5", "1000", "1", "0"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "CPU 1023" in done.stderr
+
+
+@needs_program
+@needs_priority
+def test_every_wake_up_is_late_by_something_and_the_load_ends_with_the_program(
+    here: FakeBoard, tmp_path: Path
+) -> None:
+    mine = tmp_path / "pid"
+    load = ("sh", "-c", f"echo $$ >{mine}; exec sleep 1000")
+    delays = latency.measure(here, QUICK, "sleep", load)
+    assert len(delays.late) == QUICK.samples
+    assert min(delays.late) > 0
+    assert not delays.stopped
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mine.read_text()), 0)
+
+
+@needs_program
+@needs_priority
+def test_without_a_program_an_empty_loop_runs_beside(here: FakeBoard) -> None:
+    assert len(latency.measure(here, QUICK, latency_page.EMPTY_LOOP, ()).late) == QUICK.samples
+
+
+@needs_program
+@needs_priority
+def test_a_load_that_ends_too_early_is_no_measurement(here: FakeBoard) -> None:
+    with pytest.raises(BoardError, match="status 7 after") as caught:
+        latency.measure(here, QUICK, "quick", ("sh", "-c", "exit 7"))
+    assert "longer" in (caught.value.hint or "")
+
+
+@needs_program
+@needs_priority
+def test_the_first_wake_up_beyond_the_limit_stops_it(tmp_path: Path) -> None:
+    argv = [PROGRAM, "0", "0", "500", "1000", "1", "1", "sleep", "1000"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    answer = json.loads(done.stdout)
+    assert (answer["stopped"], len(answer["late_ns"])) == (True, 1)
+
+
+BASE = Delays(latency_page.EMPTY_LOOP, (4000, 5000, 7000))
+
+
+def said(*loads: Delays) -> str:
+    blocks = list(latency_page.blocks((BASE, *loads), exact=True))
+    return " ".join(plain(block.text) for block in blocks if isinstance(block, Paragraph))
+
+
+def test_what_the_calls_add_is_the_most_beyond_the_baselines_most() -> None:
+    assert "up to 57\N{NARROW NO-BREAK SPACE}000 instructions late" in said(
+        Delays("calls", (5000, 57_000))
+    )
+    assert "the calls add 50\N{NARROW NO-BREAK SPACE}000" in said(Delays("calls", (57_000,)))
+    assert "no later" in said(Delays("calls", (6000, 6500)))
+
+
+def test_quantiles_are_values_that_occurred() -> None:
+    blocks = list(latency_page.blocks((BASE, Delays("calls", (1, 2, 3, 400))), exact=True))
+    (table,) = (block for block in blocks if isinstance(block, Table))
+    assert table.rows[1] == ("calls", "4", "2", "400", "400", "400")
+
+
+def test_the_trace_names_the_call_that_was_under_way() -> None:
+    events = (
+        "  other-7  [000] d..1.  10.000001: optee_invoke_fn_begin: param=1\n"
+        "  other-7  [000] d..1.  10.000009: optee_invoke_fn_end: param=1\n"
+        "  my prog-42  [000] d..1.  10.000100: optee_invoke_fn_begin: param=1\n"
+    )
+    stopped = Delays("calls", (5000, 900_000), stopped=True, events=events)
+    assert stopped.culprit == "my prog (thread 42)"
+    assert "wake-up beyond the limit, number 2: my prog (thread 42) called" in said(stopped)
+
+
+@pytest.mark.parametrize("words", [(), ("--while", "invoke/none/tee/none", "--", "true")])
+def test_calls_or_a_program_but_one_of_them(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["latency", *words]) == UsageMistake("").exit_status
+    assert "name the calls, or one program" in capsys.readouterr().err

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`teemark memory` on the real OP-TEE: a TA that takes known amounts of stack and heap, teemark's
+own TAs and PKCS #11; how many sessions fit, and that all memory comes back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from teemark.base.work import Work
+from teemark.boards import VirtualBoard, config, own_ta
+from teemark.boards.install import guest
+from teemark.boards.own_ta import Built
+from teemark.cli import main as cli
+from teemark.exact import memory
+from teemark.exact.record import recording
+from teemark.measure import memory as outside
+from teemark.measure.memory import Taken
+from teemark.plan.file import CaseLine, load_plan
+from teemark.trace.memory import GRANULE, Inside, TaMemory
+
+pytestmark = [pytest.mark.board, pytest.mark.long(120), pytest.mark.timeout(1800)]
+
+SIZED = Path(__file__).resolve().parent / "sized_ta"
+STACKS, HEAPS = (1000, 2000), (10_000, 12_000)  # bytes that sized_ta.c takes
+DIGEST = "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
+ASKED = load_plan(str(SIZED / "bench.toml"))
+
+
+@pytest.fixture(scope="module")
+def watched() -> Iterator[tuple[VirtualBoard, Path, Built]]:
+    """The exact board whose accesses to memory are recorded, with the TA of known sizes."""
+    with recording(config.find("qemu-v8-icount"), "memory=on") as (board, folder):
+        built = own_ta.build_for(own_ta.find(SIZED), ASKED.ta, board)
+        assert built is not None
+        with own_ta.ready_board(board), guest(board, built.file, tell=lambda _: None):
+            yield board, folder, built
+
+
+def run(watched: tuple[VirtualBoard, Path, Built], *cases: CaseLine) -> tuple[list[Taken], Inside]:
+    board, folder, built = watched
+    taken = outside.of_cases(board, cases)
+    assert [found.failure for found in taken] == [None] * len(cases)
+    return taken, memory._inside(board, folder, built)
+
+
+def of(inside: Inside, name: str) -> TaMemory:
+    (ta,) = (ta for ta in inside.tas if ta.name == name)
+    return ta
+
+
+def test_known_sizes_of_stack_and_heap_are_seen_to_16_bytes(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    seen = {case.work.algorithm: of(run(watched, case)[1], "sized_ta") for case in ASKED.cases}
+    assert {(ta.stack_size, ta.heap_size) for ta in seen.values()} == {(6144, 32768)}
+    stacks = [seen[name].stack for name in ("stack", "more-stack")]
+    assert abs(stacks[1] - stacks[0] - (STACKS[1] - STACKS[0])) <= GRANULE
+    assert stacks[0] >= STACKS[0]
+    heaps = [seen[name].heap or 0 for name in ("heap", "more-heap")]
+    assert abs(heaps[1] - heaps[0] - (HEAPS[1] - HEAPS[0])) <= GRANULE
+    # Beyond the bytes themselves: what the session and the framework had allocated meanwhile.
+    assert HEAPS[0] <= heaps[0] <= HEAPS[0] + (seen["nothing"].heap or 0)
+    assert seen["heap"].touched >= seen["nothing"].touched + HEAPS[0] // 4096
+
+
+def test_the_least_stack_passes_and_16_bytes_less_panics(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    board, _, _ = watched
+    (case,) = (case for case in ASKED.cases if case.work.algorithm == "stack")
+    seen = of(run(watched, case)[1], "sized_ta")
+    assert ASKED.ta is not None
+    trial = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta)
+    guess = seen.stack - memory.framework(board.kit)
+    assert trial.failure("TA_STACK_SIZE", guess) == ""
+    assert "TARGET_DEAD" in trial.failure("TA_STACK_SIZE", guess - GRANULE)
+
+
+def test_the_least_heap_passes_and_16_bytes_less_has_no_memory(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    board, _, _ = watched
+    (case,) = (case for case in ASKED.cases if case.work.algorithm == "heap")
+    seen = of(run(watched, case)[1], "sized_ta")
+    assert seen.heap is not None
+    assert ASKED.ta is not None
+    found = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta).search(
+        "TA_DATA_SIZE", seen.heap, 1024
+    )
+    assert abs(found.size - seen.heap) <= 4 * GRANULE
+    assert "OUT_OF_MEMORY" in found.less
+
+
+def test_the_digest_tas_painted_stack_says_the_same(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    """Two instruments: each access by QEMU's plugin, and the pattern that the TA paints itself.
+    teehash hashes in other calls than the case, whose frames differ by two places of 16 bytes."""
+    board, _, _ = watched
+    board.script("head -c 4096 /dev/urandom >/tmp/hashed")
+    text = board.capture(["teehash", "--report=json", "/tmp/hashed"]).text
+    painted = json.loads(text)["tee"]["ta_stack_high_water"]["value"]
+    digest = of(run(watched, CaseLine(Work.of("oneshot/sha256/tee/4096")))[1], "digest")
+    assert abs(digest.stack - painted) <= 2 * GRANULE
+
+
+def test_a_ta_without_its_elf_file_is_seen_by_its_signed_one(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    _, inside = run(watched, CaseLine(Work.of("pkcs11/session-info/pkcs11/none")))
+    pkcs11 = of(inside, "pkcs11")
+    assert 0 < pkcs11.stack < pkcs11.stack_size
+    assert pkcs11.heap is None  # no symbols
+
+
+def test_sessions_fill_one_pool_and_all_of_it_comes_back(
+    watched: tuple[VirtualBoard, Path, Built],
+) -> None:
+    board, _, _ = watched
+    (taken,) = outside.of_sessions(board, [DIGEST])
+    assert taken.pools == ("Heap", "Physical TA memory")
+    # FACTS of Debian's 4.5: the core's heap is what fifty instances exhaust.
+    assert [pool.name for pool in taken.exhausted] == ["Heap"]
+    assert 45 <= (taken.sessions or 0) <= 55
+    assert taken.more("first", "Heap") == 3696
+    assert taken.more("second", "Heap", since="first") == 3296
+    assert taken.more("first", "Physical TA memory") == 192_512
+    assert taken.more("second", "Physical TA memory", since="first") == 90_112
+    assert [taken.more("after", pool) for pool in taken.pools] == [0, 0]
+
+
+def test_the_command_says_how_much_of_a_ta_is_used(
+    lent: VirtualBoard, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On a board with clocks the TEE's statistics are all that there is, and it says so."""
+    assert cli.run(["memory", "--board", "qemu-v8", "invoke/none/tee/none"]) == 0
+    out = capfd.readouterr().out
+    assert "Physical TA memory" in out
+    assert "--board qemu-v8-icount only" in out
+    assert cli.run(["memory", "--board", "qemu-v8", "--fit", "not-a-uuid"]) == 2
+    assert "no UUID" in capfd.readouterr().err
+    assert cli.run(["memory", "--board", "qemu-v8"]) == 2
+    assert cli.run(["memory", "--least", "--board", "qemu-v8", "invoke/none/tee/none"]) == 2
