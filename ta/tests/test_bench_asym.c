@@ -14,6 +14,7 @@
 
 #include "../../host/src/teebench/vectors.h"
 #include "bench_client.h"
+#include "session.h"
 #include "shim.h"
 
 enum { RSA = 1, RSA_OAEP = 7, P256 = 10, ECDH = 13, ED25519 = 17 };
@@ -170,6 +171,8 @@ static void test_published_answers(void **state)
 
 static void test_encrypt(void **state)
 {
+	static const uint8_t zeros[ASYM_IN_MAX_BYTES + ASYM_VALUE_MAX_BYTES];
+	const struct session *session = *state;
 	uint8_t sealed[600];
 	struct published p;
 	size_t n = 600;
@@ -186,6 +189,7 @@ static void test_encrypt(void **state)
 	assert_int_equal(operate(*state, sealed, 256, &n), TEE_SUCCESS);
 	assert_int_equal(n, p.in_len);
 	assert_memory_equal(OUT, p.in, n);
+	assert_memory_equal(session->buffer, zeros, sizeof(zeros)); /* nothing of it stays */
 	sealed[3] ^= 1;
 	n = 600;
 	assert_int_not_equal(operate(*state, sealed, 256, &n), TEE_SUCCESS);

@@ -101,6 +101,35 @@ static void test_published_ciphers(void **state)
 	assert_int_equal(count, 13 + 10);
 }
 
+void __real_TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len);
+void __wrap_TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len);
+
+static unsigned begun;
+
+void __wrap_TEE_CipherInit(TEE_OperationHandle operation, const void *iv, size_t len)
+{
+	begun++;
+	__real_TEE_CipherInit(operation, iv, len);
+}
+
+/* A call does as many messages as a rate is divided by. */
+static void test_each_repetition_is_done(void **state)
+{
+	uint8_t key[16] = { 7 }, iv[16] = { 9 };
+
+	assert_int_equal(call_prepare(*state, algorithm_by_name("aes-128-cbc")->id, 0),
+			 TEE_SUCCESS);
+	assert_int_equal(call_set_key(*state, key, 16), TEE_SUCCESS);
+	for (uint32_t repeat = 1; repeat < 9; repeat *= 2) {
+		size_t n = 64;
+
+		begun = 0;
+		assert_int_equal(call_message(*state, iv, 16, IN, 64, OUT, &n, repeat),
+				 TEE_SUCCESS);
+		assert_int_equal(begun, repeat);
+	}
+}
+
 /* A repeated message is one message for a cipher in one piece. */
 static void test_repeat_begins_anew(void **state)
 {
@@ -271,9 +300,13 @@ static void test_null_memory(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_published_ciphers),      TEST(test_repeat_begins_anew),
-		TEST(test_cipher_out_of_sequence), TEST(test_lengths_of_messages),
-		TEST(test_two_keys_that_are_one),  TEST(test_null_memory),
+		TEST(test_each_repetition_is_done),
+		TEST(test_published_ciphers),
+		TEST(test_repeat_begins_anew),
+		TEST(test_cipher_out_of_sequence),
+		TEST(test_lengths_of_messages),
+		TEST(test_two_keys_that_are_one),
+		TEST(test_null_memory),
 	};
 
 	if (argc != 2) {

@@ -18,6 +18,20 @@
 
 static const char *vectors;
 
+TEE_Result __real_TEE_MACComputeFinal(TEE_OperationHandle operation, const void *message,
+				      size_t len, void *mac, size_t *mac_len);
+TEE_Result __wrap_TEE_MACComputeFinal(TEE_OperationHandle operation, const void *message,
+				      size_t len, void *mac, size_t *mac_len);
+
+static unsigned done;
+
+TEE_Result __wrap_TEE_MACComputeFinal(TEE_OperationHandle operation, const void *message,
+				      size_t len, void *mac, size_t *mac_len)
+{
+	done++;
+	return __real_TEE_MACComputeFinal(operation, message, len, mac, mac_len);
+}
+
 static void test_published_macs(void **state)
 {
 	FILE *file = open_vectors(vectors);
@@ -48,7 +62,9 @@ static void test_published_macs(void **state)
 		for (uint32_t repeat = 1; repeat < 4; repeat++) {
 			n = 64;
 			memset(OUT, 0, 64);
+			done = 0;
 			assert_int_equal(call_mac(s, IN, v.plain.len, &n, repeat), TEE_SUCCESS);
+			assert_int_equal(done, repeat);
 			assert_int_equal(n, v.alg->out_bytes);
 			assert_memory_equal(OUT, v.cipher.data, n);
 		}

@@ -86,6 +86,29 @@ static void test_kernels(void **state)
 	}
 }
 
+uint64_t __real_kernel_intloop(size_t rounds);
+uint64_t __wrap_kernel_intloop(size_t rounds);
+
+static unsigned loops;
+
+uint64_t __wrap_kernel_intloop(size_t rounds)
+{
+	loops++;
+	return __real_kernel_intloop(rounds);
+}
+
+static void test_each_repetition_is_done(void **state)
+{
+	for (uint32_t repeat = 1; repeat < 9; repeat *= 2) {
+		TEE_Param p[TEE_NUM_PARAMS] = { VALUE(TA_BENCH_KERNEL_INTLOOP, repeat),
+						MEMREF(IN, 64) };
+
+		loops = 0;
+		assert_int_equal(invoke(*state, TA_BENCH_CMD_KERNEL, 0x0251, p), TEE_SUCCESS);
+		assert_int_equal(loops, repeat);
+	}
+}
+
 static void test_ask(void **state)
 {
 	const size_t *counted[] = { &shim_lines, &shim_ree_times, &shim_system_times };
@@ -147,10 +170,8 @@ static void test_digest_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_random),
-		TEST(test_kernels),
-		TEST(test_ask),
-		TEST(test_digest_parts),
+		TEST(test_random), TEST(test_kernels),      TEST(test_each_repetition_is_done),
+		TEST(test_ask),    TEST(test_digest_parts),
 	};
 
 	return cmocka_run_group_tests_name("bench TA: random numbers, kernels, questions", tests,

@@ -61,6 +61,39 @@ def test_a_jump_to_another_function_is_below_the_jumping_one(tmp_path: Path) -> 
     assert folded(m, tmp_path) == {"main": 8, "main;wrapper": 4, "main;wrapper;real": 4}
 
 
+def test_calls_and_tail_calls_are_counted(tmp_path: Path) -> None:
+    m = Machine()
+    for _ in range(3):
+        m.run("main", 0x1000, BL)
+        m.run("wrapper", 0x2000, B, flags=Flag.ENTRY)
+        m.run("real", 0x3000, RET, flags=Flag.ENTRY)
+        m.run("main", 0x1010, NOP)
+    _, built = with_lost(m, tmp_path)
+    calls = {m.functions[node.function].name: node.calls for node in built.nodes}
+    assert (calls["wrapper"], calls["real"]) == (3, 3)
+
+
+def test_a_window_begins_in_the_midst_of_a_block(tmp_path: Path) -> None:
+    """The call at the block's end returns behind it all the same."""
+    m = Machine()
+    m.run("main", 0x1000, BL, size=6, begun=2)
+    m.run("leaf", 0x2000, RET, flags=Flag.ENTRY)
+    m.run("main", 0x1018, NOP)
+    assert folded(m, tmp_path) == {"main": 6, "main;leaf": 4}
+
+
+def test_the_way_in_and_the_way_out_are_told_apart(tmp_path: Path) -> None:
+    m = Machine()
+    m.run("main", 0x1000, SVC)
+    m.run("call", 0x80000, SMC, domain=KERNEL, flags=Flag.VECTOR)
+    m.run("monitor", 0xE000, ERET, domain=TFA, flags=Flag.ENTRY)
+    m.run("call", 0x80010, ERET, domain=KERNEL)
+    m.run("main", 0x1010, NOP)
+    _, built = with_lost(m, tmp_path)
+    ways = [(link.origin, link.target) for link in built.passes]
+    assert ways == [("EL0", "EL1"), ("EL1", "EL3"), ("EL3", "EL1"), ("EL1", "EL0")]
+
+
 def test_parts_of_a_function_that_jump_to_each_other_grow_no_deeper(tmp_path: Path) -> None:
     m = Machine()
     m.run("main", 0x1000, BL)
