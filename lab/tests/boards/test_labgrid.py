@@ -319,13 +319,17 @@ def test_a_signal_releases_the_place(farm: Farm, number: signal.Signals) -> None
     until("the place to be free", lambda: farm.owner is None)
 
 
-def test_a_signal_while_it_is_acquired_releases_it_afterwards(farm: Farm) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_signal_while_it_is_acquired_releases_it_afterwards(
+    farm: Farm, number: signal.Signals
+) -> None:
+    """Also where nobody waits for the holder any more: what it says must not end it."""
     farm.put("slow")
     argv = [*PATIENT_TEEMARK, "exec", "labgrid:desk", "--", "true"]
     process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
     until("acquiring", (farm.folder / "acquiring").exists)
-    process.send_signal(signal.SIGINT)
-    assert status_of(process) == 128 + signal.SIGINT
+    process.send_signal(number)
+    assert status_of(process) == (-number if number == signal.SIGKILL else 128 + number)
     until("release", lambda: "release" in farm.calls)
     until("the place to be free", lambda: farm.owner is None)
 

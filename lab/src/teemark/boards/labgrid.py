@@ -41,7 +41,13 @@ CALL_S = "60"
 BOOT_S = 300.0
 """Seconds allowed from a power cycle to the first connection."""
 
-_HOLD = '"$@" acquire 2>&1 || exit; echo held; cat >/dev/null; exec "$@" release 2>&1'
+_HOLD = """\
+trap '' PIPE
+said=$("$@" acquire 2>&1) || { status=$?; echo "$said"; exit $status; }
+echo held
+cat >/dev/null
+exec "$@" release 2>&1
+"""
 
 
 ANSWER_MAX = 4 << 20
