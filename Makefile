@@ -35,7 +35,7 @@ run: build ## build all, boot the exact virtual board, run the plan, write the r
 
 # The Python environment comes over the network, the virtual board is compiled: side by side.
 .PHONY: build
-build: deps ## everything that make run needs
+build: deps ## all that make run needs; fetches by apt, from PyPI and from Debian (1 GB)
 	@$(MAKE) --no-print-directory $(PARALLEL) venv vboard
 	@$(MAKE) --no-print-directory board
 
@@ -134,7 +134,7 @@ host-armhf: vboard
 ARCH ?= native
 
 .PHONY: install
-install: ## programs and TAs below DESTDIR (PREFIX=/usr/local, TADIR=/lib/optee_armtz)
+install: ## programs and TAs below DESTDIR (SET=teehash: only these; PREFIX, TADIR)
 	@$(MAKE) --no-print-directory -C host install ARCH=$(ARCH)
 	@$(MAKE) --no-print-directory -C ta install
 
@@ -149,7 +149,7 @@ $(KINDS): vboard
 		LIBC=$(lastword $(subst -, ,$@))
 
 .PHONY: dist
-dist: build ## a release in build/dist: the wheel that works alone, programs and TAs, the source
+dist: build ## a release in build/dist: wheel, programs, TAs, source; fetches the boards' C libraries
 	@$(MAKE) --no-print-directory host-boards
 	@mk/dist build '$(CURDIR)/$(VENV)/bin/python'
 
@@ -171,7 +171,7 @@ man: venv ## man pages of all programs, in build/man (man -l build/man/teemark-r
 # virtual board's packages, the unit test that compares ours with it would be skipped. Tests of boards
 # often wait; the others take what time they leave, and no more than that.
 .PHONY: test unit-beside
-test: deps ## each thing is tested once, on the real OP-TEE too
+test: deps ## each thing once, on the real OP-TEE too; fetches a browser, axe-core and Wycheproof
 	@$(MAKE) --no-print-directory -j5 test-deps venv-dev vboard unit-programs mosquitto
 	@$(MAKE) --no-print-directory $(PARALLEL) board-programs
 	@$(MAKE) --no-print-directory $(PARALLEL) --output-sync=target board-beside unit-beside
@@ -305,8 +305,11 @@ bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a 
 mutants: deps venv-dev ## errors that people make, one at a time, in C and in the lab: do tests notice? (20 minutes; a table by area)
 	@$(VENV)/bin/python lab/tests/tools/mutants.py
 
+# It installs nothing unasked.
 .PHONY: lint
-lint: deps venv-dev ## ruff, mypy, clang-format, and no warning of gcc (changes nothing)
+lint: ## ruff, mypy, clang-format, and no warning of gcc (changes and fetches nothing)
+	@mk/install-packages --check mk/system-packages.txt
+	@test -e $(VENV)/.ready-dev || { echo 'error: ruff and mypy are missing: make venv-dev' >&2; exit 1; }
 	@$(VENV)/bin/ruff check lab
 	@$(VENV)/bin/ruff format --check lab
 	@cd lab && ../$(VENV)/bin/mypy

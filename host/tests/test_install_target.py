@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 HOST = Path(__file__).resolve().parents[1]
 
 
@@ -54,6 +56,18 @@ def test_install_with_the_environment_of_a_package(tmp_path: Path) -> None:
         assert page.splitlines()[1].startswith(f".TH {name.upper()} ")
         assert f"{name} \\- " in page
         assert f"\\fB\\-\\-{word}" in page
+
+
+@pytest.mark.parametrize("program_name", ["teehash", "teebench"])
+def test_install_of_one_program(program_name: str, tmp_path: Path) -> None:
+    """SET names whose program is built and installed; nothing of the other is there."""
+    words = ("-j2", "install", f"DESTDIR={tmp_path}/root", f"SET={program_name}", "CFLAGS=-O0")
+    done = make(tmp_path / "build", *words, env={})
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    assert {name.removesuffix(".1") for name in names} == {program_name}
+    other = {"teehash": "teebench", "teebench": "teehash"}[program_name]
+    assert not list((tmp_path / "build").rglob(other))
 
 
 def test_no_man_page_of_a_program_for_another_machine(tmp_path: Path) -> None:

@@ -113,16 +113,40 @@ def test_what_is_built_is_not_built_again(checkout: Path, tmp_path: Path) -> Non
     assert times[0] == times[1]
 
 
-def test_what_a_distributions_package_installs(checkout: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "tas"),
+    [
+        (["SET=teehash"], ["digest", "probe"]),
+        ([], ["bench", "digest", "probe", "size"]),
+        (["SET=broker"], ["broker"]),
+        (["SET=all"], ["bench", "broker", "digest", "probe", "size"]),
+    ],
+)
+def test_what_a_distributions_package_installs(
+    words: list[str], tas: list[str], checkout: Path, tmp_path: Path
+) -> None:
+    """Only the TAs of the set are built and installed; without one, those of teebench."""
     kit = make_kit(tmp_path / "sdk", "sdk")
-    root = tmp_path / "root"
-    argv = ["make", "-s", "-C", str(checkout / "ta"), "install", f"DESTDIR={root}"]
+    root, out = tmp_path / "root", tmp_path / "out"
+    argv = ["make", "-s", "-C", str(checkout / "ta"), "install", f"DESTDIR={root}", f"OUT={out}"]
     environment = {**os.environ, "TA_DEV_KIT_DIR": str(kit), "TADIR": "/usr/lib/optee_armtz"}
-    subprocess.run(argv, check=True, capture_output=True, env=environment)
+    subprocess.run([*argv, *words], check=True, capture_output=True, env=environment)
     installed = root / "usr/lib/optee_armtz"
-    assert held(installed) == {"kit sdk\nkey of sdk\naarch64-linux-gnu-\n"}
+    assert {path.read_text() for path in installed.iterdir()} == {
+        "kit sdk\nkey of sdk\naarch64-linux-gnu-\n"
+    }
     assert {path.stat().st_mode & 0o777 for path in installed.iterdir()} == {0o444}
     assert not (checkout / "build" / "ta").exists()
+    assert sorted(path.parent.name for path in out.glob("*/built")) == tas
+    made = {path.name for ta in tas for path in (out / ta).glob("*.ta")}
+    assert {path.name for path in installed.iterdir()} == made
+
+
+def test_a_set_that_is_none_is_refused(checkout: Path) -> None:
+    argv = ["make", "-s", "-C", str(checkout / "ta"), "install", "SET=all-of-it"]
+    done = subprocess.run(argv, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "it must be teehash, teebench, broker or all" in done.stderr
 
 
 def test_a_key_of_the_environment_is_not_the_boards(

@@ -178,7 +178,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
         if plan_word is None:
             raise UsageMistake("no plan", hint="name one by --plan")
         return None, load_plan(plan_word)
-    own = own_ta.find(ta_path)
+    ta = own_ta.find(ta_path)
     beside = ta_path if ta_path.is_dir() else ta_path.parent
     if plan_word is None and not (beside / BENCH).is_file():
         raise UsageMistake(
@@ -190,7 +190,7 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
             f"plan {plan.name} calls no Trusted Application of yours",
             hint="it needs [ta] and [[call]]: docs/own-ta.md",
         )
-    return own, plan
+    return ta, plan
 
 
 def parse_limit(text: str) -> "Limit":

@@ -116,7 +116,7 @@ def command(
     """
     if plan_word == "broker":
         raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")
-    own, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
+    ta, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
     if only:
         plan = select_cases(plan, only)
     plan_check.check(plan)
@@ -145,7 +145,7 @@ def command(
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
-    built = own_ta.build_for(own, plan.ta, target)
+    built = own_ta.build_for(ta, plan.ta, target)
     how = {"options": options, "limit_s": limit_s, **source}
     outcome = _measure(target, plan, out, starts, built, **how)
     hung = isinstance(outcome.error, BoardError) and not leaving.signalled()

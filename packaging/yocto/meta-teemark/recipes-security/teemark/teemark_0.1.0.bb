@@ -37,13 +37,21 @@ do_compile() {
 do_install() {
     oe_runmake -C ${S}/host install ARCH=native PREFIX=${prefix} DESTDIR=${D}
     unset CFLAGS CPPFLAGS LDFLAGS
-    oe_runmake -C ${S}/ta install ${TEEMARK_TA_MAKE} DESTDIR=${D} \
+    oe_runmake -C ${S}/ta install ${TEEMARK_TA_MAKE} DESTDIR=${D} SET=all \
         TADIR=${nonarch_base_libdir}/optee_armtz
 }
 
-PACKAGES =+ "${PN}-tas ${PN}-bash-completion"
-FILES:${PN}-tas += "${nonarch_base_libdir}/optee_armtz"
+PACKAGES =+ "${PN}-tas-teehash ${PN}-tas-teebench ${PN}-tas-broker ${PN}-teehash \
+    ${PN}-bash-completion"
+TAS = "${nonarch_base_libdir}/optee_armtz"
+FILES:${PN}-tas-teehash += "${TAS}/5e5b2f0c-* ${TAS}/8d1f60c7-*"
+FILES:${PN}-tas-teebench += "${TAS}/0b7c9a52-* ${TAS}/6c1f9d34-*"
+FILES:${PN}-tas-broker += "${TAS}/3d8e61f7-*"
+FILES:${PN}-teehash += "${bindir}/teehash"
 FILES:${PN}-bash-completion += "${datadir}/bash-completion"
 
-RDEPENDS:${PN} = "optee-client"
-RRECOMMENDS:${PN} = "${PN}-tas"
+RDEPENDS:${PN} = "optee-client ${PN}-teehash"
+RDEPENDS:${PN}-teehash = "optee-client"
+RDEPENDS:${PN}-tas-teebench = "${PN}-tas-teehash"
+RRECOMMENDS:${PN} = "${PN}-tas-teebench"
+RRECOMMENDS:${PN}-teehash = "${PN}-tas-teehash"
