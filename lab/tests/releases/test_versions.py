@@ -16,8 +16,10 @@ from synthetic import Synthetic, run_with, write
 from teemark.base import paths
 from teemark.base.errors import BoardError, DataError, UsageMistake
 from teemark.boards import config
+from teemark.boards.own_ta import OwnTa
 from teemark.cli.main import run
 from teemark.exact import record
+from teemark.exact.record import Own
 from teemark.plan.file import load_plan, select_cases
 from teemark.releases import jumps, points, versions
 from teemark.releases.points import Kept, Line
@@ -134,7 +136,9 @@ def built(line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[s
     return names
 
 
-def test_what_was_measured_once_is_not_measured_again(line: Line, built: list[str]) -> None:
+def test_what_was_measured_once_is_not_measured_again(
+    line: Line, built: list[str], tmp_path: Path
+) -> None:
     chosen = line.repository.releases("4.9.0", "4.11.0")
     first = [line.measure(version) for version in chosen]
     assert built == ["4.9.0", "4.10.0", "4.11.0"]
@@ -145,12 +149,20 @@ def test_what_was_measured_once_is_not_measured_again(line: Line, built: list[st
     (first[1].folder / points.FILE).unlink()
     line.measure(chosen[1])
     assert built[3:] == ["4.10.0"]
-    # Other options, another plan: other results.
+    # Other options, another plan, the user's TA and its next state: other results.
+    source = tmp_path / "my_ta" / "ta.c"
+    source.parent.mkdir()
+    source.write_text("int a;")
+    mine = replace(line, own=Own(OwnTa("my_ta", source.parent)))
+    folders = {mine.folder(chosen[0])}
+    source.write_text("int b;")
+    folders.add(mine.folder(chosen[0]))
     others = [
         replace(line, options=("CFG_CC_OPT_LEVEL=2",)),
         replace(line, asked=select_cases(line.asked, ["invoke/*"])),
     ]
-    assert len({one.folder(chosen[0]) for one in (line, *others)}) == 3
+    folders |= {one.folder(chosen[0]) for one in (line, *others)}
+    assert len(folders) == 5
 
 
 def test_what_cannot_be_built_is_a_result_with_its_reason(line: Line, built: list[str]) -> None:

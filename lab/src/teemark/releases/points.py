@@ -20,6 +20,7 @@ from teemark.base.files import write_whole
 from teemark.boards import VirtualBoard, own_ta
 from teemark.boards.config import BoardFile
 from teemark.boards.optee import compiler
+from teemark.boards.own_ta import OwnTa
 from teemark.exact import record
 from teemark.exact.record import Own
 from teemark.measure import runner
@@ -89,7 +90,7 @@ class Line:
         the figures: sources, options, compiler, board, plan, and our programs and TAs."""
         lines = case_lines(self.asked.cases), *(step.key for step in self.asked.teehash)
         words = (version.tree, *sorted(self.options), compiler(), str(self.file.config), *lines)
-        digest = hashlib.sha256("\0".join((*words, _ours())).encode()).hexdigest()
+        digest = hashlib.sha256("\0".join((*words, _programs(self.own.ta))).encode()).hexdigest()
         return self.place / f"{re.sub(r'[^A-Za-z0-9_.-]', '-', version.name)}-{digest[:12]}"
 
     def measure(self, version: Version, *, release: bool = True, retry: bool = False) -> Kept:
@@ -161,18 +162,19 @@ def _why(error: TeemarkError) -> str:
     return " ".join(filter(None, (first.partition(" (above: ")[0], said)))
 
 
-def _ours() -> str:
-    """Returns a digest of what measures: the TAs' sources, and teebench as it was built."""
-    sha256 = hashlib.sha256()
-    sources = (
-        path
-        for top in ("ta", "common")
-        for path in sorted((paths.root() / top).rglob("*"))
-        if path.suffix in (".c", ".h", ".mk") and "tests" not in path.parts
-    )
-    for path in (*sources, paths.built_programs("aarch64") / "teebench"):
-        if path.is_file():
-            sha256.update(path.read_bytes())
+def _programs(own: OwnTa | None) -> str:
+    """Returns a digest of what measures: the TAs' sources, the user's own too, and teebench."""
+    teebench = paths.built_programs("aarch64") / "teebench"
+    sha256 = hashlib.sha256(teebench.read_bytes() if teebench.is_file() else b"")
+    for top in (paths.root() / "ta", paths.root() / "common", *([own.source] if own else [])):
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            kinds = (".c", ".h", ".mk", ".S", ".ta", "")
+            if (
+                path.is_file()
+                and path.suffix in kinds
+                and "tests" not in path.relative_to(top).parts
+            ):
+                sha256.update(path.read_bytes())
     return sha256.hexdigest()
 
 
