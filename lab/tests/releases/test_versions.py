@@ -95,6 +95,18 @@ def test_what_is_no_repository_and_no_commit_is_said(tree: Path, tmp_path: Path)
         Repository(tree).version("9.9.9")
 
 
+def test_debians_package_stands_behind_the_release_that_it_was_made_of(
+    line: Line, built: list[str]
+) -> None:
+    package = line.repository.packaged("4.10.0-2")
+    for version in (package, *line.repository.releases("4.9.0", "4.11.0")):
+        line.measure(version)
+    found = [kept.name for kept in points.releases(line.place)]
+    assert found == ["4.9.0", "4.10.0", "Debian 4.10.0-2", "4.11.0"]
+    with pytest.raises(UsageMistake, match="has no commit 3"):
+        line.repository.packaged("3.9-1")
+
+
 def test_shards_are_disjoint_and_together_all(tree: Path) -> None:
     everything = Repository(tree).every("4.9.0", "HEAD", 1)
     shards = [versions.part(everything, f"{number}/3") for number in (1, 2, 3)]

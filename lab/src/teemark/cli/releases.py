@@ -10,6 +10,7 @@ from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import DataError, TeemarkError, UsageMistake
 from teemark.boards import config
+from teemark.boards.optee import versions as versions_here
 from teemark.cli import common
 from teemark.cli.common import option, several, subcommand
 from teemark.exact import record
@@ -38,6 +39,7 @@ def command(
     first: str = option("--from REF", "The first version.", default="4.0.0"),
     last: str = option("--to REF", "The last version.", default="HEAD"),
     step: int | None = option("--every N", "Every Nth commit, not the releases' tags."),
+    debian: bool = option("--debian", "Also the virtual board's own, Debian's package."),
     plan: str | None = option("--plan NAME", "What to measure. [default: releases]"),
     ta_path: Path | None = common.ta_option,
     options: tuple[str, ...] = several(
@@ -96,6 +98,8 @@ def command(
             chosen = line.repository.releases(first, last)
         chosen = versions.part(chosen, shard)
         measured = [line.measure(version, retry=retry) for version in chosen]
+        if debian:
+            line.measure(line.repository.packaged(versions_here()["optee-os"]), retry=retry)
         if case is not None:
             _bisect(line, case, [kept for kept in measured if kept.run], limit, ends)
     shown = points.releases(place)

@@ -127,6 +127,8 @@ class Line:
 
     def build(self, version: Version) -> VirtualBoard:
         """Returns a board, not yet booted, with a build of the version."""
+        if not version.commit:
+            return VirtualBoard(record.with_optee(self.file, "debian", ()))
         faster = (FASTER,) if self.repository.has(version, FASTER.partition("=")[0]) else ()
         with self.repository.checked_out(version) as tree:
             board = VirtualBoard(record.with_optee(self.file, str(tree), (*faster, *self.options)))
@@ -145,7 +147,7 @@ class Line:
                 self.asked,
                 folder,
                 runner.RunListener(),
-                commit=Commit(hash=version.commit),
+                commit=Commit(hash=version.commit) if version.commit else None,
                 labels={"optee": version.name, "date": version.date},
             )
         if outcome.error is not None:
@@ -205,7 +207,7 @@ def releases(place: Path) -> list[Kept]:
 
 
 def _order(kept: Kept) -> tuple[str, tuple[int, ...]]:
-    numbers = tuple(map(int, re.findall(r"\d+", kept.name)[:3]))
+    numbers = tuple(map(int, re.findall(r"\d+", kept.name)))
     return kept.point.version.date, numbers
 
 

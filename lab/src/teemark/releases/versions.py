@@ -20,7 +20,7 @@ class Version(Struct, frozen=True):
     """A commit, under its tag if it has one."""
 
     name: str
-    commit: str  # 40 digits
+    commit: str  # 40 digits; "" for a package
     tree: str  # git's name for the contents
     date: str  # of the commit, YYYY-MM-DD
     title: str
@@ -57,6 +57,11 @@ class Repository:
         names = [tag for tag in (listed or "").split() if _RELEASE.fullmatch(tag)]
         made = [self.version(name, name) for name in names]
         return self._with_ends(made, *ends)
+
+    def packaged(self, package: str) -> Version:
+        """Returns Debian's binary package, with the date of the release that it was made of."""
+        release = self.version(package.partition("-")[0])
+        return Version(f"Debian {package}", "", package, release.date, f"Debian's {package}")
 
     def every(self, first: str, last: str, step: int) -> list[Version]:
         """Returns every `step`th commit from `first` to `last`, both included."""
