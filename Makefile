@@ -302,7 +302,7 @@ bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a 
 	@$(VENV)/bin/python lab/bench/teehash.py
 
 .PHONY: mutants
-mutants: deps venv-dev ## errors that people make, one at a time, in C and in the lab: do tests notice? (20 minutes; a table by area)
+mutants: deps venv-dev ## errors that people make, one at a time, in C and in the lab: do tests notice? (25 minutes; a table by area)
 	@$(VENV)/bin/python lab/tests/tools/mutants.py
 
 # It installs nothing unasked.

@@ -4,12 +4,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base.work import Work
-from teemark.findings import keys
+from teemark.findings import keys, trust
 from teemark.findings.choices import Choice, best
 from teemark.findings.ground import Ground
 from teemark.findings.offload import device_lines
@@ -201,6 +203,18 @@ def test_the_case_that_waited_most_lost_what_it_waited() -> None:
     assert cause.costs is not None
     assert cause.costs.value == pytest.approx(0.5, rel=0.01)
     assert EMPTY in str(cause.costs)
+
+
+def test_the_clock_that_is_furthest_apart_is_named() -> None:
+    one = Ground.of(made({EMPTY: 50e3}))
+    counted: Any = {
+        key: SimpleNamespace(key=key, answer="yes", deviation=share)
+        for key, share in (("a", 0.001), ("b", -0.03))
+    }
+    finding = trust.two_clocks(replace(one, models=replace(one.models, counted=counted)))
+    assert finding is not None
+    assert "at most 3.0 % apart" in plain(finding.claim)
+    assert f"Furthest apart: b {fmt.MINUS}3.0 %" in plain(finding.evidence)
 
 
 def test_the_widest_interval_is_named() -> None:
