@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from teemark.base.checked import read_text
 from teemark.base.console import say
 from teemark.base.errors import BoardError, UsageMistake, meant
 from teemark.base.files import write_whole
@@ -17,6 +18,7 @@ from teemark.cli.common import argument, option, subcommand
 from teemark.exact import record
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
 from teemark.releases import upstream
+from teemark.releases.points import FASTER
 from teemark.releases.upstream import Looked
 from teemark.releases.versions import Repository
 from teemark.run.writer import directory_for
@@ -77,11 +79,12 @@ def _measured(file: BoardFile, tree: Path, row: Looked, folder: Path) -> Looked:
     finding = row.finding
     if not row.patch or not finding.case:
         return row
-    patch = folder / f"{finding.name}.patch"
+    patch, config = folder / f"{finding.name}.patch", read_text(tree / "mk" / "config.mk")
+    options = (*([FASTER] if FASTER.partition("=")[0] in config else []), *finding.options)
     write_whole(patch, row.patch)
     counts = []
     for name, patches in (("before", []), ("after", [patch])):
-        variant = record.with_optee(file, str(tree.absolute()), finding.options, patches)
+        variant = record.with_optee(file, str(tree.absolute()), options, patches)
         place = folder / f"{finding.name}-{name}"
         try:
             trace = record.record(variant, [finding.case], place, 1, beginning=True).trace
