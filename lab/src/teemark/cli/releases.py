@@ -142,6 +142,7 @@ def _bisect(
         return value
 
     made = jumps.bisect(case, around, commits, costs)
+    jumps.keep(line.place, made)  # before it is traced, which takes minutes
     if len(made.found) == 1:
         before = next(
             (commits[at - 1] for at in range(1, len(commits)) if commits[at] == made.found[0]),
