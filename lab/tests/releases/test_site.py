@@ -71,6 +71,7 @@ def bisected(made: list[Kept]) -> Bisected:
         last=jump.after.point.version,
         before=jump.pair.first.value,
         after=jump.pair.second.value,
+        previous=jump.before.point.version,
         found=(msgspec.structs.replace(version(2), title="Upgrade <the> library"),),
         parent=jump.pair.first.value,
         at=jump.pair.second.value,

@@ -250,7 +250,7 @@ def test_the_commit_of_a_jump_is_found_by_halving(at: int, factor: float) -> Non
     line, asked = commits(100), list[str]()
     known = {v.name: 5e6 * (factor if n >= at else 1) + n for n, v in enumerate(line)}
     made = jumps.bisect("x", (line[0], line[-1]), line[1:], costs(known, asked))
-    assert names(list(made.found)) == [f"c{at}"]
+    assert names([made.previous, *made.found]) == [f"c{at - 1}", f"c{at}"]
     assert (made.parent, made.at) == (known[f"c{at - 1}"], known[f"c{at}"])
     assert made.share == pytest.approx(1, abs=1e-3)
     assert len(asked) <= 2 + 7

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from teemark.base import paths
 from teemark.base.console import say
 from teemark.base.errors import DataError, TeemarkError, UsageMistake
@@ -144,20 +146,13 @@ def _bisect(
     made = jumps.bisect(case, around, commits, costs)
     jumps.keep(line.place, made)  # before it is traced, which takes minutes
     if len(made.found) == 1:
-        before = next(
-            (commits[at - 1] for at in range(1, len(commits)) if commits[at] == made.found[0]),
-            around[0],
-        )
-        made = _with_functions(line, made, before)
-    jumps.keep(line.place, made)
+        jumps.keep(line.place, _with_functions(line, made))
 
 
-def _with_functions(line: Line, made: Bisected, before: Version) -> Bisected:
+def _with_functions(line: Line, made: Bisected) -> Bisected:
     """Returns the bisection with the functions that changed, by traces of both sides."""
-    import msgspec
-
     traces = []
-    for version in (before, made.found[0]):
+    for version in (made.previous, made.found[0]):
         folder = line.folder(version) / "trace"
         if (kept := store.find(folder)) is None:
             shutil.rmtree(folder, ignore_errors=True)

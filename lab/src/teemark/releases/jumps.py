@@ -64,6 +64,7 @@ class Bisected(Struct, frozen=True, kw_only=True):
     last: Version
     before: float  # instructions of the case at `first` and at `last`
     after: float
+    previous: Version  # the last commit that is still on the first version's side
     found: tuple[Version, ...]  # one commit; several if the ones between couldn't be measured
     parent: float = 0.0  # instructions just before and at the commit
     at: float = 0.0
@@ -111,6 +112,7 @@ def bisect(
         last=ends[1],
         before=before,
         after=after,
+        previous=line[low],
         found=tuple(line[low + 1 : high + 1]),
         parent=known[line[low].commit] or 0.0,
         at=known[line[high].commit] or 0.0,
