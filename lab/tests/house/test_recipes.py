@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""CONTRIBUTING's recipes hold: a digest and a workload are added to a copy of the sources, in as
-many files as the recipes say, and are measured, modelled and reported there."""
+"""The recipes of docs/recipes.md hold: a digest and a workload are added to a copy of the sources,
+in as many files as the recipes say, and are measured, modelled and reported there."""
 
 import ast
 import os
@@ -80,7 +80,7 @@ def touched(copy: Path) -> list[str]:
 
 
 def said(recipe: str) -> int:
-    text = (paths.root() / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = (paths.root() / "docs" / "recipes.md").read_text(encoding="utf-8")
     match = re.search(rf"\*\*{recipe}\.\*\* (\w+) files:", text)
     assert match is not None
     return NUMBERS[match[1]]
