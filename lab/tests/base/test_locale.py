@@ -20,7 +20,7 @@ COMMANDS = (
     "board list",
     "report RUN",
     "explain RUN",
-    "advise RUN",
+    "explain RUN --choices",
     "predict RUN oneshot/sha256/tee/5000",
     "compare RUN RUN",
     "table RUN",

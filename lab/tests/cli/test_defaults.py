@@ -29,7 +29,7 @@ def monday_and_tuesday(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 READS = [
     "explain",
-    "advise",
+    "explain --choices",
     "predict",
     "table",
     "report",

@@ -26,7 +26,7 @@ from test_trace_outputs import trace
 PAGES = [paths.root() / "README.md", *sorted((paths.root() / "docs").glob("*.md"))]
 
 READS = {
-    "advise", "audit", "board", "compare", "explain", "export", "history", "new-ta", "plan", "plot",
+    "audit", "board", "compare", "explain", "export", "history", "new-ta", "plan", "plot",
     "predict", "report", "schema", "table",
 }  # fmt: skip
 """Commands that need no board: a page's are run."""

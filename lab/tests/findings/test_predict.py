@@ -234,7 +234,8 @@ def test_code_that_is_there_to_be_compared_with_is_no_choice() -> None:
 
 
 def test_what_another_finding_says_is_no_choice_of_the_report() -> None:
-    """Allocated memory in place of temporary; `advise`, which has no other findings, says it."""
+    """Allocated memory in place of temporary; `explain --choices`, which has no other findings,
+    says it."""
     times = {f"shm/{kind}/tee/in/64": ns for kind, ns in (("temporary", 9e4), ("allocated", 5e4))}
     ground = Ground.of(run_of({key: [ns] * 8 for key, ns in times.items()}, icount=True))
     assert [one.question for one in choose(ground)] == ["memory"]
@@ -346,7 +347,7 @@ def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_advise(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert teemark(["advise", str(written)]) == 0
+    assert teemark(["explain", str(written), "--choices"]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"^ *for +choose +instead of +at +saves", shown, re.M)
     assert re.search(r"SHA-256 inside the TEE +ta-ce +ta-c .*MiB +\d", shown)
@@ -356,6 +357,6 @@ def test_it_is_said_that_a_run_is_incomplete(
     written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written.write_bytes(b"".join(written.read_bytes().splitlines(keepends=True)[:-1]))
-    for words in (["advise"], ["predict"]):
+    for words in (["explain", "--choices"], ["predict"]):
         assert teemark([*words, str(written)]) == 0
         assert "This run is incomplete" in capsys.readouterr().err

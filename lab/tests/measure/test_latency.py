@@ -49,7 +49,7 @@ def test_wrong_arguments_are_named(words: tuple[str, ...], what: str) -> None:
 
 @needs_program
 def test_a_cpu_that_is_not_there_is_an_error() -> None:
-    argv = [PROGRAM, "1023", "1023", "5", "1000", "1", "0"]
+    argv = [str(PROGRAM), "1023", "1023", "5", "1000", "1", "0"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "CPU 1023" in done.stderr
@@ -87,7 +87,7 @@ def test_a_load_that_ends_too_early_is_no_measurement(here: FakeBoard) -> None:
 @needs_program
 @needs_priority
 def test_the_first_wake_up_beyond_the_limit_stops_it(tmp_path: Path) -> None:
-    argv = [PROGRAM, "0", "0", "500", "1000", "1", "1", "sleep", "1000"]
+    argv = [str(PROGRAM), "0", "0", "500", "1000", "1", "1", "sleep", "1000"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     answer = json.loads(done.stdout)
     assert (answer["stopped"], len(answer["late_ns"])) == (True, 1)

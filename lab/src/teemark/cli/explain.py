@@ -13,10 +13,12 @@ from teemark.base.errors import DataError
 from teemark.cli import common
 from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.reading import figure, warn
+from teemark.findings import choices as advice
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown, shown
 from teemark.page import bars, terminal
 from teemark.page.blocks import Findings
+from teemark.page.choices import choice_table
 from teemark.report import summary
 from teemark.report.sections.breakdown import parts_of, untold
 from teemark.report.sections.causes import causes_of
@@ -28,11 +30,15 @@ from teemark.wording import fmt
 @subcommand("explain")
 def command(
     run_path: Path = common.run_argument,
+    *,
     cases: tuple[str, ...] = several("--case KEY", "Take this case apart."),
     everything: bool = option("--all", "Take every case apart."),
     traced: Path | None = option(
         "--trace RUN",
         "A run of `teemark trace` on the same board: some causes show only inside a call.",
+    ),
+    choices: bool = option(
+        "--choices", "Say instead what to choose: memory, pieces of a stream, backend."
     ),
     as_json: bool = json_option("All cases, and findings, as JSON."),
 ) -> int:
@@ -43,6 +49,10 @@ def command(
     call, a buffer, a digest, a stream, a storage operation. Then come the causes of lost time that
     the run shows, those that it rules out, and those that it can't check, with what it lacks.
 
+    With --choices: which kind of memory, which pieces of a stream and which backend cost least,
+    from which size to which, and what that saves. Memory and backends are compared at sizes that
+    RUN measured, pieces by its models. What isn't better by 1 % is not advised.
+
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
     the command line.
     """
@@ -50,6 +60,9 @@ def command(
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)
     subject = subjects([run], [inside])[0]
     warn(subject.run)
+    if choices:
+        _advise(subject, as_json=as_json)
+        return 0
     calls = {call.key: call for call in subject.breakdowns}
     if not calls:
         raise DataError(
@@ -78,6 +91,21 @@ def command(
     apart = any(check.answer == "no" for call in subject.breakdowns for check in call.checks)
     apart |= any(counted.answer == "no" for counted in subject.models.counted.values())
     return 1 if apart or not subject.run.as_asked else 0
+
+
+def _advise(subject: Subject, *, as_json: bool) -> None:
+    if as_json:
+        common.put_json({"findings": tuple(advice.choices(subject, alone=True))})
+        return
+    table = choice_table(subject)
+    if table.rows:
+        terminal.show(text_terminal(), [table])
+        return
+    paragraph(
+        text_terminal(),
+        "Nothing to advise: the run compares no kinds of memory, pieces or backends, or none is "
+        "better by 1 %.",
+    )
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:

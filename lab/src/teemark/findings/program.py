@@ -80,7 +80,8 @@ def _temporary(watched: WatchedCalls, names: Names, _cost: Cost) -> Iterator[Fin
             f"{fmt.size(max(sizes))}.",
             evidence="Each is registered with the TEE for the call, and released behind it.",
             remedy="Allocate shared memory once (TEEC_AllocateSharedMemory) and pass parts of it. "
-            "What that saves on this board, `teemark advise` says of a run of `--plan explain`.",
+            "What that saves on this board, `teemark explain --choices` says of a run of "
+            "`--plan explain`.",
             costs=_share(sum(call.ns for call in calls), watched),
             figures=(Figure("calls", len(calls)),),
         )
