@@ -12,6 +12,7 @@ from fake_board import FakeBoard
 from teemark.base import paths
 from teemark.base.errors import BoardError, UsageMistake
 from teemark.cli import main as cli
+from teemark.exact import record
 from teemark.measure import latency
 from teemark.measure.latency import Delays, Options
 from teemark.page.blocks import Paragraph, Table, plain
@@ -68,6 +69,16 @@ def test_every_wake_up_is_late_by_something_and_the_load_ends_with_the_program(
     assert not delays.stopped
     with pytest.raises(ProcessLookupError):
         os.kill(int(mine.read_text()), 0)
+
+
+@needs_program
+@needs_priority
+def test_a_case_is_repeated_until_the_measurement_ends(here: FakeBoard) -> None:
+    """teebench, with the options that it has, outlasts the wake-ups; the case needs no TEE."""
+    (case,) = record.plan_of(["oneshot/sha256/c/64"], 1).cases[1:]
+    program, *words = latency.calls(case)
+    argv = (str(PROGRAM.with_name(program)), *words)
+    assert len(latency.measure(here, QUICK, case.key, argv).late) == QUICK.samples
 
 
 @needs_program

@@ -4,6 +4,7 @@ ours, host/src/latency/teelate.c, sleeps on the CPU on which the calls are made.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -19,6 +20,8 @@ PROGRAM = "teelate"
 
 _LOOPS = "64"
 """Calls that teebench makes in a row: so many are made before it ends after a signal."""
+
+_SAMPLES = 1_000_000  # More than any measurement waits for
 
 _TRACED = """\
 t=/sys/kernel/tracing
@@ -41,7 +44,7 @@ class Options(msgspec.Struct, frozen=True):
     load_cpu: int = 0  # where the load runs
     samples: int = 3000
     period_us: int = 1000
-    settle_ms: int = 1000  # until the load is under way
+    settle_ms: int = 300  # until the load is under way; an empty loop is at once
     stop_ns: int = 0  # 0: nothing stops it
 
 
@@ -77,14 +80,16 @@ class _Answer(msgspec.Struct):
 
 def calls(case: CaseLine) -> tuple[str, ...]:
     """Returns the command that repeats a case until it is told to end."""
-    quick = ("--samples", "1000000", "--min-us", "0", "--loops", _LOOPS)
-    return ("teebench", *quick, "--no-watch", "--no-ta-counter", case.line)
+    endless = replace(case, samples=_SAMPLES, min_us=0)
+    options = ("--loops", _LOOPS, "--no-evidence", "--no-ta-counter")
+    return ("teebench", *options, endless.line)
 
 
 def measure(board: Board, options: Options, load: str, argv: Sequence[str]) -> Delays:
     """Measures the delays beside a load; no `argv` is an empty loop. The board must be open. Raises
     BoardError if the load ends too early."""
-    numbers = [getattr(options, name) for name in Options.__struct_fields__]
+    given = options if argv else msgspec.structs.replace(options, settle_ms=10)
+    numbers = [getattr(given, name) for name in Options.__struct_fields__]
     with board.folder("/tmp") as place:
         program = f"{place}/{PROGRAM}"
         board.push(built_for(board, PROGRAM), program, mode=0o755)
