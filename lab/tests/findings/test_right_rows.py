@@ -11,10 +11,10 @@ import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
 from teemark.base.work import Work
-from teemark.findings import keys, trust
+from teemark.findings import choices, keys, trust
 from teemark.findings.choices import Choice, best
 from teemark.findings.ground import Ground
-from teemark.findings.offload import device_lines
+from teemark.findings.offload import Offload, device_lines
 from teemark.model import history
 from teemark.model.compare import Comparison, Difference, Limit, Verdict
 from teemark.model.forms import Form
@@ -25,6 +25,7 @@ from teemark.page import charts, dots
 from teemark.report import comparing
 from teemark.run.reader import RunData
 from teemark.run.records import InterruptLine, Skip, Watched
+from teemark.studies import measured, table
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
 from test_causes import (
@@ -217,6 +218,27 @@ def test_the_clock_that_is_furthest_apart_is_named() -> None:
     assert f"Furthest apart: b {fmt.MINUS}3.0 %" in plain(finding.evidence)
 
 
+def test_the_model_that_is_furthest_off_is_named() -> None:
+    one = Ground.of(made({EMPTY: 50e3}))
+
+    def off(backend: str, misfit: float) -> SimpleNamespace:
+        worst = SimpleNamespace(residual=-misfit, x=4096.0)
+        fit = SimpleNamespace(fits=False, misfit=misfit, worst=worst)
+        return SimpleNamespace(fit=fit, algorithm="sha256", backend=backend)
+
+    costs: Any = (off("tee", 0.2), off("ta-c", 0.4), off("c", 0.3))
+    doubt = trust.misfits(replace(one, models=replace(one.models, costs=costs)))
+    assert doubt is not None
+    assert plain(doubt.evidence) == "The worst is SHA-256 by ta-c, 40 % off at 4 KiB."
+
+
+def test_pieces_whose_model_may_be_off_are_not_advised() -> None:
+    whole: Any = SimpleNamespace(figure=exactly(100.0))
+    for off, nearly in ((0.01, True), (0.1, False)):
+        stream: Any = SimpleNamespace(figure=exactly(101.0), off=off)
+        assert choices._nearly(stream, whole) is nearly
+
+
 def test_the_widest_interval_is_named() -> None:
     times = {EMPTY: scattered(50e3, 0.1), CASE: scattered(50e3, 0.4)}
     doubt = found(run_of(times))["scatter"]
@@ -319,6 +341,41 @@ def test_interrupts_of_the_idle_machine_are_not_the_calls() -> None:
     )
     ((_, rate),) = device_lines(watched)
     assert rate == pytest.approx(1.0)
+
+
+# -- documents -----------------------------------------------------------------------------------
+
+
+def test_the_fastest_driver_is_the_one_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast = (f"oneshot/sha256/afalg:{name}/4096" for name in ("slow", "fast"))
+    judged = [Offload(key, "software", (), driver=key) for key in (slow, fast)]
+    monkeypatch.setattr(measured, "offloads", lambda *_: judged)
+    lookup = measured.Lookup(subject(made({slow: 40e3, fast: 10e3})))
+    assert lookup._fastest("software", "oneshot/sha256", "4096") == fast
+
+
+@pytest.mark.parametrize(
+    ("emulated", "document", "ratio"), [(True, False, None), (True, True, 0.5), (False, False, 0.5)]
+)
+def test_an_emulators_times_have_no_ratio_to_hardwares(
+    emulated: bool, document: bool, ratio: float | None
+) -> None:
+    figure = SimpleNamespace(
+        value=1,
+        base=SimpleNamespace(mid=100.0),
+        corrected_unit="ms",
+        document=SimpleNamespace(emulated=document),
+    )
+    cells: Any = SimpleNamespace(
+        _figure=lambda *_: figure,
+        _value=lambda *_: measured.Value(exactly(50.0)),
+        _of_means=lambda _: False,
+        seed=SimpleNamespace(columns={"c": SimpleNamespace(sd_of=None)}),
+        lookup=SimpleNamespace(subject=subject(made({EMPTY: 50e3}))),
+    )
+    run = cells.lookup.subject.run if emulated else on_silicon(cells.lookup.subject.run)
+    cells.lookup.subject = subject(run)
+    assert table._Cells._quotient(cells, "r", "c") == ratio
 
 
 # -- over time -----------------------------------------------------------------------------------
