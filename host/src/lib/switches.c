@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Source of the format: include/uapi/linux/perf_event.h. */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks the digests in the lists on the command line (-c), one list after the other. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* teehash computes message digests of files in the TEE. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

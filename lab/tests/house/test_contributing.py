@@ -54,3 +54,22 @@ def test_the_glossary_has_every_backend_and_every_part_of_a_call() -> None:
     assert {"tee", "ta-ce", "openssl"} <= backends <= slugs
     joined = {"client-switch", "client-switch-entry"}  # neighbours that a run can't tell apart
     assert set(PARTS) - joined <= slugs
+
+
+def test_every_source_and_package_says_its_licence() -> None:
+    """What takes no comment is left out: lists of files, data, and the licence's own text."""
+    words = ["git", "ls-files", "*.c", "*.h", "*.py", "*.sh", "packaging", "lab/src/teemark/boards"]
+    listed = subprocess.run(
+        words, capture_output=True, text=True, check=True, cwd=paths.root()
+    ).stdout.split()
+    bare = re.compile(
+        r"\.(install|json|desc|txt|md\.in)$|/(changelog|copyright|format|\.?gitignore(\.in)?)$"
+    )
+    silent = [
+        name
+        for name in listed
+        if not bare.search(name)
+        and "SPDX-License-Identifier: "
+        not in "\n".join((paths.root() / name).read_text(encoding="utf-8").splitlines()[:3])
+    ]
+    assert silent == []

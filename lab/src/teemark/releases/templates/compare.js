@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 // Shows two versions beside each other. The verdicts are those of `teemark compare`, one letter for
 // each case and pair of versions (the older version first).
 "use strict";

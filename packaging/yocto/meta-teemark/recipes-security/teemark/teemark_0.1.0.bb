@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 SUMMARY = "What trusted execution and hardware crypto cost on a board"
 DESCRIPTION = "teebench measures calls into OP-TEE, crypto and storage; teehash hashes files \
 inside the TEE. Each result is verified before it is timed."
