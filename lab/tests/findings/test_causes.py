@@ -218,7 +218,7 @@ def test_a_figure_and_its_interval_have_one_unit() -> None:
     """On a board that counts instructions, what waits is a time."""
     run = run_of({EMPTY: [1000.0] * 12}, icount=True)
     on = Ground.of(run)
-    waited = on.figure("opening", estimate([[25e6, 26e6, 27e6] * 8], "x"))
+    waited = on.figure("opening", replace(estimate([[25e6, 26e6, 27e6] * 8], "x"), kind="waited"))
     counted = on.figure("a page", exactly(189.0))
     assert (waited.unit, counted.unit) == ("ns", "instructions")
     assert ground.written(waited) == (
@@ -349,14 +349,15 @@ def test_a_call_that_goes_back_to_the_normal_world_is_served(
 
 
 def test_one_case_that_waits_isnt_lost_among_long_ones() -> None:
-    """A third of an empty call: next to nothing of the time of all hashes."""
+    """A third of an empty call: found, but ranked by next to nothing of the time of all calls."""
     hashes, empty = made({"oneshot/sha256/tee/1048576": 60e6}), made({EMPTY: 50e3})
     run = replace(hashes, cases={**waiting(hashes, 0).cases, **waiting(empty, 17_000).cases})
     cause = found(run)["contention"]
     assert (cause.status, cause.figures[1].what) == ("found", f"of {EMPTY}")
     assert cause.figures[0].value < 0.001
     assert cause.costs is not None
-    assert cause.costs.of == EMPTY
+    assert cause.costs.of == "the time of all these calls"
+    assert cause.rank < 0.001
 
 
 BLOCKS = [f"storage/read/tee-ree-fs/{n}" for n in (256, 4096, 65536)]
@@ -430,7 +431,7 @@ def test_an_opened_ta_on_a_clock_that_goes_on_is_uncertain() -> None:
     exact = {key: [values[0]] * 16 for key, values in cases.items()}
     for times, icount, sure in ((cases, True, False), (exact, True, True), (cases, False, True)):
         cause = found(run_of(times, icount=icount))["ta-load-first-call"]
-        assert (cause.status, cause.sure) == ("found", sure)
+        assert (cause.status, cause.sure) == ("found" if sure else "undecided", sure)
         assert ("nothing follows" in cause.evidence) != sure
 
 
@@ -547,6 +548,8 @@ REFUSED = "invoke/refused/tee/none"
     ("empty", "refused", "status"),
     [
         (57_212, 11_544, "found"),  # Debian's 4.5
+        (77_212, 11_544, "found"),  # and an entry that does more, by 20,000 instructions
+        (56_370, 12_185, "found"),  # 4.10
         (41_605, 9_467, "found"),  # 4.10 for size, without CFG_TEE_CORE_DEBUG
         (29_888, 11_129, "not checked"),  # 4.10 with CFG_CC_OPT_LEVEL=2
         (16_954, 8_623, "not checked"),  # and without CFG_TEE_CORE_DEBUG
@@ -563,12 +566,14 @@ def test_a_core_built_for_size_is_a_suspicion_from_outside(
     (figure,) = cause.figures
     assert (figure.what, figure.unit) == (f"{EMPTY} over {REFUSED}", "times")
     assert figure.value == pytest.approx(empty / refused)
-    assert TRACE in (cause.claim if status == "found" else cause.remedy)
+    assert f"what-if {EMPTY}" in cause.remedy if status == "found" else TRACE in cause.remedy
     if status == "found":
         assert "looks built for size" in cause.claim
         assert cause.saves is not None
         assert cause.saves.at_most
-        assert cause.saves.value == pytest.approx(1 - 2 * refused / empty)
+        assert 0.4 < cause.saves.value < 0.51 or (empty == 77_212 and cause.saves.value < 0.4)
+        if refused == 12_185:
+            assert cause.saves.value == pytest.approx(0.47, abs=0.005), "as what-if measured it"
     for other in (
         run_with(calls, spread=0.01),
         run_with({EMPTY: empty}),

@@ -140,7 +140,10 @@ def test_how_cpu_time_was_split_isnt_said() -> None:
     """A kernel that counts by ticks gives a program all of what it did for it: 100 % user."""
     (found,) = judged(case("sha256-ce"))
     (text,) = [one.text for one in found.evidence if "had the CPU" in one.text]
-    assert text == "the process had the CPU 100\N{NARROW NO-BREAK SPACE}% of the time"
+    assert (
+        text == "the process had the CPU 100\N{NARROW NO-BREAK SPACE}% of the time, "
+        "without waits for it"
+    )
 
 
 def test_a_device_whose_driver_is_not_known() -> None:

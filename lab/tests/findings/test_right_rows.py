@@ -18,6 +18,7 @@ from teemark.findings.offload import Offload, device_lines
 from teemark.model import history
 from teemark.model.compare import Comparison, Difference, Limit, Verdict
 from teemark.model.forms import Form
+from teemark.model.kind import Kind
 from teemark.model.legs import CaseLegs
 from teemark.model.models import Streamed
 from teemark.model.stats import Sampling, estimate, exactly
@@ -202,8 +203,9 @@ def test_the_case_that_waited_most_lost_what_it_waited() -> None:
     run = replace(waiting(run, 0), cases={**waiting(run, 0).cases, EMPTY: late})
     cause = found(run)["contention"]
     assert cause.costs is not None
-    assert cause.costs.value == pytest.approx(0.5, rel=0.01)
-    assert EMPTY in str(cause.costs)
+    assert cause.figures[1].what == f"of {EMPTY}"
+    assert cause.figures[1].value == pytest.approx(0.5, rel=0.01)
+    assert cause.costs.value == cause.figures[0].value, "ranked by the time of all calls"
 
 
 def test_the_clock_that_is_furthest_apart_is_named() -> None:
@@ -355,11 +357,13 @@ def test_the_fastest_driver_is_the_one_that_is_shown(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("emulated", "document", "ratio"), [(True, False, None), (True, True, 0.5), (False, False, 0.5)]
+    ("emulated", "document", "ratio"),
+    [(True, False, None), (True, True, 0.5), (False, False, 0.5), (False, True, None)],
 )
 def test_an_emulators_times_have_no_ratio_to_hardwares(
     emulated: bool, document: bool, ratio: float | None
 ) -> None:
+    kind: Kind = "emulated" if emulated else "timed"
     figure = SimpleNamespace(
         value=1,
         base=SimpleNamespace(mid=100.0),
@@ -368,7 +372,7 @@ def test_an_emulators_times_have_no_ratio_to_hardwares(
     )
     cells: Any = SimpleNamespace(
         _figure=lambda *_: figure,
-        _value=lambda *_: measured.Value(exactly(50.0)),
+        _value=lambda *_: measured.Value(replace(exactly(50.0), kind=kind)),
         _of_means=lambda _: False,
         seed=SimpleNamespace(columns={"c": SimpleNamespace(sd_of=None)}),
         lookup=SimpleNamespace(subject=subject(made({EMPTY: 50e3}))),

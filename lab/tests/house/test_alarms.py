@@ -50,3 +50,14 @@ def test_the_table_of_the_docs_is_what_the_simulation_prints() -> None:
             held += 1
     assert held == 2
     assert len(rows) == 2 * len(bench.WORLDS)
+
+
+def test_a_day_s_level_a_steady_run_and_values_that_repeat_raise_few_alarms() -> None:
+    assert bench.outcome(bench.DAYS, SIMULATIONS, 20, 0.0).alarms <= 0.08 * SIMULATIONS
+    for runs, most in ((8, 0.08), (20, 0.0)):  # of eight runs one step may be there by chance
+        shares = bench.histories(SIMULATIONS, runs)
+        assert max(share for name, share in shares.items() if "repeat" in name) <= most
+    answers = bench.drifts(4)
+    assert answers["steady"] == answers["3 % slower at the end"] == {"no": 4}
+    assert answers["30 % slower at the end"] == {"yes": 4}
+    assert not answers["a step of 30 %"]["no"]

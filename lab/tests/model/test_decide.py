@@ -79,7 +79,7 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
     reach = interval.high - figure.value
     assert samples_needed(figure, (figure.value + reach / 141,), 20) is None
     assert (
-        fmt.more_samples(None, 1)
+        fmt.more_samples(figure, None, 1)
         == "It is so near its threshold that no practical number of samples would decide."
     )
     assert samples_needed(figure, (figure.value + reach / 20,), 20) == pytest.approx(

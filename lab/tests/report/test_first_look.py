@@ -8,20 +8,20 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from synthetic import TRUTH, Synthetic, run_of, run_with
+from synthetic import TRUTH, Synthetic, run_of, run_with, scattered
 from teemark.findings import storage
 from teemark.findings.ground import Ground
 from teemark.findings.subject import subjects
 from teemark.model.history import CaseHistory
-from teemark.model.stats import estimate, exactly
+from teemark.model.stats import estimate
 from teemark.page import charts, html
 from teemark.page.bars import FONT, OPACITY, legend
-from teemark.page.blocks import Findings, Quiet, Section, Table, left, right
+from teemark.page.blocks import Findings, Quiet, Section, Table, left, plain, right
 from teemark.report import run_page
 from teemark.report.comparing import comparison_section
 from teemark.report.sections.boards import table
 from teemark.report.sections.causes import causes_of
-from teemark.report.sections.throughput import TIMED, unit_of
+from teemark.report.sections.throughput import chart, curves, unit_of
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
 
@@ -112,15 +112,22 @@ def test_a_whole_message_is_told_at_a_round_size() -> None:
     assert "A whole message: at 64 B " in text
 
 
-def test_cpu_time_is_instructions_on_a_board_that_counts_them() -> None:
+def test_cpu_time_is_instructions_on_a_board_that_counts_and_what_waits_is_not_drawn() -> None:
     """The broker's chart was in ns, below a sentence in instructions, and blamed a disk."""
-    subject = subjects([Synthetic(identical=True).run()])[0]
-    some = next(one for one in subject.models.stats if one.throughput)
-    waits = replace(some.time, estimate=replace(exactly(1.0), counted=False))
-    spread = replace(some, time=waits)
-    for key, unit in (("cpu-1", "instructions a byte"), ("latency-1", TIMED)):
-        work = replace(some.work, workload="broker", algorithm=key)
-        assert unit_of(subject, {"tee": [replace(spread, work=work)]}) == unit
+    times = {
+        f"broker/{what}-1/tee/{size}": scattered(1e6 + size, 0.05)
+        for what in ("cpu", "latency")
+        for size in (64, 4096)
+    }
+    subject = subjects([run_of(times, icount=True)])[0]
+    kinds = {one.algorithm: one.estimate.kind for one in subject.models.stats}
+    assert kinds == {"cpu-1": "counted", "latency-1": "waited"}
+    assert list(curves(subject)) == [("broker", "cpu-1")]
+    assert unit_of(subject) == "instructions a byte"
+    drawn = chart(subject, "broker", "cpu-1", curves(subject)["broker", "cpu-1"])
+    assert "Instructions a byte at the median" in plain(drawn.caption)
+    timed = curves(subjects([run_of(times)])[0])
+    assert [algorithm for _, algorithm in timed] == ["cpu-1", "latency-1"]
 
 
 @pytest.mark.parametrize(

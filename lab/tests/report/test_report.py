@@ -305,6 +305,7 @@ def test_findings_of_the_synthetic_run(run: RunData) -> None:
         "call-outweighs-compute",
         *(key for key in keys if "/" in key),
         "harness",
+        "drift",
     ]
 
 

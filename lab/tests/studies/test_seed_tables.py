@@ -7,6 +7,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ from teemark.page import html, markdown
 from teemark.page.blocks import Block, Bullets, Fold, Heading, Paragraph, Section, Table
 from teemark.plan.file import load_plan, plan_names
 from teemark.reference.data import Reference, load
+from teemark.reference.units import UNITS
 from teemark.run.reader import RunData, parse
 from teemark.studies import declared, seed_tables
 from teemark.studies.declared import SEED_PLANS, SeedTable
 from teemark.studies.formula import Formula
 from teemark.studies.measured import Lookup, NotKnown, Value, exact_value
-from teemark.studies.table import number, unit_for
+from teemark.studies.table import _Cells, number, unit_for
 from teemark.wording import fmt
 
 DOCUMENTS = tuple(load().documents)
@@ -109,10 +111,16 @@ def made_up(name: str, **changes: Any) -> RunData:
 
 
 def made_up_lines(
-    name: str, *, leave_out: str = "", outlier: float = 1.0, spread: float = 0.01
+    name: str,
+    *,
+    leave_out: str = "",
+    outlier: float = 1.0,
+    spread: float = 0.01,
+    board: str = "hardware",
 ) -> list[str]:
     """A run of a seed plan in which everything was measured, but cases with `leave_out`; the first
-    sample of each took `outlier` times as long, and they are `spread` about the truth."""
+    sample of each took `outlier` times as long, and they are `spread` about the truth. The board is
+    `hardware`, `emulated`, or `exact`: it counts instructions."""
     plan = load_plan(name)
     rng = random.Random(1)
     machine: dict[str, object] = {
@@ -148,7 +156,8 @@ def made_up_lines(
             "board": "made-up",
             "plan": name,
             "started": "2026-01-02T03:04:05Z",
-            "emulated": False,
+            "emulated": board != "hardware",
+            "icount": board == "exact",
             "cases": 1,
         },
         machine,
@@ -410,10 +419,32 @@ def test_a_table_has_one_unit_and_it_is_the_documents() -> None:
 
 
 def test_a_column_says_how_many_times_the_published_figure_was_measured() -> None:
-    cells = row(tables(section("mqtt-tz-blocks"))[AES], "encrypt_secure")
+    cells = row(tables(section("mqtt-tz-blocks", board="emulated"))[AES], "encrypt_secure")
     assert first(cells["ratio"]) == pytest.approx(0.108192 / 10.0155, rel=0.03)
     runs = row(tables(section("rpi3-secure-hash"))["Logs: a report of each run|100MB"], "IPC Calls")
     assert first(runs["ratio"]) == pytest.approx(104 / 105, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("document", "board"),
+    [("mqtt-tz-blocks", "exact"), ("mqtt-tz-blocks", "hardware"), ("rpi3-secure-hash", "exact"),
+     ("rpi3-secure-hash", "emulated")],
+)  # fmt: skip
+def test_no_ratio_of_what_two_clocks_say(document: str, board: str) -> None:
+    """A document's milliseconds are of an emulator (MQTT-TZ) or of hardware: neither instructions
+    nor the time of the other is divided by them. Counts have a ratio on each board."""
+    made = declared.load(document)
+    lookup = Lookup(subjects([made_up(document, board=board)])[0])
+    reference, ratios = load(), 0
+    for seed in made:
+        cells = _Cells(seed, lookup, reference)
+        for name, column in product(seed.rows, seed.columns):
+            figure = cells._figure(name, column)
+            if figure is not None and cells._quotient(name, column) is not None:
+                ratios += 1
+                assert UNITS[figure.corrected_unit][0] not in ("time", "rate", "time per byte"), (
+                    seed.table, name, column)  # fmt: skip
+    assert ratios or document == "mqtt-tz-blocks"
 
 
 def test_aes_beside_the_published() -> None:

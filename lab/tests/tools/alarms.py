@@ -9,19 +9,26 @@ didn't change is called better or worse (alarms), in how many --fail-on 5% fails
 the changed cases are called worse; then the change that `compare` prints as visible in 80 of 100
 pairs, beside the one found by search. Exit status 1: an alarm, a failure of 5 % at a true 3 % or
 less, or a printed change that is off by more than a factor of 1.2; that isn't asked of skewed
-starts, whose scatter a median of few estimates shows as too small.
+starts, whose scatter a median of few estimates shows as too small. Last come histories without a
+change, and what is said of a level that changes over a run, or doesn't.
 """
 
 import argparse
+import math
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from click import echo as say
 
+from synthetic import run_of
 from teemark.model.compare import CaseReading, Difference, Limit, Starts, sampled
+from teemark.model.drift import drift
+from teemark.model.history import BY_CHANCE, sampled_changes
+from teemark.model.models import sampling_of
 
 CHANGED = 3
 """Every third case is changed."""
@@ -41,10 +48,12 @@ class World:
     together: float = 0.0
     own: float = 0.0
     skewed: bool = False
+    day: float = 0.0  # How far the level of a whole run lies off, as from one day to the next
 
     def values(self, rng: random.Random, medians: Sequence[float]) -> list[list[list[float]]]:
         """Draws one value for each case and start: the median of the start."""
-        shifts = [rng.gauss(0, self.together) for _ in range(self.starts)]
+        level = rng.gauss(0, self.day)
+        shifts = [level + rng.gauss(0, self.together) for _ in range(self.starts)]
         return [
             [[median_ * (1 + shift + self.draw(rng))] for shift in shifts] for median_ in medians
         ]
@@ -60,6 +69,8 @@ WORLDS = (
     World("8 starts, skewed by 1 %", 8, own=0.01, skewed=True),
     World("20 starts, each case 3 % apart", 20, own=0.03),
 )
+
+DAYS = World("8 starts, 0.5 % own, a day's level of 1 %", 8, own=0.005, day=0.01)
 
 
 def compare_values(values: Mapping[str, tuple[Starts, Starts]]) -> list[Difference]:
@@ -135,12 +146,66 @@ def simulated(simulations: int, cases: int) -> bool:
     return good
 
 
+def histories(simulations: int, runs: int, cases: int = 194) -> dict[str, float]:
+    """Returns the share of histories without a change in which `history` sees one, by world."""
+    rng = random.Random(4)
+    worlds: dict[str, Callable[[], float]] = {
+        "normal, 1 %": lambda: rng.gauss(1e5, 1e3),
+        "slow runs far out": lambda: 1e5 * math.exp(rng.expovariate(100)),
+        "values repeat, 1 in 10 differs": lambda: 1000.0 + (rng.random() < 0.1),
+        "values repeat, 1 in 2 differs": lambda: 1000.0 + (rng.random() < 0.5),
+    }
+    return {
+        name: sum(
+            bool(sampled_changes([draw() for _ in range(runs)], cases)) for _ in range(simulations)
+        )
+        / simulations
+        for name, draw in worlds.items()
+    }
+
+
+def drifts(simulations: int) -> dict[str, Counter[str]]:
+    """Returns the answers on the level of a run, by what the level does over it."""
+    rng, cases, samples = random.Random(5), 20, 15
+    total = cases * samples
+    worlds: dict[str, Callable[[float], float]] = {
+        "steady": lambda _: 1.0,
+        "3 % slower at the end": lambda at: 1 + 0.03 * at,
+        "30 % slower at the end": lambda at: 1 + 0.3 * at,
+        "a step of 30 %": lambda at: 1.3 if at > 0.4 else 1.0,
+    }
+    answers = {}
+    for name, level in worlds.items():
+        answers[name] = Counter[str]()
+        for _ in range(simulations):
+            run = run_of({
+                f"oneshot/sha256/c/{64 * (case + 1)}": [
+                    1e5 * level(at / total) * rng.gauss(1, 0.02) for at in range(case, total, cases)
+                ]
+                for case in range(cases)
+            })  # fmt: skip
+            found = drift(run.sound, sampling_of(run))
+            answers[name][found.answer if found else "none"] += 1
+    return answers
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--cases", type=int, action="append")
     asked = parser.parse_args()
     good = [simulated(asked.simulations, cases) for cases in asked.cases or (20, 194)]
+    alarms = outcome(DAYS, asked.simulations, 20, 0.0).alarms
+    say(f"{DAYS.name}: {alarms} alarms in {asked.simulations}")
+    good.append(alarms <= 0.08 * asked.simulations)
+    for runs in (8, 12, 20):
+        shares = histories(asked.simulations, runs)
+        said = ", ".join(f"{name}: {share:.1%}" for name, share in shares.items())
+        say(f"history of {runs} runs, no change: {said}")
+        good.append(max(shares.values()) <= max(BY_CHANCE[runs]) + 0.03)
+    for name, answers in drifts(asked.simulations // 10).items():
+        say(f"drift, {name}: {dict(answers)}")
+        good.append(not answers["no" if "30" in name else "yes"])
     return 0 if all(good) else 1
 
 

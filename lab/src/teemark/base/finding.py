@@ -31,6 +31,8 @@ class Figure:
     value: float
     unit: str = ""
     interval: Interval | None = None
+    cases: tuple[str, ...] = ()  # The measured cases that it is computed from
+    doubt: str = ""  # Why nothing follows from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ class Finding:
     """The saving of the remedy, if a model, a trace or a build tells it."""
     sure: bool = True  # False if a figure is uncertain, or nothing is decided
     place: Place | None = None
+
+    @property
+    def proof(self) -> frozenset[str]:
+        """Returns the cases that the finding is concluded from: without them it isn't found."""
+        return frozenset[str]().union(*(figure.cases for figure in self.figures))
+
+    @property
+    def headline(self) -> str:
+        """Returns the claim, marked where it isn't sure."""
+        return self.claim + " (uncertain)" * (not self.sure)
 
     @property
     def advice(self) -> str:

@@ -137,6 +137,11 @@ class Work:
         return drawn is not None and self.algorithm.startswith(drawn)
 
     @property
+    def cpu_time(self) -> bool:
+        """Returns true if the broker's plan measured CPU time, which has no waiting in it."""
+        return self.workload == "broker" and not self.algorithm.startswith("latency-")
+
+    @property
     def driver(self) -> str:
         """Returns the kernel's driver that the backend names; an empty string if it names none."""
         return self.backend.partition(":")[2]

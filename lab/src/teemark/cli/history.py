@@ -171,7 +171,11 @@ def _remark(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
         return f"No level is said to change: {EMULATED}."
     if len(runs) < FEWEST:
         return f"{len(runs)} runs: changes of sampled times are looked for from {FEWEST} runs on."
-    return "Levels by PELT: of cases that didn't change, at most about 3 % show a change by chance."
+    normal, skewed = history.by_chance(len(runs), len(lines))
+    return (
+        f"Levels by PELT: of {fmt.plural(len(lines), 'case')} without a change, at most about "
+        f"{normal} shows one by chance; {skewed} where some runs are far slower than the others."
+    )
 
 
 def _show(

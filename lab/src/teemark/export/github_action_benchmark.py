@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case."""
+"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case that
+was measured as asked."""
 
 import json
 
-from teemark.model.models import stats_of
+from teemark.model.models import whole_cases
 from teemark.run.reader import RunData
 
 
 def render(run: RunData) -> str:
     entries = []
-    for stats in stats_of(run):
+    for stats in whole_cases(run):
         entry: dict[str, str | float] = {
             "name": stats.key,
-            "unit": run.unit,
+            "unit": stats.unit,
             "value": stats.time.median,
         }
         interval = stats.time.interval

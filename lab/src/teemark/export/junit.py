@@ -7,6 +7,7 @@ and labels are properties of the suite."""
 import re
 from xml.etree import ElementTree as ET
 
+from teemark.model.models import stats_of
 from teemark.model.stats import centre
 from teemark.run.reader import RunData
 
@@ -30,12 +31,13 @@ def render(run: RunData) -> str:
         ET.SubElement(properties, "property", name=name, value=_text(value))
     failed = {fail.case for fail in run.fails}
     short = {case.case: case for case in run.missing}
+    counted = {stats.key for stats in stats_of(run) if stats.unit == "instructions"}
     counts = {"tests": 0, "failures": len(run.fails), "skipped": 0, "errors": len(short)}
     for key, measured in run.cases.items():
         times = measured.times()
         if key not in failed and key not in short and any(times):
             test = _test(suite, key)
-            if run.icount:
+            if key in counted:
                 ET.SubElement(test, "system-out").text = f"{centre(times):.15g} instructions a call"
             else:
                 test.set("time", f"{centre(times) / 1e9:.9f}")

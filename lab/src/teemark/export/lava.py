@@ -4,7 +4,7 @@ on a device's console. LAVA reads each as the result of a test case."""
 
 import re
 
-from teemark.model.models import stats_of
+from teemark.model.models import whole_cases
 from teemark.run.reader import RunData
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
@@ -22,10 +22,9 @@ def render(run: RunData) -> str:
     test cases that pass, with the value in their names."""
     lines = [_signal(f"run/{name}/{value}", "pass") for name, value in run.origin.items()]
     short = {case.case for case in run.missing}
-    for stats in stats_of(run):
-        if stats.key not in short:
-            measured = f" UNITS={run.unit} MEASUREMENT={stats.time.median:.3f}"
-            lines.append(_signal(stats.key, "pass", measured))
+    for stats in whole_cases(run):
+        measured = f" UNITS={stats.unit} MEASUREMENT={stats.time.median:.3f}"
+        lines.append(_signal(stats.key, "pass", measured))
     lines += [_signal(fail.case, "fail") for fail in run.fails]
     lines += [_signal(case, "fail") for case in sorted(short)]
     lines += [_signal(skip.case, "skip") for skip in run.skips if skip.case not in run.cases]

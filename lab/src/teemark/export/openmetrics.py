@@ -5,7 +5,7 @@ new series of each case. Push gateways don't know OpenMetrics' own info type."""
 
 from collections.abc import Mapping
 
-from teemark.model.models import stats_of
+from teemark.model.models import whole_cases
 from teemark.run.reader import RunData
 
 _HELP = {
@@ -23,22 +23,23 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def render(run: RunData) -> str:
-    """Returns a run as OpenMetrics: in seconds, as Prometheus asks for, or in instructions."""
-    unit, factor = ("instructions", 1.0) if run.icount else ("seconds", 1e-9)
-    rows: dict[str, list[str]] = {name: [] for name in _HELP}
-    for stats in stats_of(run):
+    """Returns a run as OpenMetrics: in instructions, or in seconds, as Prometheus asks for."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for stats in whole_cases(run):
+        counted = stats.unit == "instructions"
+        unit, factor = ("instructions", 1.0) if counted else ("seconds", 1e-9)
         values = {"": stats.time.median}
         if stats.time.interval is not None:
             values |= {"_low": stats.time.interval.low, "_high": stats.time.interval.high}
         labels = _labels({"board": run.name, "plan": run.plan, "case": stats.key})
         for name, value in values.items():
-            rows[name].append(f"teemark_call{name}_{unit}{labels} {value * factor!r}")
+            samples = rows.setdefault((name, unit), [])
+            samples.append(f"teemark_call{name}_{unit}{labels} {value * factor!r}")
     lines = ["# TYPE teemark_run_info gauge", "# HELP teemark_run_info What was measured."]
     about = _labels({"board": run.name, "plan": run.plan} | run.origin)
     lines.append(f"teemark_run_info{about} 1")
-    for name, samples in rows.items():
-        if samples:
-            metric = f"teemark_call{name}_{unit}"
-            lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
-            lines += [f"# HELP {metric} {_HELP[name]}", *samples]
+    for (name, unit), samples in rows.items():
+        metric = f"teemark_call{name}_{unit}"
+        lines += [f"# TYPE {metric} gauge", f"# UNIT {metric} {unit}"]
+        lines += [f"# HELP {metric} {_HELP[name]}", *samples]
     return "\n".join([*lines, "# EOF"]) + "\n"

@@ -10,6 +10,7 @@ from typing import Any
 
 from teemark.base.harmless import harmless_cell
 from teemark.base.work import Work
+from teemark.model.models import stats_of
 from teemark.run.reader import RunData
 
 OF_SAMPLE = (
@@ -49,6 +50,7 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
         for key, measured in run.cases.items()
         for sample in measured.ta_samples
     }
+    waited = {stats.key for stats in stats_of(run) if stats.unit == "ns"}
     taken = sorted(
         (
             (sample, measured.record)
@@ -64,6 +66,7 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
             **{name: getattr(case, name) for name in (*_OF_CASE, "bytes")},
             "start": start,
             **{name: getattr(sample, name) for name in OF_SAMPLE},
+            "unit": "ns" if case.case in waited else run.unit,
             "ta_ns": counted.get((case.case, sample.seq)),
         }
     for case_key, reason in run.unmeasured.items():

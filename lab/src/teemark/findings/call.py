@@ -64,7 +64,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
     algorithm = ground.main_algorithm("tee")
     cost = models.cost(algorithm, "tee") if algorithm else None
     empty = models.case(EMPTY_CALL)
-    if cost is None or cost.slope.value <= 0:
+    if cost is None or not cost.fit.fits or cost.slope.value <= 0:
         return None
     way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
     sizes = sorted(int(point.x) for point in cost.fit.points if point.x > 0)
@@ -91,7 +91,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         topic="choice",
         claim=claim,
         evidence=f"{by}, the way in and out, with the buffers that a digest needs, takes "
-        f"{fmt.cost(run, way)}; computing takes {ground.per_byte(cost)}, after it was set up.",
+        f"{fmt.cost(run, way)}; computing takes {ground.per_byte(cost.byte)}, after it was set up.",
         remedy=f"Hand over larger pieces: from {fmt.roughly_size(tenth.value)} a call on, the way "
         "is less than a tenth of the time."
         if tenth.value > sizes[0]
@@ -123,9 +123,8 @@ def loading_the_ta(ground: Ground) -> Finding:
     if warm is not None:
         what = "opening one while another session keeps the TA loaded"
         shown.append(ground.figure(what, warm.estimate))
-    waits = ground.waits(first, loaded)
     calls = ""
-    if empty is not None and empty.time.median > 0 and not waits:
+    if empty is not None and empty.time.median > 0:
         count = fmt.digits((first.estimate / empty.estimate).value)
         calls = f", and costs as much as {count} empty calls"
     return cause(
@@ -134,13 +133,6 @@ def loading_the_ta(ground: Ground) -> Finding:
         shown,
         claim=f"Opening the first session loads and checks the TA{calls}.",
         remedy="Open one session early and keep it; or keep the TA (TA_FLAG_INSTANCE_KEEP_ALIVE).",
-        facts=[
-            "this board's clock goes on while it waits for its disk: nothing follows from these "
-            "times"
-        ]
-        if waits
-        else (),
-        certain=not waits,
     )
 
 
@@ -249,8 +241,8 @@ def temporary(ground: Ground) -> Finding:
     if not pairs:
         return not_checked(key, f"{lacks} of one size", EXPLAIN)
     ratios = [(case, allocated, case.estimate / allocated.estimate) for case, allocated in pairs]
-    dearer = [row for row in ratios if above(row[2], SAME) == "yes"]
-    unsure = any(above(ratio, SAME) == "undecided" for *_, ratio in ratios)
+    dearer = [row for row in ratios if above(row[2], SAME, len(ratios)) == "yes"]
+    unsure = any(above(ratio, SAME, len(ratios)) == "undecided" for *_, ratio in ratios)
     case, allocated, ratio = max(dearer or ratios, key=lambda row: row[2].value)
     size = fmt.size(case.bytes or 0)
     extra = case.estimate - allocated.estimate

@@ -50,9 +50,9 @@ class Choice:
 
     @property
     def saved(self) -> Interval | None:
-        """Returns the interval of `saves`."""
+        """Returns the interval of `saves`; nobody saves more than all of a cost."""
         ratio = self.ratio.interval
-        return None if ratio is None else Interval(1 - ratio.high, 1 - ratio.low)
+        return None if ratio is None else Interval(1 - ratio.high, 1 - max(ratio.low, 0.0))
 
 
 BySize = Mapping[str, Mapping[int, Estimate]]  # The cost of each choice at each size
@@ -73,7 +73,8 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
         (_, first), (_, second) = ranked[:2]
         mine, theirs = choices[first][size], choices[second][size]
         a, b = mine.interval, theirs.interval
-        if a is None or b is None or a.high * ALIKE >= b.low:
+        nothing = mine.meaningless or theirs.meaningless
+        if a is None or b is None or nothing or a.high * ALIKE >= b.low:
             if not ranges:
                 open_.append((size, {first, second}))
             elif ranges[-1].choose in (first, second):
@@ -187,8 +188,8 @@ def what_about(run: RunData, choice: Choice) -> str:
 def sentence(ground: Ground, choice: Choice) -> str:
     """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
-    interval = choice.saved
-    brackets = fmt.interval_in_brackets(run, interval, f"{fmt.span(interval, 100.0)}{fmt.THIN}%")
+    text = f"{fmt.span(choice.saved, 100.0)}{fmt.THIN}%"
+    brackets = fmt.interval_in_brackets(run, choice.ratio, text)
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
         name, over = what_about(run, choice), fmt.size(int(choice.over))

@@ -81,12 +81,19 @@ class Ground:
         second = self.models.cost(algorithm, over) if algorithm else None
         if first is None or second is None or first.slope.value <= 0 or second.slope.value <= 0:
             return None
-        return Rates(self, first, second, first.byte / second.byte)
+        if first.fit.fits and second.fit.fits:
+            return Rates(self, first, second, first.byte, second.byte)
+        # No model holds: what the largest message takes that both measured says it for that one.
+        at = [{int(p.x): p.measured for p in cost.fit.points if p.x} for cost in (first, second)]
+        size = max(at[0].keys() & at[1].keys(), default=0)
+        if not size:
+            return None
+        one, other = (costs[size].scaled(1 / size) for costs in at)
+        return Rates(self, first, second, one, other, f" of a message of {fmt.size(size)}")
 
-    def per_byte(self, cost: Cost) -> str:
-        interval = cost.byte.interval
-        text = f"{fmt.digits(cost.slope.value)} {self.run.unit} a byte"
-        return text + fmt.interval_in_brackets(self.run, interval, fmt.span(interval))
+    def per_byte(self, byte: Estimate) -> str:
+        text = f"{fmt.digits(byte.value)} {self.run.unit} a byte"
+        return text + fmt.interval_in_brackets(self.run, byte, fmt.span(byte.interval))
 
     def title(self, backend: str) -> str:
         return self.run.backend(backend).title
@@ -105,12 +112,12 @@ class Ground:
         ends = [written(max(end, 0.0)) for end in (interval.low, interval.high)] if interval else []
         if ends == [written(figure.value)] * 2:
             return ""
-        return fmt.interval_in_brackets(self.run, interval, fmt.TO.join(ends))
+        return fmt.interval_in_brackets(self.run, figure, fmt.TO.join(ends))
 
     def more_samples(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many more samples, or starts, would decide an undecided question."""
         starts = max((len(case.starts) for case in self.run.sound), default=1)
-        return fmt.more_samples(samples_needed(ratio, thresholds, samples), starts)
+        return fmt.more_samples(ratio, samples_needed(ratio, thresholds, samples), starts)
 
     def both(self, first: CaseStats, second: CaseStats) -> str:
         """Writes the costs of two cases, both as counts or both as times."""
@@ -122,15 +129,12 @@ class Ground:
         unit = " instructions"
         return f"{left.removesuffix(unit) if right.endswith(unit) else left} against {right}"
 
-    def waits(self, *cases: CaseStats) -> bool:
-        """Returns true if these times are no ground for a finding: the board counts instructions,
-        but its clock goes on while it waits for a disk."""
-        return self.run.icount and not all(case.estimate.counted for case in cases)
-
     def figure(self, what: str, value: Estimate, unit: Unit = "cost") -> Figure:
         """Returns a cost with its unit: instructions if it was counted, otherwise nanoseconds."""
         counted = "instructions" if self.run.icount and value.counted else "ns"
-        return Figure(what, value.value, counted if unit == "cost" else unit, value.interval)
+        unit = counted if unit == "cost" else unit  # type: ignore[assignment]
+        cases = tuple(sorted(value.cases))
+        return Figure(what, value.value, unit, value.interval, cases, value.meaningless)
 
 
 Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
@@ -145,22 +149,28 @@ def is_known(figure: Estimate | Figure) -> bool:
 def sure(*quantities: Estimate | Cost | CaseStats) -> bool:
     """Returns true if every figure is known; the cost of a byte only if its model fits, too."""
     for quantity in quantities:
-        if isinstance(quantity, Cost):
-            if not quantity.fit.fits or not is_known(quantity.byte):
-                return False
-        elif not is_known(quantity.estimate if isinstance(quantity, CaseStats) else quantity):
+        figure = quantity.byte if isinstance(quantity, Cost) else quantity
+        figure = figure.estimate if isinstance(figure, CaseStats) else figure
+        if figure.meaningless or not is_known(figure):
             return False
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The cost of a byte by two backends, and the ratio of the two costs."""
+    """The cost of a byte by two backends: of any long message by the models, or, where one of these
+    doesn't hold, of the message that `of` names, as it was measured."""
 
     ground: Ground
     one: Cost
     other: Cost
-    ratio: Estimate
+    one_byte: Estimate
+    other_byte: Estimate
+    of: str = ""
+
+    @property
+    def ratio(self) -> Estimate:
+        return self.one_byte / self.other_byte
 
     @property
     def name(self) -> str:
@@ -177,9 +187,10 @@ class Rates:
 
     @property
     def evidence(self) -> str:
+        costs = ((self.one, self.one_byte), (self.other, self.other_byte))
         both = (
-            f"“{self.ground.title(cost.backend)}” takes {self.ground.per_byte(cost)}"
-            for cost in (self.one, self.other)
+            f"“{self.ground.title(cost.backend)}” takes {self.ground.per_byte(byte)}{self.of}"
+            for cost, byte in costs
         )
         return f"{', '.join(both)}."
 
@@ -191,13 +202,13 @@ class Rates:
             samples = min(self.one.samples, self.other.samples)
             more |= {"remedy": self.ground.more_samples(self.ratio, (1 / SAME, SAME), samples)}
             more |= {"status": "undecided"}
-        what = f"a byte, {self.one.backend} over {self.other.backend}"
+        what = f"a byte{self.of}, {self.one.backend} over {self.other.backend}"
         return Finding(
             key=key,
             topic=topic,
             claim=claim,
             figures=(self.ground.figure(what, self.ratio, "times"),),
-            sure=not undecided and sure(self.one, self.other, self.ratio),
+            sure=not undecided and sure(self.one_byte, self.other_byte, self.ratio),
             **more,
         )
 
@@ -254,6 +265,9 @@ def cause(
     is found. `claim`, `remedy` and the costs are given only for a found cause."""
     if isinstance(status, tuple):
         status = STATUS[above(*status)]
+    doubts = tuple(dict.fromkeys(figure.doubt for figure in shown if figure.doubt))
+    if doubts and status == "found":
+        status = "undecided"
     is_found = status == "found"
     if is_found and costs is not None and saves != costs:
         facts = (*facts, f"costs {costs.words}")
@@ -262,7 +276,7 @@ def cause(
         topic=topic,
         status=status,
         claim=claim if is_found else "",
-        evidence="; ".join((*map(written, shown), *facts)),
+        evidence="; ".join((*map(written, shown), *facts, *doubts)),
         remedy=remedy if is_found else "",
         figures=tuple(shown),
         costs=costs if is_found else None,
@@ -273,6 +287,6 @@ def cause(
 
 def share_of(extra: Estimate, whole: CaseStats, what: str) -> Share | None:
     """Returns `extra` as a share of a call's cost; None if it isn't positive."""
-    if whole.time.median <= 0 or extra.value <= 0:
+    if whole.time.median <= 0 or extra.value <= 0 or (extra / whole.estimate).meaningless:
         return None
     return Share(min(extra.value / whole.time.median, 1.0), what)

@@ -147,6 +147,10 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
             "; and with the parts for the Chinese remainder theorem, which should make it cheaper, "
             f"dearer than without: {ground.both(small, plain)}"
         )
+    outside, costs = ground.models.case(SIGN.key("rsa-2048", "openssl", "crt")), None
+    if outside is not None and outside.estimate.value < small.estimate.value:
+        more = (small.estimate - outside.estimate).value / small.estimate.value
+        costs = Share(more, f"a signature: {small.key}", at_most=True)
     return Finding(
         key=key,
         topic="cause",
@@ -156,6 +160,7 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
         remedy="Build OP-TEE with the patch of 18 lines in docs/upstream-bugs.md (OP-TEE 4.10: 30 "
         "times cheaper), or with CFG_CRYPTOLIB_NAME=mbedtls, whose numbers have the key's size; "
         f"`teemark what-if {small.key} --patch FILE` says what that saves.",
+        costs=costs,
         sure=sure(large, small),
     )
 

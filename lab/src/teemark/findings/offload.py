@@ -205,7 +205,7 @@ class _Case:
         if share is None:
             return None
         # User and system time aren't told apart: a kernel that counts by ticks can't split them.
-        text = f"the process had the CPU {fmt.percent(share, 2)} of the time"
+        text = f"the process had the CPU {fmt.percent(share, 2)} of the time, without waits for it"
         busy: tuple[Kind, ...] = ("cpu-instructions", "software") if share >= BUSY else ()
         return Evidence(text, ("accelerator",) if share <= RESTED else busy)
 

@@ -47,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     choices.choices,
     trust.two_clocks,
     trust.harness,
+    trust.level,
     trust.misfits,
     trust.waited,
     trust.scatter,

@@ -49,7 +49,7 @@ def stored_objects(ground: Ground) -> Finding | None:
             evidence=evidence,
             remedy=remedy if answer != "no" else "",
             figures=(ground.figure(f"{stored.key} over {plain.key}", ratio, "times"),),
-            sure=answer != "undecided" and is_known(ratio) and not ground.waits(stored, plain),
+            sure=answer != "undecided" and is_known(ratio),
         )
     return None
 

@@ -3,11 +3,12 @@
 machine."""
 
 from teemark.base.finding import Finding, Share, Status, Topic
-from teemark.base.work import EMPTY_CALL, HARNESS
+from teemark.base.work import CALL, EMPTY_CALL, HARNESS, REFUSED_CALL
 from teemark.findings.ground import KNOWN, Ground, cause, is_known, not_checked
 from teemark.findings.notices import sentence
 from teemark.model.counter import TOLERANCE, Counted
 from teemark.model.decide import above
+from teemark.model.drift import BOUND
 from teemark.model.fit import MISFIT
 from teemark.model.stats import STEADY, exactly
 from teemark.wording import fmt
@@ -131,7 +132,8 @@ def misfits(ground: Ground) -> Finding | None:
 
 def waited(ground: Ground) -> Finding | None:
     """Finds cases that were timed on a board that counts, since their samples lie too far apart."""
-    cases = [case for case in ground.models.stats if ground.waits(case) and case.key != HARNESS]
+    stats = (case for case in ground.models.stats if case.key != HARNESS)
+    cases = [case for case in stats if case.estimate.kind == "waited"]
     if not cases:
         return None
     worst = max(cases, key=lambda case: case.time.max / max(case.time.min, 1.0))
@@ -169,7 +171,8 @@ def scatter(ground: Ground) -> Finding | None:
     if without:
         has = "has" if len(without) == 1 else "have"
         medians = f"{fmt.plural(len(without), 'median')} of {fmt.count(len(stats))}"
-        parts.append(f"{medians} {has} too few samples for an interval")
+        why = " and ".join(dict.fromkeys(case.estimate.vague for case in without))
+        parts.append(f"{medians} {has} {why}")
         evidence.append(f"{without[0].key} has {fmt.plural(without[0].time.count, 'sample')}.")
     remedy = "More samples narrow intervals, and so does a machine that does nothing else."
     claim = f"{', and '.join(parts)}."
@@ -192,6 +195,41 @@ def clock_step(ground: Ground) -> Finding:
         remedy="Measure longer samples (min_us), or with a finer clock source.",
         facts=(f"a step: {fmt.duration(float(step))}",),
         costs=Share(min(share.value, 1.0), "the shortest sample"),
+    )
+
+
+def level(ground: Ground) -> Finding | None:
+    """Judges whether the level of all cases changed over the run, as a CPU that throttles makes
+    it."""
+    found, bound = ground.models.drift, fmt.percent(BOUND - 1, 1)
+    if found is None:
+        return None
+    change = f"the level of all cases changed over the run by more than {bound}"
+    last, turn = fmt.signed(found.last.value - 1), fmt.percent(found.turn)
+    claim, remedy = {
+        "yes": (
+            f"{sentence(change).rstrip('.')}: the last quarter takes {last} beside the first, and "
+            f"it changed most after {turn} of the samples.",
+            "No interval holds that: look at the board's cooling, power and governor, and measure "
+            "again.",
+        ),
+        "no": (f"All cases kept their level over the run, to within {bound}.", ""),
+        "undecided": (
+            f"Whether {change} is undecided.",
+            "More samples, on a board that does nothing else, would decide.",
+        ),
+    }[found.answer]
+    return Finding(
+        key="drift",
+        topic="trust",
+        status="undecided" if found.answer == "undecided" else "found",
+        severity="caution" if found.answer == "yes" else "note",
+        claim=claim,
+        evidence=f"Of quarters of the run the largest is {fmt.ratio(ground.run, found.most)} the "
+        "smallest, each sample beside the median of its case.",
+        remedy=remedy,
+        figures=(ground.figure("largest over smallest quarter", found.most, "times"),),
+        sure=found.answer != "undecided",
     )
 
 
@@ -262,7 +300,7 @@ def contention(ground: Ground) -> Finding:
     if not total:
         return not_checked(key, "the wait for a CPU: a kernel with CONFIG_SCHED_INFO")
     share = sum(wait for _, wait in waits.values()) / total
-    most, worst = max((wait / ns, case) for case, (ns, wait) in waits.items())
+    most, worst = max((wait / max(ns, 1), case) for case, (ns, wait) in waits.items())
     shown = [ground.figure("waiting for a CPU, of all these calls", exactly(share), "share")]
     if most > WAITED:
         shown.append(ground.figure(f"of {worst}", exactly(most), "share"))
@@ -271,8 +309,8 @@ def contention(ground: Ground) -> Finding:
         "found" if max(share, most) > WAITED else "ruled out",
         shown,
         claim="Other processes took the CPU from the measured calls.",
-        remedy="Stop them, or pin teebench to a CPU of its own.",
-        costs=Share(most, worst),
+        remedy="Stop what else runs on the board, and measure again.",
+        costs=Share(share, "the time of all these calls"),
     )
 
 
@@ -294,9 +332,10 @@ def emulated(ground: Ground) -> Finding:
     if run.icount:
         claim = "Emulated board: this counts instructions."
         remedy = (
-            "One nanosecond is one executed instruction; two boots agree to within 0.2 %. There "
-            "are no cache misses and no latencies in it: good for finding and comparing work, not "
-            "for predicting time on hardware."
+            "One nanosecond is one executed instruction; two boots of one plan agree to within "
+            "0.2 %. What else a plan measures moves a case, too, by up to 0.7 %: compare runs of "
+            "one plan. There are no cache misses and no latencies in it: good for finding and "
+            "comparing work, not for predicting time on hardware."
         )
     return _doubt(key, claim, "; ".join(filter(None, facts)), remedy, "board")
 
@@ -316,16 +355,25 @@ def tee_defects(ground: Ground) -> Finding | None:
 
 
 def published_key(ground: Ground) -> Finding | None:
-    """Finds a TEE that takes TAs signed with the published key; not on an emulated board."""
+    """Finds a TEE that takes TAs signed with the published key; not on an emulated board. The proof
+    is a call that one of our TAs served: OP-TEE's core refuses some by itself, and a command of the
+    user's TA says nothing of ours."""
     run = ground.run
     if run.header is None or not run.header.tas_signed_with_published_key or run.header.emulated:
         return None
-    if not any(run.backend(measured.record.backend).secure for measured in run.sound):
+    served = [
+        case.key
+        for case in run.sound
+        if any(case.starts) and case.key != REFUSED_CALL and case.work.row is not CALL
+        if run.backend(case.work.backend).secure
+    ]
+    if not served:
         return None
     return _doubt(
         "published-key",
         "Anybody can sign TAs for this board.",
-        "Its TEE ran our TAs, which are signed with the key that OP-TEE's sources publish.",
+        f"Its TEE ran our TA, which is signed with the key that OP-TEE's sources publish: "
+        f"{served[0]} was measured.",
         "Before the board keeps secrets: build OP-TEE with a key of your own (TA_SIGN_KEY).",
         "board",
     )

@@ -30,7 +30,7 @@ from teemark.model.stats import (
     steady,
 )
 from teemark.run.reader import RunData
-from teemark.wording.interval import Interval
+from teemark.wording.interval import LEVEL, Interval
 
 BOOTS = 0.0002  # Relative difference of two boots of one build, besides one step of the clock
 LIMIT = 0.001  # Relative difference of two boots if the timer ticks within a sample
@@ -49,6 +49,7 @@ SIGNS = 1e-4  # Largest p-value of the sign test at which a common shift is take
 EMULATED = "an emulated board's clock shows how busy its machine was, which differs from run to run"
 ONE_START = "runs of one start don't show what differs from start to start"
 FEW_STARTS = f"fewer than {FEWEST} starts don't show how far starts may lie apart"
+WITH_ALL = "it moved as all cases did, and days differ by as much"
 SCATTERED = "the samples of every case scatter, as where calls wait for a disk"
 
 Verdict = Literal["better", "worse", "same", "undecided"]
@@ -175,6 +176,7 @@ class Comparison:
     pairs: tuple[Difference, ...]  # Cases of both runs, in the first's order
     lost: tuple[str, ...]  # Cases that only the first run has
     new: tuple[str, ...]  # Cases that only the second run has
+    together: Interval | None = None  # Ratio by which almost all sampled cases moved alike
 
     @property
     def exact(self) -> bool:
@@ -285,15 +287,18 @@ def _described(run: RunData) -> dict[str, str]:
 def compare(first: RunData, second: RunData) -> Comparison:
     """Judges every case that both runs have, and names the cases that only one of them has."""
     before, after = readings(first), readings(second)
+    moved = None
     if first.icount and second.icount:
         pairs = counted(before, after)
     else:
-        pairs = sampled([(reading, after[key]) for key, reading in before.items() if key in after])
+        both = [(reading, after[key]) for key, reading in before.items() if key in after]
+        pairs, moved = sampled(both), together(both)
     if first.emulated or second.emulated:
         pairs = [pair if pair.exact else replace(pair, verdict="undecided") for pair in pairs]
+        moved = None
     lost = tuple(key for key in first.measured if key not in second.measured)
     new = tuple(key for key in second.measured if key not in first.measured)
-    return Comparison(first, second, tuple(pairs), lost, new)
+    return Comparison(first, second, tuple(pairs), lost, new, moved)
 
 
 def readings(run: RunData) -> dict[str, CaseReading]:
@@ -413,10 +418,71 @@ def sign_p(ups: int, count: int) -> float:
 # -- where times are sampled ---------------------------------------------------------------------
 
 
+DAY = 0.03
+"""A level that all cases share may differ by this share from one day to the next."""
+
+ALMOST_ALL = 0.9  # Share of the cases that must move in one direction to have moved together
+
+
 def sampled(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> list[Difference]:
-    """Returns each pair with its verdict, by the test for sampled times."""
+    """Returns each pair with its verdict, by the test for sampled times. Where almost all cases
+    moved alike, by no more than days differ, a case moved only if it also did beside the others."""
     tests = sum(starmap(_testable, pairs))
-    return [_sampled(*pair, tests) for pair in pairs]
+    judged = [_sampled(*pair, tests) for pair in pairs]
+    shift = together(pairs)
+    if shift is None or shift.low > 1 + DAY or shift.high < 1 - DAY:
+        return judged
+    beside = [_sampled(*pair, tests).verdict for pair in _besides(pairs)]
+    return [
+        replace(pair, verdict="undecided", reason=WITH_ALL)
+        if pair.moved and verdict != pair.verdict
+        else pair
+        for pair, verdict in zip(judged, beside, strict=True)
+    ]
+
+
+def _levels(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> list[list[float]]:
+    """Returns the level of each start of both runs, as a mean of logarithms over the cases that
+    every start has; empty without such cases."""
+    tested = [pair for pair in pairs if _testable(*pair)]
+    most = [max((len(pair[run].medians) for pair in tested), default=0) for run in (0, 1)]
+    whole = [pair for pair in tested if [len(reading.medians) for reading in pair] == most]
+    return [
+        [fmean(math.log(pair[run].medians[start]) for pair in whole) for start in range(most[run])]
+        for run in (0, 1)
+        if whole
+    ]
+
+
+def together(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> Interval | None:
+    """Returns the ratio by which almost all cases moved in one direction; None if they didn't."""
+    tested, levels = [pair for pair in pairs if _testable(*pair)], _levels(pairs)
+    offs = [
+        fmean(map(math.log, after.medians)) - fmean(map(math.log, before.medians))
+        for before, after in tested
+    ]
+    ups = sum(off > 0 for off in offs)
+    alike = max(ups, len(offs) - ups) >= ALMOST_ALL * len(offs)
+    if not levels or not alike or sign_p(ups, len(offs)) > SIGNS:
+        return None
+    error = math.sqrt(sum(variance(starts) / len(starts) for starts in levels))
+    reach = student(1 - LEVEL, min(map(len, levels)) - 1) * error
+    return Interval(math.exp(median(offs) - reach), math.exp(median(offs) + reach))
+
+
+def _besides(
+    pairs: Sequence[tuple[CaseReading, CaseReading]],
+) -> list[tuple[CaseReading, CaseReading]]:
+    """Returns the pairs with each start brought to one level, that of the first run."""
+    first, second = _levels(pairs)
+    middle = fmean(first)
+
+    def level(reading: CaseReading, starts: Sequence[float]) -> CaseReading:
+        factors = [math.exp(middle - start) for start in starts]
+        rows = zip(reading.starts, factors, strict=False)
+        return replace(reading, starts=[[value * by for value in row] for row, by in rows])
+
+    return [(level(before, first), level(after, second)) for before, after in pairs]
 
 
 def _testable(before: CaseReading, after: CaseReading) -> bool:

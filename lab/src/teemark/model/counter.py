@@ -4,7 +4,7 @@ give the same slope over repetitions: the client's slope assumes that all repeti
 and share one way in and out, the TA's slope that its counter is right."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from teemark.model.decide import Answer, within
@@ -30,6 +30,7 @@ class Counted:
     repeats: int  # Number of different counts of repetitions
     ratio: Estimate | None
     """The TA's slope over the client's; None if there are too few repetitions or the slope is 0."""
+    tests: int = 1  # Number of cases of which any may show that the clocks differ
 
     @property
     def deviation(self) -> float | None:
@@ -41,7 +42,8 @@ class Counted:
         """Returns whether the clocks agree to within TOLERANCE; None for too few repetitions."""
         if self.repeats < REPEATS:
             return None
-        return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE) if self.ratio else "undecided"
+        bounds = 1 - TOLERANCE, 1 + TOLERANCE
+        return within(self.ratio, *bounds, self.tests) if self.ratio else "undecided"
 
 
 def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
@@ -120,5 +122,6 @@ def counted(measured: MeasuredCase, sampling: Sampling) -> Counted | None:
 
 
 def counted_cases(cases: Sequence[MeasuredCase], sampling: Sampling) -> dict[str, Counted]:
-    counts = (counted(case, sampling) for case in cases)
-    return {count.key: count for count in counts if count is not None}
+    counts = [count for case in cases if (count := counted(case, sampling)) is not None]
+    tests = sum(count.answer is not None for count in counts)
+    return {count.key: replace(count, tests=tests) for count in counts}

@@ -5,7 +5,9 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from teemark.model.stats import ENOUGH, Estimate
+from teemark.model.power import student
+from teemark.model.stats import ENOUGH, TOO_FEW, Estimate
+from teemark.wording.interval import LEVEL, Interval
 
 Answer = Literal["yes", "no", "undecided"]
 Side = Literal["faster", "slower", "same", "undecided"]
@@ -19,9 +21,24 @@ Exact counts need this margin too: a request to the kernel's crypto varies by 0.
 the free pages."""
 
 
-def above(figure: Estimate, threshold: float) -> Answer:
-    """Returns whether the whole interval of the value lies above the threshold."""
-    interval = figure.interval
+def _for_all(figure: Estimate, tests: int) -> Interval | None:
+    """Returns the interval of one of `tests` figures that hold the truth together with probability
+    LEVEL (Bonferroni); None if it is unknown, or if nothing follows from the value."""
+    interval = None if figure.meaningless else figure.interval
+    if interval is None or tests < 2 or not interval.width:
+        return interval
+    freedom = max(1, int(min(figure.freedom, 1e6)))
+    wider = student((1 - LEVEL) / tests, freedom) / student(1 - LEVEL, freedom)
+    low, high = (
+        figure.value + (end - figure.value) * wider for end in (interval.low, interval.high)
+    )
+    return Interval(low, high)
+
+
+def above(figure: Estimate, threshold: float, tests: int = 1) -> Answer:
+    """Returns whether the whole interval of the value lies above the threshold; undecided if
+    nothing follows from the value. `tests`: number of figures of which any may give the answer."""
+    interval = _for_all(figure, tests)
     if interval is None:
         return "undecided"
     if interval.low > threshold:
@@ -29,10 +46,10 @@ def above(figure: Estimate, threshold: float) -> Answer:
     return "no" if interval.high < threshold else "undecided"
 
 
-def within(figure: Estimate, low: float, high: float) -> Answer:
+def within(figure: Estimate, low: float, high: float, tests: int = 1) -> Answer:
     """Returns "yes" if the whole interval lies between `low` and `high`, "no" if it lies outside,
-    otherwise "undecided"."""
-    interval = figure.interval
+    otherwise "undecided", as for a value from which nothing follows; `tests` as in `above`."""
+    interval = _for_all(figure, tests)
     if interval is None:
         return "undecided"
     if low <= interval.low and interval.high <= high:
@@ -43,10 +60,12 @@ def within(figure: Estimate, low: float, high: float) -> Answer:
 def samples_needed(figure: Estimate, thresholds: Sequence[float], have: int) -> int | None:
     """Returns about how many samples to add to the `have` present ones until the interval excludes
     each threshold. Its width falls with the square root of the number of samples. None if there
-    would be more than MOST."""
+    would be more than MOST, or if samples aren't what is lacking."""
     interval = figure.interval
+    if figure.meaningless or (interval is None and (figure.vague != TOO_FEW or have >= ENOUGH)):
+        return None
     if interval is None:
-        return max(ENOUGH - have, 1)
+        return ENOUGH - have
     needed = 1.0
     for threshold in thresholds:
         if threshold in interval:

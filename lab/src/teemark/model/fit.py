@@ -8,7 +8,7 @@ Source: P. J. Huber, Robust Estimation of a Location Parameter (1964)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -147,7 +147,10 @@ def fit(
                 and _prediction(tried, best) < BETTER
             ):
                 best = tried
-    return best
+    if best.fits:
+        return best
+    terms = {name: replace(term, holds=False) for name, term in best.terms.items()}
+    return replace(best, terms=terms)
 
 
 def line(
@@ -208,7 +211,7 @@ def _solve(
     left = list(measured)
     for term, paid in fixed.values():
         left = [cost - term.scaled(times) for cost, times in zip(left, paid, strict=True)]
-    counted = all(cost.counted for cost in left)
+    of = replace(added(left), draws=None)  # The kind and the cases of all points together
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -216,8 +219,9 @@ def _solve(
         for i in range(len(y))
     ]
     terms = {
-        name: Estimate(float(values[i]), *_spread(solution[i], left), counted)
+        name: replace(of, value=float(values[i]), draws=draws, freedom=freedom, shared=shared)
         for i, name in enumerate(columns)
+        for draws, freedom, shared in [_spread(solution[i], left)]
     }
     return Fit(
         terms=terms | {name: term for name, (term, _) in fixed.items()},

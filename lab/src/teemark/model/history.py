@@ -23,9 +23,15 @@ from teemark.run.reader import RunData
 FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
 
 PENALTY = 5.0
-"""PELT's penalty per change point, divided by the logarithm of the number of runs. In simulations
-at most 3 % of histories without a change (8 to 50 runs) showed a false one; a change of four times
-the scatter was found in 83 % of histories of 12 runs, and in 99 % of 20."""
+"""PELT's penalty per change point, divided by the logarithm of the number of runs; twice the
+logarithm of the number of cases comes on top, since any of them may show a change by chance."""
+
+BY_CHANCE = {8: (0.015, 0.05), 12: (0.007, 0.04), 20: (0.001, 0.02)}
+"""Shares of unchanged cases that show a change, of 194 cases with at least so many runs, in
+simulations: with normal scatter, and with a scatter in which slow runs are far out."""
+
+COARSE = 0.005
+"""Differences of neighbouring runs up to this one are taken for a step of what is measured."""
 
 _NORMAL = 0.9539
 """Median of the absolute difference of two normal values, over their standard deviation."""
@@ -74,7 +80,7 @@ def lines(runs: Sequence[RunData]) -> tuple[CaseHistory, ...]:
             levels = exact_changes([values[place] for place in sure], allowed)
             changes = tuple(sure[place] for place in levels)
         elif not blind:
-            changes = sampled_changes(values)
+            changes = sampled_changes(values, len(by_case))
         places = tuple(number for number, _ in measured)
         made.append(CaseHistory(key, places, values, changes, len(sure) < len(values)))
     return tuple(made)
@@ -123,18 +129,35 @@ def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[in
     return tuple(places)
 
 
-def sampled_changes(values: Sequence[float]) -> tuple[int, ...]:
-    """Returns the indices where the level changes; () for too few runs. Needs the package
-    ruptures."""
+def sampled_changes(values: Sequence[float], cases: int = 1) -> tuple[int, ...]:
+    """Returns the indices where the level changes in one of `cases` histories; () for too few runs.
+    Needs the package ruptures."""
     import ruptures
 
     count = len(values)
     if count < FEWEST or min(values) <= 0:
         return ()
     logs = np.log(np.asarray(values, dtype=np.float64))
-    scatter = float(np.median(np.abs(np.diff(logs)))) / _NORMAL * (1 + 2 / count)
-    if scatter == 0:
-        scatter = 1e-9
+    steps = np.abs(np.diff(logs))
+    place = int(np.argmax(steps)) + 1
+    if np.count_nonzero(steps) < 2:  # Values that repeat, but for one step at most
+        return (place,) if steps.any() and 2 <= place <= count - 2 else ()
+    # Values that repeat would have no scatter: it is at least their smallest step, and that of all
+    # differences but the two largest.
+    steps.sort()
+    scatter = max(
+        float(np.median(steps)) / _NORMAL * (1 + 2 / count),
+        min(float(steps[steps > 0][0]), COARSE),
+        float(np.sqrt((steps[:-2] ** 2).mean() / 2)),
+    )
+    penalty = PENALTY * math.log(count) + 2 * math.log(cases)
     signal = (logs / scatter).reshape(-1, 1)
     pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
-    return tuple(int(place) for place in pelt.predict(pen=PENALTY * math.log(count))[:-1])
+    return tuple(int(place) for place in pelt.predict(pen=penalty)[:-1])
+
+
+def by_chance(runs: int, cases: int) -> tuple[int, int]:
+    """Returns how many of `cases` unchanged cases show a change by chance, at most about: with
+    normal scatter, and where slow runs are far out."""
+    shares = BY_CHANCE[max(least for least in BY_CHANCE if least <= max(runs, FEWEST))]
+    return math.ceil(shares[0] * cases), math.ceil(shares[1] * cases)

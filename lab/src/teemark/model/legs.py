@@ -6,7 +6,7 @@ calls. How much of it falls inside the leg isn't known: half is subtracted, and 
 from none to all of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -45,16 +45,14 @@ class CaseLegs:
         """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
         it."""
         mean = sum(values) / len(values)
-        if self.sampling.exact and len(set(values)) == 1 and not self.grain:
-            return exactly(mean)
         median = self.sampling.estimate([list(values)], f"{self.key} {what}")
-        if median.draws is None:
-            return Estimate(mean)
+        if median.draws is None or (median.exact and len(set(values)) == 1 and not self.grain):
+            return replace(median, value=mean)
         # The difference of two truncated time stamps has a triangular error of one step.
         rng = np.random.default_rng([SEED, len(values), round(self.legs)])
         spread = self.grain * (self.legs / self.calls / 6) ** 0.5
         draws = np.broadcast_to(median.draws, DRAWS) - median.value + mean
-        return Estimate(mean, draws + rng.normal(0.0, spread, DRAWS), median.freedom, median.shared)
+        return replace(median, value=mean, draws=draws + rng.normal(0.0, spread, DRAWS))
 
     def event(self, untraced: Estimate) -> Estimate:
         """Returns the cost of a leg's two events: how much longer a traced call takes, per leg."""
@@ -90,7 +88,7 @@ def _half(event: Estimate | None, times: float) -> Estimate:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)
     draws = None if event.draws is None else event.draws * share * times
-    return Estimate(event.value / 2 * times, draws, event.freedom, event.shared)
+    return replace(event, value=event.value / 2 * times, draws=draws)
 
 
 def _is_rpc(ret: int) -> bool:

@@ -9,8 +9,10 @@ import numpy as np
 from teemark.base import work
 from teemark.base.work import EMPTY_CALL
 from teemark.model.counter import Counted, counted_cases
+from teemark.model.drift import Drift, drift
 from teemark.model.fit import Fit, fit, line
 from teemark.model.forms import AFALG_REQUEST, PAGE_TABLE, Form
+from teemark.model.kind import Kind
 from teemark.model.stats import (
     CaseStats,
     Dependence,
@@ -21,6 +23,10 @@ from teemark.model.stats import (
     exactly,
 )
 from teemark.run.reader import MeasuredCase, RunData
+
+LATE = 0.02
+"""Between the two largest sizes, a byte that differs by at most this share from the model's is no
+sign that its cost changes there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +62,24 @@ class Cost:
 
     @property
     def byte(self) -> Estimate:
-        """Returns the cost per byte of a long message, with the error of the model."""
-        slope = self.slope
-        return slope.widened(self.fit.off(lambda size: slope.value * size), f"{self.name} byte")
+        """Returns the cost per byte of a long message, with the error of the model, or with twice
+        what the two largest sizes differ from it: the cost may change anywhere between them."""
+        slope, last = self.slope, self.last_byte
+        off = self.fit.off(lambda size: slope.value * size)
+        if off is not None and last is not None and slope.value > 0:
+            off = max(off, 2 * abs(last.value / slope.value - 1))
+        return slope.widened(off, f"{self.name} byte")
+
+    @property
+    def last_byte(self) -> Estimate | None:
+        """Returns the measured cost of a byte between the two largest sizes, if it differs by more
+        than LATE and scatter from what the model says there; else None."""
+        *_, small, large = self.fit.points
+        step, modelled = large.measured - small.measured, large.fitted - small.fitted
+        near = modelled <= 0 or abs(step.value / modelled - 1) <= LATE
+        if near or step.interval is None or modelled in step.interval:
+            return None
+        return step.scaled(1 / (large.x - small.x))
 
     @property
     def least_byte(self) -> float | None:
@@ -110,6 +131,7 @@ class Models:
     counted: Mapping[str, Counted] = field(default_factory=dict)
     streams: tuple[Streamed, ...] = ()
     lines: Fit | None = None  # A call that writes to the TEE's console: terms `call` and `line`
+    drift: Drift | None = None  # How the level of all cases changed over the run
     references: Fit | None = None  # Empty call with references: terms `call` and `reference`
     sampling: Sampling = field(default_factory=Sampling, repr=False)
     _by_key: dict[str, CaseStats] = field(default_factory=dict, repr=False, compare=False)
@@ -129,13 +151,21 @@ def sampling_of(run: RunData) -> Sampling:
             for repeat in measured.repeats:
                 of_it = [sample for sample in measured.starts[0] if sample.repeat == repeat]
                 cases.append(([sample.seq for sample in of_it], measured.times(repeat)[0]))
-    return Sampling(run.icount, run.resolution, Dependence(cases))
+    kind: Kind = "counted" if run.icount else "emulated" if run.emulated else "timed"
+    return Sampling(kind, run.resolution, Dependence(cases))
 
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
     """Returns the statistics of every sound case with samples of one operation per call."""
     of = sampling or sampling_of(run)
     return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
+
+
+def whole_cases(run: RunData) -> tuple[CaseStats, ...]:
+    """Returns the statistics of the cases that were measured as asked: what a run that was cut off
+    has only a part of is no figure for others to keep."""
+    short = {case.case for case in run.missing}
+    return tuple(stats for stats in stats_of(run) if stats.key not in short)
 
 
 def in_tee(run: RunData, measured: MeasuredCase) -> bool:
@@ -298,6 +328,7 @@ def build(run: RunData) -> Models:
         counted=counted,
         lines=lines_of(stats),
         references=references_of(stats),
+        drift=None if run.icount else drift(cases, sampling),
         sampling=sampling,
         _by_key={case.key: case for case in stats},
     )

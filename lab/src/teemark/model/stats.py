@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teemark.base.work import Work
+from teemark.model.kind import MISFIT, WAITED, Kind, joined
 from teemark.run.reader import MeasuredCase
 from teemark.wording.interval import LEVEL, Interval
 
@@ -53,8 +54,18 @@ samples. Found by simulation (lab/tests/tools/intervals.py)."""
 
 MAX_LAG = 1000
 
+WANDER = 0.8
+"""Correlation of neighbouring samples above which intervals hold the truth less often than they
+say: in 56 to 97 of 100 runs (lab/tests/tools/intervals.py)."""
+
 VISIBLE = 1.3
 """Samples count as dependent if their autocorrelation exceeds this many standard errors."""
+
+TOO_FEW = "too few samples for an interval"
+DEPENDENT = "no interval: each sample is so much like the one before that few count"
+ZERO = "no interval: what it is divided by may be 0"
+NO_ERROR = "no interval: too few sizes tell how far the model is off"
+"""Reasons for an estimate without an interval."""
 
 NEXT_TO_NOTHING = 1e-6  # Relative model error below which nothing is widened
 
@@ -63,15 +74,21 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A value and its uncertainty. `draws`: values it could as well have; None for too few samples,
+    """A value and its uncertainty. `draws`: values it could as well have; None if that isn't known,
     a single one if exact. `freedom`: the draws' degrees of freedom for Student's t; those of a sum
-    by Welch and Satterthwaite, or the least of its parts if they share their starts (`shared`)."""
+    by Welch and Satterthwaite, or the least of its parts if they share their starts (`shared`).
+    `kind`, `holds` and `cases` say by which clock it is known, whether the models behind it
+    describe their points, and by which cases; what is computed from estimates has them from
+    these."""
 
     value: float
     draws: Array | None = None
     freedom: float = math.inf
     shared: bool = False
-    counted: bool = False  # A sum of instruction counts, which need not be exact
+    kind: Kind = "number"
+    holds: bool = True
+    cases: frozenset[str] = frozenset()
+    vague: str = ""  # Why there is no interval
 
     @cached_property
     def interval(self) -> Interval | None:
@@ -89,6 +106,16 @@ class Estimate:
     def exact(self) -> bool:
         return self.draws is not None and self.draws.size == 1
 
+    @property
+    def counted(self) -> bool:
+        return self.kind in ("counted", "number")
+
+    @property
+    def meaningless(self) -> str:
+        """Returns why nothing follows from the value, so that it decides, ranks and advises
+        nothing; "" if something may follow."""
+        return WAITED if self.kind == "waited" else "" if self.holds else MISFIT
+
     @cached_property
     def variance(self) -> float:
         return 0.0 if self.draws is None else float(self.draws.var())
@@ -101,13 +128,22 @@ class Estimate:
     def __hash__(self) -> int:
         return hash(self.value)
 
+    def _with(self, value: float, other: "Estimate") -> "Estimate":
+        """Returns a value that is computed from both; raises Unlike if they can't be combined."""
+        return Estimate(
+            value,
+            kind=joined(self.kind, other.kind),
+            holds=self.holds and other.holds,
+            cases=self.cases | other.cases,
+            vague=self.vague or other.vague,
+        )
+
     def __add__(self, other: "Estimate") -> "Estimate":
-        value = self.value + other.value
-        counted = self.counted and other.counted
+        both = self._with(self.value + other.value, other)
         if self.draws is None or other.draws is None:
-            return Estimate(value, counted=counted)
-        freedom = freedom_of((1, self), (1, other))
-        return Estimate(value, self.draws + other.draws, *freedom, counted)
+            return both
+        freedom, shared = freedom_of((1, self), (1, other))
+        return replace(both, draws=self.draws + other.draws, freedom=freedom, shared=shared)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         return self + other.scaled(-1.0)
@@ -115,30 +151,33 @@ class Estimate:
     def __truediv__(self, other: "Estimate") -> "Estimate":
         """Returns the quotient. It has no interval if the divisor may be zero, since the ratio
         could be anything. If the dividend is exact, the interval comes from the divisor alone."""
-        value = self.value / other.value if other.value else math.inf
+        both = self._with(self.value / other.value if other.value else math.inf, other)
         divisor = other.interval
-        if self.draws is None or other.draws is None or divisor is None or 0 in divisor:
-            return Estimate(value)
+        if self.draws is None or other.draws is None or divisor is None:
+            return both
+        if 0 in divisor:
+            return replace(both, vague=ZERO)
         if self.exact:
             wide = other.value + (other.draws - other.value) * student(other.freedom)
             turned = self.draws / np.clip(wide, divisor.low, divisor.high)
-            return Estimate(value, turned, shared=other.shared)
-        return Estimate(value, self.draws / other.draws, *freedom_of((1, self), (value, other)))
+            return replace(both, draws=turned, shared=other.shared)
+        freedom, shared = freedom_of((1, self), (both.value, other))
+        return replace(both, draws=self.draws / other.draws, freedom=freedom, shared=shared)
 
     def scaled(self, factor: float) -> "Estimate":
         draws = None if self.draws is None else self.draws * factor
-        return Estimate(self.value * factor, draws, self.freedom, self.shared, self.counted)
+        return replace(self, value=self.value * factor, draws=draws)
 
     def widened(self, share: float | None, label: str) -> "Estimate":
         """Returns the estimate with an added error, such as a model's: 95 of 100 draws move by less
         than `share` of the value. None means that the error is unknown: no interval."""
         if share is None:
-            return Estimate(self.value, counted=self.counted)
+            return replace(self, draws=None, vague=self.vague or NO_ERROR)
         if self.draws is None or share < NEXT_TO_NOTHING:
             return self
         rng = np.random.default_rng([SEED, crc32(label.encode())])
         draws = self.draws + self.value * rng.uniform(-share / LEVEL, share / LEVEL, DRAWS)
-        return Estimate(self.value, draws, self.freedom, self.shared, self.counted)
+        return replace(self, draws=draws)
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
@@ -169,7 +208,7 @@ _STUDENT: dict[float, float] = {1: 12.7062, 2: 4.3027, 3: 3.1824}
 
 def exactly(value: float) -> Estimate:
     """Returns a value without uncertainty as an estimate: a count, or a known constant."""
-    return Estimate(value, np.array([value]), counted=True)
+    return Estimate(value, np.array([value]))
 
 
 def added(parts: Iterable[Estimate]) -> Estimate:
@@ -210,7 +249,7 @@ def estimate(
         return Estimate(value, drawn, len(sampled) - 1, shared=True)
     places = _places(len(sampled[0]), round(dependence, 3))
     if places is None:
-        return Estimate(value)
+        return Estimate(value, vague=TOO_FEW if len(sampled[0]) < ENOUGH else DEPENDENT)
     rng = np.random.default_rng([SEED, crc32(label.encode())])
     places = rng.permutation(places)
     if common > 0:
@@ -316,6 +355,7 @@ class Dependence:
     def __init__(self, cases: Iterable[tuple[Sequence[int], Sequence[float]]]) -> None:
         """Takes each case's positions in the run's order, and the values at these positions."""
         self._per_sample = 0.0
+        self.neighbours = 0.0  # Correlation of a sample with the next
         series = [(order, values) for order, values in cases if len(values) > 1]
         total = sum(len(values) for _, values in series)
         if total < 2 * ENOUGH:
@@ -334,6 +374,7 @@ class Dependence:
         # Subtracting each case's median and a trend biases the correlation downwards.
         opposed = (2 * (1 + 3 * neighbours) + len(series)) / total
         neighbours = min(neighbours + opposed, 0.97)
+        self.neighbours = neighbours
         lags = np.arange(1, min(total, MAX_LAG))
         signs = 2 / math.pi * np.arcsin(neighbours**lags)
         self._per_sample = 2 * float(signs @ (1 - lags / total)) / total
@@ -435,6 +476,11 @@ class CaseStats:
         return self.time.estimate
 
     @property
+    def unit(self) -> str:
+        """Returns the unit of the case's costs: "instructions" if they were counted, else "ns"."""
+        return "instructions" if self.estimate.counted else "ns"
+
+    @property
     def throughput(self) -> float | None:
         """Returns bytes a second at the median; None without bytes, or if no time passed."""
         return self.bytes * 1e9 / self.time.median if self.bytes and self.time.median > 0 else None
@@ -465,17 +511,23 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
             starts[-1].append((sample.user_us + sample.sys_us) * USAGE_NS / sample.loops)
     depends = sampling.dependence.of(max(map(len, starts)))
     grain = USAGE_NS / measured.loops()
-    return estimate(starts, f"{measured.key} cpu", depends, grain=grain)
+    middle = estimate(starts, f"{measured.key} cpu", depends, grain=grain)
+    return replace(middle, kind=sampling.kind, cases=frozenset((measured.key,)))
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How a run was sampled: the settings on which every interval of the run depends."""
 
-    exact: bool = False  # The clock counts instructions
+    kind: Kind = "timed"
     resolution_ns: float = 0.0
     dependence: Dependence = INDEPENDENT
-    counts: bool = False  # Samples are counts that differ by chance
+    by_chance: bool = False  # Samples differ by chance, even if they are counts
+
+    @property
+    def exact(self) -> bool:
+        """Returns true if all samples of a call that doesn't wait are the same count."""
+        return self.kind == "counted" and not self.by_chance
 
     def estimate(
         self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
@@ -486,7 +538,9 @@ class Sampling:
         middle = estimate(
             *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
         )
-        return replace(middle, counted=middle.counted or self.counts)
+        waited = self.exact and not middle.exact
+        case = frozenset((label.partition(" ")[0],))
+        return replace(middle, kind="waited" if waited else self.kind, cases=case)
 
 
 def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
@@ -495,9 +549,9 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     if not any(starts):
         return None
     # Samples of a distribution are equal by chance only; a PKCS #11 token waits: it isn't counted.
-    if measured.work.distribution:
-        counts = sampling.exact and measured.work.backend != "pkcs11"
-        sampling = replace(sampling, exact=False, counts=counts)
+    if measured.work.distribution or measured.work.cpu_time:
+        waits = sampling.exact and measured.work.backend == "pkcs11"
+        sampling = replace(sampling, kind="waited" if waits else sampling.kind, by_chance=True)
     middle = sampling.estimate(starts, f"{measured.key} x1", loops)
     values = [value for start in starts for value in start]
     return CaseStats(

@@ -63,7 +63,7 @@ def _verdict(cell: kind.Cell) -> str:
 
 def _finding(console: "Console", finding: Finding) -> None:
     mark = "•" if finding.severity == "note" else "!"
-    paragraph(console, f"{mark} {finding.claim}{'' if finding.sure else ' (uncertain)'}")
+    paragraph(console, f"{mark} {finding.headline}")
     if finding.evidence:
         paragraph(console, f"  by: {finding.evidence}")
     if finding.advice:

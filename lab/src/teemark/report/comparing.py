@@ -14,6 +14,7 @@ from teemark.base.work import NONE, ONESHOT
 from teemark.findings.subject import Subject
 from teemark.model.changes import Change, changes
 from teemark.model.compare import (
+    DAY,
     EMULATED,
     FEW_STARTS,
     GRAVEST_FIRST,
@@ -128,6 +129,22 @@ def headline(of: ComparedRuns) -> page.Text:
     open_ = [case for case in of.comparison.pairs if case.reason is not None]
     why = f" Undecided: {_some([case.name for case in open_])}: {open_[0].reason}." if open_ else ""
     return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.comparison)}{why}")
+
+
+def caveat(comparison: Comparison) -> str:
+    """Says what the verdicts on sampled times don't contain, and whether almost all cases moved
+    alike; an empty string where nothing is judged."""
+    if comparison.exact or comparison.blind is not None:
+        return ""
+    text, moved = "", comparison.together
+    if moved is not None:
+        ends = f"{signed(moved.low - 1)}{fmt.TO}{signed(moved.high - 1)}"
+        text = f"Almost all cases moved alike: by {ends}. "
+    return (
+        f"{text}The starts of a run follow each other, so intervals don't hold what differs from "
+        f"day to day: a shift of all cases by up to {fmt.percent(DAY, 1)} may be a day's as well "
+        "as the code's. Several runs of both, by turns, tell the two apart."
+    )
 
 
 def outcome(comparison: Comparison) -> str:
@@ -365,8 +382,7 @@ def method(of: ComparedRuns) -> list[str]:
             "± is half of the interval. The changes of all cases lie in theirs together: of "
             f"{fmt.count(round(1 / ALPHA))} comparisons of one build with itself, one calls a case "
             "better or worse. It is Student's, of the starts' medians. Worse and better: it leaves "
-            f"0 out. Same: it is within {fmt.percent(MARGIN)}. The starts of a run follow each "
-            "other: what differs from day to day isn't in it."
+            f"0 out. Same: it is within {fmt.percent(MARGIN)}."
         )
     if machines := other_machines(comparison.first, comparison.second):
         sentences.append(f"Not only the code may differ: {'; '.join(machines)}.")
@@ -414,6 +430,7 @@ def blocks(
         text = result(of.comparison, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
         made.append(page.Paragraph((mark,)))
+    made += [page.Paragraph((text,))] if (text := caveat(of.comparison)) else []
     made += change_table(of)
     rows = rows_of(of.comparison, everything=everything)
     if rows:

@@ -33,7 +33,7 @@ def show(subject: "Subject") -> None:
     """Prints the summary to stdout, in plain text if that is no terminal."""
     console = text_terminal()
     for finding in subject.found("answer"):
-        paragraph(console, f"• {finding.claim}{'' if finding.sure else ' (uncertain)'}")
+        paragraph(console, f"• {finding.headline}")
     table = _keys(subject) or _table(subject)
     terminal.show(
         console, [*([table] if table is not None else ()), *call_tables(subject, brief=True)]
@@ -43,7 +43,7 @@ def show(subject: "Subject") -> None:
     dearest(console, subject)
     for finding in subject.doubts:
         if finding.key != "emulated":
-            paragraph(console, f"! {finding.claim}")
+            paragraph(console, f"! {finding.headline}")
     run = subject.run
     counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
     if run.unverified:
@@ -61,7 +61,7 @@ def dearest(console: "Console", subject: "Subject") -> None:
     """Prints the dearest causes, each with its remedy."""
     causes = [finding for finding in ranked(subject.findings) if finding.topic == "cause"]
     for number, finding in enumerate(causes[:DEAREST], 1):
-        paragraph(console, f"{number} {finding.claim}")
+        paragraph(console, f"{number} {finding.headline}")
         if finding.advice:
             paragraph(console, f"  → {finding.advice}")
 

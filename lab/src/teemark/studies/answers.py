@@ -4,7 +4,6 @@ reference/DOCUMENT.toml); and its contradictions that no general rule can find, 
 ([[mistakes]])."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +13,8 @@ from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, within
-from teemark.page.blocks import Cell, Mark, Table, left
+from teemark.model.kind import WAITED, Unlike
+from teemark.page.blocks import Cell, Mark, Quiet, Table, left
 from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData
 from teemark.studies import declared
@@ -73,8 +73,9 @@ def table(subject: Subject) -> Table:
         if outcome == "undecided" and measured != checked:
             value += f"; {fmt.plural(len(checked) - len(measured), 'figure')} not measured"
         figure, here = (cell.replace(_POINTS, " points") for cell in (shown.document, value))
-        rows.append((conclusion.claim, figure, here, (_MARKS[outcome],)))
-    columns = left("the document says", "figure or limit", "here", "holds?")
+        says = f" “{conclusion.quote}” ({conclusion.line})" if conclusion.quote else " (comparison)"
+        rows.append(((conclusion.claim, Quiet(says)), figure, here, (_MARKS[outcome],)))
+    columns = left("the document says (line)", "figure or limit", "here", "holds?")
     return Table(columns, rows, note=document.source, stacked=True)
 
 
@@ -95,6 +96,8 @@ def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Che
         outcome: Outcome = "undecided" if outcomes - {"not measured"} else "not measured"
         if "no" in outcomes or outcomes == {"yes"}:
             outcome = "no" if "no" in outcomes else "yes"
+        if conclusion.readings and len(outcomes) > 1:
+            outcome = "undecided"
         made.append((conclusion, (outcome, checked)))
     return made
 
@@ -124,23 +127,23 @@ def _answer(conclusion: Conclusion, outcome: Outcome, checked: Sequence[_Checked
         status=status,
         claim=f"{head}: {conclusion.claim}.",
         evidence=" ".join(dict.fromkeys(judged.said for judged in checked)) or f"{conclusion.why}.",
+        why=conclusion.source if outcome != "not measured" else "",
         remedy=conclusion.advice if outcome in ("yes", "no") else more,
     )
 
 
 def _checked(check: Check, lookup: Lookup) -> _Checked:
-    subject, run = lookup.subject, lookup.subject.run
-    timed = check.hardware or (check.figure.timed and not subject.run.icount)
-    if subject.run.emulated and timed:
-        return _Checked("not measured", COUNTED if subject.run.icount else EMULATOR)
+    run = lookup.subject.run
+    nothing = COUNTED if run.icount else EMULATOR
+    if run.emulated and check.hardware:
+        return _Checked("not measured", nothing)
     try:
         value = check.figure(lookup)
     except NotKnown as why:
-        reason = f"{why}."
+        reason = nothing if str(why) == WAITED else f"{why}."
         return _Checked("not measured", reason[:1].upper() + reason[1:])
-    calls = re.findall(r"\btime\('([^']+)'\)", check.figure.text) if subject.run.icount else []
-    if not all(lookup.time(key).known.exact for key in calls):
-        return _Checked("not measured", COUNTED)
+    if not isinstance(value, str) and value.known.kind in ("emulated", "waited"):
+        return _Checked("not measured", nothing)
     here = _figure(run, value, check.unit)
     own, beside = _beside(lookup, check, value)
     sentence = check.says.replace("{figure}", here) + beside
@@ -158,7 +161,7 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]
     """Returns the document's own figure, and a phrase that compares it with the measured one; two
     empty strings if the document has no such figure."""
     run = lookup.subject.run
-    if not check.published or isinstance(value, str) or (run.icount and check.unit == "time"):
+    if not check.published or isinstance(value, str):
         return "", ""
     printed = Formula.parse(check.published, check.says)(lookup)
     if isinstance(printed, str):
@@ -166,8 +169,11 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]
     own = _WRITTEN[check.unit](run, printed.median)
     if check.unit == "points" or printed.median <= 0:
         return own, f", where {run.plan} has {own}"
-    ratio = fmt.digits(value.median / printed.median)
-    return own, f", where {run.plan} has {own}: {ratio} times as much here"
+    words = f", where {run.plan} has {own}"
+    try:
+        return own, f"{words}: {fmt.digits((value / printed).median)} times as much here"
+    except (NotKnown, Unlike):
+        return own, words
 
 
 def _figure(run: RunData, value: Value | str, unit: Unit) -> str:

@@ -23,6 +23,8 @@ SEED_PLANS = (
 """Plans that are named after a document. The documents' figures are in a checkout only; a report
 without a checkout says what it can't show."""
 
+COMPARISON = "A comparison: the document doesn't claim it."
+
 Names = dict[str, str]
 
 Unit = Literal["times", "%", "points", "time"]
@@ -113,7 +115,8 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
-    """A conclusion of a document, which holds if all checks do. `claim` follows "Holds here: "."""
+    """A conclusion of a document, which holds if all checks do. `claim` follows "Holds here: ". One
+    without a `quote` is a comparison of ours: the document never claimed it."""
 
     key: str
     claim: str
@@ -121,8 +124,23 @@ class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
     advice: str = ""
     why: str = ""
     """Why no run can answer it."""
+    quote: str = ""
+    """The words of the document, as they stand in its line `line` (counted from 1)."""
+    line: int = 0
+    defined: str = ""
+    """What the document's figure is, and what ours is, where that is another."""
+    readings: bool = False
+    """The checks are readings of one sentence: where they disagree, it stays open."""
+
+    @property
+    def source(self) -> str:
+        """Returns the quotation with its line, and the definitions, as a sentence."""
+        words = f"The document, line {self.line}: “{self.quote}”." if self.quote else COMPARISON
+        return " ".join(filter(None, (words, self.defined)))
 
     def __post_init__(self) -> None:
+        if bool(self.quote) != bool(self.line):
+            raise Wrong("a quote has its line, and a line its quote", key="quote")
         if bool(self.checks) == bool(self.why):
             raise Wrong("it needs checks, or else why there are none", key="checks")
 

@@ -12,13 +12,13 @@ Numbers and functions can be joined by + - * /.
 import ast
 import inspect
 import math
-import re
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from teemark.base.errors import ConfigError
+from teemark.model.kind import Unlike
 from teemark.reference.data import Reference
 from teemark.reference.span import Span, evaluated, exact
 from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exact_value, metric
@@ -27,22 +27,11 @@ FUNCTIONS = tuple(
     name for name in vars(Lookup) if name[0] != "_" and name not in ("absent", "teehash")
 )
 
-_TIMED = re.compile(
-    r"\b(?:time|rate|inside|per_byte|rate_by|timeline)\(|_time\b|\bfirst\.|utilization|latency|"
-    r"run_queue|hash_rate|empty_call|io_to_compute"
-)
-"""A formula with one of these words gives a time; all others give counts, sizes and facts."""
-
 
 @dataclass(frozen=True, slots=True)
 class Formula:
     text: str
     body: ast.expr
-
-    @property
-    def timed(self) -> bool:
-        """Returns true if the formula uses times; on an emulated board these are the emulator's."""
-        return bool(_TIMED.search(self.text))
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Formula":
@@ -61,6 +50,8 @@ class Formula:
             value = evaluated(self.body, lambda node: _asked(lookup, node))
         except ZeroDivisionError:
             raise NotKnown("it would be divided by zero") from None
+        except Unlike as why:
+            raise NotKnown(str(why)) from None
         return exact_value(value) if isinstance(value, int | float) else value
 
     def printed(self, reference: Reference, document: str) -> Span:

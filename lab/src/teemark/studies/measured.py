@@ -3,18 +3,25 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
+from teemark.model.kind import Kind
 from teemark.model.models import operation
 from teemark.model.stats import Estimate, Summary, summarize
 from teemark.model.timeline import told
-from teemark.reference.data import load
+from teemark.reference.data import Published, load
+from teemark.reference.units import UNITS
 from teemark.wording.interval import Interval
 
 TeehashReport = Mapping[str, object]
+
+_TIMED = re.compile(
+    r"_time\b|\bfirst\.|utilization|latency|run_queue|hash_rate|empty_call|io_to_compute"
+)
+"""A figure of teehash's report with one of these words is a time, or made of times."""
 
 TRIED = "teehash-failed"
 """Code of the skip of a step that teehash tried and couldn't do."""
@@ -52,12 +59,16 @@ class Value:
         )
 
     def __truediv__(self, divisor: "Value | float") -> "Value":
-        """Returns the quotient of two medians, without mean and standard deviation."""
+        """Returns the quotient of two medians, without mean and standard deviation. Raises Unlike
+        for quantities that have none, NotKnown for one that nothing follows from."""
         if not isinstance(divisor, Value):
             return self * (1 / divisor)
         if divisor.median <= 0:
             raise ZeroDivisionError
-        return Value(self.known / divisor.known)
+        quotient = self.known / divisor.known
+        if quotient.meaningless:
+            raise NotKnown(quotient.meaningless)
+        return Value(quotient)
 
     def __rtruediv__(self, number: float) -> "Value":
         return exact_value(number) / self
@@ -80,6 +91,14 @@ class Value:
 def exact_value(number: float) -> Value:
     """Returns a value that is known, not measured."""
     return Value(stats.exactly(number))
+
+
+def published(figure: Published) -> Value:
+    """Returns a document's figure, its unit corrected; a time or a rate is of the kind of clock
+    that the document's system has."""
+    timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
+    kind: Kind = "number" if not timed else "emulated" if figure.document.emulated else "timed"
+    return Value(replace(stats.exactly(figure.base.mid), kind=kind))
 
 
 def metric(report: TeehashReport, group: str, name: str) -> float:
@@ -157,14 +176,25 @@ class Lookup:
         if not reports:
             raise self.absent(key)
         values = [figure(report) for report in reports]
-        return Value.of(summarize(values, stats.estimate((values,), f"{key} {name}")))
+        middle = stats.estimate((values,), f"{key} {name}")
+        if _TIMED.search(name):
+            middle = replace(middle, kind=self._clock(stats.steady(values)))
+        return Value.of(summarize(values, middle))
+
+    def _clock(self, steady: bool = True) -> Kind:
+        """Returns the kind of a time that a program of the board told."""
+        kind = self.subject.models.sampling.kind
+        return kind if steady or kind != "counted" else "waited"
 
     def ran(self, key: str) -> str:
-        """Returns "yes" if teehash did this step, "no" if it tried and couldn't."""
+        """Returns "yes" if teehash did this step, "no" if it tried and said why it can't, "crashed"
+        if a signal ended it, as where memory ran out."""
         if key in self._reports:
             return "yes"
-        if any(skip.case == key and skip.code == TRIED for skip in self.subject.run.skips):
-            return "no"
+        for skip in self.subject.run.skips:
+            if skip.case == key and skip.code == TRIED:
+                by_signal = re.search(r"ended with status (1[2-9]|2\d)\d\b", skip.reason)
+                return "crashed" if by_signal else "no"
         raise self.absent(key)
 
     def samples(self, key: str) -> Value:
@@ -187,6 +217,17 @@ class Lookup:
         if isinstance(fact, tuple):
             return "; ".join(fact) if fact else "none"
         return exact_value(fact) if isinstance(fact, int | float) else str(fact)
+
+    def has(self, name: str, word: str) -> str:
+        """Returns whether a list of the machine record, such as cpu.features, has that word."""
+        return "yes" if word in str(self.fact(name)).split("; ") else "no"
+
+    def drift(self) -> Value:
+        """Returns the largest ratio of the levels of two quarters of the run."""
+        drift = self.subject.models.drift
+        if drift is None:
+            raise NotKnown("no level of the whole run is known: it counts, or has too few samples")
+        return Value(drift.most)
 
     def option(self, name: str) -> str:
         """Returns the setting of an option in the kernel's configuration."""
@@ -266,12 +307,14 @@ class Lookup:
         recorded run, from after opening to before closing."""
         for record in self.subject.run.timelines:
             if record.case == f"{key}+timeline":
-                costs = [cost for cost in told(record).costs if cost.step not in ("open", "close")]
+                steps = ("read", "wait", "hash", "between")  # teehash's report comes afterwards
+                costs = [cost for cost in told(record).costs if cost.step in steps]
                 elapsed = sum(cost.ns for cost in costs) * 1e-9
                 cpu = sum(cost.on for cost in costs) * 1e-9
                 switches = float(sum(cost.switches for cost in costs))
                 sums = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
-                return exact_value(cpu / elapsed if what == "share" else sums[what])
+                value = stats.exactly(cpu / elapsed if what == "share" else sums[what])
+                return Value(value if what == "switches" else replace(value, kind=self._clock()))
         raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
@@ -279,7 +322,7 @@ class Lookup:
         figure = load().get(self.subject.run.plan or "", table, row, column)
         if figure.value is None:
             raise NotKnown(f"{row} is no number in the document")
-        return exact_value(figure.base.mid)
+        return published(figure)
 
     def constant(self, name: str) -> Value:
         return exact_value(load().constant(name))

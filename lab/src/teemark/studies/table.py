@@ -3,10 +3,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from teemark.base.finding import Finding
+from teemark.model.kind import Unlike
 from teemark.page.blocks import (
     Block,
     Bullets,
@@ -23,7 +24,7 @@ from teemark.reference.data import Published, Reference
 from teemark.reference.units import UNITS
 from teemark.studies.declared import SeedTable
 from teemark.studies.formula import Formula
-from teemark.studies.measured import Lookup, NotKnown, Value
+from teemark.studies.measured import Lookup, NotKnown, Value, published
 from teemark.wording import fmt
 
 _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
@@ -172,19 +173,20 @@ class _Cells:
 
     def _quotient(self, row: str, column: str) -> float | None:
         """Returns measured ÷ published. Returns None for standard deviations, if either isn't a
-        number, if only one is negative, and for an emulated board's times beside hardware's."""
+        number, if only one is negative, and if the two have no common measure."""
         figure, deviation = self._figure(row, column), self.seed.columns[column].sd_of
         if figure is None or figure.value is None or figure.base.mid <= 0 or deviation:
-            return None
-        timed = UNITS[figure.corrected_unit][0] in ("time", "rate", "time per byte")
-        if timed and self.lookup.subject.run.emulated and not figure.document.emulated:
             return None
         value = self._value(row, column)
         if not isinstance(value, Value):
             return None
         mean = value.mean if self._of_means(column) else None
-        measured = value.median if mean is None else mean
-        return measured / figure.base.mid if measured >= 0 else None
+        shown = value.median if mean is None else mean
+        try:
+            ratio = Value(replace(value.known, value=shown)) / published(figure)
+        except (NotKnown, Unlike):
+            return None
+        return ratio.median if shown >= 0 else None
 
     def _ratio(self, row: str, column: str) -> list[Cell]:
         quotient = self._quotient(row, column)

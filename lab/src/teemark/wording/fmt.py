@@ -22,6 +22,7 @@ NOTHING = "not distinguishable from 0"
 EXACT = "exact"
 TIMED = "Emulated, and timed: half the samples lie over 1 % apart, as where calls wait for a disk."
 
+ROUNDING = 1e-6  # Nanoseconds or instructions below which a difference is a rounding error
 _SMALL = 1e-3
 _LEAST_SHARE = 1e-4
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -70,6 +71,8 @@ def unit_of(ns: float) -> tuple[float, str]:
 
 
 def duration(ns: float, significant: int = 3) -> str:
+    """Returns a time in the unit in which it reads best; 0 ns for what is but a rounding error."""
+    ns *= abs(ns) >= ROUNDING
     factor, name = unit_of(ns)
     return f"{digits(ns / factor, significant)}\N{NO-BREAK SPACE}{name}"
 
@@ -176,10 +179,16 @@ class Uncertain(Protocol):
     def interval(self) -> Interval | None: ...
     @property
     def counted(self) -> bool: ...
+    @property
+    def vague(self) -> str: ...
+    @property
+    def meaningless(self) -> str: ...
 
 
 def instructions(number: float) -> str:
-    """Writes a number of instructions: a whole number from 100 on, below it three digits."""
+    """Writes a number of instructions: a whole number from 100 on, below it three digits; 0 for
+    what is but a rounding error."""
+    number *= abs(number) >= ROUNDING
     return count(round(number)) if abs(number) >= 100 else digits(number)
 
 
@@ -227,18 +236,19 @@ def cost_unit(run: Counting) -> str:
     return "instructions" if run.icount else ""
 
 
-def interval_in_brackets(run: Counting, interval: Interval | None, text: str) -> str:
-    """Writes, in brackets for a sentence, a figure's interval `text`; nothing if the figure is
-    exact, or if both ends of the interval are written alike."""
+def interval_in_brackets(run: Counting, figure: Uncertain, text: str) -> str:
+    """Writes, in brackets for a sentence, a figure's interval `text`, or why it has none; nothing
+    if the figure is exact, or if both ends of the interval are written alike."""
+    interval = figure.interval
     if interval is not None and ((run.icount and not interval.width) or TO not in text):
         return ""
-    return f" ({LEVEL} interval {text})" if interval else " (too few samples for an interval)"
+    return f" ({LEVEL} interval {text})" if interval else f" ({figure.vague})"
 
 
 def ratio(run: Counting, figure: Uncertain) -> str:
     """Writes a factor, with its interval in brackets unless it is exact."""
-    interval = figure.interval
-    return factor(figure.value) + interval_in_brackets(run, interval, span(interval))
+    text = span(figure.interval)
+    return factor(figure.value) + interval_in_brackets(run, figure, text)
 
 
 def quantity(run: Counting) -> str:
@@ -246,8 +256,12 @@ def quantity(run: Counting) -> str:
     return "instructions" if run.icount else "time"
 
 
-def more_samples(number: int | None, starts: int) -> str:
-    """Returns a sentence on how many more samples or starts would decide a question."""
+def more_samples(figure: Uncertain, number: int | None, starts: int) -> str:
+    """Returns a sentence on how many more samples or starts would decide a question, or why their
+    number doesn't."""
+    why = figure.meaningless or (figure.vague if figure.interval is None else "")
+    if number is None and why:
+        return f"More samples alone don't decide it: {why}."
     if number is None:
         return "It is so near its threshold that no practical number of samples would decide."
     what = "start" if starts > 1 else "sample"

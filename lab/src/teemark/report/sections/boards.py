@@ -40,14 +40,15 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
     }
     empty, inside = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
     mine = [cost for cost in models.costs if cost.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
-    linux = [cost.byte for cost in mine if not run.backend(cost.backend).secure]
+    linux = [cost.byte for cost in mine if not run.backend(cost.backend).secure and cost.fit.fits]
     estimates = (
         empty.estimate if empty else None,
         inside.call if inside else None,
         inside.byte if inside else None,
         min(linux, key=lambda byte: byte.value, default=None),
     )
-    for name, figure in zip(FIGURES, estimates, strict=True):
+    for name, estimate in zip(FIGURES, estimates, strict=True):
+        figure = None if estimate is None or estimate.meaningless else estimate
         ends = figure and figure.interval
         values = (figure and figure.value, ends and ends.low, ends and ends.high)
         row |= zip((name, f"{name}_low", f"{name}_high"), values, strict=True)
@@ -97,7 +98,7 @@ def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estima
     byte = f"A byte of {subject.run.title(algorithm)}"
     return {
         "An empty call": [(TEE, empty.estimate)] if empty else [],
-        byte: [(cost.backend, cost.byte) for cost in mine if cost.byte.value > 0],
+        byte: [(cost.backend, cost.byte) for cost in mine if cost.byte.value > 0 and cost.fit.fits],
     }
 
 

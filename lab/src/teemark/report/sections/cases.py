@@ -76,7 +76,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
                 (page.Code(stats.backend),),
                 fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
                 *_time_cells(subject, time.estimate),
-                fmt.rate(stats.throughput),
+                fmt.NONE if run.icount else fmt.rate(stats.throughput),
                 fmt.digits(cpu.value / stats.bytes) if cpu and stats.bytes else fmt.NONE,
                 *ends,
                 fmt.count(time.count),
@@ -168,8 +168,8 @@ def _first(subject: Subject) -> list[page.Block]:
     rows = []
     for use in run.first:
         what = (FIRST.get(use.what, use.what), page.Quiet(f" {use.backend}" if use.backend else ""))
-        rows.append((what, fmt.cost_cell(run, use.ns)))
-    columns = (*page.left("what"), *page.right("time", unit=fmt.cost_unit(run)))
+        rows.append((what, fmt.duration(use.ns)))
+    columns = (*page.left("what"), *page.right("time"))
     return [page.Table(columns, rows)] if rows else []
 
 

@@ -56,13 +56,15 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
     rows = []
     for cost in group:
         measured = {int(point.x): point.measured for point in cost.fit.points}
-        byte: tuple[page.Cell, ...] = (fmt.NONE,) * 3
+        byte: tuple[page.Cell, ...] = (fmt.NONE,) * 4
         if cost.fit.fits and cost.slope.value > 0:
             colour = charts.colour(run.place(cost.backend))
+            last = cost.last_byte
             byte = (
                 page.Bar(fmt.digits(cost.slope.value), cost.slope.value / largest, colour),
                 (page.Quiet(fmt.span(cost.byte.interval)),),
-                fmt.rate(1e9 / cost.least_byte) if cost.least_byte else fmt.NONE,
+                fmt.digits(last.value) if last is not None else fmt.NONE,
+                fmt.rate(1e9 / cost.least_byte) if cost.least_byte and not run.icount else fmt.NONE,
             )
         rows.append(
             (
@@ -78,7 +80,8 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
             *page.right(*map(fmt.size, sizes), unit=fmt.cost_unit(run) if counted else ""),
             *page.right("byte", unit=run.unit if counted else "ns"),
             *page.right("from … to"),
-            *page.right("limit", unit="MiB/s"),
+            *page.right("at the end", optional=True),
+            *page.right("limit", unit="MiB/s", optional=True),
             *page.right("misfit"),
         ),
         rows=rows,
@@ -176,8 +179,10 @@ _COSTS = RunSection(
     "explains more than scatter and predicts sizes that were left out. “Byte” is what a further "
     "byte of a long message takes by the model, and beside it stands how far that may be off: "
     f"{fmt.count(DRAWS)} draws of what the medians may be, and the error at sizes that the model "
-    "was fitted without. “Limit” is the rate that no long message exceeds. “Misfit” is how far the "
-    "model is off at the size where it is worst, beyond what the scatter of that median explains; "
+    "was fitted without. “At the end” is a byte between the two largest sizes, where it is another "
+    "than the model says: what a longer message takes isn't known then, as beyond a cache. "
+    "“Limit” is the rate that no long message exceeds. “Misfit” is how far the model is off at the "
+    "size where it is worst, beyond what the scatter of that median explains; "
     f"more than {fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none "
     "is shown.",
     "whole calls at three sizes, and what a further byte adds",

@@ -2,7 +2,7 @@
 """The answer in sentences; what was measured on which board, and how far to trust it."""
 
 from teemark.findings.subject import Subject
-from teemark.model.stats import rarest
+from teemark.model.stats import WANDER, rarest
 from teemark.page import blocks as page
 from teemark.page.section import RunSection
 from teemark.studies.answers import answers, table
@@ -70,12 +70,19 @@ def _what(subject: Subject) -> page.Text:
     if starts > 1:
         text.append(
             f" Intervals hold what differs between its {starts} starts. What happens in fewer than "
-            f"{fmt.percent(rarest(starts))} of all starts may not have happened in these {starts}."
+            f"{fmt.percent(rarest(starts))} of all starts may not have happened in these {starts}: "
+            f"if one start in ten is slow, {fmt.percent(0.9**starts)} of such runs met none, and "
+            "their intervals miss the mean of all starts."
         )
     elif not subject.run.icount:
         text.append(
             " This is one start: what differs between starts can't be known from it, and is in no "
             "interval."
+        )
+    if starts < 2 and subject.models.sampling.dependence.neighbours > WANDER:
+        text.append(
+            " Each sample is much like the one before, as where a level wanders slowly: intervals "
+            f"that say {fmt.LEVEL} then hold the truth in 56 to 97 of 100 such runs."
         )
     return tuple(text)
 

@@ -8,14 +8,12 @@ from functools import partial
 from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Block, Chart, Fold, Paragraph, Strong, Table, right
+from teemark.page.blocks import Block, Chart, Fold, Paragraph, Table, right
 from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
 ANSWERED = ("sha256", "cpu-1")  # Algorithms whose chart is open
 
-CPU_TIME = ("cpu-", "first-", "publisher-", "subscribers-", "message-")  # In the plan `broker`
-TIMED = "ns a byte"
 NEAR = 1.2
 
 
@@ -24,6 +22,8 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
     backend, in rising sizes."""
     groups: dict[tuple[str, str], dict[str, list[CaseStats]]] = {}
     for stats in subject.models.stats:
+        if stats.estimate.meaningless:
+            continue
         if stats.throughput is not None and stats.work.curve == stats.work.workload:
             group = groups.setdefault((stats.work.workload, stats.algorithm), {})
             group.setdefault(stats.backend, []).append(stats)
@@ -55,24 +55,19 @@ def chart(
     subject: Subject, workload: str, algorithm: str, group: dict[str, list[CaseStats]]
 ) -> Chart:
     series = [_series(subject, backend, stats) for backend, stats in group.items()]
-    unit = unit_of(subject, group)
+    unit = unit_of(subject)
     interval = f"; a bar marks the {fmt.LEVEL} interval where it is wider than the mark."
     caption = (
         f"{unit[0].upper()}{unit[1:]} at the median",
         "." if subject.run.icount else interval,
-        *((Strong(f" {fmt.TIMED}"),) if unit == TIMED else remark(subject)),
+        *remark(subject),
     )
     draw = partial(charts.throughput, series, unit=unit)
     return Chart(subject.curve(workload, algorithm), caption, draw, _table(subject, group))
 
 
-def unit_of(subject: Subject, group: dict[str, list[CaseStats]]) -> str:
-    if not subject.run.icount:
-        return "MiB/s"
-    cases = [case for stats in group.values() for case in stats]
-    # The broker's CPU time has no waiting in it: it is instructions, even if it scatters.
-    counted = all(case.estimate.counted or case.algorithm.startswith(CPU_TIME) for case in cases)
-    return "instructions a byte" if counted else TIMED
+def unit_of(subject: Subject) -> str:
+    return "instructions a byte" if subject.run.icount else "MiB/s"
 
 
 def rate(subject: Subject, bytes_a_second: float) -> float:
@@ -112,7 +107,7 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
         return fmt.digits(rate(subject, case.throughput))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
-    return Table((*right("bytes"), *right(*group, unit=unit_of(subject, group))), rows)
+    return Table((*right("bytes"), *right(*group, unit=unit_of(subject))), rows)
 
 
 def _intro(subjects: Sequence[Subject]) -> Block:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How the level of all cases together changed over a run, as a CPU that throttles changes it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import permutations
+from statistics import median
+
+import numpy as np
+
+from teemark.model.decide import Answer, above, within
+from teemark.model.stats import ENOUGH, Estimate, Sampling
+from teemark.run.reader import MeasuredCase
+
+PARTS = 4  # Parts of a run, of equally many samples, whose levels are compared
+BOUND = 1.05  # Largest ratio of two parts' levels of a run that is steady
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The levels of a run's parts over that of the whole run, in order of time."""
+
+    levels: tuple[Estimate, ...]
+    turn: float  # Share of the samples before the greatest change
+
+    @property
+    def last(self) -> Estimate:
+        """Returns the level of the last part over that of the first."""
+        return self.levels[-1] / self.levels[0]
+
+    @property
+    def most(self) -> Estimate:
+        """Returns the largest ratio of two parts' levels."""
+        return max((a / b for a, b in permutations(self.levels, 2)), key=lambda ratio: ratio.value)
+
+    @property
+    def answer(self) -> Answer:
+        """Returns "yes" if two parts surely differ by more than BOUND, "no" if surely none do."""
+        ratios = [a / b for a, b in permutations(self.levels, 2)]
+        if any(above(ratio, BOUND, len(ratios)) == "yes" for ratio in ratios):
+            return "yes"
+        steady = all(within(ratio, 0, BOUND, len(ratios)) == "yes" for ratio in ratios)
+        return "no" if steady else "undecided"
+
+
+def drift(cases: Iterable[MeasuredCase], sampling: Sampling) -> Drift | None:
+    """Returns the levels of a run's parts; None for too few samples. Each sample counts relative to
+    the median of its case."""
+    taken: list[tuple[int, float]] = []
+    for measured in cases:
+        for repeat in measured.repeats:
+            mine = [sample for sample in measured.samples if sample.repeat == repeat]
+            middle = median(sample.ns / sample.loops for sample in mine)
+            if middle > 0 and len(mine) > 1:
+                taken += [(sample.seq, sample.ns / sample.loops / middle) for sample in mine]
+    if len(taken) < PARTS * ENOUGH:
+        return None
+    ordered = np.array([value for _, value in sorted(taken)])
+    levels = tuple(
+        replace(sampling.estimate([part.tolist()], f"drift {number}"), cases=frozenset())
+        for number, part in enumerate(np.array_split(ordered, PARTS))
+    )
+    turn = int(np.argmax(np.abs(np.cumsum(ordered - ordered.mean()))))
+    return Drift(levels, (turn + 1) / ordered.size)
