@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 import sshserver
 from conftest import HOST, local_board
 from teemark.base import errors
-from teemark.base.scratch import start_time
 from teemark.boards import Board, command_lines, ssh, ssh_messages
 from teemark.boards.endpoint import Endpoint
+from teemark.boards.instances import start_time
 from teemark.boards.shell import COMPLAINT_MAX
 from waiting import line_of, output_of, until_gone
 

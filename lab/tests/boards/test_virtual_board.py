@@ -18,7 +18,6 @@ import pytest
 
 from conftest import reboot
 from teemark.base import errors, paths
-from teemark.base.scratch import start_time
 from teemark.boards import (
     Board,
     BoardFile,
@@ -32,6 +31,7 @@ from teemark.boards import (
     open_board,
     virtual,
 )
+from teemark.boards.instances import start_time
 from teemark.boards.qemu import Instance
 from teemark.boards.shell import COMPLAINT_MAX
 from waiting import (

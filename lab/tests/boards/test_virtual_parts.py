@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from teemark.base import errors, paths
+from teemark.base import errors, files, paths
 from teemark.boards import VirtualConfig, config, instances, optee, qemu, ssh, virtual
 from teemark.boards.qemu import Images, Instance
 from teemark.boards.ssh import guarded
@@ -210,6 +210,21 @@ def test_sweep_ends_what_nobody_owns(
         process.kill()
     assert alive is survives
     assert instance.data.exists() is survives
+
+
+def test_sweep_leaves_a_board_of_another_container_alone(instance_folder: Path) -> None:
+    """Its processes aren't seen here, but its lock is."""
+    instance = instances.new_instance("b", kept=False)
+    instance.data.touch()
+    gone = instances.LocalProcess(2**22 + 1, 1)
+    instances.write(instance, instances.State(False, True, 1, gone, gone))
+    lock = files.hold(instance.lock)
+    assert lock is not None
+    instances.sweep()
+    assert instance.data.exists()
+    lock.close()
+    instances.sweep()
+    assert not instance.directory.exists()
 
 
 def test_sweep_keeps_the_logs_of_a_boot_that_failed(instance_folder: Path) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from teemark.base.errors import DataError
 
@@ -37,3 +38,15 @@ def alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
+
+
+def hold(lock: Path) -> IO[bytes] | None:
+    """Takes a lock file and returns it, or None if another process holds it. The kernel releases
+    the lock when the file is closed, thus also when the process ends, however it does."""
+    stream = lock.open("wb")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        return None
+    return stream

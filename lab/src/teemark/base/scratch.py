@@ -1,34 +1,43 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Temporary folders; those of a killed process are removed by a later command."""
+"""Temporary folders; those of a killed process are removed by a later command. A folder is in use
+as long as its lock is held, in whatever container its process runs."""
 
 import contextlib
 import os
-import re
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
-_NAME = re.compile(r"teemark-(\d+)\.(\d+)-\w+")
+from teemark.base.files import hold
 
+_PREFIX = "teemark-scratch-"
+_LOCK = "lock"
+_YOUNG_S = 3600
+"""Seconds for which a folder without a lock is left alone: it may have just been made."""
 
-def start_time(pid: int) -> int | None:
-    """Returns when a process started (clock ticks since boot); None if there is no such process. A
-    pid alone may be reused by another process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else int(fields[19])
+_held: dict[Path, IO[bytes] | None] = {}
 
 
 def make(parent: str | None = None) -> Path:
-    """Returns a new folder in `parent` (None: TMPDIR) whose name tells its process."""
-    me = os.getpid()
+    """Returns a new folder in `parent` (None: TMPDIR), which is this process's own until `remove`
+    or the process's end."""
     parent = parent or tempfile.gettempdir()
     _sweep(parent)
-    return Path(tempfile.mkdtemp(prefix=f"teemark-{me}.{start_time(me)}-", dir=parent))
+    made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    _held[made] = hold(made / ".lock")
+    (made / ".lock").rename(made / _LOCK)  # nobody sees it before it is held
+    return made
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder that `make` made."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if (stream := _held.pop(folder, None)) is not None:
+        stream.close()
 
 
 @contextlib.contextmanager
@@ -38,16 +47,20 @@ def folder() -> Iterator[Path]:
     try:
         yield made
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        remove(made)
 
 
 def _sweep(parent: str) -> None:
     """Removes the folders of this user's processes that have ended."""
-    with contextlib.suppress(OSError), os.scandir(parent) as entries:
-        for entry in entries:
-            name = _NAME.fullmatch(entry.name)
-            if name is None or start_time(int(name[1])) == int(name[2]):
+    for place in Path(parent).glob(f"{_PREFIX}????????"):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            state = place.lstat()
+            if state.st_uid != os.getuid() or not stat.S_ISDIR(state.st_mode):
                 continue
-            with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_uid == os.getuid():
-                    shutil.rmtree(entry.path, ignore_errors=True)
+            if (place / _LOCK).exists():
+                if (stream := hold(place / _LOCK)) is None:
+                    continue
+                stack.callback(stream.close)
+            elif time.time() - state.st_mtime < _YOUNG_S:
+                continue
+            shutil.rmtree(place, ignore_errors=True)

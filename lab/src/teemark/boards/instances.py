@@ -3,7 +3,8 @@
 
 `build/run/NAME` is the board that `teemark up` keeps; `build/run/NAME.XXXXXXXX` belongs to one
 command and goes away with it. The next boot removes a folder whose owner is dead, and ends a QEMU
-that it left. A process is known by its pid and its start time together.
+that it left. A process is known by its pid and its start time together; one in
+another container, whose pids aren't seen here, by the lock that it holds.
 """
 
 import contextlib
@@ -17,13 +18,23 @@ from pathlib import Path
 import msgspec
 
 from teemark.base import paths
-from teemark.base.files import alone, write_whole
+from teemark.base.files import alone, hold, write_whole
 from teemark.base.leaving import patience
-from teemark.base.scratch import start_time
 from teemark.boards.qemu import Instance
 
 KEEP_LOGS = 24 * 3600
 """Seconds for which the logs of a failed boot are kept."""
+
+
+def start_time(pid: int) -> int | None:
+    """Returns when a process started (clock ticks since boot); None if there is no such process. A
+    pid alone may be reused by another process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[19])
 
 
 class LocalProcess(msgspec.Struct, frozen=True):
@@ -113,6 +124,9 @@ def sweep() -> None:
                 state.qemu.end()
             if state.qemu.alive or state.owner.alive:
                 continue
+            if (lock := hold(instance.lock)) is None:  # by its owner or QEMU, in another container
+                continue
+            lock.close()
             instance.data.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # another sweep was quicker
             old = time.time() - directory.stat().st_mtime > KEEP_LOGS

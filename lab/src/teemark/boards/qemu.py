@@ -58,6 +58,7 @@ class Instance:
         self.secure_console = directory / "secure.log"
         self.qemu_log = directory / "qemu.log"
         self.state = directory / "state.json"
+        self.lock = directory / "lock"
 
 
 def _comma(path: Path) -> str:

@@ -88,7 +88,7 @@ class Ssh:
             end(self._master)
             self._master = None
         if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            scratch.remove(self._directory)
             self._directory = None
 
     def answers(self) -> bool:

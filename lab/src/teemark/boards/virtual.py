@@ -14,10 +14,11 @@ import subprocess
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from teemark.base import paths
 from teemark.base.errors import BootError, ConnectError
+from teemark.base.files import hold
 from teemark.boards import instances
 from teemark.boards.board import Board
 from teemark.boards.config import BoardFile, VirtualConfig
@@ -79,6 +80,7 @@ class VirtualBoard(Board):
         self._spent: dict[Path, tuple[int, int]] = {}
         """Nanoseconds that each thread of QEMU, ended ones too, ran and waited for a CPU."""
         self._attached = False
+        self._lock: IO[bytes] | None = None  # QEMU has it, too
         super().__init__(file, _endpoint(self.recipe, self.images, 1))
 
     @cached_property
@@ -120,6 +122,7 @@ class VirtualBoard(Board):
 
     def _boot(self) -> None:
         self.instance = instances.new_instance(self.name, kept=self.keep)
+        self._lock = hold(self.instance.lock)
         subprocess.run(
             ["cp", "--sparse=always", str(self.images.data), str(self.instance.data)], check=True
         )
@@ -158,6 +161,7 @@ class VirtualBoard(Board):
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=(self._lock.fileno(),) if self._lock is not None else (),
             )
         self._process = LocalProcess.of(self._qemu.pid)
         self._note(port, ready=False)
@@ -229,6 +233,8 @@ class VirtualBoard(Board):
 
     def _clear(self, error: object) -> None:
         """Removes the instance's files. After a crash its logs stay for a day."""
+        if self._lock is not None:
+            self._lock.close()
         if self.instance is None:
             return
         self.instance.data.unlink(missing_ok=True)
