@@ -40,8 +40,9 @@ SPEC, COMPONENT = yaml.safe_load_all((ROOT / "templates/teemark.yml").read_text(
 def scripts() -> Iterator[str]:
     """Yields the shell of both recipes."""
     yield from (step["run"] for step in STEPS.values() if "run" in step)
-    for part in ("before_script", "script", "after_script"):
-        yield from COMPONENT["teemark"][part]
+    for job in COMPONENT.values():
+        for part in ("before_script", "script"):
+            yield from job.get(part, [])
     yield from (file.read_text() for file in CI.iterdir())
 
 
@@ -61,6 +62,66 @@ def test_both_recipes_pass_on_what_the_script_takes() -> None:
     assert known == set(ACTION["inputs"])
     known = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "templates/teemark.yml").read_text()))
     assert known == set(SPEC["spec"]["inputs"])
+
+
+def runs_the_request(job: dict[str, Any]) -> bool:
+    return any("packaging/ci/measure" in line for line in job.get("script", ()))
+
+
+def test_the_request_s_code_has_no_token_and_writes_no_cache() -> None:
+    """A TA's Makefile saw COMMENT_TOKEN, and the cache that it wrote was the next request's."""
+    jobs = {name: job for name, job in COMPONENT.items() if not name.startswith(".")}
+    (measuring,) = (job for job in jobs.values() if runs_the_request(job))
+    assert measuring["cache"]["policy"] == "pull"
+    assert "environment" not in measuring
+    assert "TOKEN" not in yaml.safe_dump(measuring)
+    (writing,) = (job for job in jobs.values() if "TOKEN" in yaml.safe_dump(job))
+    assert writing["variables"]["GIT_STRATEGY"] == "none"  # nothing of the request is there
+    assert writing["environment"]["name"] == "teemark-comment"
+    assert "cache" not in writing
+    assert any("test -L teemark.md" in line for line in writing["script"])
+    filling = jobs["teemark-build"]
+    assert filling["cache"] | {"policy": "pull"} == measuring["cache"]
+    assert "policy" not in filling["cache"]
+    # GitHub: the steps before the measuring are ours alone; none after it, and no token at all.
+    assert list(STEPS)[-1] == "measure"
+    assert "token" not in (ROOT / "action.yml").read_text().replace("takes no token", "")
+    assert list(STEPS).index("keep what was built") < list(STEPS).index("measure")
+
+
+def test_the_workflow_of_the_docs_comments_in_a_job_without_the_request() -> None:
+    text = (ROOT / "docs/ci.md").read_text()
+    workflow = yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
+    gate, comment = workflow["jobs"]["gate"], workflow["jobs"]["comment"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow[True] == "pull_request"  # YAML's "on"
+    assert gate["steps"][1]["with"]["persist-credentials"] is False
+    assert "permissions" not in gate
+    assert not any("checkout" in step.get("uses", "") for step in comment["steps"])
+    first = text.partition("## ")[0]
+    assert "runs the request's code" in first
+    assert "pull_request_target" in first
+
+
+def comment_job(place: Path, token: str) -> str:
+    """Runs the job that comments, with a curl that says what it was given."""
+    curl = place / "bin/curl"
+    curl.parent.mkdir(exist_ok=True)
+    curl.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    curl.chmod(0o755)
+    env = {"PATH": f"{place}/bin:{os.environ['PATH']}", "COMMENT_TOKEN": token}
+    script = "\n".join(COMPONENT["teemark-comment"]["script"])
+    return subprocess.check_output(["sh", "-ec", script], cwd=place, env=env, text=True)
+
+
+def test_a_link_in_the_artifact_shows_nothing_of_the_commenting_job(tmp_path: Path) -> None:
+    assert comment_job(tmp_path, "x") == ""
+    (tmp_path / "teemark.md").write_text("## PASS")
+    assert "body@teemark.md" in comment_job(tmp_path, "x")
+    assert comment_job(tmp_path, "") == ""
+    (tmp_path / "teemark.md").unlink()
+    (tmp_path / "teemark.md").symlink_to("/proc/self/environ")
+    assert comment_job(tmp_path, "x") == ""
 
 
 @pytest.fixture
@@ -176,16 +237,16 @@ set -e
 export HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 export PIP_CERT=/trusted
 export TEEMARK_ADDRESS=file:///source TEEMARK_COMMIT="$1" TEEMARK_COMMAND=gate TEEMARK_FAIL_ON=
-export TEEMARK_TA=my_ta TEEMARK_BASELINE=my_ta/gate.txt COMMENT_TOKEN=
+export TEEMARK_TA=my_ta TEEMARK_BASELINE=my_ta/gate.txt
 apt-get update -q >/dev/null && apt-get install -qy git ca-certificates >/dev/null
 git config --global --add safe.directory '*'
 mkdir /project && cd /project
 sh -ec "$2"
+sh -ec "$3"
 .teemark/.venv/bin/teemark new-ta my_ta
 .teemark/.venv/bin/teemark gate --ta my_ta --baseline my_ta/gate.txt --update
-sh -ec "$3"
-grep '^## PASS' teemark.md
 sh -ec "$4"
+grep '^## PASS' teemark.md
 rm teemark.md
 export GITHUB_ACTION_PATH=/project/.teemark GITHUB_OUTPUT=/root/output
 mkdir -p /root/.cache && ln -s /project/.teemark /root/.cache/teemark-action
@@ -212,7 +273,8 @@ def test_both_recipes_measure_in_a_container_of_debian_12(tmp_path: Path) -> Non
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
-    parts = ["\n".join(COMPONENT["teemark"][f"{part}script"]) for part in ("before_", "", "after_")]
+    parts = ["\n".join(COMPONENT["teemark-build"][f"{part}script"]) for part in ("before_", "")]
+    parts.append("\n".join(COMPONENT["teemark"]["script"]))
     parts += [STEPS[name]["run"] for name in ("teemark and its virtual board", "measure")]
     git = subprocess.run(
         ["git", "rev-parse", "--path-format=absolute", "--git-common-dir"],
