@@ -33,5 +33,12 @@ static inline bool stop_by_signal(void)
 	return atomic_load(&stop_reason) > 0;
 }
 
+/*
+ * Has `handler` called for each of the signals in a list that 0 ends, but for those that nohup or a
+ * shell set to be ignored. The others are masked meanwhile, so that only one handler runs at a time.
+ * SA_RESTART isn't set: a signal ends a sleep and a blocked read.
+ */
+void stop_on_signals(const int *signals, void (*handler)(int));
+
 /* Returns 0, or -ECANCELED if the flag is set. */
 int stop_check(struct error *err);

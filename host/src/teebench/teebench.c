@@ -134,44 +134,29 @@ static const struct choice {
 
 enum { CHOICES = sizeof(choices) / sizeof(*choices) };
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-enum { ENDING = sizeof(ending) / sizeof(*ending) };
-static bool caught[ENDING];
-
-/* Ends the program at once, by the signal itself. Nothing of it stays in the kernel. */
-static void leave_at_once(int sig)
-{
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-/* Handles the first signal, which ends the run; the next one ends the program at once. */
+/*
+ * Handles the first signal, which ends the run; the next one ends the program at once, by the signal
+ * itself. Nothing of it stays in the kernel.
+ */
 static void on_signal(int sig)
 {
-	static const struct sigaction leave = { .sa_handler = leave_at_once };
+	static volatile sig_atomic_t signalled;
 
+	if (signalled) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+	signalled = 1;
 	stop_for(sig);
-	for (size_t i = 0; i < ENDING; i++)
-		if (caught[i])
-			sigaction(ending[i], &leave, NULL);
 }
 
 static void catch_signals(void)
 {
-	/* SA_RESTART isn't set, so that a signal ends a sleep. */
-	struct sigaction sa = { .sa_handler = on_signal }, old;
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 
-	for (size_t i = 0; i < ENDING; i++) {
-		sigaddset(&sa.sa_mask, ending[i]);
-		/* A signal that nohup or a shell set to be ignored stays ignored. */
-		caught[i] = !sigaction(ending[i], NULL, &old) && old.sa_handler != SIG_IGN;
-	}
-	for (size_t i = 0; i < ENDING; i++)
-		if (caught[i])
-			sigaction(ending[i], &sa, NULL);
+	stop_on_signals(ending, on_signal);
 	/* If a pipe's reader has gone away, write() fails; SIGPIPE would end the program. */
-	sa.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
 }
 
 static int complain(const struct error *err, int status)

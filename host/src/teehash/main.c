@@ -75,21 +75,10 @@ static void on_signal(int number)
  */
 static void catch_signals(void)
 {
-	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction action = { .sa_handler = on_signal }, before;
+	static const int numbers[] = { SIGALRM, SIGINT, SIGTERM, SIGHUP, SIGPIPE, 0 };
 
-	/*
-	 * SA_RESTART isn't set: a blocked read must return. All four signals are masked in the
-	 * handler, so that only one handler runs at a time.
-	 */
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(&action.sa_mask, numbers[i]);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		/* A signal that nohup or a shell made us ignore stays ignored. */
-		if (!sigaction(numbers[i], NULL, &before) &&
-		    (before.sa_handler != SIG_IGN || numbers[i] == SIGALRM))
-			sigaction(numbers[i], &action, NULL);
+	signal(SIGALRM, SIG_DFL); /* alarm() is ours, whoever ignored it */
+	stop_on_signals(numbers, on_signal);
 }
 
 static void show_help(void)
