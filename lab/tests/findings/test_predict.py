@@ -340,6 +340,8 @@ def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "oneshot/sha256/tee, 5000\u00a0B: " in capsys.readouterr().out
     assert teemark(["predict", str(written), "oneshot/sha256/nobody/5000"]) == 1
     assert "measure first: oneshot/sha256/nobody" in capsys.readouterr().out
+    both = ["oneshot/sha256/tee/5000", "oneshot/sha256/nobody/5000"]
+    assert teemark(["predict", str(written), *both]) == 1  # one that is missing is enough
     assert teemark(["predict", str(written), "oneshot/sha256/tee"]) == 2
     assert "is no case" in capsys.readouterr().err
     assert teemark(["predict", str(written)]) == 0
