@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark history`: many runs of the same plan, and where their levels changed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -86,14 +86,15 @@ def command(
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
-    runs = _runs(folder, asked)
+    runs = list[RunData]()
     try:
-        lines = history.lines(runs)
+        lines = history.lines(_each(folder, asked, runs))
     except ModuleNotFoundError as error:
         raise MissingOutput(
             f"{error.name} isn't installed, which finds changes of sampled times",
             hint="`make venv-dev` installs it",
         ) from None
+    _check_number(folder, runs)
     remark = _remark(runs, lines)
     _show(runs, lines, remark, everything=everything)
     if output is not None:
@@ -123,10 +124,16 @@ def _list(asked: Sequence[Entry]) -> int:
     return 0
 
 
-def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
-    """Returns the complete runs in the order of time; raises UsageMistake unless all are of one
-    board and plan."""
-    runs = []
+def _each(folder: Path, asked: Sequence[Entry], runs: list[RunData]) -> Iterator[RunData]:
+    """Yields the complete runs in the order of time, and appends to `runs` what is shown of each.
+    Raises UsageMistake unless all are of one board and plan."""
+    kinds = sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
+    if len(kinds) > 1:
+        plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
+        raise UsageMistake(
+            f"{folder} has runs of several boards or plans: {plans}",
+            hint="choose by --board and --plan",
+        )
     for listed in asked:
         try:
             if listed.wrong:
@@ -137,21 +144,19 @@ def _runs(folder: Path, asked: Sequence[Entry]) -> list[RunData]:
         except TeemarkError as error:
             say(f"teemark: left out: {error.message}")
         else:
+            yield run
+            if runs:
+                runs[-1] = history.slim(runs[-1], runs[0].machine)
             runs.append(run)
-    kinds = sorted({(run.header.board, run.header.plan) for run in runs if run.header is not None})
-    if len(kinds) > 1:
-        plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
-        raise UsageMistake(
-            f"{folder} has runs of several boards or plans: {plans}",
-            hint="choose by --board and --plan",
-        )
+
+
+def _check_number(folder: Path, runs: Sequence[RunData]) -> None:
     if len(runs) < 2:
         raise DataError(
             f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
             "history takes two",
             hint="name the folder that has the runs' folders, such as runs/",
         )
-    return runs
 
 
 def _remark(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:

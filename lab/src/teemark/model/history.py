@@ -8,17 +8,21 @@ estimated from neighbouring runs, which a change of the level hardly affects. Th
 emulated board have no levels."""
 
 import math
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import isnan
 from statistics import median
 
 import numpy as np
+from msgspec import structs
 
 from teemark.model.changes import Change, changes
-from teemark.model.compare import CaseReading, Comparison, Verdict, readings, shifted, slack
+from teemark.model.compare import Comparison, Verdict, readings, shifted, slack
 from teemark.model.stats import exactly
 from teemark.run.reader import RunData
+from teemark.run.records import Machine
 
 FEWEST = 8  # Fewer sampled runs have no change points: their scatter isn't known
 
@@ -59,41 +63,54 @@ class CaseHistory:
         return levels[-1][2] / levels[-2][2] - 1 if len(levels) > 1 else 0.0
 
 
-def lines(runs: Sequence[RunData]) -> tuple[CaseHistory, ...]:
-    """Returns every case that two or more runs have; `runs` are in order of time, of one kind."""
-    by_case: dict[str, list[tuple[int, CaseReading]]] = {}
-    counted = all(run.icount for run in runs)
-    blind = not counted and any(run.emulated for run in runs)
+def lines(runs: Iterable[RunData]) -> tuple[CaseHistory, ...]:
+    """Returns every case that two or more runs have; `runs` are in order of time, of one kind. Each
+    is read once, and three figures a case are kept of it."""
+    by_case: dict[str, tuple[array[int], array[float]]] = {}
+    counted, emulated = True, False
     for number, run in enumerate(runs):
+        counted, emulated = counted and run.icount, emulated or run.emulated
         for reading in readings(run).values():
             if reading.repeat == 1:
-                by_case.setdefault(reading.case, []).append((number, reading))
+                places, figures = by_case.setdefault(reading.case, (array("l"), array("d")))
+                places.append(number)
+                least = reading.least
+                # Without an allowance: a level can't be told from the waiting for a disk.
+                allowed = slack(least, reading)[0] if run.icount and reading.steady else math.nan
+                figures.extend((least, reading.middle, allowed))
     made = []
-    for key, measured in by_case.items():
-        if len(measured) < 2:
+    for key, (places, figures) in by_case.items():
+        if len(places) < 2:
             continue
-        values = tuple(point.least if counted else point.middle for _, point in measured)
-        sure = [place for place, (_, point) in enumerate(measured) if point.steady or not counted]
+        values, allowances = tuple(figures[0 if counted else 1 :: 3]), figures[2::3]
+        sure = [at for at, allowed in enumerate(allowances) if not (counted and isnan(allowed))]
         changes: tuple[int, ...] = ()
         if counted:
-            allowed = [slack(values[place], measured[place][1])[0] for place in sure]
-            levels = exact_changes([values[place] for place in sure], allowed)
+            levels = exact_changes([values[at] for at in sure], [allowances[at] for at in sure])
             changes = tuple(sure[place] for place in levels)
-        elif not blind:
+        elif not emulated:
             changes = sampled_changes(values, len(by_case))
-        places = tuple(number for number, _ in measured)
-        made.append(CaseHistory(key, places, values, changes, len(sure) < len(values)))
+        made.append(CaseHistory(key, tuple(places), values, changes, len(sure) < len(values)))
     return tuple(made)
 
 
+def slim(run: RunData, machine: Machine) -> RunData:
+    """Returns what a history shows of a run besides its levels: when it began, its commit, labels
+    and unit. All runs of a history are of one machine."""
+    header = run.header and structs.replace(run.header, asked=None)
+    return RunData(run.file, machine, header)
+
+
 def events(
-    runs: Sequence[RunData], cases: Sequence[CaseHistory]
+    runs: Sequence[RunData],
+    cases: Sequence[CaseHistory],
+    whole_of: Callable[[RunData], RunData] = lambda run: run,
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
     """Returns the index of each run at which levels begin, with the changes of its cases; the last
-    run comes first."""
+    run comes first. `whole_of` returns a run with its samples."""
     made = []
     for number in sorted({line.runs[at] for line in cases for at in line.changes}, reverse=True):
-        run = runs[number]
+        run = whole_of(runs[number])
         measured, pairs = readings(run), []
         for line in cases:
             if number not in line.runs[1:]:

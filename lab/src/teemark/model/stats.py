@@ -278,9 +278,18 @@ def rarest(starts: int) -> float:
     return 1.0 - math.pow(1.0 - LEVEL, 1.0 / starts)
 
 
-def quartiles(values: Sequence[float]) -> Array:
-    """Returns the lower quartile, the median and the upper quartile."""
-    return np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Returns the lower quartile, the median and the upper quartile, as np.quantile does, which
+    takes a tenth of a millisecond for few values: a history asks for a million of them."""
+    ordered = sorted(map(float, values))
+
+    def at(share: float) -> float:
+        low = int(place := share * (len(ordered) - 1))
+        part, first, second = place - low, ordered[low], ordered[min(low + 1, len(ordered) - 1)]
+        step = second - first
+        return first + step * part if part < 0.5 else second - step * (1 - part)
+
+    return at(0.25), at(0.5), at(0.75)
 
 
 def steady(values: Sequence[float], of: float = 0.0) -> bool:

@@ -4,6 +4,7 @@ most, and small charts of others."""
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from teemark.base.work import EMPTY_CALL
 from teemark.model.compare import Verdict
@@ -11,6 +12,7 @@ from teemark.model.history import CaseHistory, events
 from teemark.page import blocks as page
 from teemark.page import charts, html
 from teemark.report import comparing
+from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.version import full_version
 from teemark.wording import fmt
@@ -57,11 +59,15 @@ def event_table(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> list[p
     nothing changed."""
     rows = [
         (*comparing.change_cells(runs[number], change), since(runs[number]))
-        for number, changes in events(runs, lines)
+        for number, changes in events(runs, lines, _whole)
         for change in changes
     ]
     columns = page.left("what changed", "by", "since")
     return [page.Table(columns, rows, stacked=True)] if rows else []
+
+
+def _whole(run: RunData) -> RunData:
+    return run if run.cases or run.teehash else reader.read(Path(run.file))
 
 
 def _drawn(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> list[CaseHistory]:
