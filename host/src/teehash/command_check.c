@@ -50,9 +50,8 @@ static void note_improper(const struct options *opt, struct checked *checked)
 {
 	checked->improper++;
 	if (opt->warn)
-		complain_name(checked->name, "%" PRIu64 ": improperly formatted %s%schecksum line",
-			      checked->list.number, opt->alg_given ? opt->alg->tag : "",
-			      opt->alg_given ? " " : "");
+		complain_name(checked->name, "%" PRIu64 ": improperly formatted %s checksum line",
+			      checked->list.number, opt->alg->tag);
 }
 
 static int next_entry(void *ctx, struct message *m)

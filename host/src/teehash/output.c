@@ -87,6 +87,7 @@ static size_t printable(const char *s)
 void name_print_safe(FILE *out, const char *name)
 {
 	const char *at = name;
+	bool escaping = false; /* within $'…', as a shell and coreutils write it */
 	size_t len = 0;
 
 	while (*at && (len = printable(at)))
@@ -98,12 +99,15 @@ void name_print_safe(FILE *out, const char *name)
 	putc('\'', out);
 	for (; *name; name += len ? len : 1) {
 		len = printable(name);
-		if (*name == '\\' || *name == '\'')
-			putc('\\', out);
-		if (len)
-			fwrite(name, 1, len, out);
-		else
+		if (!len != escaping)
+			fputs(escaping ? "''" : "'$'", out);
+		escaping = !len;
+		if (escaping)
 			fprintf(out, "\\%03o", (unsigned char)*name);
+		else if (*name == '\'')
+			fputs("'\\''", out);
+		else
+			fwrite(name, 1, len, out);
 	}
 	putc('\'', out);
 }

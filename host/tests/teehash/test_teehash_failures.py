@@ -69,7 +69,9 @@ def test_no_permission_for_another_user(native: Program) -> None:
 def test_names_that_upset_terminals(teehash: Program, directory: Path) -> None:
     done = teehash(b"a\x1b[2J\n\xff", "good", cwd=directory)
     assert (done.status, done.out) == (1, GOOD)
-    assert done.err == rb"teehash: 'a\033[2J\012\377': No such file or directory" + b"\n"
+    assert done.err == rb"teehash: 'a'$'\033''[2J'$'\012\377': No such file or directory" + b"\n"
+    said = teehash(b"a\\b it's", cwd=directory).err  # coreutils' words; a shell reads them back
+    assert said == rb"teehash: 'a\b it'\''s': No such file or directory" + b"\n"
 
 
 def test_fifo_and_device(teehash: Program, directory: Path) -> None:

@@ -13,6 +13,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from conftest import HOST
 from teemark.base import leaving, scratch
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
-from waiting import status_of, until_it_catches
+from waiting import status_of, until, until_it_catches
 
 SIGNALS = int(os.environ.get("SIGNALS", "2"))
 JUDGED = "SIGNALS" in os.environ
@@ -64,24 +65,38 @@ def server(tmp_path: Path) -> Iterator[sshserver.SshServer]:
     server.stop()
 
 
-def start(server: sshserver.SshServer, folder: Path) -> subprocess.Popen[bytes]:
+COMMANDS = {
+    "run": ("run", "--board", "{0}/board.toml", "--plan", "{0}/plan.toml", "--out", "{0}/run"),
+    "several": (
+        *("run", "--board", "{0}/board.toml", "--board", "{0}/other.toml", "--board"),
+        *("{0}/third.toml", "--plan", "{0}/plan.toml", "--out", "{0}/runs"),
+    ),
+    "watch": ("watch", "--board", "{0}/board.toml", "--out", "{0}/seen", "--", "sleep", "1000"),
+    "setup": ("setup", "{0}/board.toml"),
+}
+
+
+def start(
+    server: sshserver.SshServer, folder: Path, command: str = "run"
+) -> subprocess.Popen[bytes]:
     (folder / "plan.toml").write_text(PLAN)
-    (folder / "board.toml").write_text(
-        f"""\
+    for name in ("board", "other", "third"):
+        (folder / f"{name}.toml").write_text(
+            f"""\
 kind = "ssh"
 address = "127.0.0.1"
 user = "{server.user}"
 port = {server.port}
 identity = "{server.identity}"
-directory = "~/programs"
+directory = "~/programs-{name}"
 options = ["UserKnownHostsFile={server.known_hosts}", "HostKeyAlias={HOST}"]
 """
-    )
+        )
     (folder / "tmp").mkdir()
-    words = ["--board", f"{folder}/board.toml", "--plan", f"{folder}/plan.toml", "--out"]
+    words = [word.format(folder) for word in COMMANDS[command]]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": ""}
     return subprocess.Popen(
-        [sys.executable, "-c", TEEMARK, "run", *words, f"{folder}/run"],
+        [sys.executable, "-c", TEEMARK, *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=(folder / "said").open("wb"),
@@ -160,6 +175,45 @@ def test_the_first_signal_ends_it_soon_and_the_second_at_once(
     # A folder of ours that is left is swept by the next command.
     scratch.make(str(folder / "tmp"))
     assert len(list((folder / "tmp").glob("teemark-*"))) == 1
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that have this in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "run"])
+@pytest.mark.parametrize("number", range(SIGNALS))
+def test_nothing_is_left_of_a_command_that_a_signal_ended(
+    server: sshserver.SshServer, tmp_path: Path, command: str, number: int
+) -> None:
+    """Of SIGINT, SIGTERM or SIGKILL at a random moment. What runs for the command, here and on the
+    board, has the folder in its environment; the next command works."""
+    dice = random.Random(f"{command} {number}")
+    folder = tmp_path / "here"
+    folder.mkdir()
+    how = dice.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+    with start(server, folder, command) as process:
+        time.sleep(dice.uniform(0.1, WHOLE_S))
+        process.send_signal(how)
+        status = process.wait(FORCE_S)
+    said = (folder / "said").read_text()
+    assert "Traceback" not in said, said
+    assert status in (0, 1, 128 + how, -how), said
+    until("all processes' end", lambda: not marked(f"TMPDIR={folder}/tmp"))
+    on_board = f"TEEMARK_WATCH={tempfile.gettempdir()}/teemark-held."
+    until("the watched program's end", lambda: not marked(on_board))
+    held = Path(tempfile.gettempdir())
+    until("the board's folder's end", lambda: not list(held.glob("teemark-held.*")))
+    again = [sys.executable, "-m", "teemark", "exec", f"{folder}/board.toml", "--", "echo", "well"]
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": ""}
+    assert subprocess.check_output(again, env=environment) == b"well\n"
+    assert not list((folder / "tmp").glob("teemark-*"))
 
 
 def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def _measure(
             except SystemExit:
                 _kept(directory / RUN_FILE)
                 raise
-    if out is None:
+    if out is None and not leaving.signalled():  # `latest` stays at the last run that was to end
         point_latest(directory)
     return outcome
 

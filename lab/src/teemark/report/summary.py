@@ -48,6 +48,8 @@ def show(subject: "Subject") -> None:
     counts = f"{fmt.plural(len(run.measured), 'case')} measured, each result verified"
     if run.unverified:
         counts += f" but those of {run.unverified}"
+    if run.incomplete:
+        counts = f"INCOMPLETE ({run.incomplete}): {counts}"
     if run.skips:
         counts += f"; {len(run.skips)} can't run here"
     if run.fails:
