@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark: what trusted execution and hardware crypto really cost on a board."""
 
-from typing import TYPE_CHECKING, Any
-
 from teemark.version import __version__ as __version__
 
+TYPE_CHECKING = False  # typing takes a while, and a Ctrl-C meanwhile would print a traceback
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Any
 
 
-def load(path: "str | PathLike[str]") -> list[dict[str, Any]]:
+def load(path: "str | PathLike[str]") -> "list[dict[str, Any]]":
     """Returns the raw samples of a run, one dictionary each, with the keys of `teemark export
     --format csv`; None where a value is unknown. `path` is the run's folder or its run.ndjson.
     Raises teemark.base.errors.TeemarkError if there is no run.
