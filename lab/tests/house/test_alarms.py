@@ -54,7 +54,7 @@ def test_the_table_of_the_docs_is_what_the_simulation_prints() -> None:
 
 def test_a_day_s_level_a_steady_run_and_values_that_repeat_raise_few_alarms() -> None:
     assert bench.outcome(bench.DAYS, SIMULATIONS, 20, 0.0).alarms <= 0.08 * SIMULATIONS
-    for runs, most in ((8, 0.08), (20, 0.0)):  # of eight runs one step may be there by chance
+    for runs, most in ((8, 0.08), (20, 0.04)):  # values may be in order by chance
         shares = bench.histories(SIMULATIONS, runs)
         assert max(share for name, share in shares.items() if "repeat" in name) <= most
     answers = bench.drifts(4)
