@@ -19,9 +19,10 @@ static const TEEC_UUID stats_ta = { 0xd96a5b40,
 				    { 0x87, 0x94, 0x10, 0x02, 0xa5, 0xd5, 0xc6, 0x1b } };
 enum { STATS_ALLOCATIONS = 1 };
 
-/* The beginning of struct pta_stats_alloc; newer versions of OP-TEE have more members. */
+enum { NAME_BYTES = 32 };
+
+/* struct pta_stats_alloc behind its name and, since OP-TEE 4.6, a sum of 64 bits. */
 struct pool_facts {
-	char name[32];
 	uint32_t now, most, size, refused, largest_refused, used_then;
 };
 
@@ -65,6 +66,7 @@ static void look_close(struct look *l)
 /* Asks for pool `id`; `reset` makes the bytes in use the most so far, and forgets refusals. */
 static bool ask(struct look *l, unsigned id, bool reset, struct pool_facts *facts)
 {
+	const char *at = (const char *)l->answer->buffer + NAME_BYTES;
 	TEEC_Operation op = { 0 };
 
 	memset(l->answer->buffer, 0, ANSWER_BYTES);
@@ -72,8 +74,12 @@ static bool ask(struct look *l, unsigned id, bool reset, struct pool_facts *fact
 	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_OUTPUT, l->answer, 0, ANSWER_BYTES);
 	if (tee_invoke(l->tee, STATS_ALLOCATIONS, &op, "ask for statistics", NULL))
 		return false;
-	memcpy(facts, l->answer->buffer, sizeof(*facts));
-	return facts->size && op.params[1].memref.size >= sizeof(*facts);
+	if (op.params[1].memref.size < NAME_BYTES + sizeof(*facts))
+		return false;
+	if (op.params[1].memref.size >= NAME_BYTES + sizeof(uint64_t) + sizeof(*facts))
+		at += sizeof(uint64_t);
+	memcpy(facts, at, sizeof(*facts));
+	return facts->size;
 }
 
 static void put_pools(struct look *l)
@@ -93,7 +99,8 @@ static void put_pools(struct look *l)
 			facts.most = l->before[id];
 		l->before[id] = facts.now;
 		json_object(j, NULL);
-		json_bytes(j, "name", facts.name, strnlen(facts.name, sizeof(facts.name)));
+		/* The last answer is still there. */
+		json_bytes(j, "name", l->answer->buffer, strnlen(l->answer->buffer, NAME_BYTES));
 		json_u64(j, "now", facts.now);
 		json_u64(j, "most", facts.most);
 		json_u64(j, "size", facts.size);

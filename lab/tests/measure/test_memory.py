@@ -7,7 +7,7 @@ from teemark.exact.memory import Least, Measured
 from teemark.measure.memory import MemoryPool, MemoryStep, Taken
 from teemark.page.blocks import Paragraph, Table, plain
 from teemark.report import memory_page
-from teemark.trace.memory import Inside, TaMemory
+from teemark.trace.memory import TaMemory
 
 UUID = "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860"
 THIN = "\N{NARROW NO-BREAK SPACE}"
@@ -42,8 +42,8 @@ FULL = Taken(
 def measured(
     *sessions: Taken, ta: TaMemory | None = None, least: tuple[Least, ...] = ()
 ) -> Measured:
-    inside = Inside((ta,), ()) if ta is not None else None
-    return Measured("board", (), sessions, inside, 2048, least)
+    tas = (ta,) if ta is not None else None
+    return Measured("board", (), sessions, tas, 2048, least)
 
 
 def said(what: Measured) -> str:

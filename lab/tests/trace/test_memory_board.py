@@ -18,7 +18,7 @@ from teemark.exact.record import recording
 from teemark.measure import memory as outside
 from teemark.measure.memory import Taken
 from teemark.plan.file import CaseLine, load_plan
-from teemark.trace.memory import GRANULE, Inside, TaMemory
+from teemark.trace.memory import GRANULE, TaMemory
 
 pytestmark = [pytest.mark.board, pytest.mark.long(120), pytest.mark.timeout(1800)]
 
@@ -38,15 +38,17 @@ def watched() -> Iterator[tuple[VirtualBoard, Path, Built]]:
             yield board, folder, built
 
 
-def run(watched: tuple[VirtualBoard, Path, Built], *cases: CaseLine) -> tuple[list[Taken], Inside]:
+def run(
+    watched: tuple[VirtualBoard, Path, Built], *cases: CaseLine
+) -> tuple[list[Taken], tuple[TaMemory, ...]]:
     board, folder, built = watched
     taken = outside.of_cases(board, cases)
     assert [found.failure for found in taken] == [None] * len(cases)
     return taken, memory._inside(board, folder, built)
 
 
-def of(inside: Inside, name: str) -> TaMemory:
-    (ta,) = (ta for ta in inside.tas if ta.name == name)
+def of(tas: tuple[TaMemory, ...], name: str) -> TaMemory:
+    (ta,) = (ta for ta in tas if ta.name == name)
     return ta
 
 

@@ -25,7 +25,7 @@ from teemark.measure import memory as outside
 from teemark.measure.memory import Taken
 from teemark.plan.file import CaseLine
 from teemark.trace import memory as accesses
-from teemark.trace.memory import GRANULE, Inside
+from teemark.trace.memory import GRANULE, TaMemory
 from teemark.trace.symbols import read_elf
 
 PKCS11 = "fd02c9da-306c-48c7-a49c-bbd827ae86ee"
@@ -50,7 +50,7 @@ class Measured:
     board: str
     cases: tuple[Taken, ...]
     sessions: tuple[Taken, ...]
-    inside: Inside | None  # None: not a board that counts instructions
+    tas: tuple[TaMemory, ...] | None  # None: not a board that counts instructions
     framework: int  # bytes that OP-TEE's framework adds to TA_STACK_SIZE
     least: tuple[Least, ...] = ()
 
@@ -92,7 +92,7 @@ def _plain(file: BoardFile) -> Iterator[tuple[Board, None]]:
     yield make_board(file), None
 
 
-def _inside(board: Board, folder: Path, built: Built | None) -> Inside:
+def _inside(board: Board, folder: Path, built: Built | None) -> tuple[TaMemory, ...]:
     if not isinstance(board, VirtualBoard):
         raise DataError(f"{board.name} isn't the virtual board")
     kernel = board.capture(["cat", "/proc/kallsyms"]).text
@@ -135,8 +135,7 @@ def framework(kit: Kit) -> int:
 def _least(
     board: Board, measured: Measured, cases: Sequence[CaseLine], ta: OwnTa, uuid: str
 ) -> tuple[Least, ...]:
-    seen = measured.inside.tas if measured.inside is not None else ()
-    mine = next((memory for memory in seen if memory.name == ta.name), None)
+    mine = next((memory for memory in measured.tas or () if memory.name == ta.name), None)
     failure = next((taken.failure for taken in measured.cases if taken.failure), "")
     if mine is None or failure:
         why = failure or "QEMU's plugin saw none of its code"

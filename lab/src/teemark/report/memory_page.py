@@ -17,20 +17,14 @@ _MOST = 512  # Sessions at which teebench stops opening more
 
 def scarce(measured: Measured) -> tuple[TaMemory, ...]:
     """Returns the TAs that left less than STACK_LEFT of their stack."""
-    tas = measured.inside.tas if measured.inside is not None else ()
-    return tuple(ta for ta in tas if ta.stack_left < STACK_LEFT * ta.stack_size)
+    return tuple(ta for ta in measured.tas or () if ta.stack_left < STACK_LEFT * ta.stack_size)
 
 
 def blocks(measured: Measured) -> Iterator[Block]:
     """Yields the answer first, then the tables that support it."""
     yield Paragraph((" ".join(_answer(measured)),))
-    if measured.inside is not None:
-        if measured.inside.tas:
-            yield _stacks(measured)
-        for stack in measured.inside.core:
-            yield Paragraph(
-                (f"OP-TEE's {stack.name} stack was used to {fmt.count(stack.depth)} bytes.",)
-            )
+    if measured.tas:
+        yield _stacks(measured, measured.tas)
     if unknown := _unknown(measured):
         yield Paragraph((f"What the TEE gave away isn't known: {unknown}.",))
     else:
@@ -41,11 +35,7 @@ def blocks(measured: Measured) -> Iterator[Block]:
     for taken in (*measured.cases, *measured.sessions):
         if taken.failure:
             yield Paragraph((f"{taken.about} failed: {taken.failure}.",))
-    if measured.inside is not None and measured.inside.tas and not measured.inside.core:
-        yield Paragraph(
-            ("The stacks of OP-TEE's core have no names in Debian's build: --optee source.",)
-        )
-    if measured.cases and measured.inside is None:
+    if measured.cases and measured.tas is None:
         yield Paragraph(("Stacks and heaps of TAs are seen on --board qemu-v8-icount only.",))
 
 
@@ -58,8 +48,8 @@ def _answer(measured: Measured) -> Iterator[str]:
     for least in measured.least:
         less = f"; with 16 bytes less: {least.less}" if least.less else ""
         yield f"The least {least.name} with which all calls pass is {fmt.count(least.size)}{less}."
-    if measured.inside is not None and measured.inside.tas:
-        ta = max(measured.inside.tas, key=lambda ta: ta.stack / ta.stack_size)
+    if measured.tas:
+        ta = max(measured.tas, key=lambda ta: ta.stack / ta.stack_size)
         yield (
             f"TA {ta.name} uses {fmt.count(ta.stack)} of its {fmt.count(ta.stack_size)} bytes of "
             f"stack, so {fmt.share(ta.stack_left / ta.stack_size)} are left."
@@ -82,8 +72,7 @@ def _fit(taken: Taken) -> str:
     return f"{most} fit: then {pools} has no room left."
 
 
-def _stacks(measured: Measured) -> Table:
-    inside = measured.inside
+def _stacks(measured: Measured, tas: tuple[TaMemory, ...]) -> Table:
     rows = tuple(
         (
             ta.name,
@@ -96,7 +85,7 @@ def _stacks(measured: Measured) -> Table:
             fmt.count(ta.executed),
             fmt.count(ta.touched),
         )
-        for ta in (inside.tas if inside is not None else ())
+        for ta in tas
     )
     columns = (
         *left("TA"),

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from teemark.base.errors import DataError
 from teemark.trace import window as windows
 from teemark.trace.places import Domain, Places, SymbolSources, locate
 from teemark.trace.symbols import Elf, entry_point, memory_size, objects, section
@@ -29,9 +28,6 @@ _FREE = 2 * GRANULE
 
 _PAINTERS = ("stack_paint", "stack_high_water")
 """Functions of our digest TA that fill its stack with a pattern and look how much of it is left."""
-
-CORE_STACKS = {"stack_thread": "thread", "stack_abt": "abort", "stack_tmp": "temporary"}
-"""Stacks of OP-TEE's core: the variables that hold them, and what they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +48,7 @@ class TaMemory:
         return self.stack_size - self.stack
 
 
-@dataclass(frozen=True, slots=True)
-class CoreStack:
-    """One of the stacks of OP-TEE's core, for all of its threads."""
-
-    name: str
-    depth: int  # from the highest to the lowest place that was touched, in bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Inside:
-    tas: tuple[TaMemory, ...]
-    core: tuple[CoreStack, ...]  # empty: the core has no symbols
-
-
-def read(file: Path, sources: SymbolSources) -> Inside:
+def read(file: Path, sources: SymbolSources) -> tuple[TaMemory, ...]:
     """Reads the plugin's file `memory`."""
     window = windows.read(file, touched=True)
     places = locate(window, sources)
@@ -80,7 +62,7 @@ def read(file: Path, sources: SymbolSources) -> Inside:
             executed=max(ta.executed, before.executed),
             touched=max(ta.touched, before.touched),
         )
-    return Inside(tuple(most.values()), tuple(_core(window, places, sources.core)))
+    return tuple(most.values())
 
 
 def _accesses(window: Window, blocks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
@@ -150,26 +132,3 @@ def _reached(at: NDArray[np.int64], begin: int, size: int) -> int:
     free piece, so allocations grow down from the heap's end."""
     inside = at[(at >= begin + _FREE) & (at < begin + size)]
     return begin + size - int(inside[0]) if len(inside) else 0
-
-
-def _core(window: Window, places: Places, core: Elf | None) -> Iterator[CoreStack]:
-    if core is None:
-        return
-    used = window.used()
-    mine = used[places.blocks["domain"][used] == Domain.CORE]
-    blocks = np.zeros(len(window.blocks), bool)
-    blocks[mine] = True
-    at, _ = _accesses(window, blocks)
-    # Where the core is mapped: most of its code stands at one distance from its link addresses.
-    moved = window.blocks["vaddr"][mine].astype(np.int64) - places.blocks["address"][mine].astype(
-        np.int64
-    )
-    distances, times = np.unique(moved, return_counts=True)
-    if not len(distances):
-        raise DataError("OP-TEE's core didn't run between the first session and the last")
-    distance = int(distances[np.argmax(times)])
-    for name, symbol in objects(core.file, *CORE_STACKS).items():
-        begin = symbol.address + distance
-        inside = at[(at >= begin) & (at < begin + symbol.size)]
-        if len(inside):
-            yield CoreStack(CORE_STACKS[name], int(inside[-1]) + GRANULE - int(inside[0]))
