@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -266,3 +267,23 @@ def test_steps_on_the_real_thing(qemu_v8: VirtualBoard) -> None:
     assert streamed["host"]["page_cache_before"]["value"] == 100
     assert cold["host"]["page_cache_before"]["value"] < 100
     assert normal["tee"]["rpc_count"]["reason"]
+
+
+@pytest.mark.parametrize(("cache", "done"), [("warm", ["read", "hash"]), ("cold", ["hash"])])
+def test_a_file_that_is_to_be_warm_is_read_before(cache: str, done: list[str]) -> None:
+    made: list[str] = []
+
+    def capture(*_: object, **__: object) -> SimpleNamespace:
+        made.append("hash")
+        return SimpleNamespace(status=1, stdout=b"", complaint="no such file")
+
+    board: Any = SimpleNamespace(
+        name="b",
+        deterministic=False,
+        script=lambda *_, **__: made.append("read"),
+        capture=capture,
+    )
+    step = HashStep(5, mode="oneshot", cache=cache)
+    record = teehash_steps._once(board, step, "f", "00", seq=0, limit_s=9.0)
+    assert isinstance(record, Skip)
+    assert made == done
