@@ -87,7 +87,8 @@ def test_two_versions_and_one_that_is_not_built(
     assert "core/a.c:7: error: no such thing" in told["versions"][1]["reason"]
     assert told["versions"][0]["unread"] == ["CFG_ARM_GICV3=y"]
     first, last = (told["versions"][place]["instructions"] for place in (0, 2))
-    assert first["invoke/none/empty/none"] == last["invoke/none/empty/none"]
+    empty = "invoke/none/empty/none"
+    assert first[empty] == pytest.approx(last[empty], rel=1e-3)  # some repeat, so a fraction
     jumps = [(one["case"], one["before"], one["after"]) for one in told["jumps"]]
     assert jumps == [(EMPTY, "4.9.0", "4.11.0")]
     assert last[EMPTY] > first[EMPTY] > 50_000

@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a document the finding is; lines count from 1."""
+    """A place in a document; lines count from 1."""
 
     file: str
     line: int

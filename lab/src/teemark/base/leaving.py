@@ -88,7 +88,8 @@ def telling(tell: Callable[[int], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Only counts signals while the block runs: for short work that must not be left half done."""
+    """Counts signals while the block runs, instead of obeying them: for short work that must not
+    be left half done."""
     _state.busy = True
     try:
         yield

@@ -88,7 +88,7 @@ def _temporary(watched: WatchedCalls, names: Names, _cost: Cost) -> Iterator[Fin
 
 
 def _pieces(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds many commands of one kind with small input."""
+    """Finds commands of one kind that are called often, with little input each time."""
     by_session: dict[tuple[int, str], list[TeeCall]] = defaultdict(list)
     for call in watched.calls:
         sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]

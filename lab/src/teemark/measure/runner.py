@@ -53,7 +53,7 @@ class RunListener:
         """Is called when a record has arrived."""
 
     def quiet(self) -> None:
-        """Is called when no record will arrive before the end."""
+        """Hears that no record will arrive before the end."""
 
     def waiting(self) -> None:
         """Is called after each second in which nothing arrived."""

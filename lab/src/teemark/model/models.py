@@ -122,7 +122,7 @@ class Streamed:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """All models of one run; cases are in the order of the run's plan."""
+    """The models of one run; cases are in the order of the run's plan."""
 
     stats: tuple[CaseStats, ...] = ()
     costs: tuple[Cost, ...] = ()

@@ -526,7 +526,7 @@ def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a run was sampled: the settings on which every interval of the run depends."""
+    """The sampling settings of a run; every interval of the run depends on them."""
 
     kind: Kind = "timed"
     resolution_ns: float = 0.0

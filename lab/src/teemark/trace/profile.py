@@ -57,7 +57,7 @@ class Unnamed(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """How often execution went from one place to another by one kind of branch or exception."""
+    """The number of times that one kind of branch or exception led from `origin` to `target`."""
 
     origin: str
     target: str
