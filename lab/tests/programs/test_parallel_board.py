@@ -14,7 +14,7 @@ def instructions(board: VirtualBoard, key: str) -> float:
     """Until each thread has made one call; the least of three samples, which no tick is in."""
     argv = ["teebench", "--samples", "3", "--min-us", "0", "--loops", "20", "--no-ta-counter", key]
     records = [json.loads(line) for line in board.capture(argv, timeout=600).text.splitlines()]
-    found = [record["ns"] / record["loops"] for record in records if record["type"] == "sample"]
+    found = [float(one["ns"]) / one["loops"] for one in records if one["type"] == "sample"]
     assert len(found) == 3
     return min(found)
 
