@@ -16,7 +16,7 @@ def instructions(board: VirtualBoard, key: str) -> float:
     records = [json.loads(line) for line in board.capture(argv, timeout=600).text.splitlines()]
     found = [float(one["ns"]) / one["loops"] for one in records if one["type"] == "sample"]
     assert len(found) == 3
-    return min(found)
+    return float(min(found))
 
 
 @pytest.mark.parametrize("sessions", ["own", "shared", "single"])
