@@ -111,7 +111,7 @@ def test_the_command_says_what_holds_and_writes_the_mends(
 def test_every_finding_is_told_in_the_page_and_has_a_mend_of_single_lines() -> None:
     page = (paths.root() / "docs" / "upstream-bugs.md").read_text(encoding="utf-8")
     for one in upstream.load():
-        assert f"`teemark upstream TREE {one.name}" in page, one.name
+        assert f"teemark upstream TREE {one.name}" in page, one.name
         for mend in one.mend:
             assert "\n" not in mend.before + mend.after
             assert isinstance(mend, Mend)
