@@ -88,6 +88,7 @@ lock: ## lab/requirements*.lock anew, of the newest versions (PYTHON=python3.11)
 	@cd lab && ../$(LOCK) --upgrade --extra dev -c requirements.lock \
 		-o requirements-dev.lock pyproject.toml
 	@echo 'labgrid>=26' | (cd lab && ../$(LOCK) --upgrade -o requirements-labgrid.lock -)
+	@echo zensical | (cd lab && ../$(LOCK) --upgrade -o requirements-docs.lock -)
 
 # DEPS= leaves the system's packages alone.
 DEPS := deps
@@ -184,6 +185,7 @@ unit-beside:
 .PHONY: test-deps
 test-deps:
 	@mk/install-packages mk/test-packages.txt || echo '[deps] no browser: its tests are skipped'
+	@$(MAKE) --no-print-directory build/docs/.ready || echo '[deps] no zensical: its tests are skipped'
 	@mk/install-node-packages
 	@mk/install-wycheproof
 
@@ -256,6 +258,17 @@ test-again: export TESTS := $(value TESTS)
 test-again: deps venv-dev ## TESTS (pytest's words, sources of C tests) N (20) times beside LOAD (2) busy loops: how often each failed
 	@$(VENV)/bin/python lab/tests/tools/again.py --times '$(or $(N),20)' --load '$(or $(LOAD),2)' \
 		--tests "$$TESTS" -- $(PYTEST)
+
+# The generator has an environment of its own: 140 MB that nothing else needs.
+build/docs/.ready: lab/requirements-docs.lock
+	@$(PYTHON) -m venv --clear build/docs
+	@build/docs/bin/pip --quiet --disable-pip-version-check install --require-hashes -r $<
+	@touch $@
+
+.PHONY: docs
+docs: build/docs/.ready ## docs/ as a site in build/site, which opens without a server, too
+	@mk/install-node-packages
+	@mk/docs
 
 .PHONY: test-packages
 test-packages: dist venv-dev ## the release, packages and CI recipes, in chroots and without a checkout (20 minutes)

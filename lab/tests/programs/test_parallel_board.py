@@ -7,7 +7,7 @@ import pytest
 
 from teemark.boards import VirtualBoard
 
-pytestmark = [pytest.mark.board, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.board
 
 
 def instructions(board: VirtualBoard, key: str) -> float:
