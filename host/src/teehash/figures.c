@@ -337,8 +337,10 @@ static void write_derived(struct sheet *s, const struct measurements *f)
 	       (calls - compute) / (double)all->calls,
 	       f->has_tee ? not_counted(f) : "not a call into another world", as_parts,
 	       "time in calls less computing, by calls");
-	figure(s, "cpu_utilization", "CPU utilisation", "percent", 100 * cpu_ns(f) / total, NULL,
-	       as_parts, "CPU time by total time; 100 %% is one CPU");
+	figure(s, "cpu_utilization", "CPU utilisation", "percent",
+	       100 * cpu_ns(f) / (double)f->usage_ns, NULL, as_parts,
+	       "CPU time by the time over which it was counted; 100 %% is one CPU%s",
+	       f->run->stats.sessions.slots > 1 ? ", and the reader thread may use another" : "");
 	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
 	       not_counted(f), as_parts, "time in read() by time computing");
 	if (f->run->stats.sessions.slots < 2)

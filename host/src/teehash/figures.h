@@ -22,6 +22,7 @@ struct measurements {
 	const struct run *run;
 	uint64_t total_ns, startup_ns; /* whole command; part before the first message */
 	struct usage usage;
+	uint64_t usage_ns; /* the time over which `usage` was counted: a little more than total_ns */
 	int64_t peak_bytes;         /* -1: not known */
 	uint64_t nop_ns;            /* median of the empty calls after the work; 0: none */
 	const char *why;            /* why `facts` and nop_ns are missing; NULL: they aren't */

@@ -82,6 +82,7 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	/* The timeline begins here, so that it excludes the report's own start. */
 	if (settings->timeline)
 		timeline_begin(&r->timeline);
+	r->found.usage_ns = clock_now_ns();
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
 	return 0;
@@ -218,6 +219,7 @@ void report_measure(struct report *r, struct hash_session *session)
 
 	usage_read(&r->meter, &now);
 	r->found.usage = usage_between(&r->before, &now);
+	r->found.usage_ns = clock_now_ns() - r->found.usage_ns;
 	r->found.peak_bytes = peak_bytes();
 	tracepoints_end(r->trace, &r->found.switches, &r->found.untraced);
 	r->trace = NULL;

@@ -75,6 +75,20 @@ def test_figures(teehash: Program, tmp_path: Path, options: list[str]) -> None:
         assert report["breakdown"]["total_ns"] == pytest.approx(total, rel=0.01)
 
 
+@pytest.mark.parametrize(("reader", "threads"), [("inline", 1), ("thread", 2)])
+def test_cpu_utilisation_is_at_most_100_percent_a_thread(
+    teehash: Program, tmp_path: Path, reader: str, threads: int
+) -> None:
+    """One worker showed 119.10 %: CPU time was counted over longer than the total time, and nothing
+    said that its reader thread counts, too."""
+    (tmp_path / "a").write_bytes(b"a")
+    options = ("--report=json", "-j1", "--mode=stream", f"--reader={reader}")
+    for _ in range(8):
+        shown = check(teehash(*options, "a", cwd=tmp_path).out)["derived"]["cpu_utilization"]
+        assert 0 < shown["value"] <= 100 * threads
+        assert ("the reader thread may use another" in shown["source"]) is (threads == 2)
+
+
 def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
     report = check(tee("--report=json", "--reader=inline", "--mode=stream", "a", cwd=tmp_path).out)
