@@ -97,7 +97,8 @@ def run_with(
     for key, calls in (legs or {}).items():
         for seq, ways in enumerate(calls):
             client = CLIENT - LIBRARY if key == REFUSED else CLIENT
-            took = sum(end - begin for begin, end, _ in ways) + client + EVENT / 2
+            waits = (runq or 0) if len(ways) == 1 else 0  # That of an RPC is between its legs
+            took = ways[-1][1] - ways[0][0] + client + EVENT / 2 + waits
             records.append(
                 {"type": "legs", "case": key, "seq": seq, "repeat": 1, "ns": round(took)}
                 | {"legs": [[round(a), round(b), ret] for a, b, ret in ways]}
@@ -274,6 +275,24 @@ def test_rpcs_are_the_time_between_legs() -> None:
     part = one.part("rpcs")
     assert part is not None
     assert part.source == "tracepoints: 2 RPCs a call"
+
+
+@pytest.mark.parametrize("wait", [0, 6_000])
+def test_an_rpc_of_the_empty_call_is_counted_once(wait: int) -> None:
+    """Its time stood in `client` and in `rpcs`: the rest was as much below zero. The wait for a CPU
+    is in the RPC."""
+    served, dwell = 9_000.0, SWITCH + ENTRY
+    asks = [
+        (0.0, 20_000.0 + EVENT / 2, 0xFFFF0005),
+        (20_000.0 + served + EVENT, dwell + served + 1.5 * EVENT, 0),
+    ]
+    cases = truth() | {EMPTY: {1: CALL + served - wait}}
+    run = run_with(cases, runq=wait, legs=TRACED | {EMPTY: [asks] * 8})
+    found = values(apart(run)[EMPTY])
+    assert found["client"] == pytest.approx(CLIENT)
+    assert found["switch"] == pytest.approx(SWITCH)
+    assert found["rpcs"] == pytest.approx(served)
+    assert found["unexplained"] == pytest.approx(0.0, abs=1)
 
 
 def test_a_wait_in_a_call_that_asks_back_is_in_its_rpcs() -> None:

@@ -15,6 +15,7 @@ from teemark.model.stats import CaseStats, Estimate, added, exactly
 from teemark.run.reader import RunData
 
 TOLERANCE = 0.05  # Relative difference up to which two sources agree
+NOTHING = exactly(0.0)
 
 Name = Literal[
     "client", "switch", "client-switch", "ta-entry", "client-switch-entry", "mapping", "setup",
@@ -133,7 +134,11 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     joint: Name = "client-switch-entry" if entry is None else "client-switch"
     inner: tuple[Name, ...] = ("switch", "ta-entry") if entry is None else ("switch",)
     less = "" if entry is None else f", less ({entry_source})"
-    inside = empty if legs is None else legs.dwell(sources.event)
+    call = sources.models.case(EMPTY_CALL)
+    assert call is not None
+    back = _calls_back(sources, call)  # A part of its own, whose time isn't the client's
+    outside = (call.estimate if "run-queue" in back.covers else empty) - (back.value or NOTHING)
+    inside = outside if legs is None else legs.dwell(sources.event)
     rest = (inside if entry is None else inside - entry).scaled(calls)
     often = _often(calls)
     if legs is None:
@@ -142,7 +147,8 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("switch", reason=why, measure=_EVENTS)
         yield Part(joint, rest, key + less + often, covers=("client", *inner))
     else:
-        yield Part("client", (empty - inside).scaled(calls), f"{key}, less its tracepoints{often}")
+        own = "tracepoints and RPCs" if legs.rpcs else "tracepoints"
+        yield Part("client", (outside - inside).scaled(calls), f"{key}, less its {own}{often}")
         covers = inner if entry is None else ()
         yield Part("switch", rest, f"tracepoints of {key}{less}{often}", covers=covers)
     if entry is None:
@@ -159,7 +165,7 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
 
 def _mapping(sources: Sources, shape: Calls) -> Part:
     if not shape.references:
-        return Part("mapping", exactly(0.0), "no reference to memory")
+        return Part("mapping", NOTHING, "no reference to memory")
     shares: list[Estimate] = []
     cases: list[str] = []
     for reference in dict.fromkeys(shape.references):
@@ -221,7 +227,7 @@ def _calls_back(sources: Sources, stats: CaseStats) -> Part:
     cost = sources.models.cost(stats.algorithm, stats.backend, work.STORAGE.name)
     term = cost.fit.terms.get("rpc") if cost is not None and cost.fit.fits else None
     if rpcs is not None and (term is not None or rpcs == 0):
-        value = exactly(0.0) if term is None else term.scaled(rpcs)
+        value = NOTHING if term is None else term.scaled(rpcs)
         return Part("rpcs", value, "RPCs counted by tracepoint, times the model's term")
     return Part("rpcs", reason=sources.run.untraced(stats.key), measure=_EVENTS)
 
@@ -276,7 +282,7 @@ def _message(sources: Sources, stats: CaseStats) -> Breakdown:
     )
     parts, left = list[Part](), stats.estimate
     for name, key, less in programs:
-        value, subtracted = sources.time(key), sources.time(less) if less else exactly(0.0)
+        value, subtracted = sources.time(key), sources.time(less) if less else NOTHING
         if value is None or subtracted is None:
             lacking = key if value is None else less
             parts.append(
@@ -333,7 +339,7 @@ def _checks(
     if counted is not None and counted.crossing is not None and covered >= WAY and shape.count == 1:
         yield CrossCheck(
             "the way in and out",
-            added([exactly(0.0), *(part.value for part in way if part.value is not None)]),
+            added([NOTHING, *(part.value for part in way if part.value is not None)]),
             "sum of its parts, each by the client's clock",
             counted.crossing,
             "client's clock less the TA's counter, call by call",
