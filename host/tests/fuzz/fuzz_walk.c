@@ -12,11 +12,16 @@ enum { BLOCKS = 16, MOST = 7, BLOCK_BYTES = 4, STEPS = 1024 };
 static struct window_block blocks[BLOCKS];
 static struct table_block table[BLOCKS];
 static struct window_step list[STEPS];
+static uint32_t words[BLOCKS * (MOST + 1)];
 
 static void take_block(size_t i, const uint8_t *from)
 {
 	/* Few places, so that some are returned to, and vectors among them. */
 	blocks[i].instructions = 1 + (from[0] & MOST);
+	blocks[i].word = (uint32_t)i * (MOST + 1);
+	/* Instructions that mask and unmask interrupts (held.c), and others. */
+	for (uint32_t k = 0; k <= MOST; k++)
+		words[blocks[i].word + k] = 0xd50340df ^ (from[k % BLOCK_BYTES] & 0x2f) << 4;
 	table[i] = (struct table_block){
 		.address = 4 * (uint64_t)(from[1] & 63) + (from[0] & 0x80 ? 0x800 : 0),
 		.function = from[0] >> 3 & 7,
@@ -42,7 +47,14 @@ static void forget(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct steps steps = { blocks, list, table, 0, BLOCKS, "fuzzed" };
+	struct steps steps = {
+		.blocks = blocks,
+		.list = list,
+		.words = words,
+		.table = table,
+		.n_blocks = BLOCKS,
+		.window = "fuzzed",
+	};
 	uint64_t stepped = 0, counted = 0;
 
 	if (size < (size_t)BLOCKS * BLOCK_BYTES)
