@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An audit of anybody's figures, in layers; each layer uses only those before it:
 
-figure, numbers   what a printed number is, and how one is found in a text
-programs, text    readers: they make a Reading of a text
-rule              which figures belong together, and what a rule is
-relations, parts, world   the rules
+figure, numbers   what a printed number is, and how numbers are read, compared and written
+programs          outputs of named programs, by the table relations.toml
+text              tables and lists; it makes a Reading of a text
+relations         what the rows, columns and lists of a text must satisfy
+world             published speeds of a core
 """
 
 from dataclasses import dataclass
 
-from teemark.audit import parts, relations, world
-from teemark.audit.figure import Printed, Reading
-from teemark.audit.rule import Rule, groups
+from teemark.audit import relations, world
+from teemark.audit.figure import Printed, PrintedRow, PrintedTable, Reading
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
 from teemark.wording import fmt
 
-RULES: tuple[Rule, ...] = (*relations.RULES, *parts.RULES, *world.RULES)
+SHOWN = 5
+"""Lines that weren't read which a summary names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,20 @@ class Audited:
     tested: int
     """Number of figures that a rule could compare with others; the rest is untested."""
     unknown: tuple[tuple[str, int], ...]
-    """Numbers whose meaning wasn't found, each with its line number."""
+    """Lines and cells with numbers that weren't read, each with its line number."""
     findings: tuple[Finding, ...]
 
     @property
     def summary(self) -> str:
-        """Returns a sentence on how much was read, tested and not understood."""
+        """Returns a sentence on how much was read, tested and not read."""
         figures, lines = fmt.plural(self.figures, "figure"), fmt.plural(self.lines, "line")
         findings = fmt.plural(len(self.findings), "finding")
         text = f"{self.file}: read {figures} in {lines}; {self.tested} could be tested: {findings}"
-        if self.unknown:
-            shown = ", ".join(f"line {line}: {value}" for value, line in self.unknown[:5])
-            more = ", …" if len(self.unknown) > 5 else ""
-            text += f"; {fmt.plural(len(self.unknown), 'number')} not understood ({shown}{more})"
+        left = sorted({line for _, line in self.unknown})
+        if left:
+            more = ", …" if len(left) > SHOWN else ""
+            text += f"; not read: {fmt.plural(len(left), 'line')} with numbers "
+            text += f"({', '.join(map(str, left[:SHOWN]))}{more})"
         return f"{text}."
 
 
@@ -49,42 +51,49 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
     """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
     text says of the machine."""
     world.place(reading, reference, core, clock_hz)
-    tested: dict[int, Printed] = {}
-    findings: dict[tuple[str, int, str], Finding] = {}
-    together = tuple(groups(reading, reference))
-    for rule in RULES:
-        for group in filter(rule.takes, together):
-            for result in rule.look(group):
-                figure = result.figure
-                tested[id(figure)] = figure
-                if not result.good:
-                    place = Place(reading.file, figure.line, figure.table)
-                    made = Finding(key=rule.name, topic="document", severity=rule.severity,
-                                   claim=result.wrong, place=place)  # fmt: skip
-                    findings.setdefault((rule.name, figure.line, figure.text), made)
-    lines = len({figure.line for figure in reading.figures})
-    in_order = sorted(
-        findings.values(), key=lambda finding: finding.place.line if finding.place else 0
-    )
-    return Audited(reading.file, len(reading.figures), lines, len(tested), tuple(reading.unknown),
-                   tuple(in_order))  # fmt: skip
+    tested = set[tuple[int, str, str]]()
+    findings: dict[tuple[int, str, str], Finding] = {}
+    for result in (
+        *reading.tested,
+        *relations.results(reading),
+        *world.published(reading, reference),
+    ):
+        one = result.figure
+        key = (one.line, one.text, one.name)
+        tested.add(key)
+        if not result.good:
+            place = Place(reading.file, one.line, one.table)
+            made = Finding(key=result.rule, topic="document", severity=result.severity,
+                           claim=result.wrong, place=place)  # fmt: skip
+            findings.setdefault(key, made)
+    read = {one.line for one in reading.figures} | {line for line, _, _ in tested}
+    unread = tuple(one for one in reading.unread if one[1] not in {line for line, _, _ in tested})
+    in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
+    known = {(one.line, one.text, one.name) for one in reading.figures}
+    figures = len(reading.figures) + len(tested - known)
+    return Audited(reading.file, figures, len(read), len(tested), unread, tuple(in_order))
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
     """Returns the contradictions within a document of reference/, by its figures as printed."""
     about = reference.documents[document]
-    reading = Reading(about.id, about.title)
-    reading.said.append((about.system, 0))
-    rows: dict[tuple[str, str], int] = {}
-    for figure in reference.figures.values():
-        if figure.document.id != document:
+    reading = Reading(about.id, about.title, lines=[(0, about.title), (0, about.system)])
+    tables: dict[str, dict[str, dict[str, Printed]]] = {}
+    for one in reference.figures.values():
+        if one.document.id != document:
             continue
-        if figure.value is None:
-            reading.said.append((f"{figure.row}, {figure.column}: {figure.text}", 0))
+        if one.value is None:
+            reading.lines.append((0, f"{one.row}, {one.column}: {one.text}"))
             continue
-        row = rows.setdefault((figure.table, figure.row), len(rows) + 1)
-        place = (figure.table, figure.row, figure.column)
-        shown, unit, digits = figure.published, figure.unit, figure.text
-        made = Printed(shown, figure.span, unit, *place, sentence=row, digits=digits)
-        reading.figures.append(made)
+        cells = tables.setdefault(one.table, {}).setdefault(one.row, {})
+        cells[one.column] = Printed(
+            one.published, one.span, one.unit, one.table, one.row, one.column, digits=one.text
+        )
+    for title, named in tables.items():
+        head = tuple(dict.fromkeys(column for cells in named.values() for column in cells))
+        rows = tuple(
+            PrintedRow(name, 0, (), {head.index(column): cell for column, cell in cells.items()})
+            for name, cells in named.items()
+        )
+        reading.tables.append(PrintedTable(title, head, 0, rows))
     return audit(reading, reference).findings

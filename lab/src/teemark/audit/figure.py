@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A printed number with its unit, its place, and the words that tell its meaning."""
+"""Printed figures, and what stands together: a row or a column of a table, a list, a record."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from teemark.base.finding import Severity
 from teemark.reference.span import Span
 from teemark.reference.units import UNITS
 
-Form = Literal["cell", "line"]
-"""Where a figure stands: in a cell of a table, or in a line (a sentence, or "name: value")."""
+Kind = Literal["row", "column", "list"]
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
     """One printed number. `span` is the range of values that it may stand for, in base units.
-
-    In a cell, `row` and `column` are the headings. In a line, `row` is the name ("Total time") or
-    the words before the number, `column` the words after it."""
+    `row` and `column` are its headings; a list's figure has its name as `row`."""
 
     text: str
     span: Span
@@ -25,18 +24,9 @@ class Printed:
     row: str = ""
     column: str = ""
     line: int = 0
-    form: Form = "cell"
-    sentence: int = 0
-    """Number of its sentence; for a cell, of its row."""
-    block: int = 0
-    """Number of its list; 0 if it is in none."""
-    named: bool = False
-    """The figure is all that follows a name, as in "Total time: 5 ms"."""
-    head: int = 0
-    """Line number of the column's heading."""
-    start: int = 0
-    """Where the figure begins: characters in the sentence, or cells in the row."""
     digits: str = ""
+    note: str = ""
+    """What stands behind the figure in its cell or line, such as "(5.9 % of Total Time)"."""
 
     @property
     def dimension(self) -> str:
@@ -44,34 +34,97 @@ class Printed:
 
     @property
     def name(self) -> str:
-        """Returns the figure's headings or words, which name it in a message."""
-        if self.form == "line":
-            return self.row or self.column or self.table
-        return ", ".join(dict.fromkeys(filter(None, (self.row, self.column))))
+        """Returns the figure's headings, which name it in a message."""
+        return ", ".join(dict.fromkeys(filter(None, (self.row, self.column)))) or self.table
 
-    @property
-    def words(self) -> str:
-        """Returns the figure's headings or words for comparisons, in lower case."""
-        return f"{self.row} {self.column}".lower()
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Figures that the text puts together, each with the words that tell it from the others."""
+
+    kind: Kind
+    words: str
+    """The headings of all columns of its table, in lower case."""
+    figures: tuple[tuple[str, Printed], ...]
+
+    def of(self, *dimensions: str) -> list[tuple[str, Printed]]:
+        return [pair for pair in self.figures if pair[1].dimension in dimensions]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """A row of a table: its name, its cells as text, and the figures by the number of the cell."""
+
+    name: str
+    line: int
+    texts: tuple[str, ...]
+    cells: dict[int, Printed]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    title: str
+    head: tuple[str, ...]
+    line: int
+    """ProgramLine number of the heading."""
+    rows: tuple[PrintedRow, ...]
+
+    def column(self, index: int) -> list[tuple[PrintedRow, Printed]]:
+        return [(row, row.cells[index]) for row in self.rows if index in row.cells]
+
+    def groups(self) -> Iterable[Group]:
+        """Yields the rows and the columns; a column is a list of names and values."""
+        for row in self.rows:
+            named = ((self.head[index].lower(), cell) for index, cell in row.cells.items())
+            yield Group("row", " ".join(self.head).lower(), tuple(named))
+        for index in range(len(self.head)):
+            cells = ((row.name.lower(), cell) for row, cell in self.column(index))
+            yield Group("column", "", tuple(cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The result of a rule for one figure; `wrong` is the sentence to report unless `good`."""
+
+    rule: str
+    figure: Printed
+    good: bool
+    wrong: str = ""
+    severity: Severity = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedItem:
+    """A line of a list, "name: value", with its indentation in characters; `figure` is None for a
+    name without a number."""
+
+    name: str
+    indent: int
+    figure: Printed | None
 
 
 @dataclass(slots=True)
 class Reading:
-    """A text that was read: its figures, its sentences, and the numbers that weren't understood."""
+    """A text that was read: figures, and what they stand in."""
 
     file: str
     title: str = ""
     figures: list[Printed] = field(default_factory=list)
-    said: list[tuple[str, int]] = field(default_factory=list)
-    """All sentences, lines and rows of the text, each with its line number."""
-    unknown: list[tuple[str, int]] = field(default_factory=list)
-    """Numbers without a unit or a name, each with its line number."""
+    tables: list[PrintedTable] = field(default_factory=list)
+    lists: list[list[ListedItem]] = field(default_factory=list)
+    tested: list[Tested] = field(default_factory=list)
+    """Results of the relations that a program's record has."""
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    """All lines of the text with their numbers."""
+    unread: list[tuple[str, int]] = field(default_factory=list)
+    """Lines with numbers that no reader took, each with its line number."""
+    speeds: list[tuple[str, int, Printed]] = field(default_factory=list)
+    """Rates with the algorithm's name and the bytes of a message (0 if unknown)."""
     emulated: bool = False
     core: str = ""
     clock_hz: float = 0.0
+    lacks_instructions: bool = False
+    openssl: bool = False
+    """The figures are OpenSSL's: published speeds of its code bound them."""
     inferred: dict[str, str] = field(default_factory=dict)
     """Facts of the machine that the text doesn't state but that follow from it, with the reason."""
-
-
-Lines = list[tuple[int, str]]
-"""The lines of a text with their numbers."""

@@ -1,76 +1,300 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rewrites the speeds that programs print, so that the reader of free text understands them:
-openssl speed of 1.1 to 3.5 (also with -mr), tcrypt in dmesg, kcapi-speed, xtest's perf tests,
-cryptsetup benchmark, and time.
-
-To add a program: a row in _LINES, its name in KNOWN (text.py), an example in
-lab/tests/audit/test_audit_formats.py.
-"""
+# ruff: noqa: RUF001 (the signs of arithmetic)
+"""Reads what named programs print: `relations.toml` has each kind of line with its fields, their
+units and their relations. Here is what a pattern can't say: tables whose heading comes first, and
+records that go over several lines."""
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from statistics import median
 
-_KCAPI_UNITS = {"B": (0, 0), "kB": (10, 10), "MB": (20, 10_000), "GB": (30, 10_000_000)}
-"""kcapi-speed's units: the power of two of each, and the bytes of a step of its decimals."""
+from teemark.audit.figure import Printed, Reading, Tested
+from teemark.audit.formulas import ProgramLine, related, relations
+from teemark.audit.numbers import SPELLINGS, follows, in_order
+from teemark.reference.span import Span, exact
+from teemark.reference.units import UNITS
 
+LONGEST = 400
+"""Characters of the longest line that a program prints; longer lines aren't matched."""
+FOLDED = 30
+"""Characters from which a line may have been folded by mail."""
+WAITED = 0.5
+"""Share of the time asked for below which openssl speed's CPU time is called waiting."""
+OTHER_CLOCK = 1.5
+"""Ratio up to which Mbed TLS's clocks may differ; it measures rate and cycles apart."""
 
-def _row(name: str, cells: str, unit: str) -> str:
-    """Returns a table row whose cells are separated by blanks."""
-    return name + "".join(f"  {cell} {unit}" for cell in re.findall(r"[\d.]+", cells))
-
-
-def _keys(line: re.Match[str]) -> str:
-    pairs = zip(line[2].split(), line[3].split(), strict=False)
-    each = (f"{time[:-1]} s per operation, {rate} operations/s" for time, rate in pairs)
-    return f"{line[1]}: {', '.join(each)}"
-
-
-def _kcapi(line: re.Match[str]) -> str:
-    """Rewrites a line of kcapi-speed, which truncates counts and rates."""
-    name, way, size, whole, part, unit, often = line.groups()
-    shift, step = _KCAPI_UNITS[unit]
-    rate = (int(whole) << shift) + int(part or 0) * step + step // 2
-    way = {"e": "encryption", "d": "decryption"}[way]
-    return f"{name} {way}: {size} bytes, ~{rate} B/s, ~{often} ops/s"
-
-
-def _cipher(line: re.Match[str]) -> str:
-    cipher, mode, bits, *rates = line.groups()
-    bits = int(bits) // (2 if mode == "xts" else 1)  # XTS splits the key in two
-    return "  ".join((f"{cipher}-{bits}-{mode}", *rates))
+_ROUNDING = {"half": (0.5, 0.5), "last": (1.0, 1.0), "cut": (0.0, 1.0)}
+"""Units of the last digit by which a value may be less, and more, than what is printed."""
+_COUNTED = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
-_N = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
-_LINES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"^Doing (.+?)(?: ops)? for (\d+)s on (\d+) size blocks: (\d+) .* in (\d+\.\d+)s$",
-     r"\1 of \3 bytes: \4 operations in \5 s, and \2 s were asked for"),
-    (r"^\+DT:.*", ""),
-    (r"^\+R:(\d+):([^:]+):(\d+\.\d+)$", r"\2: \1 operations in \3 s"),
-    (r"^\+H((?::\d+)+)$", lambda line: _row("type", line[1], "bytes")),
-    (r"^\+F:\d+:([^:]+)((?::\d+\.\d+)+)$", lambda line: _row(line[1], line[2], "B/s")),
-    (r"^(\S.*?)((?:\s+\d+\.\d+k)+)$", lambda line: _row(line[1], line[2], "kB/s")),
-    (r"^(\S.*?)((?:\s+\d+\.\d+s)+)((?:\s+\d+\.\d+)+)$", _keys),
-    (r"^(\S.{0,40}?)\s*\|([ed])\|\s*(\d+) bytes\|\s*(\d+)(?:\.(\d+))? ([kMG]?B)/s\|(\d+) ops/s$",
-     _kcapi),
-    (r".*testing speed of (?:async |multibuffer )*(.+?)\s*$", r"=== \1"),
-    (r".*test\s+\d+ \(\s*(?:(\d+ bit) key,\s*)?(\d+) byte blocks.*?\):"
-     r"\s*(\d+) opers/sec,\s*(\d+) bytes/sec",
-     r"speed \1: \2 bytes, ~\3 ops/s, ~\4 B/s"),
-    (r"^Starting test: ([\w -]+), .*?size=(\d+) bytes.*", r"=== \1, \2 bytes"),
-    (rf"^min={_N}us max={_N}us mean={_N}us stddev={_N}us \(cv {_N}%\) \({_N}MiB/s\)",
-     r"min=\1us max=\2us mean=\3us stddev=\4us cv=\5% rate=\6MiB/s"),
-    (r"^#\s*Algorithm \|\s*Key \|\s*Encryption \|\s*Decryption$", "cipher  Encryption  Decryption"),
-    (r"^([a-z]\w*)-(\w+)\s+(\d+)b\s+(N/A|[\d.]+ MiB/s)\s+(N/A|[\d.]+ MiB/s)$", _cipher),
-    (r".*(real|user|sys)\s+(?:0m)? ?(\d+\.\d+)s?$", r"\1: \2 s"),
-    (r".*(real|user|sys)\s+(\d+)m ?(\d+\.\d+)s?$",
-     lambda line: f"{line[1]}: {60 * int(line[2]) + float(line[3]):.3f} s"),
-)  # fmt: skip
-_PATTERNS = [(re.compile(pattern), written) for pattern, written in _LINES]
+@cache
+def _lines() -> tuple[tuple[ProgramLine, re.Pattern[str]], ...]:
+    return tuple((line, line.compiled()) for line in relations().line)
 
 
-def rewritten(line: str) -> str:
-    """Returns a known program's line as a sentence, a heading or a row; other lines unchanged."""
-    for pattern, written in _PATTERNS:
-        if pattern.search(line):
-            return pattern.sub(written, line, count=1)
-    return line
+def known() -> str:
+    """Returns the names of the programs whose output is read."""
+    names = (re.sub(r" \(.*| \d$", "", line.program) for line, _ in _lines())
+    return ", ".join(dict.fromkeys(names))
+
+
+Fields = dict[str, str]
+Figures = dict[str, Printed]
+
+
+@dataclass(slots=True)
+class Log:
+    """A text being read line by line, and what its earlier lines said."""
+
+    reading: Reading
+    line: int = 0
+    kept: Figures = field(default_factory=dict)
+    name: str = ""
+    asked: Fields = field(default_factory=dict)
+    counts: dict[tuple[str, str], Figures | None] = field(default_factory=dict)
+    """The figures of openssl's algorithm and block; None if they come twice."""
+    sizes: list[str] = field(default_factory=list)
+    forked: bool = False
+    shown: bool = False
+    """The table that belongs to `counts` was read."""
+    means: Figures = field(default_factory=dict)
+    fastest: str = ""
+    vectors: dict[str, list[Printed]] = field(default_factory=dict)
+    clocks: list[tuple[Printed, float]] = field(default_factory=list)
+
+    def take(
+        self, text: str, unit: str, column: str = "", line: ProgramLine | None = None
+    ) -> Printed:
+        """Returns a figure that a program printed, and counts it as read."""
+        shown = f"{text} {unit}".strip()
+        text, unit = text.replace(",", "."), unit.replace("mB", "MB")
+        counted = re.fullmatch(r"([kKMG]?)(?:elem/s|IOPS|)", unit)
+        factor = _COUNTED[counted[1]] if counted else 1.0
+        unit = (
+            ("/s" if unit[-2:] in ("/s", "PS") else "count")
+            if counted
+            else SPELLINGS.get(unit, unit)
+        )
+        if line and line.binary and unit[:1] in ("k", "K", "M", "G") and unit[1:2] == "B":
+            unit = f"{unit[0].upper()}i{unit[1:]}"
+        unit, factor = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)}.get(
+            unit, (unit, factor)
+        )
+        value, last = float(text), 10.0 ** -len(text.partition("e")[0].partition(".")[2])
+        last *= 10.0 ** int(text.partition("e")[2] or 0)
+        unit = unit if unit in UNITS else "count"
+        below, above = _ROUNDING[line.rounding if line else "half"]
+        if unit in ("bytes", "count") and "." not in text and factor == 1.0:
+            below = above = 0.0
+        span = Span(value - below * last, value, value + above * last) * (factor * UNITS[unit][1])
+        made = Printed(shown, span, unit, row=self.name, column=column, line=self.line, digits=text)
+        self.reading.figures.append(made)
+        return made
+
+    def test(self, *results: Tested) -> None:
+        self.reading.tested += results
+
+
+def read(reading: Reading) -> set[int]:
+    """Takes all lines of known programs; returns their numbers. A line that mail has folded is read
+    with the next one."""
+    log, taken = Log(reading), set[int]()
+    for (number, text), (after, rest) in pairwise([*reading.lines, (0, "")]):
+        if number in taken:
+            continue
+        line, found = _matches(text)
+        if not found and len(text) > FOLDED and rest and not _matches(rest)[1]:
+            line, found = _matches(f"{text} {rest.lstrip()}")
+            found = [
+                one for one in found if one.start() < len(text) // 2 and one.end() > len(text) + 1
+            ]
+            taken |= {after} if found else set()
+        log.line = number
+        taken |= {number} if found else set()
+        for match in found:
+            fields = {key: text for key, text in match.groupdict().items() if text is not None}
+            _record(log, line, fields)
+    _finish(log)
+    return taken
+
+
+def _matches(text: str) -> tuple[ProgramLine, list[re.Match[str]]]:
+    """Returns the first kind of line that a text has, with each place where it has it."""
+    kinds = _lines() if len(text) <= LONGEST else ()
+    made = ((line, list(pattern.finditer(text))) for line, pattern in kinds)
+    return next((one for one in made if one[1]), (_lines()[0][0], []))
+
+
+def _record(log: Log, line: ProgramLine, fields: Fields) -> None:
+    if line.begins:
+        log.kept = {}
+        log.vectors.pop("ranks", None)
+    log.name = fields.get("name", "" if line.begins else log.name).strip()
+    figures = {
+        key: log.take(fields[key], unit.format(**fields), key, line)
+        for key, unit in line.figures.items() if key in fields
+    }  # fmt: skip
+    log.test(*related(line, {**log.kept, **figures}))
+    if line.keep or line.begins:
+        log.kept |= figures
+    if line.reader:
+        READERS[line.reader](log, fields, figures)
+
+
+def _finish(log: Log) -> None:
+    """Tests that the lines of Mbed TLS's benchmark tell one clock."""
+    hertz = median(clock for _, clock in log.clocks) if len(log.clocks) > 3 else 0.0
+    for slope, clock in log.clocks if hertz else ():
+        wrong = f"{slope.name}: {slope.text} and the rate beside it are of {clock / 1e6:.0f} MHz, "
+        wrong += f"and the other lines of {hertz / 1e6:.0f} MHz."
+        log.test(Tested("cycles", slope, 1 / OTHER_CLOCK < clock / hertz < OTHER_CLOCK, wrong))
+
+
+# -- openssl speed ---------------------------------------------------------------------------------
+
+
+def _key(name: str) -> str:
+    return name.strip().removesuffix("'s").replace(" ", "-").lower()
+
+
+def _counted(log: Log, fields: Fields, figures: Figures) -> None:
+    """Takes what was counted for one algorithm and block, for people or for machines."""
+    if "asked" not in fields and log.asked.get("name") == fields["name"]:
+        fields = {**log.asked, **fields}
+    log.reading.openssl = True
+    if log.shown:
+        log.counts, log.shown = {}, False
+    asked, time = float(fields.get("asked", 0)), figures["time"]
+    wrong = f"{fields['name']}: {asked:g} s were asked for and {time.text} counted: CPU time, not "
+    wrong += "elapsed time. The process waited meanwhile, for a device or for others; by the clock "
+    wrong += "the rate is lower. Use -elapsed."
+    waited = 0 < time.span.mid < WAITED * asked
+    log.test(Tested("cpu-time", time, not waited, wrong, "caution"))
+    if "size" in fields:
+        key = (_key(fields["name"]), fields["size"])
+        log.counts[key] = None if key in log.counts else figures
+
+
+def _begins(log: Log, fields: Fields, _: Figures) -> None:
+    log.asked = fields
+
+
+def _blocks(log: Log, fields: Fields, _: Figures) -> None:
+    log.sizes = re.findall(r"\d+", fields.get("sizes", "") + fields.get("more", ""))
+
+
+def _rates(log: Log, fields: Fields, _: Figures) -> None:
+    log.reading.openssl, log.shown = True, True
+    rates = fields["rates"].replace(":", " ").split()
+    sizes = log.sizes if len(log.sizes) == len(rates) else ["0"] * len(rates)
+    for shown, size in zip(rates, sizes, strict=True):
+        unit = "kB/s" if shown[-1] == "k" else "B/s"
+        rate = log.take(shown.removesuffix("k"), unit, f"{size} bytes" if size != "0" else "")
+        counted = log.counts.get((_key(log.name), size))
+        if log.forked:  # the table adds up what several processes did
+            continue
+        log.reading.speeds.append((log.name, int(size), rate))
+        if counted and counted["time"].span.low > 0:
+            count, time = counted["count"], counted["time"]
+            formula = f"{count.text} × {size} bytes ÷ {time.text}"
+            log.test(follows("rate", rate, count.span * int(size) / time.span, formula))
+
+
+def _keys(log: Log, fields: Fields, _: Figures) -> None:
+    """Takes the times and the rates of keys, KEMs and signatures; 0.0000s is less than it shows."""
+    times, rates = fields["times"].split(), fields["rates"].split()
+    for shown, often in zip(times, rates, strict=True) if len(times) == len(rates) else ():
+        time, rate = log.take(shown[:-1], "s"), log.take(often, "/s")
+        if rate.span.low > 0:
+            log.test(follows("per-second", time, exact(1) / rate.span, f"1 ÷ {often}"))
+
+
+def _about_openssl(log: Log, fields: Fields, _: Figures) -> None:
+    log.forked |= "forked" in fields
+    log.reading.openssl = True
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+def _cipher(log: Log, fields: Fields, figures: Figures) -> None:
+    name, _, mode = log.name.partition("-")
+    bits = int(fields["bits"]) // (2 if mode == "xts" else 1)  # XTS splits the key in two
+    log.reading.speeds += [(f"{name}-{bits}-{mode}", 0, rate) for rate in figures.values()]
+
+
+def _benchmark(log: Log, fields: Fields, _: Figures) -> None:
+    log.means = {} if fields["number"] == "1" else log.means
+
+
+def _mean(log: Log, _: Fields, figures: Figures) -> None:
+    log.means[log.name.strip("'")] = figures["mean"]
+
+
+def _ran(log: Log, fields: Fields, _: Figures) -> None:
+    log.fastest = fields["fastest"].strip("'")
+
+
+def _ratio(log: Log, fields: Fields, figures: Figures) -> None:
+    own, other = log.means.get(log.fastest), log.means.get(fields["other"].strip("'"))
+    if own and other:
+        over, under = (other, own) if fields["way"] == "faster" else (own, other)
+        if under.span.low > 0:
+            log.test(
+                follows(
+                    "factor",
+                    figures["factor"],
+                    over.span / under.span,
+                    f"{over.text} ÷ {under.text}",
+                )
+            )
+
+
+def _percentiles(log: Log, fields: Fields, _: Figures) -> None:
+    ranks = [
+        log.take(text, "", name)
+        for name, text in re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
+    ]
+    log.test(
+        *(
+            in_order("spread", low, high)
+            for low, high in pairwise([*log.vectors.get("ranks", []), *ranks])
+        )
+    )
+    log.vectors["ranks"] = ranks[-1:]
+
+
+def _latencies(log: Log, fields: Fields, _: Figures) -> None:
+    log.vectors[log.name] = [
+        log.take(text, "µs", fields["name"]) for text in fields["values"].split()
+    ]
+    columns = [log.vectors.get(name, []) for name in ("Min", "Avg", "Max")]
+    for figures in zip(*columns, strict=False) if log.name == "Max" else ():
+        log.test(*(in_order("spread", low, high) for low, high in pairwise(figures)))
+
+
+def _mbedtls(log: Log, _: Fields, figures: Figures) -> None:
+    slope = figures.get("slope")
+    if slope is not None and slope.span.mid >= 8:  # fewer have too few digits
+        log.clocks.append((slope, (slope.span.mid + 0.5) * figures["rate"].span.mid))
+
+
+def _machine(log: Log, fields: Fields, _: Figures) -> None:
+    key, text = fields["name"], fields["text"]
+    if key == "CPU max MHz":
+        hertz = log.take(text.strip(), "MHz").span.mid
+        log.reading.clock_hz = hertz if log.reading.clock_hz in (0.0, hertz) else -1.0  # two kinds
+    elif key == "Flags" and re.search(r"\basimd\b|\bneon\b", text):
+        log.reading.lacks_instructions = not re.search(r"\baes\b", text)
+
+
+READERS: dict[str, Callable[[Log, Fields, Figures], None]] = {
+    "counted": _counted, "begins": _begins, "blocks": _blocks, "rates": _rates, "keys": _keys,
+    "about_openssl": _about_openssl, "cipher": _cipher, "benchmark": _benchmark, "mean": _mean,
+    "ran": _ran, "ratio": _ratio, "percentiles": _percentiles, "latencies": _latencies,
+    "mbedtls": _mbedtls, "machine": _machine,
+}  # fmt: skip

@@ -1,358 +1,440 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ruff: noqa: RUF001, RUF002 (the signs of arithmetic)
-"""Rules on figures that follow from each other: rates, factors, times per call, equations."""
+# ruff: noqa: RUF001 (the signs of arithmetic)
+"""Relations between figures that a table or a list binds together: by row, by column, by name."""
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import pairwise, permutations
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
-from teemark.audit.figure import Printed
-from teemark.audit.numbers import Number, numbers
-from teemark.audit.rule import (
-    MANY,
+from teemark.audit import formulas, numbers
+from teemark.audit.figure import (
     Group,
-    Rule,
+    ListedItem,
+    Printed,
+    PrintedRow,
+    PrintedTable,
+    Reading,
     Tested,
-    Values,
-    amount,
-    fits,
-    follows,
-    is_spread,
-    loose,
-    quotients,
-    sizes_in,
-    statistic,
 )
+from teemark.audit.numbers import amount, fits, follows, in_order
 from teemark.reference.span import Span, evaluated, exact
-from teemark.reference.units import EXACT
+from teemark.reference.units import UNITS
 
-_PARALLEL = re.compile(r"thread|parallel|concurren|client|worker|queue|pipelin|jobs|cores", re.I)
-_WHOLE = re.compile(
-    r"\b(?:total|elapsed|wall|overall|duration|sum|took|takes?|altogether)\b|^real$|\bin$"
-)
-_TAKEN = re.compile(r"\b(?:in|took|take|takes|taking|within|for|over|needs|needed|lasted)$")
-_NOT_THE_WORK = re.compile(
-    r"overhead|set-?up|open|boot|wait|switch|\bcpu\b|\buser\b|\bsys\b|delta|asked|mapping|"
-    r"\bper\b|\bcalls?\b|session|empty|latency|i/o|\bread\b|\bree\b|timeout"
-)
-_MEMORY = re.compile(
-    r"memory|heap|stack|\bram\b|buffer|chunk|cache|limit|peak|code|state|footprint"
-)
-_PER = re.compile(r"^(?:for )?(?:per|each|a|an|every)\b(?: ([a-z-]+(?: [a-z-]+)?))?")
-_THAT_IS = re.compile(r"[,;(]? ?(?:i\.e\.|that is|which is|or)(?: |\Z)")
-_SAVED = re.compile(r"\b(?:reduction|reduced|saving|saves?|smaller|shorter|lower)\b")
-_IN_LABEL = re.compile(r"\bper ([a-z-]+(?: [a-z-]+)?)|\b(latency)\b")
-_COMPARES = re.compile(
-    r"faster|slower|quicker|more|less|higher|lower|smaller|larger|longer|shorter|better|worse|"
-    r"speed-?up|improve|reduc|sav(?:e|ing)|gain|increase|decrease|change|\bdiff|delta|Δ|over\b|"
-    r"margin|analysis|factor|overhead|saved|\bvs\b"
-)
-_SHRINKS = re.compile(
-    r"shr[aiu]nk|reduc|smaller|larger|grew|grow|footprint|drop|fell|rose|sav", re.I
-)
+Results = Iterator[Tested]
 
-_SCALES = re.compile(r"factor|improve|speed-?up|gain|scaling|acceleration|ratio")
+STATISTIC = re.compile(
+    r"(?P<cv>\bcv\b|coefficient of variation|relative (?:standard )?deviation)|"
+    r"(?P<interval>\b95 ?%|interval|confidence)|(?P<min>\bmin(?:imum)?(?![a-z]))|"
+    r"(?P<median>\bmedian|\bp50)|(?P<p75>\bp75)|(?P<p90>\bp90)|(?P<p95>\bp95)|(?P<p999>\bp99\.?9)|"
+    r"(?P<p99>\bp99)|(?P<max>\bmax(?:imum)?(?![a-z]))|(?P<mean>\b(?:mean|avg|average)\b)|"
+    r"(?P<other>\bp\d\d?)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"
+)
+"""Matches a statistic's words, in lower case; the group that matches has the statistic's name."""
+RANKED = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
+"""Statistics in rising order: none is smaller than those before it."""
+COST = ("time", "rate", "time per byte", "cycles", "cycles per byte", "size", "frequency")
+ADDITIVE = ("time", "size", "count", "cycles")
+
+_FACTOR = re.compile(r"factor|speed-?up|ratio|relative$")
+_CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
+_MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving")
+_OPPOSITES = ({"voluntary", "involuntary"}, {"hits", "misses"}, {"passed", "failed"})
 
 
-def rates(group: Group) -> Iterator[Tested]:
-    """Checks that a rate is size ÷ time, or messages per second × their size."""
-    times = group.above_zero("time")
-    counts = [(1.0, "")] + [(count.span.mid, f"{count.text} × ") for count in group.of("count")]
-    often = [frequency for frequency in group.of("frequency") if frequency.unit == "/s"]
-    sure = often or any(_of_the_work(group, time) for time in times)
-    for rate in group.of("rate") if sure else ():
-        own = rate.form == "cell" and group.of("size") and sizes_in(rate.column)
-        if own or is_spread(group.label(rate)):  # its heading names its size
+def statistic(label: str) -> str:
+    """Returns the name of the statistic in a label; "" if there is none."""
+    named = STATISTIC.search(label)
+    return str(named.lastgroup) if named else ""
+
+
+# -- rows, columns and lists -----------------------------------------------------------------------
+
+
+def records(group: Group) -> Results:
+    """Tests the records of relations.toml: a field is the group's only figure that it fits."""
+    for record in formulas.relations().record:
+        if group.kind not in record.kinds or re.search(record.but, group.words):
             continue
-        sizes = _sizes(group, rate)
-        values: Values = [
-            (size / time.span * n, f"{n_text}{text} ÷ {time.text}")
-            for n, n_text in counts for text, size in sizes for time in times
-        ]  # fmt: skip
-        values += [(size * s.span, f"{text} × {s.text}") for text, size in sizes for s in often]
-        yield from follows(rate, values)
+        named: dict[str, Printed] = {}
+        for key, field in record.fields.items():
+            kind, _, label = field.partition(": ")
+            fitting = [
+                one
+                for text, one in group.figures
+                if one.dimension == kind and re.fullmatch(label, text)
+                if statistic(text) in ("", "mean")
+            ]
+            named |= {key: fitting[0]} if len(fitting) == 1 else {}
+        used = re.findall(r"\w+", " ".join(record.relations))
+        if set(record.fields) - set(named) <= set(used):
+            yield from formulas.related(record, named)
 
 
-def _sizes(group: Group, rate: Printed) -> list[tuple[str, Span]]:
-    """Returns the sizes that a rate may be of: the group's, if not all of memory, else a
-    heading's."""
-    sizes = group.of("size")
-    if sizes:
-        memory = all(_MEMORY.search(group.label(size)) for size in sizes)
-        return [] if memory else [(size.text, loose(size)) for size in sizes]
-    headings = map(sizes_in, (rate.row, rate.column, rate.table))
-    named = next(filter(None, headings), ())
-    return [(size.text, loose(size)) for size in named] if len(named) == 1 else []
+def quotients(group: Group) -> Results:
+    """Checks a figure that is named of two others, such as “Score/MHz”, by their digits."""
+    named = {re.sub(r" ?[(\[].*", "", label): one for label, one in group.figures}
+    named = {one.unit.lower(): one for one in named.values() if one.unit.endswith("Hz")} | named
+    for label, one in named.items():
+        a, b = (named.get(part.strip()) for part in (*label.split("/"), "")[:2])
+        if label.count("/") == 1 and a and b and b.span.low > 0:
+            spans = [each.span * (1 / UNITS[each.unit][1]) for each in (a, b, one)]
+            value, wrong = (
+                spans[0] / spans[1],
+                f"{one.name}: {one.text} is printed, but {a.text} ÷ ",
+            )
+            wrong += f"{b.text} = {numbers.number(value.mid)}."
+            yield Tested("quotient", one, fits(value, spans[2]), wrong)
 
 
-def _of_the_work(group: Group, time: Printed) -> bool:
-    """Returns true if a time is that of the work itself, not of set-up, waiting and the like."""
-    label = group.label(time)
-    if group.kind == "sentence":
-        return bool(_TAKEN.search(time.row.lower())) and not _NOT_THE_WORK.search(label[-30:])
-    return not _NOT_THE_WORK.search(label) and not is_spread(label)
+def spread(group: Group) -> Results:
+    """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
+    the mean is between min and max, the deviation is within the range, cv is deviation ÷ mean."""
+    subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
+    for label, one in group.figures:
+        words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
+        subject = " ".join(word for word in words if word not in UNITS)
+        named = subjects.setdefault((subject, one.dimension), {})
+        named.setdefault(statistic(label), []).append(one)
+    for (_, kind), named in subjects.items():
+        single = {name: figures[0] for name, figures in named.items() if len(figures) == 1}
+        least, mean, most, sd = map(single.get, ("min", "mean", "max", "sd"))
+        ranked = [single[name] for name in RANKED if name in single]
+        if kind in ("rate", "frequency"):  # some programs count their percentiles from the top
+            ranked = [one for one in (least, most) if one]
+        for low, high in (*pairwise(ranked), (least, mean), (mean, most)):
+            if low and high:
+                yield in_order("spread", low, high)
+        if sd and least and most:
+            wrong = f"{sd.name}: {sd.text} is more than all of the range from {least.text} to "
+            small = sd.span.low <= most.span.high - least.span.low
+            yield Tested("spread", sd, small, f"{wrong}{most.text}.")
 
 
-def per_second(group: Group) -> Iterator[Tested]:
-    """Checks that operations per second are count ÷ time, or 1 ÷ the time of one operation."""
-    times, counts, sentence = group.above_zero("time"), group.of("count"), group.kind == "sentence"
-    words = " ".join(map(group.label, group.figures))
-    for frequency in group.of("frequency"):
-        if frequency.unit != "/s" or _PARALLEL.search(f"{frequency.table} {words}"):
+def _within(whole: Printed, parts: Sequence[Printed]) -> Tested:
+    value = sum((part.span for part in parts), exact(0))
+    shown = " + ".join(f"{part.text} ({part.name})" for part in parts)
+    wrong = f"{shown} = {amount(value, whole.dimension)}, more than the {whole.text} of "
+    last = max(parts, key=lambda part: part.line)
+    good = value.low <= whole.span.high * 1.001
+    return Tested("part-above-whole", last, good, f"{wrong}“{whole.name}”.")
+
+
+# -- lists -----------------------------------------------------------------------------------------
+
+
+def indented(items: list[ListedItem]) -> Results:
+    """Checks that parts that are indented below their whole aren't more than it."""
+    for at, whole in enumerate(items):
+        parts: list[ListedItem] = []
+        for item in items[at + 1 :]:
+            if item.indent <= whole.indent:
+                break
+            parts.append(item)
+        level = min((part.indent for part in parts), default=0)
+        figures = [part.figure for part in parts if part.indent == level and part.figure]
+        one, words = whole.figure, " ".join(part.name.lower() for part in parts)
+        if one is None or len(figures) < 2 or one.dimension not in ADDITIVE or statistic(words):
             continue
-        noun = _stem(re.split(r" per | a |/", group.label(frequency))[0] or frequency.column)
-        named = noun in [_stem(count.column or count.row) for count in counts]
-        each: Values = [
-            (exact(1) / time.span, f"1 ÷ {time.text}")
-            for time in times
-            if _PER.search(time.column.lower())
-            or (time.row.endswith("takes") and _THAT_IS.match(time.column))
-            or (not sentence and not is_spread(group.label(time)))
+        same = {figure.dimension for figure in figures} == {one.dimension}
+        if same and not re.search(r"limit|peak|per |last|total|free|avail", words):
+            yield _within(one, figures)
+
+
+def in_brackets(items: list[ListedItem]) -> Results:
+    """Checks what stands in brackets behind a value: a share of a named value, the same in another
+    unit, counts of opposites."""
+    named = {item.name.lower(): item.figure for item in items if item.figure}
+    for item in items:
+        one = item.figure
+        inner = re.match(r"\(([^()]*)\)", one.note) if one else None
+        if one is None or inner is None:
+            continue
+        share = re.fullmatch(r"~?([\d.]+ ?%) of (?:the )?(.+)", inner[1])
+        whole = named.get(share[2].lower()) if share else None
+        made = numbers.figure(share[1] if share else inner[1], row=item.name, line=one.line)
+        if made and whole and whole.dimension == one.dimension and whole.span.low > 0:
+            yield follows("percent-of", made, one.span / whole.span, f"{one.text} ÷ {whole.text}")
+        elif made and made.dimension == one.dimension != "count" and not made.note:
+            scales = (
+                [1024.0**k for k in range(-3, 4)] if one.dimension in ("size", "rate") else [1.0]
+            )
+            good = any(fits(one.span * scale, made.span, 0.0005) for scale in scales)
+            wrong = (
+                f"{one.text} = {amount(one.span, one.dimension)}, and the brackets behind it say "
+            )
+            yield Tested("conversion", made, good, f"{wrong}{made.text}.")
+        counts = dict(re.findall(r"(\w+): (\d+)", inner[1].lower()))
+        if set(counts) in _OPPOSITES and one.dimension == "count":
+            value = exact(float(sum(map(int, counts.values()))))
+            yield follows("sum", one, value, " + ".join(counts.values()), 1e-9)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def last_row(table: PrintedTable) -> Results:
+    """Checks the last row of a table if it is called total or mean. Only where a column shows that
+    the total is of all rows, or the rows exceed it, the others are held against it."""
+    if len(table.rows) < 3:
+        return
+    last, rows = table.rows[-1], table.rows[:-1]
+    kind = re.fullmatch(
+        r"(?:grand )?(total|sum|mean|average|avg|geo-?mean)", last.name.strip("* :").lower()
+    )
+    sums: list[tuple[Tested, bool]] = []
+    for index, one in last.cells.items() if kind else ():
+        values = [row.cells[index] for row in rows if index in row.cells]
+        mids = [value.span.mid for value in values]
+        words = f"the {{}} of the {len(rows)} rows above"
+        if len(values) < len(rows) or {value.dimension for value in values} != {one.dimension}:
+            continue
+        if kind and kind[1] in ("total", "sum"):
+            value = sum((value.span for value in values), exact(0))
+            tested = follows("sum", one, value, words.format("sum"), 0.001)
+            additive = one.dimension in ADDITIVE and not statistic(table.head[index].lower())
+            sums += [(tested, value.low > one.span.high * 1.001)] * additive
+        elif kind and not statistic(table.head[index].lower()) and min(mids) > 0:
+            geometric = kind[1].startswith("geo")
+            mean = statistics.geometric_mean(mids) if geometric else statistics.mean(mids)
+            room = max(value.span.high - value.span.low for value in values) / 2
+            yield follows(
+                "mean", one, Span(mean - room, mean, mean + room), words.format(last.name)
+            )
+    agree = any(tested.good for tested, _ in sums)
+    yield from (tested for tested, above in sums if tested.good or agree or above)
+
+
+def derived(table: PrintedTable) -> Results:
+    """Checks a column of factors or changes: of the two columns that end with its own words, or of
+    the only two of one dimension; with one such column, of the row whose factor is 1 or change 0.
+    """
+    heads = [re.sub(r"\s*[\[(].*?[\])]", "", head).strip().lower() for head in table.head]
+    kinds = [{one.dimension for _, one in table.column(index)} for index in range(len(heads))]
+
+    def compares(index: int) -> bool:
+        words = _CHANGE.search(heads[index]) or _FACTOR.search(heads[index])
+        return bool(words) or kinds[index] == {"factor"} or (
+            kinds[index] == {"share"} and bool(_MORE.search(heads[index])))  # fmt: skip
+
+    made = [index for index, kind in enumerate(kinds) if len(kind) == 1 and compares(index)]
+    for index in made:
+        (kind,), subject = kinds[index], _CHANGE.sub("", heads[index]).split()[-1:]
+        inputs = [
+            other
+            for other, head in enumerate(heads)
+            if other not in made and len(kinds[other] & set(COST)) == 1
+            if statistic(head) in ("", "mean", "median", "max")
         ]
-        many = quotients(counts, times)
-        if (each and group.kind in ("sentence", "row")) or (many and (sentence or named)):
-            yield from follows(frequency, each + many, 0.01)
+        named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
+        inputs = named if len(named) == 2 or (len(made) > 1 and subject) else inputs
+        base = next(
+            (
+                row
+                for row, one in table.column(index)
+                if one.span.mid == (kind in ("factor", "count"))
+            ),
+            None,
+        )
+        ways: dict[int, list[Tested]] = {}
+        for row, one in table.column(index):
+            cells = [row.cells[other] for other in inputs if other in row.cells]
+            if len(cells) == 1 and base and row is not base and inputs[0] in base.cells:
+                cells.insert(0, base.cells[inputs[0]])
+            if (
+                len(cells) == 2
+                and cells[0].dimension == cells[1].dimension
+                and min(c.span.low for c in cells) > 0
+            ):
+                for way, result in enumerate(_compared(one, *cells)):
+                    ways.setdefault(way, []).append(result)
+        best = max(ways.values(), key=lambda way: sum(result.good for result in way), default=[])
+        if 2 * sum(result.good for result in best) >= len(best) or len(best) == 1:
+            yield from best
 
 
-def per_call(group: Group) -> Iterator[Tested]:
-    """Checks that the time of one call is the total time ÷ the number of calls."""
-    counts = [count for count in group.of("count") if count.span.mid > 1]
-    for time in group.of("time") if counts else ():
-        label = group.label(time)
-        match = _PER.match(time.column.lower()) if time.form == "line" else None
-        if not match and not (match := _IN_LABEL.search(label)):
+def _compared(one: Printed, a: Printed, b: Printed) -> Results:
+    """Yields what a factor or a change would have to be, each way round."""
+    for x, y in ((a, b), (b, a)):
+        if one.dimension in ("factor", "count"):
+            yield follows(
+                "factor", numbers.rounded(one), x.span / y.span, f"{x.text} ÷ {y.text}", 0.01
+            )
+        elif one.dimension == "share":
+            for under in (x, y):
+                value = (x.span - y.span) / under.span
+                yield follows("change", one, value, f"({x.text} - {y.text}) ÷ {under.text}", 0.01)
+        elif one.dimension == a.dimension:
+            yield follows("change", one, x.span - y.span, f"{x.text} - {y.text}", 0.001)
+
+
+_PART = re.compile(r"([+-] ?\d[\d.,]* ?(%|[kKM]i?B|B|bytes)?) ?(\.?\w[\w. ]*)?")
+
+
+def deltas(table: PrintedTable) -> Results:
+    """Checks cells such as "+9 KB .text, +12 KB .ta" against the row that has none, the baseline;
+    1000 or 1024 bytes make a kilobyte."""
+    for index, head in enumerate(table.head):
+        base = [
+            row
+            for row in table.rows
+            if re.fullmatch(r"[—-]+|baseline|n/a", _cell(row, index).lower())
+        ]
+        if len(base) != 1 or not re.search(r"delta|change|\bvs|diff|Δ", head.lower()):
             continue
-        latency = match.re is _IN_LABEL and not match[1]
-        nouns = {"call"} if latency else {_stem(word) for word in (match[1] or "").split()}
-        fitting = [c for c in counts if {_stem(c.column), _stem(c.row)} & nouns]
-        fitting = fitting or (counts if not nouns and len(counts) == 1 else [])
-        totals = [
-            total for total in group.of("time")
-            if total is not time and not _IN_LABEL.search(group.label(total))
-            and ("overhead" in group.label(total)) == ("overhead" in label)
-        ]  # fmt: skip
-        if any(_WHOLE.search(group.label(total)) for total in totals):
-            yield from follows(time, quotients(totals, fitting))
-
-
-def _stem(noun: str) -> str:
-    """Returns the last word of a noun in the singular, "operation" for "hash operations"."""
-    words = noun.lower().split()
-    return words[-1].strip(".,;:()").removesuffix("s") if words else ""
-
-
-def cycles(group: Group) -> Iterator[Tested]:
-    """Checks that cycles per byte are clock ÷ rate, and that cycles are clock × time. The clock is
-    the group's, otherwise the one that the document names."""
-    hertz = group.reading.clock_hz
-    named = [Printed(f"{hertz / 1e9:g} GHz", exact(hertz), "GHz")] if hertz else []
-    clocks = [clock for clock in group.of("frequency") if clock.unit != "/s"] or named
-    slopes, per_s = group.of("cycles per byte"), group.of("rate")
-    by_time = [
-        (clock.span * time.span, f"{clock.text} × {time.text}")
-        for clock in clocks for time in group.above_zero("time")
-    ]  # fmt: skip
-    for slope in slopes if len(slopes) >= len(per_s) else ():
-        yield from follows(slope, quotients(clocks, per_s), 0.03)
-    for count in group.of("cycles"):
-        yield from follows(count, by_time, 0.03)
-
-
-# -- factors ---------------------------------------------------------------------------------------
-
-
-def is_factor(figure: Printed, label: str) -> bool:
-    """Returns true if a figure compares two others; `label` is the heading of a cell."""
-    words = f"{figure.row[-30:]} {figure.column[:30]}".lower()
-    if figure.form == "cell":
-        if "…" in figure.column or figure.column == "times":  # an interval's end, or a count
-            return False
-        words = label.replace("overhead", "")  # a table's overhead may be a share
-    compares = figure.text[0] == "+" or bool(_COMPARES.search(words))
-    return figure.dimension == "factor" or (figure.dimension == "share" and compares)
-
-
-Pairs = list[tuple[Printed, Printed]]
-
-
-def factors_in_tables(table: Group) -> Iterator[Tested]:
-    """Checks that a factor or percentage follows from two figures of its row, or from its row and
-    the base row, whose factor is 1 or whose percentage is 0."""
-    groups = [
-        Group("row", row, table.reading, table.reference)
-        for row in table.rows().values() if len(row) <= MANY
-    ]  # fmt: skip
-    bases: dict[tuple[str, float], Group] = {}
-    for group in groups:
-        for figure in group.figures:
-            bases.setdefault((figure.column, figure.span.mid), group)
-    for group in groups:
-        for factor in group.figures:
-            if is_factor(factor, group.label(factor)):
-                mine = _comparable(group, factor)
-                base = bases.get((factor.column, float(factor.dimension == "factor")), group)
-                its = _comparable(base, factor) if base is not group else []
-                yield from _compared(factor, _pairs(mine) + [
-                    (a, b) for a in mine for b in its
-                    if (a.column, a.dimension) == (b.column, b.dimension)
-                ])  # fmt: skip
-
-
-def factors_in_text(block: Group) -> Iterator[Tested]:
-    """Checks that a factor or percentage follows from two figures of its sentence. A list's line is
-    also compared with the first line; a factor that stands alone, with the figures before it."""
-    for number, figures in block.rows().items():
-        line = Group("sentence", figures, block.reading, block.reference)
-        for factor in figures:
-            if not is_factor(factor, ""):
+        parts = [(row, part) for row in table.rows for part in _cell(row, index).split(",")]
+        for row, part in parts:
+            match = _PART.fullmatch(part.strip())
+            name, unit = ((match[3] or "").strip(), match[2] or "") if match else ("", "")
+            columns = [i for i in row.cells if i != index and i in base[0].cells
+                       and table.head[i].startswith(name)]  # fmt: skip
+            made = (
+                numbers.figure(match[1], row=row.name, column=head, line=row.line)
+                if match
+                else None
+            )
+            if made is None or len(columns) != 1:
                 continue
-            own = _comparable(line, factor)
-            pairs = _pairs(own)
-            if not pairs and factor.block:
-                before = [f for f in _comparable(block, factor) if f.sentence < number]
-                row = factor.row.lower()
-                if own:  # a long sentence is compared with itself only
-                    before = before if factor.start <= 80 else []
-                    pairs = [(own[0], b) for b in before if b.dimension == own[0].dimension][:1]
-                elif "vs" in factor.row or not row or "ratio" in row:
-                    pairs = _pairs(before)
-            yield from _compared(factor, pairs)
+            here, there = row.cells[columns[0]], base[0].cells[columns[0]]
+            change, shown = here.span - there.span, f"{here.text} - {there.text}"
+            if unit == "%":
+                change, shown = change / there.span, f"({shown}) ÷ {there.text}"
+            scale = UNITS[here.unit][1] if not unit else 1.0
+            good = any(fits(change, made.span * scale * k, 0.001) for k in (1, 1.024, 1.048576))
+            value = amount(change, made.dimension if unit else here.dimension)
+            wrong = f"{row.name}, {head}: {part.strip()} is printed, but {shown} = {value}."
+            yield Tested("change", made, good, wrong)
 
 
-def _comparable(group: Group, factor: Printed) -> list[Printed]:
-    """Returns the figures that a factor may compare; in text, sizes only if they shrink."""
-    chosen = group.of("time", "rate", "time per byte", "cycles", "cycles per byte", "power")
-    if group.kind == "row":
-        counts = group.of("count")
-        chosen += group.of("size")
-        chosen += counts if len(counts) == 2 and _SCALES.search(group.label(factor)) else []
-        if "ratio" in group.label(factor):
-            chosen += [f for f in group.of("factor") if "ratio" not in group.label(f)]
-    chosen = [f for f in chosen if statistic(group.label(f)) != "sd"]
-    if not chosen and _SHRINKS.search(factor.words):
-        chosen = group.of("size")
-    return [f for f in chosen if f is not factor and f.span.low > 0]
+def _cell(row: PrintedRow, index: int) -> str:
+    return row.texts[index] if index < len(row.texts) else ""
 
 
-def _pairs(figures: list[Printed]) -> Pairs:
-    """Returns the pairs of one dimension, except a figure and a range that contains it."""
-    return [
-        (a, b) for a, b in permutations(figures, 2)
-        if a.dimension == b.dimension
-        and not (" to " in a.text + b.text and a.span.overlaps(b.span))
-    ]  # fmt: skip
+def mixed_units(table: PrintedTable) -> Results:
+    """Checks columns that give a value both in kB and in MB: the factor must be 1000."""
+    heads = [re.sub(r"\(?\b[kKM]B(?:/s)?\)?", "", head).strip() for head in table.head]
+    for a, b in (
+        (a, b) for a in range(len(heads)) for b in range(len(heads)) if heads[a] == heads[b]
+    ):
+        pairs = [(row.cells[a], row.cells[b]) for row in table.rows if {a, b} <= set(row.cells)]
+        pairs = [(x, y) for x, y in pairs if (x.unit.lower()[:2], y.unit[:2]) == ("kb", "MB")]
+        unlike = [(x, y) for x, y in pairs if not fits(x.span, y.span, 0.0005)]
+        shown = "; ".join(
+            f"{x.text} = {amount(x.span, x.dimension)}, not {y.text}" for x, y in unlike
+        )
+        wrong = f"{table.head[b]}: {shown}; of decimal units, 1000 make the next."
+        yield from (Tested("mixed-units", y, not unlike, wrong) for _, y in (unlike or pairs)[:1])
 
 
-def _compared(factor: Printed, pairs: Pairs) -> Iterator[Tested]:
-    """Checks that one of the pairs gives the factor; without pairs nothing is tested."""
-    if pairs:
-        ratios = [a.span / b.span for a, b in pairs]
-        ways = list(ratios)
-        more = _COMPARES.search(factor.column.lower()) and "scaling" not in factor.column.lower()
-        if factor.dimension == "share" or more:
-            ways += [exact(1) - ratio for ratio in ratios]
-            if factor.form == "cell" or not _SAVED.search(factor.words):  # 75 of 100 saves 25 %
-                ways += [ratio - 1 for ratio in ratios]
-        span = factor.span * (-1 if factor.span.mid < 0 else 1)
-        a, b = max(pairs, key=lambda pair: pair[0].span.mid / pair[1].span.mid)
-        value = amount(a.span / b.span - (factor.dimension == "share"), factor.dimension)
-        wrong = f"{factor.name}: {factor.text} is printed, but {a.text} and {b.text} differ by "
-        yield Tested(factor, any(fits(way, span) for way in ways), f"{wrong}{value}.")
+# -- lines that say what they are the sum, the mean or the result of -------------------------------
 
-
-# -- what is written out ---------------------------------------------------------------------------
-
-
-def percent_of(group: Group) -> Iterator[Tested]:
-    """Checks a share in brackets: "0.2 ms (8.3 % of 2.4 ms)"."""
-    ordered = group.figures
-    for part, share, whole in zip(ordered, ordered[1:], ordered[2:], strict=False):
-        of = share.dimension == "share" and share.column.strip() == "of"
-        if of and part.dimension == whole.dimension:
-            yield from follows(share, quotients([part], [whole]))
-
-
-def conversions(group: Group) -> Iterator[Tested]:
-    """Checks a quantity that is given in two units: "262144 KB (256 MB)"."""
-    for outer, inner in pairwise(group.figures):
-        same = outer.dimension == inner.dimension and outer.unit != inner.unit
-        if same and outer.column.strip(" ~") == "(" and not inner.row and inner.column[:1] == ")":
-            decimal = {outer.unit.partition("/")[0], inner.unit.partition("/")[0]} & _DECIMAL
-            scales = [1.024**k for k in range(-3, 4)] if decimal else [1.0]
-            good = any(fits(_sharp(outer) * scale, _sharp(inner), 0.0005) for scale in scales)
-            # "12 % of the 3.5 s (410 ms)" has the part in brackets.
-            good |= any(fits(outer.span * of.span, inner.span) for of in group.of("share"))
-            wrong = f"{outer.text} are {amount(outer.span, outer.dimension)}, and the "
-            yield Tested(inner, good, f"{wrong}brackets behind it say {inner.text}.")
-
-
-_DECIMAL = {"kB", "KB", "MB", "GB"}
-
-
-def _sharp(figure: Printed) -> Span:
-    """Returns the values that a printed figure may stand for. A size without decimals is exact: 512
-    KiB can't be 512.4."""
-    whole = figure.dimension == "size" and "." not in figure.digits
-    return exact(figure.span.mid) if whole else figure.span
-
-
-_CHAIN = re.compile(r"(\(*n\d+(?:\)*[-+*/]\(*n\d+)+\)*)(?:=(?=n(\d+)))?")
-"""A formula, and its result behind "=": n3 stands for the fourth number of a sentence."""
-_SIGNS = str.maketrans("×x÷", "**/")
-
-
-def equations(text: Group) -> Iterator[Tested]:
-    """Checks the formulas that a sentence writes out, with the result behind "=". Numbers count
-    with their units, or as bare digits in the result's unit."""
-    for sentence, line in text.reading.said:
-        named = numbers(sentence) if "=" in sentence else []
-        ends = [0, *(number.end for number in named)]
-        gaps = [sentence[end : number.start] for end, number in zip(ends, named, strict=False)]
-        written = "".join(f"{_signs(gap)}n{index}" for index, gap in enumerate(gaps))
-        spans = [number.figure().span for number in named], [_bare(number) for number in named]
-        for formula, place in (pair for pair in _CHAIN.findall(written) if pair[1]):
-            first, result = named[int(re.findall(r"\d+", formula)[0])], named[int(place)]
-            try:
-                (whole, digits) = (_computed(formula, of) for of in spans)
-            except (SyntaxError, ZeroDivisionError, RecursionError):
-                continue
-            good = fits(whole, spans[0][int(place)]) or fits(digits, spans[1][int(place)])
-            shown = f"“{sentence[first.start : result.end]}”"
-            wrong = f"{shown}: it is {amount(digits, '')} {result.unit}".rstrip()
-            figure = replace(result.figure(line=line), text=shown)
-            yield Tested(figure, good, f"{wrong}.")
-
-
-def _signs(gap: str) -> str:
-    """Returns the arithmetic signs between two numbers; a semicolon, which ends a formula, if more
-    than three words stand between them."""
-    words = re.findall("[A-Za-z]+", gap)
-    signs = re.sub(r"[A-Za-z%~≈]{2,}|[^()+\-×x*÷/=]", "", gap).translate(_SIGNS)
-    return signs if len(words) <= 3 else ";"
-
-
-def _bare(number: Number) -> Span:
-    """Returns the range of a number without its unit; a count is exact."""
-    unit = "count" if number.unit in ("", *EXACT) else "ratio"
-    return replace(number, unit=unit).figure().span
-
-
-def _computed(formula: str, spans: list[Span]) -> Span:
-    body = ast.parse(formula, mode="eval").body
-    value: Span = evaluated(body, lambda leaf: spans[int(ast.unparse(leaf)[1:])])
-    return value
-
-
-RULES: tuple[Rule, ...] = (
-    Rule("rate", rates, ("row", "column", "block", "sentence")),
-    Rule("per-second", per_second, ("row", "column", "block", "sentence")),
-    Rule("per-call", per_call, ("list", "sentence", "row", "column")),
-    Rule("cycles", cycles, ("row", "sentence", "column")),
-    Rule("factor", factors_in_tables, ("table",), linear=True),
-    Rule("factor", factors_in_text, ("list", "sentence")),
-    Rule("percent-of", percent_of, ("sentence",)),
-    Rule("conversion", conversions, ("sentence",)),
-    Rule("equation", equations, ("document",), linear=True),
+_UNIT = r"([µmn]?s\b|%|MB/s)?"
+_COUNTED = re.compile(r"[\s*-]*(\d+) [\w -]{1,40}: ((?:[^(),:]{1,40}\(\d+\)(?:, | and )?){2,})\.?")
+_MEAN = re.compile(rf"\bmean (\S+) ?= ?([+-]?[\d.]+ ?{_UNIT})")
+_AGAIN = re.compile(
+    rf"\b[Mm]ean (?:reduction|increase|change|difference|gain) (?:of |is )?([+-]?\d[\d.]* ?{_UNIT})"
 )
+_SIGN = r" ?(?:\) ?)*[-+*/×÷] ?(?:\( ?)*"
+_FORMULA = re.compile(
+    rf"(?<![\w.)*/+-])((?:\( ?)*\d[\d.]*(?:{_SIGN}\d[\d.]*)+(?: ?\))*) ?= ?~?(\d[\d.]*) ?([\w%/]*)"
+)
+
+
+def lines(reading: Reading) -> Results:
+    """Checks counts with their parts, formulas with their result, and means with their column."""
+    heading, said = "", list[tuple[Printed, str, str]]()
+    heads = [text.lstrip("# ") for _, text in reading.lines if text.startswith("#")]
+    for line, text in reading.lines:
+        heading = text.lstrip("# ") if text.startswith("#") else heading
+        if counted := _COUNTED.fullmatch(text):
+            parts = re.findall(r"\((\d+)\)", counted[2])
+            whole = numbers.figure(counted[1], row=text.split(":")[0].strip(), line=line)
+            if whole:
+                yield follows(
+                    "sum", whole, exact(float(sum(map(int, parts)))), " + ".join(parts), 1e-9
+                )
+        for match in _MEAN.finditer(text):
+            one = numbers.figure(match[2], row=f"mean {match[1]}", line=line)
+            if one:
+                said.append((one, f"{text[: match.start()]} {heading}", heading))
+                yield from _column_mean(reading, one, match[1], heading)
+        yield from _formulas(line, text)
+    for line, text in reading.lines if said else ():
+        for match in _AGAIN.finditer(text):
+            one = numbers.figure(match[1], row="the mean", line=line)
+            bound = [mean for mean, words, under in said if _about(text, words, under, heads)]
+            if (
+                one
+                and len(bound) == 1
+                and bound[0].dimension == one.dimension
+                and bound[0].line != line
+            ):
+                ends = [sorted((abs(x.span.low), abs(x.span.high))) for x in (one, bound[0])]
+                good = ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+                wrong = f"{match[0]} is said, and line {bound[0].line} has "
+                yield Tested("mean", one, good, f"{wrong}{bound[0].text} ({bound[0].name}).")
+
+
+def _about(text: str, words: str, heading: str, heads: list[str]) -> bool:
+    """Returns true if a line has all words that tell a mean from the others: those before it, and
+    those of its heading that no other heading has."""
+    others = {
+        word for head in heads if head != heading for word in re.findall(r"\w+", head.lower())
+    }
+    mine = set(re.findall(r"\w+", words.lower())) - (others if heading else set())
+    return bool(mine) and mine <= set(re.findall(r"\w+", text.lower()))
+
+
+def _column_mean(reading: Reading, mean: Printed, name: str, heading: str) -> Results:
+    """Checks a mean against the table's column of that name under the same heading."""
+    below = [one for one in reading.tables if heading and one.title.startswith(f"{heading} (line")]
+    for table, index in ((one, index) for one in below for index in range(len(one.head))):
+        values = [one.span.mid for _, one in table.column(index) if one.dimension == mean.dimension]
+        if re.sub(r"\s*[\[(].*", "", table.head[index]) == name and len(values) > 1:
+            formula = f"the mean of the {len(values)} rows of “{name}”"
+            yield follows("mean", mean, exact(statistics.mean(values)), formula)
+
+
+def _formulas(line: int, text: str) -> Results:
+    """Checks a formula of digits with its result behind "=". A result may be cut off, and its unit
+    may stand for a power of 1000 or 1024."""
+    for match in _FORMULA.finditer(text) if "=" in text else ():
+        before, unit = text[max(0, match.start() - 20) : match.start()], match[3]
+        single = re.search(r"[\w%)*/+×÷(.^-] ?$", before) and not re.search(r"[a-z]{3,} $", before)
+        if single or unit[:1] == "/" or not re.search(r"[*/+×÷]| - ", match[1]):
+            continue
+        formula = match[1].replace("×", "*").replace("÷", "/").strip()
+        try:
+            value = evaluated(
+                ast.parse(formula, mode="eval").body, lambda leaf: float(ast.unparse(leaf))
+            )
+        except (SyntaxError, ZeroDivisionError, RecursionError, ValueError, MemoryError):
+            continue
+        one = numbers.figure(match[2], row=formula, line=line)
+        room, shown = 10.0 ** -len(match[2].partition(".")[2]), float(match[2].rstrip("."))
+        powers = (
+            (1e3, 1e6, 1e9, 1024.0, 1024.0**2, 1024.0**3, 1e-3, 1e-6, 1e-9, 0.01) if unit else ()
+        )
+        good = any(-0.5001 <= (value / k - shown) / room <= 1.0001 for k in (1.0, *powers))
+        if one:
+            wrong = f"“{match[0].strip()}”: it is {numbers.number(value)}."
+            yield Tested("equation", one, good, wrong)
+
+
+GROUPS: tuple[Callable[[Group], Results], ...] = (records, quotients, spread)
+LISTS: tuple[Callable[[list[ListedItem]], Results], ...] = (indented, in_brackets)
+TABLES: tuple[Callable[[PrintedTable], Results], ...] = (last_row, derived, deltas, mixed_units)
+
+
+def results(reading: Reading) -> Results:
+    """Yields the results of all relations in a text."""
+    groups = [group for table in reading.tables for group in table.groups()]
+    groups += [
+        Group("list", "", tuple((item.name.lower(), item.figure) for item in items if item.figure))
+        for items in reading.lists
+    ]
+    yield from (result for rule in GROUPS for group in groups for result in rule(group))
+    yield from (result for table in TABLES for one in reading.tables for result in table(one))
+    yield from (result for rule in LISTS for items in reading.lists for result in rule(items))
+    yield from lines(reading)

@@ -1,267 +1,265 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ruff: noqa: SIM905 (signs of arithmetic; lists of words)
-"""Reads anybody's text: what programs print, tables in Markdown or set with tabs and blanks, lines
-"name: value", and sentences."""
+"""Reads a text: what programs print, tables (Markdown, CSV, reStructuredText, set with blanks or
+tabs), and lists of "name: value". Sentences aren't read."""
 
+import csv
 import re
-from bisect import bisect
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from teemark.audit.figure import Lines, Reading
-from teemark.audit.numbers import numbers, plain, unit_named
-from teemark.audit.programs import rewritten
+from teemark.audit import programs
+from teemark.audit.figure import ListedItem, PrintedRow, PrintedTable, Reading
+from teemark.audit.numbers import NUMBER, figure, plain, unit_named
 from teemark.base.errors import DataError, UsageMistake
 
 KNOWN = (
-    "openssl speed (-mr, -elapsed too), xtest's perf tests, kcapi-speed, time, cryptsetup "
-    "benchmark, tcrypt, Markdown and aligned tables, name: value, and sentences"
+    f"outputs of {programs.known()}; tables in Markdown, CSV, reStructuredText or with aligned "
+    "columns; lists of name: value"
 )
-OF_A_PROGRAM = 400
-"""Characters of the longest line that a known program prints; longer lines aren't matched."""
 LONGEST = 20_000
 """Characters of a line that are read; the rest is cut off."""
 
-_RULE = re.compile(r"[|:\- +=]+")
-_HEADING = re.compile(
-    r"#{1,6} (.+)|=+ (\S.*?) ?=*|(?:[Ss]lide|[Tt]able|[Ff]igure) [\d.]+: (.+)"
-    r"|((?:\d[\d.]*|[A-Z]\.) [A-Z][a-z].{0,80})"
+_QUOTED = re.compile(r"^(?:> ?){1,9}")
+_STAMP = re.compile(
+    r"^(?:\w{3} +\d+ [\d:]{8} \S+ kernel: )?(?:\[ *\d+\.\d+\] ?)?(?:[DIFEW]/(?:TA|TC|LD|LT):\s*)?"
 )
-_MINOR = re.compile(r"-{3,} (\S.*?) -{3,}")
-_NAMED = re.compile(r"([-*•] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] ?(\S.*)")
-_PAIR = re.compile(r"([A-Za-z_]\w{0,30})=([^\s,;]{1,40})")
-_TRACE = re.compile(r"[DIFEW]/(?:TA|TC|LD|LT):")
-_STAMP = re.compile(r"\[ *\d+\.\d+\] ?")
+_RULE = re.compile(r"(?=.*[-=])[|:\- +=]+")
+_HEADING = re.compile(r"#{1,6} (.+)|=+ (\S.*?) ?=*")
+_NAMED = re.compile(r"(\s*)(?:[-*•+] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] *(\S.*)?")
 _GAP = re.compile(r"\t+| {2,}")
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z„(])")
-_NOUN = re.compile(r"[A-Za-z][A-Za-z-]*")
-_NO_NOUNS = frozenset("is was as has this its it his us yes always across less".split())
-_FACTOR = re.compile(r"(?:scaling )?factor|speed-?up|ratio|vs\.? .{1,40}|improvement|slow-?down")
-_STOPS = re.compile(r"[,;:]| and | then | while | where ")
-_SIZES = ("bytes", "B", "KiB", "kB", "KB", "MB", "MiB")
-_SIGNS = "~≈<>≤≥+- "
+_DIRECTIVE = re.compile(r"(\s*)\.\. csv-table:: ?(.*)")
+
+
+_Line = tuple[int, list[str]]
+"""The number of a line with its cells."""
 
 
 @dataclass(slots=True)
 class _Text:
-    """A text being read line by line; fields keep what earlier lines set, such as the heading."""
+    """A text being read; `at` is the line that is next, `free` the lines that no program took."""
 
     reading: Reading
-    main: str = ""
-    """The heading; `table` is the heading with a list's label."""
-    table: str = ""
-    block: int = 0
-    keys: dict[str, str] = field(default_factory=dict)
-    sentence: int = 0
-    paragraph: Lines = field(default_factory=list)
+    lines: list[tuple[int, str]]
+    taken: set[int]
+    at: int = 0
+    heading: str = ""
+    items: list[ListedItem] = field(default_factory=list)
 
-    def heading(self, text: str, line: int, table: str) -> None:
-        """Takes a heading, or a line such as "40 MB file:" that heads the list below it."""
-        self.flush()
-        self.table = table
-        self.new_block()
-        self.reading.said.append((text, line))
+    def free(self, at: int) -> str | None:
+        """Returns a line as text; None behind the end and for a program's line."""
+        if at >= len(self.lines) or self.lines[at][0] in self.taken:
+            return None
+        return self.lines[at][1]
 
-    def new_block(self) -> None:
-        self.block += 1
-        self.keys = {}
-
-    def flush(self) -> None:
-        """Splits the finished paragraph into sentences, and reads them."""
-        text, starts, lines = "", [], []
-        for line, part in self.paragraph:
-            starts.append(len(text))
-            lines.append(line)
-            text += part + " "
-        self.paragraph = []
-        at = 0
-        for sentence in _SENTENCE.split(text.rstrip()) if text else ():
-            self.said(sentence, [start - at for start in starts], lines)
-            at += len(sentence) + 1
-
-    def said(
-        self, text: str, starts: list[int], lines: list[int], block: int = 0, key: str = ""
-    ) -> None:
-        """Takes the figures of a sentence, or of the value behind a name. `starts` are the
-        positions in it at which its `lines` begin; negative if a line begins before it."""
-        self.sentence += 1
-        if text.strip():
-            line = lines[max(bisect(starts, 0) - 1, 0)]
-            self.reading.said.append((f"{key}: {text}" if key else text, line))
-        all_numbers = numbers(text)
-        ends = [0, *(number.end for number in all_numbers)]
-        begins = [*(number.start for number in all_numbers), len(text)]
-        for before, number, after in zip(ends, all_numbers, begins[1:], strict=False):
-            line = lines[max(bisect(starts, number.start) - 1, 0)]
-            ahead, behind = text[before : number.start], text[number.end : after]
-            noun = number.noun or _noun(behind)
-            alone = bool(key) and not before and not ahead.strip(_SIGNS)
-            if not number.unit and not noun and not alone:
-                self.reading.unknown.append((number.value, line))
+    def run(self) -> None:
+        while self.at < len(self.lines):
+            number, text = self.lines[self.at]
+            if number in self.taken:
+                self.at += 1
                 continue
-            words = key if alone else _STOPS.split(ahead)[-1].strip(" (=→" + _SIGNS)[-60:].strip()
-            column = noun if not number.unit else behind.strip()
-            self.reading.figures.append(
-                number.figure(_implied(words), table=self.table, row=words, column=column,
-                              line=line, form="line", sentence=self.sentence, block=block,
-                              named=alone)
-            )  # fmt: skip
+            used = (
+                self._csv_table()
+                or self._grid()
+                or self._bars()
+                or self._commas()
+                or self._aligned()
+            )
+            if used:
+                self.end_list()
+                self.at = used
+                continue
+            self.at += 1
+            self._line(number, text)
+        self.end_list()
 
-    def named(self, line: int, key: str, value: str) -> None:
-        """Takes a line "Name: value"; a name that comes again with another value begins a new
-        list."""
-        if self.keys.get(key, value) != value or not self.block:
-            self.new_block()
-        self.keys[key] = value
-        self.said(value, [0], [line], self.block, key)
+    def end_list(self) -> None:
+        if any(item.figure for item in self.items):
+            self.reading.lists.append(self.items)
+        self.items = []
 
-    def line(self, number: int, text: str) -> None:
-        """Takes a line that isn't in a table."""
-        named, pairs = _NAMED.fullmatch(text), _PAIR.findall(text)
-        heading, minor = _HEADING.fullmatch(text), _MINOR.fullmatch(text)
-        if not text:
-            self.flush()
-        elif _TRACE.search(text):
-            self.reading.said.append((text[text.index("/") - 1 :], number))
-        elif heading and not re.search(r"\d ?= ", text):
-            self.main = plain(next(filter(None, heading.groups())))
-            self.heading(self.main, number, self.main)
-        elif text.endswith(":") and len(text.split()) < 10 and text[:1] not in "|(":
-            label = text.removeprefix("- ").removeprefix("• ")
-            self.heading(label, number, f"{self.main}: {label.rstrip(': ')}".lstrip(": "))
-        elif minor:
-            self.flush()
-            self.reading.said.append((minor[1], number))
-        elif len(pairs) > 1:
-            self.flush()
-            self.new_block()
-            for key, value in pairs:
-                self.named(number, key, value)
-        elif named and not named[2][:1].isdigit() and (named[1] or not self._continues(named)):
-            self.flush()
-            self.named(number, named[2].strip(), named[3])
-        elif not named and text[:2] in ("- ", "* ", "• ", "→ "):
-            self.flush()
-            self.said(text[2:], [0], [number], self.block or 1)
-        else:
-            if not named and not self.paragraph and not text.startswith("("):
-                self.new_block()
-            self.paragraph.append((number, text))
+    def _line(self, number: int, text: str) -> None:
+        heading, named = _HEADING.fullmatch(text.strip()), _NAMED.fullmatch(text)
+        if heading:
+            self.end_list()
+            self.heading = next(filter(None, heading.groups()))
+        elif named:
+            made = figure(named[3] or "", row=named[2], table=self.heading, line=number)
+            long = made is not None and len(made.note.split()) > 6 and made.note[0] != "("
+            if (made is None or long) and NUMBER.search(named[3] or ""):
+                self.reading.unread.append((text.strip(), number))
+            if not long:
+                before = [item.figure for item in self.items if item.name == named[2]]
+                if made and any(one and one.text != made.text for one in before):
+                    self.end_list()
+                indent = len(named[1]) + 2 * bool(re.match(r"\s*[-*•+] ", text))
+                self.items.append(ListedItem(named[2], indent, made))
+                self.reading.figures += [made] if made else []
+        elif NUMBER.search(text):
+            self.reading.unread.append((text.strip(), number))
 
-    def _continues(self, named: re.Match[str]) -> bool:
-        """Returns true if the colon belongs to a sentence."""
-        counted = any(number.unit for number in numbers(named[2]))
-        return counted or (bool(self.paragraph) and len(named[2].split()) > 5)
+    # -- tables ------------------------------------------------------------------------------------
 
-    def table_at(self, lines: Lines, index: int) -> int:
-        """Reads the table that begins at `index`; returns how many lines it has, 0 for no table."""
-        number, line = lines[index]
-        following = lines[index + 1][1].strip() if index + 1 < len(lines) else ""
-        ruled = bool(_RULE.fullmatch(following))
-        markdown = ruled and "|" in line and "|" in following
-        cells_of = _cells if markdown else lambda text: _GAP.split(plain(text))
-        heads = cells_of(line)
-        if not markdown and (len(heads) < 2 or any(map(_is_value, heads[1:]))):
+    def _csv_table(self) -> int:
+        """Reads the reStructuredText directive csv-table; returns the line behind it, else 0."""
+        start = _DIRECTIVE.fullmatch(self.free(self.at) or "")
+        if start is None:
             return 0
-        rows: list[tuple[int, list[str]]] = []
-        first = index + 1 + ruled
-        for place in range(first, len(lines)):
-            row = lines[place][1]
-            cells = cells_of(row)
-            if not ("|" in row if markdown else len(cells) == len(heads)):
+        self.heading, rows, at = start[2] or self.heading, list[_Line](), self.at + 1
+        head: _Line = (0, [])
+        while (text := self.free(at)) is not None and (
+            not text.strip() or len(text) - len(text.lstrip()) > len(start[1])
+        ):
+            option = re.match(r"\s*:([\w-]+): ?(.*)", text)
+            cells = _csv(option[2] if option else text)
+            if option and option[1] == "header":
+                head = (self.lines[at][0], cells)
+            elif not option and text.strip():
+                rows.append((self.lines[at][0], cells))
+            at += 1
+        if not head[1] and rows:
+            head = rows.pop(0)
+        return self._table(head, rows, at)
+
+    def _grid(self) -> int:
+        """Reads a table with borders of plus signs, as reStructuredText and databases draw them."""
+        if not re.fullmatch(r"\s*\+(?:[-=]+\+)+\s*", self.free(self.at) or ""):
+            return 0
+        blocks: list[list[tuple[int, list[str]]]] = [[]]
+        at = self.at
+        while (text := self.free(at)) is not None and text.strip()[:1] in ("+", "|"):
+            if text.strip()[0] == "+":
+                blocks += [[]] if blocks[-1] else []
+            else:
+                blocks[-1].append((self.lines[at][0], _cells(text)))
+            at += 1
+        blocks = [block for block in blocks if block]
+        if len(blocks) < 2:
+            return 0
+        whole = [_joined(block) for block in blocks]
+        rows = whole[1:] if len(blocks) > 2 else blocks[1]
+        return self._table(whole[0], rows, at)
+
+    def _bars(self) -> int:
+        """Reads a table whose cells are parted by bars, with a ruled line below its heading."""
+        text, rule = self.free(self.at) or "", self.free(self.at + 1) or ""
+        if "|" not in text or not re.search(r"[|+]", rule) or not _RULE.fullmatch(rule.strip()):
+            return 0
+        rows, at = [], self.at + 2
+        while (line := self.free(at)) is not None and "|" in line:
+            rows.append((self.lines[at][0], _cells(line)))
+            at += 1
+        return self._table((self.lines[self.at][0], _cells(text)), rows, at)
+
+    def _commas(self) -> int:
+        text = self.free(self.at) or ""
+        head = _csv(text) if "," in text else []
+        if (
+            len(head) < 2
+            or not all(head[1:])
+            or any(figure(name) or len(name) > 40 for name in head)
+        ):
+            return 0
+        rows, at = [], self.at + 1
+        while (line := self.free(at)) is not None and len(cells := _csv(line)) == len(head):
+            rows.append((self.lines[at][0], cells))
+            at += 1
+        read = [
+            bool(made and not made.note)
+            for cell in (rows[0][1] if rows else ())
+            if (made := figure(cell)) or cell
+        ]
+        if 3 * sum(read) < len(head):
+            return 0
+        return self._table((self.lines[self.at][0], head), rows, at)
+
+    def _aligned(self) -> int:
+        """Reads a table whose columns are parted by tabs or by two blanks and more."""
+        text = (self.free(self.at) or "").strip()
+        head = _GAP.split(text)
+        if len(head) < 2 or any(_is_value(name) for name in head[1:]) or _NAMED.fullmatch(text):
+            return 0
+        rows, at = [], self.at + 1
+        if _RULE.fullmatch((self.free(at) or "").strip()):
+            at += 1
+        while (line := self.free(at)) is not None:
+            cells = _GAP.split(line.strip())
+            if len(cells) != len(head):
                 break
-            rows.append((lines[place][0], cells))
-        if not markdown and not any(numbers(text) for _, cells in rows for text in cells[1:]):
+            rows.append((self.lines[at][0], cells))
+            at += 1
+        if not any(figure(cell) for _, cells in rows for cell in cells[1:]):
             return 0
-        self._rows((number, heads), rows)
-        return first + len(rows) - index
+        return self._table((self.lines[self.at][0], head), rows, at)
 
-    def _rows(self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]]) -> None:
-        """Takes the figures of a table. A row with a name only is the heading of the rows below."""
-        head_line, names = head
-        self.flush()
-        self.reading.said.append((" | ".join(names), head_line))
-        section, table = "", f"{self.table or 'table'} (line {head_line})"
+    def _table(
+        self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]], after: int
+    ) -> int:
+        """Takes the figures of a table. A row with a name only is the heading of the rows below;
+        numbers in the first column are the rows' names unless its heading has a unit."""
+        line, names = head
+        title, section, made = f"{self.heading or 'table'} (line {line})", "", list[PrintedRow]()
         units = [unit_named(name) for name in names]
-        for line, cells in rows:
+        for number, cells in rows:
             if len(cells) > 1 and not any(cells[1:]):
                 section = cells[0]
                 continue
-            self.sentence += 1
-            self.reading.said.append((" | ".join(cells), line))
-            first = numbers(cells[0])
-            is_value = len(first) == 1 and first[0].end == len(cells[0])
-            is_value = is_value and bool(first[0].unit or units[0])
-            size = is_value and first[0].unit in (*_SIZES, "GB")
-            row = f"{section} {cells[0] if size or not is_value else ''}".strip()
+            first = f"{section} {cells[0]}".strip()
+            row = PrintedRow(first, number, tuple(cells), {})
             for index, text in enumerate(cells[: len(names)]):
-                for count, number in enumerate(numbers(text) if index or is_value else ()):
-                    unit = number.unit or units[index] or _implied(names[index])
-                    behind, ahead = text[number.end :][:60], text[: number.start][-60:].strip()
-                    words = ahead if count or ahead.strip(_SIGNS) else ""
-                    column = f"{names[index]} {words} {behind.strip()}".strip()
-                    self.reading.figures.append(
-                        number.figure(unit, table=table, row=row, column=column, line=line,
-                                      sentence=self.sentence, head=head_line, start=index)
-                    )  # fmt: skip
-        self.new_block()
+                place = {"table": title, "row": first, "column": names[index], "line": number}
+                cell = figure(text, units[index], **place)
+                if index == 0 and (cell is None or cell.dimension == "count" or cell.note):
+                    continue
+                if cell is not None and cell.note[:1] in ("", "("):
+                    row.cells[index] = cell
+                elif NUMBER.search(text):
+                    self.reading.unread.append((text, number))
+            self.reading.figures += row.cells.values()
+            made.append(row)
+        self.reading.tables.append(PrintedTable(title, tuple(names), line, tuple(made)))
+        return after
 
 
-def read(text: str, file: str) -> Reading:
-    """Returns a text's figures. Raises DataError, with the first line's number, if it has none."""
-    reading = Reading(file)
-    lines: Lines = [
-        (number, rewritten(line.strip()) if len(line) <= OF_A_PROGRAM else line[:LONGEST])
-        for number, line in enumerate(text.splitlines(), 1)
-    ]
-    first, opening = next((line for line in lines if line[1].strip()), (1, ""))
-    reading.title = plain(_STAMP.sub("", opening, count=1).lstrip("#= "))[:200]
-    lines = [(number, _STAMP.sub("", line, count=1)) for number, line in lines]
-    reader, index = _Text(reading), 0
-    while index < len(lines):
-        used = reader.table_at(lines, index)
-        if not used:
-            reader.line(lines[index][0], plain(lines[index][1]))
-        index += used or 1
-    reader.flush()
-    if not reading.figures:
-        what = (
-            f"no figure from here on: {opening.strip()[:60]!r}" if opening else "the file is empty"
-        )
-        raise DataError(f"{file}:{first}: {what}", hint=f"the audit reads {KNOWN}")
-    return reading
-
-
-def _implied(words: str) -> str:
-    """Returns the unit of a number that has none, from the words before it: `bytes` for a size,
-    `/s` for a rate, `x` for a factor, otherwise `count`."""
-    low = words.lower()
-    if low.endswith((" per second", "/s")):
-        return "/s"
-    if _FACTOR.fullmatch(low):
-        return "x"
-    return "bytes" if low in ("size", "length", "bytes") or low.endswith("(bytes)") else "count"
-
-
-def _noun(behind: str) -> str:
-    """Returns the noun that a number counts: a plural within the next three words."""
-    clause = re.split(r"[,.;:()=+]", behind, maxsplit=1)[0]
-    words = _NOUN.findall(clause[:40])[:3]
-    for count, word in enumerate(words, 1):
-        low = word.lower()
-        if low.endswith("s") and low not in _NO_NOUNS and not low.endswith("ss"):
-            return " ".join(words[:count])
-    return ""
+def _joined(block: list[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    """Returns the lines of one row of a grid as one; they have as many cells."""
+    columns = zip(*(cells for _, cells in block), strict=False)
+    return block[0][0], [" ".join(filter(None, cells)) for cells in columns]
 
 
 def _is_value(text: str) -> bool:
     """Returns true if a cell is a number, but not a message's size, which may be a heading."""
-    all_numbers = numbers(text)
-    return bool(all_numbers) and all_numbers[0].start <= 1 and all_numbers[0].unit not in _SIZES
+    made = figure(text)
+    return made is not None and made.dimension != "size"
 
 
 def _cells(line: str) -> list[str]:
-    return [plain(cell) for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def _csv(line: str) -> list[str]:
+    try:
+        return [
+            cell.strip() for cell in next(csv.reader([line.strip()], skipinitialspace=True), [])
+        ]
+    except csv.Error:
+        return []
+
+
+def read(text: str, file: str) -> Reading:
+    """Returns a text's figures. Raises DataError, with the first line's number, if it has none."""
+    lines = [
+        (number, plain(_STAMP.sub("", _QUOTED.sub("", line[:LONGEST]), count=1)).rstrip())
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    number, first = next((line for line in lines if line[1].strip()), (1, ""))
+    reading = Reading(file, first.lstrip("#= ")[:200], lines=lines)
+    taken = programs.read(reading)
+    _Text(reading, lines, taken).run()
+    reading.unread.sort(key=lambda one: one[1])
+    if not reading.figures:
+        what = f"no figure from here on: {first.strip()[:60]!r}" if first else "the file is empty"
+        raise DataError(f"{file}:{number}: {what}", hint=f"the audit reads {KNOWN}")
+    return reading
 
 
 def read_file(path: Path) -> Reading:

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rules that rest on outside knowledge: the core, its clock, and published speeds. Every bound is a
-row of reference/ with its source."""
+"""Compares rates with published speeds of the core: rows of reference/cycles-per-byte.csv."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 
-from teemark.audit.figure import Printed, Reading
-from teemark.audit.rule import Group, Rule, Tested, amount, number, sizes_in
+from teemark.audit.figure import Printed, Reading, Tested
+from teemark.audit.numbers import amount, figure, number
 from teemark.reference.data import CyclesPerByte, Reference
 from teemark.reference.span import exact
 from teemark.wording import fmt
@@ -26,21 +23,26 @@ _BOARDS = (
     (re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
     (re.compile(r"am335x|beaglebone", re.I), "am335x"),
 )
+_BARE = re.compile(
+    r"raspberry pi ?[34]|\brpi ?[34]|bcm2(?:711|83[57])|no (?:crypto|aes)\w* (?:instr|ext)", re.I
+)
+"""Chips whose cores are built without crypto instructions, or a text that says so."""
 _CORE = re.compile(r"\bcortex-(a\d+)\b", re.I)
 _CLOCK = re.compile(r"\b(\d(?:\.\d+)?)(?= ?GHz\b)|\b\d{3,4}(?= ?MHz\b)")
-_QEMU = re.compile(r"\bqemu", re.I)
 _ALGORITHM = re.compile(
     r"\b(sha)-?(1|224|256|384|512)\b|\b(aes)-?(128|192|256)(?:[ -]?(cbc|ecb|ctr|gcm|xts)\b)?", re.I
 )
 _MODE = re.compile(r"\b(?:cbc|ecb|ctr|gcm|xts)\b", re.I)
 _CLAIM = re.compile(r"hardware|hw accel|accelerat", re.I)
 _SOFTWARE = re.compile(r"software|generic|typical", re.I)
+_MANY = re.compile(r"\bthreads?\b|-multi\b|\bparallel\b|\b[2-9] cores\b", re.I)
 _INSTRUCTIONS = ("ce", "sha-ni")
 
 
 def place(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> None:
-    """Sets the reading's core and clock: the caller's, else what the text states or implies."""
-    texts = [reading.title, *(text for text, _ in reading.said)]
+    """Sets the reading's core and clock: the caller's, else what the text states or implies. A text
+    with two cores or two clocks has none."""
+    texts = [reading.title, *(text for _, text in reading.lines)]
     cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
     clocks = {
         float(match[0]) * (1e9 if match[1] else 1e6)
@@ -48,37 +50,23 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
         for match in _CLOCK.finditer(text)
     }
     stated = f"cortex-{next(iter(cores))}" if len(cores) == 1 else ""
-    reading.core = core or reading.core or stated
+    reading.core = core or stated
     reading.clock_hz = clock_hz or reading.clock_hz or (clocks.pop() if len(clocks) == 1 else 0.0)
-    reading.emulated = reading.emulated or any(_QEMU.search(text) for text in texts)
+    reading.emulated |= any(re.search(r"\bqemu", text, re.I) for text in texts)
+    reading.lacks_instructions |= any(_BARE.search(text) for text in texts)
+    reading.openssl |= any("openssl" in text.lower() for text in texts)
     for pattern, board in _BOARDS:
         named = next((text for text in texts if pattern.search(text)), None)
         board_core = reference.constants[f"{board}-core"].text
-        if named is None or reading.core not in ("", board_core):
+        if named is None or len(cores) > 1 or reading.core not in ("", board_core):
             continue
         if not reading.core:
             reading.core = board_core
             why = ", and the board itself is inferred" if "(inferred" in named else ""
             reading.inferred["core"] = reference.constants[f"{board}-core"].source + why
-        if not reading.clock_hz:
+        if not reading.clock_hz and len(clocks) < 2:
             reading.clock_hz = reference.constant(f"{board}-clock") * 1e9
             reading.inferred["clock"] = reference.constants[f"{board}-clock"].source
-
-
-def _algorithm(reading: Reading, figure: Printed) -> str:
-    """Returns the algorithm of a figure, by the figure's own words, or else the one that the text
-    names twice as often as any other. AES without a mode is CBC if the text names no other mode."""
-    own = (_named(text) for text in (figure.row, figure.column, figure.table))
-    name = next(filter(None, own), "")
-    texts = [text for text, _ in reading.said]
-    if not name:
-        named = Counter(filter(None, map(_named, texts))).most_common(2)
-        ((first, count), (_, others)) = (*named, ("", 0), ("", 0))[:2]
-        name = first if count >= 2 * others else ""
-    if re.fullmatch(r"aes-\d+", name):
-        modes = {mode.lower() for text in texts for mode in _MODE.findall(text)}
-        return f"{name}-cbc" if modes == {"cbc"} else name
-    return name
 
 
 def _named(text: str) -> str:
@@ -88,60 +76,75 @@ def _named(text: str) -> str:
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
 
 
-def _size(figure: Printed) -> float | None:
-    """Returns the message's bytes that a figure is for; None if unknown. 16 KB are 16,384 here."""
-    sizes = [size for text in (figure.column, figure.row) for size in sizes_in(text)]
-    if len(sizes) != 1 or figure.form == "line":
-        return None
-    return sizes[0].span.mid * (1.024 if sizes[0].unit in ("kB", "KB") else 1.0)
+def _speeds(reading: Reading) -> Iterator[tuple[str, int, Printed]]:
+    """Yields rates with their algorithm and their message's bytes: those of programs, and those in
+    tables. AES without a mode is CBC if the text names no other mode."""
+    modes = {mode.lower() for _, text in reading.lines for mode in _MODE.findall(text)}
+    alone = {_named(text) for _, text in reading.lines} - {""}
+    rows = [(f"{one.row} {one.column} {one.table}", one) for table in reading.tables
+            for row in table.rows for one in row.cells.values()]  # fmt: skip
+    for words, one in [*((name, one) for name, _, one in reading.speeds), *rows]:
+        name = _named(words) or (next(iter(alone)) if len(alone) == 1 else "")
+        if one.dimension != "rate" or one.span.low <= 0 or not name:
+            continue
+        name += "-cbc" if re.fullmatch(r"aes-\d+", name) and modes == {"cbc"} else ""
+        sizes = [
+            made
+            for text in (one.column, one.row)
+            if (made := figure(text)) and made.dimension == "size"
+        ]
+        yield name, int(sizes[0].span.mid) if sizes else 0, one
 
 
-def published(text: Group) -> Iterator[Tested]:
+def published(reading: Reading, reference: Reference) -> Iterator[Tested]:
     """Compares the highest rate of each algorithm, in hardware and in software, with published
     speeds of the core. A message's rate goes before a file's, which includes reading the file."""
-    reading = text.reading
-    if reading.emulated or not reading.core or not reading.clock_hz:
+    if reading.emulated or not reading.core or reading.clock_hz <= 0:
         return
-    best: dict[tuple[str, str], Printed] = {}
-    for figure in reading.figures:
-        size = _size(figure) if figure.dimension == "rate" and figure.span.low > 0 else 0
-        if size is None or size >= BULK:
-            words = f"{figure.row} {figure.column}"
-            claims = _CLAIM.search(f"{reading.title} {figure.table} {words}")
+    best: dict[tuple[str, str], tuple[bool, float, Printed]] = {}
+    for algorithm, size, rate in _speeds(reading):
+        if size == 0 or size >= BULK:
+            words = f"{rate.row} {rate.column}"
+            claims = _CLAIM.search(f"{reading.title} {rate.table} {words}")
             kind = "software" if _SOFTWARE.search(words) else "hardware" if claims else ""
-            key = (_algorithm(reading, figure), kind)
-            best[key] = max(
-                best.get(key, figure), figure, key=lambda f: (_size(f) is not None, f.span.mid)
+            ranked = (size > 0, rate.span.mid, rate)
+            best[algorithm, kind] = max(
+                best.get((algorithm, kind), ranked), ranked, key=lambda one: one[:2]
             )
-    for (algorithm, kind), rate in best.items():
-        rows = text.reference.cycles_for(reading.core, algorithm)
-        if rows:
-            wrong = _against(reading, rate, kind == "hardware", rows)
-            yield Tested(rate, not wrong, wrong)
+    for (algorithm, kind), (_, _, rate) in best.items():
+        lacking = _INSTRUCTIONS if reading.lacks_instructions else ()
+        rows = [row for row in reference.cycles_for(reading.core, algorithm)
+                if row.implementation not in lacking]  # fmt: skip
+        wrong = _against(reading, rate, kind == "hardware", rows) if rows else ""
+        yield Tested("published-speed", rate, not wrong, wrong, "caution")
 
 
 def _against(reading: Reading, rate: Printed, claimed: bool, rows: Sequence[CyclesPerByte]) -> str:
-    """Returns what is wrong with a rate, by the published cycles of the core; "" if nothing is."""
+    """Returns what is wrong with a rate, by the published cycles of the core; "" if nothing is. The
+    compiler's code bounds any software, other rows OpenSSL's."""
     cycles = exact(reading.clock_hz) / rate.span
     ranked = sorted(rows, key=lambda row: row.cycles)
-    software = [row for row in ranked if row.implementation not in _INSTRUCTIONS] or ranked
+    software = [row for row in ranked if row.implementation not in _INSTRUCTIONS
+                and (reading.openssl or row.implementation == "compiler")]  # fmt: skip
     close = [row for row in software if 1 / (1 + CLOSE) <= cycles.mid / float(row.cycles) <= FASTER]
-    fastest, slowest = ranked[0], software[-1]
-    cited = partial(_cited, reading)
-    if not claimed and cycles.high * FASTER < float(fastest.cycles):
+    alone = not any(_MANY.search(text) for _, text in reading.lines)
+    fastest = ranked[0]
+    if not claimed and alone and cycles.high * FASTER < float(fastest.cycles):
         ratio = number(float(fastest.cycles) / cycles.mid, 3)
-        why = f", {ratio} times the fastest published, {cited(fastest)}"
+        why = f", {ratio} times the fastest published, {_cited(reading, fastest)}"
     elif claimed and close:
-        reached = fmt.listed([cited(row) for row in reversed(close)])
+        reached = fmt.listed([_cited(reading, row) for row in reversed(close)])
         why = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
-    elif claimed and cycles.low * CLAIMED_SLOWER > float(slowest.cycles):
-        least, most = (number(cycles.mid / float(row.cycles), 2) for row in (slowest, software[0]))
-        why = f": called hardware, and software reaches {cited(slowest)} to {cited(software[0])}, "
-        why += f"{least} to {most} times as much"
-    elif cycles.low * SLOWER > float(slowest.cycles):
-        clock = number(reading.clock_hz * float(slowest.cycles) / cycles.mid / 1e6, 3)
-        why = f", and the slowest published software has {cited(slowest)}. It would run so at "
-        why += f"{clock} MHz: the clock, the compiler's options or the figure need a look"
+    elif claimed and software and cycles.low * CLAIMED_SLOWER > float(software[-1].cycles):
+        least, most = (
+            number(cycles.mid / float(row.cycles), 2) for row in (software[-1], software[0])
+        )
+        why = f": called hardware, and software reaches {_cited(reading, software[-1])} to "
+        why += f"{_cited(reading, software[0])}, {least} to {most} times as much"
+    elif software and cycles.low * SLOWER > float(software[-1].cycles):
+        clock = number(reading.clock_hz * float(software[-1].cycles) / cycles.mid / 1e6, 3)
+        why = f", and the slowest published software has {_cited(reading, software[-1])}. It would "
+        why += f"run so at {clock} MHz: the clock, the compiler's options or the figure need a look"
     else:
         return ""
     where = f"{rate.name}: {amount(rate.span, 'rate')} on a {_machine(reading)}"
@@ -162,25 +165,3 @@ def _cited(reading: Reading, row: CyclesPerByte) -> str:
     rate, who = amount(reading.clock_hz / float(row.cycles), "rate"), row.implementation
     cycles = number(float(row.cycles), 3)
     return f"{rate} = {cycles} cycles a byte ({_WHOSE.get(who, who)}; {row.source})"
-
-
-_ASKED = re.compile(r"(.+): \d+ operations in ([\d.]+) s, and (\d+) s were asked for")
-
-
-def cpu_time(text: Group) -> Iterator[Tested]:
-    """Finds rates that openssl speed computed from CPU time in user mode, as it does without
-    -elapsed."""
-    for sentence, line in text.reading.said:
-        if match := _ASKED.fullmatch(sentence):
-            name, time, asked = match[1], float(match[2]), float(match[3])
-            wrong = f"{name}: {match[3]} s were asked for and the rate is over {match[2]} s: CPU "
-            wrong += "time, not elapsed time. The process waited meanwhile, for a device or for "
-            wrong += "others; by the clock it is slower. Use -elapsed."
-            figure = Printed(sentence, exact(time), "s", line=line)
-            yield Tested(figure, not 0 < time < 0.5 * asked, wrong)
-
-
-RULES: tuple[Rule, ...] = (
-    Rule("published-speed", published, ("document",), "caution", linear=True),
-    Rule("cpu-time", cpu_time, ("document",), "caution", linear=True),
-)

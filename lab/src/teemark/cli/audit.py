@@ -26,10 +26,11 @@ def command(
 ) -> int:
     """Look for figures that can't be right.
 
-    FILE is any text with figures in sentences, tables or "name: value" lines; the output of openssl
-    speed, xtest's perf tests, kcapi-speed, `time`, cryptsetup benchmark or tcrypt. The last
-    line of each file says how much of it was read, how much could be tested, and
-    which numbers weren't understood.
+    FILE is the output of a program (openssl speed, tcrypt, kcapi-speed, cryptsetup benchmark, dd,
+    time, xtest's perf tests, hyperfine, criterion, fio, cyclictest, wolfSSL's and Mbed TLS's
+    benchmarks), or a text with tables or "name: value" lines. Sentences aren't read. The last
+    line of each file says how much of it was read, how much could be tested, and which lines have
+    numbers that weren't read.
 
     Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.
     """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from teemark.audit.rule import amount
+from teemark.audit.numbers import amount
 from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
