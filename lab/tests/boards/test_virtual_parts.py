@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -61,14 +62,50 @@ def test_a_32_bit_board_brings_its_kernel_and_says_where_the_initrd_is(tmp_path:
     assert "initrd=0x68000000,5" in after(words, "-append")[0].split()
 
 
-@pytest.mark.parametrize(("architecture", "place"), [(0, "/systems/armv7/tf-a"), (1, "/v/tf-a")])
+@pytest.mark.parametrize(
+    ("architecture", "address", "place"),
+    [(0, 0xE100000, "/systems/armv7"), (1, 0xE100000, "/v"), (1, 0x10100000, "/systems/rpi3")],
+)
 def test_the_cores_header_says_which_tf_a_boots_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, architecture: int, place: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, architecture: int, address: int, place: str
 ) -> None:
-    monkeypatch.setattr(optee, "system", lambda name: Path("/systems") / name)
-    monkeypatch.setattr(paths, "vboard", lambda: Path("/v"))
-    (tmp_path / "tee-header_v2.bin").write_bytes(b"OPTE\x02" + bytes([architecture]))
-    assert optee.tfa(tmp_path) == Path(place)
+    """The core for a Raspberry Pi 3 is known by its load address."""
+    places = {"armv7": "/systems/armv7", "rpi3": "/systems/rpi3", "debian": "/v"}
+    monkeypatch.setattr(optee, "system", lambda name: Path(places[name]))
+    header = struct.pack("<4sBBHIII", b"OPTE", 2, architecture, 0, 2, 0, address)
+    (tmp_path / "tee-header_v2.bin").write_bytes(header)
+    assert optee.tfa(tmp_path) == Path(place) / "tf-a"
+    (tmp_path / "tee-header_v2.bin").write_bytes(bytes(len(header)))
+    with pytest.raises(errors.BoardError, match="no header"):
+        optee.tfa(tmp_path)
+
+
+def test_a_pi_finds_its_images_in_memory_and_its_arguments_in_the_tree(tmp_path: Path) -> None:
+    """QEMU's raspi3b has no boot loader, and boots TF-A only without -kernel and -append."""
+    tree = '/dts-v1/; / { model = "Pi"; chosen { stdout-path = "serial1"; }; };'
+    make = ["dtc", "-I", "dts", "-O", "dtb", "-o", str(tmp_path / "tree.dtb")]
+    subprocess.run(make, input=tree.encode(), check=True)
+    (tmp_path / "initrd.img").write_bytes(bytes(5))
+    (tmp_path / "in").mkdir()
+    images, instance = Images(Path("/i"), Path("/flash"), tmp_path), Instance(tmp_path / "in")
+    words = qemu.command(recipe("qemu-rpi3"), images, instance, 4022)
+    assert not {"-kernel", "-append", "-bios", "-cpu"} & set(words)
+    assert after(words, "-machine") == ["raspi3b"]
+    assert [word for word in after(words, "-device") if word.startswith("loader,")] == [
+        "loader,file=/flash,addr=0x0,force-raw=on",
+        "loader,file=/i/Image,addr=0x2000000,force-raw=on",
+        f"loader,file={tmp_path}/in/tree.dtb,addr=0x1f00000,force-raw=on",
+        f"loader,file={tmp_path}/initrd.img,addr=0x5000000,force-raw=on",
+    ]
+    qemu.write_tree(recipe("qemu-rpi3"), images, instance)
+    argv = ["fdtget", str(instance.tree), "/chosen", "bootargs"]
+    told = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    assert {"console=ttyAMA0", "nokaslr", "initrd=0x5000000,5"} <= set(told)
+
+
+def test_other_boards_get_their_tree_from_qemu(tmp_path: Path) -> None:
+    qemu.write_tree(recipe("qemu-v8"), Images(tmp_path), Instance(tmp_path))
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_locked_board_gets_tas_of_a_key_that_its_op_tee_does_not_know(

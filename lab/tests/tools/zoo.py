@@ -77,6 +77,11 @@ ZOO = (
         proof='[ "$(uname -m)" = armv7l ]',
     ),
     Animal(
+        "qemu-rpi3",
+        "a Raspberry Pi 3 with OP-TEE's own port to it: shared memory is a pool of 4 MiB",
+        proof='[ "$(nproc)" = 4 ] && grep -q "Raspberry Pi 3" /proc/device-tree/model',
+    ),
+    Animal(
         "qemu-small",
         "64 MB of memory for Linux, and its clock in 1970",
         proof='[ "$(date +%Y)" = 1970 ] && while read -r name kib _; do case $name in '
@@ -85,7 +90,7 @@ ZOO = (
 )
 
 NOT_TRIED: Mapping[str, str] = {
-    "STM32MP1/2, i.MX, TI K3, Rockchip, ZynqMP, Jetson, RPi 3": "no such board is here",
+    "STM32MP1/2, i.MX, TI K3, Rockchip, ZynqMP, Jetson": "no such board is here",
     "musl with a libcrypto; a tee-supplicant linked with musl": "Debian has neither",
     "OpenHarmony's and phones' TEEs": "no such board is here (their refusal: `qemu-locked`)",
 }

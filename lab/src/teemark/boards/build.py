@@ -49,6 +49,7 @@ def step(
 
 _PACKAGES = {
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "fdtput": "device-tree-compiler",
     "arm-linux-gnueabihf-gcc": "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
 }
 """Debian's packages, by the names of their programs, where the two names differ."""

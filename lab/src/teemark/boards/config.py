@@ -28,6 +28,9 @@ LABGRID = "labgrid:"
 ARMV7 = "armv7"
 """Name of the system with a 32-bit kernel, which TF-A boots behind a 32-bit OP-TEE."""
 
+RPI3 = "rpi3"
+"""Name of the system that QEMU's Raspberry Pi 3 boots, instead of its machine `virt`."""
+
 _OPTION = re.compile(r"[A-Z][A-Za-z0-9_]*=[^\s\"'`$;|&<>()]*")
 
 
@@ -104,7 +107,8 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
     """False: no secure world and no boot loader; QEMU starts the kernel itself."""
     system: Text = "debian"
     """The root file system that the board boots: `debian`, or one of vboard/systems (`old`, `musl`,
-    `armhf`, `armv7`)."""
+    `armhf`, `armv7`). With `rpi3` QEMU is a Raspberry Pi 3, whose cores and memory are
+    fixed."""
     optee: Text = "debian"
     """The OP-TEE to boot. `debian`: Debian's binary package; `source`: a build of Debian's source
     package; otherwise a source tree, or the folder of a build: …/out/arm-plat-vexpress."""

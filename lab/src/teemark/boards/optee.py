@@ -18,7 +18,7 @@ from pathlib import Path
 from teemark.base import paths
 from teemark.base.errors import BoardError, MissingOutput
 from teemark.boards import build, firmware, optee_tree
-from teemark.boards.config import ARMV7, BoardFile, VirtualConfig
+from teemark.boards.config import ARMV7, RPI3, BoardFile, VirtualConfig
 from teemark.boards.ta_kit import Kit, default_kit
 from teemark.run.records import Firmware
 
@@ -27,6 +27,9 @@ SOURCE = "source"
 
 _IMAGES = ("tee-header_v2.bin", "tee-pager_v2.bin", "tee-pageable_v2.bin")
 _TFA = ("bl1.bin", "fip.bin")
+
+_RPI3_CORE = 0x10100000
+"""The address to which TF-A for the Raspberry Pi 3 loads OP-TEE's core (SEC_DRAM0_BASE)."""
 
 KEEP_FLASH = 24 * 3600
 """Seconds for which an unused flash image is kept."""
@@ -75,12 +78,7 @@ class Optee:
 
     def core_code(self) -> range:
         """Returns the range of physical addresses of the core's code, from its images' header."""
-        header = (self.images / _IMAGES[0]).read_bytes()
-        # magic, version, architecture, flags, number of images; the first image's load address
-        magic, _, _, _, _, high, low = struct.unpack_from("<4sBBHIII", header)
-        start = high << 32 | low
-        if magic != b"OPTE" or high == 0xFFFFFFFF:
-            raise BoardError(f"{self.images / _IMAGES[0]}: no header of OP-TEE's images")
+        _, start = _header(self.images)
         return range(start, start + (self.images / _IMAGES[1]).stat().st_size)
 
 
@@ -125,11 +123,22 @@ def _resolve(recipe: VirtualConfig) -> Optee:
         return _build(None if recipe.optee == SOURCE else folder, recipe.options, patches)
 
 
+def _header(images: Path) -> tuple[bool, int]:
+    """Returns whether OP-TEE's core is a 64-bit one, and its load address; raises BoardError."""
+    header = (images / _IMAGES[0]).read_bytes()
+    # magic, version, architecture, flags, number of images; the first image's load address
+    magic, _, architecture, _, _, high, low = struct.unpack_from("<4sBBHIII", header)
+    if magic != b"OPTE" or high == 0xFFFFFFFF:
+        raise BoardError(f"{images / _IMAGES[0]}: no header of OP-TEE's images")
+    return architecture == 1, high << 32 | low
+
+
 def tfa(images: Path) -> Path:
     """Returns the folder of the TF-A that boots this core: its images and, for a 64-bit core,
-    bl31.elf. The header in the folder `images` says whether the core is a 32-bit one."""
-    narrow = (images / _IMAGES[0]).read_bytes()[:6] == b"OPTE\x02\x00"
-    return system(ARMV7) / "tf-a" if narrow else paths.vboard() / "tf-a"
+    bl31.elf. The header in the folder `images` tells which kind of core it is."""
+    wide, start = _header(images)
+    name = ARMV7 if not wide else RPI3 if start == _RPI3_CORE else DEBIAN
+    return system(name) / "tf-a"
 
 
 def versions() -> dict[str, str]:

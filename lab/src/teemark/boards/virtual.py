@@ -26,7 +26,7 @@ from teemark.boards.console import last_lines
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.instances import LocalProcess, State
 from teemark.boards.optee import Optee, resolve, system
-from teemark.boards.qemu import Images, Instance, command, require
+from teemark.boards.qemu import Images, Instance, command, require, write_tree
 from teemark.boards.ssh import end, guarded
 from teemark.boards.ta_kit import Kit
 from teemark.run.records import Firmware
@@ -152,6 +152,7 @@ class VirtualBoard(Board):
     def _launch(self, port: int) -> None:
         assert self.instance is not None
         require()
+        write_tree(self.recipe, self.images, self.instance)
         argv = command(self.recipe, self.images, self.instance, port, self.plugin)
         self.instance.console.unlink(missing_ok=True)
         with self.instance.qemu_log.open("wb") as log:
