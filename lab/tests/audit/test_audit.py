@@ -122,6 +122,12 @@ PLANTED = {
     "a grid": (GRID, "5.0  ", "9.0  ", "4 rate"),
     "CSV": ("file,size (MB),time (s),rate (MB/s)\na,10,2.0,5.0\nb,30,3.0,10.0\n", "10.0", "30.1", "3 rate"),
     "times a byte": ("| alg | ns/B | MB/s |\n|--|--|--|\n| a | 8.0 | 125 |\n", "125", "152", "3 rate"),
+    "nanoseconds per byte": (
+        "| op | Time per byte (ns) | Rate (MB/s) |\n|---|---|---|\n| sha | 10.0 | 100 |\n",
+        "100 |",
+        "120 |",
+        "3 rate",
+    ),
     "times an operation": ("| op | latency (ms) | ops/s |\n|--|--|--|\n| sign | 2.50 | 400 |\n", "400", "480", "3 per-second"),
     "score/MHz": (SCORES, "3.12", "3.21", "2 quotient"),
     "changes": (CHANGES, "-25 %", "-52 %", "4 change"),

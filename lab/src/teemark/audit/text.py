@@ -4,6 +4,7 @@ tabs), and lists of "name: value". Sentences aren't read."""
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -139,57 +140,48 @@ class _Text:
         rows = whole[1:] if len(blocks) > 2 else blocks[1]
         return self._table(whole[0], rows, at)
 
+    def _block(self, at: int, cells_of: Callable[[str], list[str]], cells: int = 0) -> list[_Line]:
+        """Returns the rows from a line on: with as many cells, or with a bar if `cells` is 0."""
+        rows: list[_Line] = []
+        while (line := self.free(at)) is not None:
+            row = cells_of(line)
+            if len(row) != cells if cells else "|" not in line:
+                break
+            rows.append((self.lines[at][0], row))
+            at += 1
+        return rows
+
     def _bars(self) -> int:
         """Reads a table whose cells are parted by bars, with a ruled line below its heading."""
-        text, rule = self.free(self.at) or "", self.free(self.at + 1) or ""
-        if "|" not in text or not re.search(r"[|+]", rule) or not _RULE.fullmatch(rule.strip()):
+        text, rule = self.free(self.at) or "", (self.free(self.at + 1) or "").strip()
+        if "|" not in text or not re.search(r"[|+]", rule) or not _RULE.fullmatch(rule):
             return 0
-        rows, at = [], self.at + 2
-        while (line := self.free(at)) is not None and "|" in line:
-            rows.append((self.lines[at][0], _cells(line)))
-            at += 1
-        return self._table((self.lines[self.at][0], _cells(text)), rows, at)
+        rows = self._block(self.at + 2, _cells)
+        return self._table((self.lines[self.at][0], _cells(text)), rows, self.at + 2 + len(rows))
 
     def _commas(self) -> int:
+        """Reads CSV: a heading without figures, and rows of which a third are figures."""
         text = self.free(self.at) or ""
         head = _csv(text) if "," in text else []
-        if (
-            len(head) < 2
-            or not all(head[1:])
-            or any(figure(name) or len(name) > 40 for name in head)
-        ):
+        if len(head) < 2 or not all(head[1:]) or any(figure(one) or len(one) > 40 for one in head):
             return 0
-        rows, at = [], self.at + 1
-        while (line := self.free(at)) is not None and len(cells := _csv(line)) == len(head):
-            rows.append((self.lines[at][0], cells))
-            at += 1
-        read = [
-            bool(made and not made.note)
-            for cell in (rows[0][1] if rows else ())
-            if (made := figure(cell)) or cell
-        ]
-        if 3 * sum(read) < len(head):
+        rows = self._block(self.at + 1, _csv, len(head))
+        made = [figure(cell) for cell in (rows[0][1] if rows else ())]
+        if 3 * sum(one is not None and not one.note for one in made) < len(head):
             return 0
-        return self._table((self.lines[self.at][0], head), rows, at)
+        return self._table((self.lines[self.at][0], head), rows, self.at + 1 + len(rows))
 
     def _aligned(self) -> int:
         """Reads a table whose columns are parted by tabs or by two blanks and more."""
         text = (self.free(self.at) or "").strip()
         head = _GAP.split(text)
-        if len(head) < 2 or any(_is_value(name) for name in head[1:]) or _NAMED.fullmatch(text):
+        if len(head) < 2 or any(map(_is_value, head[1:])) or _NAMED.fullmatch(text):
             return 0
-        rows, at = [], self.at + 1
-        if _RULE.fullmatch((self.free(at) or "").strip()):
-            at += 1
-        while (line := self.free(at)) is not None:
-            cells = _GAP.split(line.strip())
-            if len(cells) != len(head):
-                break
-            rows.append((self.lines[at][0], cells))
-            at += 1
+        first = self.at + 1 + bool(_RULE.fullmatch((self.free(self.at + 1) or "").strip()))
+        rows = self._block(first, lambda line: _GAP.split(line.strip()), len(head))
         if not any(figure(cell) for _, cells in rows for cell in cells[1:]):
             return 0
-        return self._table((self.lines[self.at][0], head), rows, at)
+        return self._table((self.lines[self.at][0], head), rows, first + len(rows))
 
     def _table(
         self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]], after: int
