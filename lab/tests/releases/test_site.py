@@ -58,7 +58,7 @@ def points(versions: int = 4, cases: int = 3) -> list[Kept]:
 
 
 def written(folder: Path, made: list[Kept], *bisected: Bisected) -> Path:
-    found = jumps.jumps(made)
+    found = jumps.jumps(made, bisected=bisected)
     site.write(folder, made, found, bisected, 0.05)
     return folder
 

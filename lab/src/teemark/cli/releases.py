@@ -109,11 +109,12 @@ def command(
         say(f"teemark: {fmt.plural(points.prune(prune), 'build')} removed")
     if not shown:
         raise DataError(f"{place} has no results", hint="measure versions: --optee-git DIR")
-    found, made = jumps.jumps(shown, limit), jumps.bisections(place)
+    made = jumps.bisections(place)
+    found = jumps.jumps(shown, limit, made)
     if site_folder is not None:
         site.write(site_folder, shown, found, made, limit)
         say(f"teemark: site: {site_folder / 'index.html'}")
-    blocks = partial(table.blocks, shown, found, made, everything=everything or form == "markdown")
+    blocks = partial(table.blocks, shown, found, everything=everything or form == "markdown")
     common.put_blocks(form, output, blocks, partial(table.data, shown, found, made))
     return 1 if any(kept.point.reason for kept in shown) else 0
 

@@ -4,6 +4,7 @@ instructions of each are kept."""
 
 import re
 import statistics
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -67,6 +68,19 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSource
         programs=tuple(read_elf(file.resolve(), file.name) for file in programs if file.exists()),
         tas=tuple(tas),
     )
+
+
+def signed_ta(file: Path, name: str, folder: Path) -> Elf | None:
+    """Returns the program in a signed TA, without names of functions, by way of a file in `folder`;
+    None if it is encrypted. The header is `struct shdr` of OP-TEE's signed_hdr.h."""
+    data = file.read_bytes()
+    _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
+    start = data.find(b"\x7fELF", struct.calcsize("<IIIIHH") + digest + signature)
+    if kind > 1 or start < 0 or start > 4096 or start + size > len(data):
+        return None
+    elf = folder / f"{file.stem}.elf"
+    elf.write_bytes(data[start : start + size])
+    return read_elf(elf, name)
 
 
 def analyse(

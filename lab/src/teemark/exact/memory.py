@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from teemark.base import paths
 from teemark.base.console import working
@@ -19,14 +18,13 @@ from teemark.boards.config import VirtualConfig
 from teemark.boards.install import guest
 from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.ta_kit import Kit
-from teemark.exact.analyse import sources
+from teemark.exact.analyse import signed_ta, sources
 from teemark.exact.record import Own, recording
 from teemark.measure import memory as outside
 from teemark.measure.memory import Taken
 from teemark.plan.file import CaseLine
 from teemark.trace import memory as accesses
 from teemark.trace.memory import GRANULE, TaMemory
-from teemark.trace.symbols import read_elf
 
 PKCS11 = "fd02c9da-306c-48c7-a49c-bbd827ae86ee"
 _HEADER = "user_ta_header_defines.h"
@@ -99,29 +97,18 @@ def _inside(board: Board, folder: Path, built: Built | None) -> tuple[TaMemory, 
     file = folder / "memory"
     if not file.is_file():
         raise DataError("QEMU's plugin recorded nothing: did teebench end early?")
-    with TemporaryDirectory(prefix="teemark-") as place:
-        names = sources(board.optee, kernel, built)
-        known = {elf.file.stem for elf in names.tas}
-        signed = [(PKCS11, "pkcs11", paths.vboard() / f"root/usr/lib/optee_armtz/{PKCS11}.ta")]
-        if built is not None and built.elf is None:
-            signed.append((built.file.stem, built.name, built.file))
-        more = [
-            read_elf(_unsigned(ta, Path(place)), f"TA {name}")
-            for uuid, name, ta in signed
-            if ta.is_file() and uuid not in known
-        ]
-        return accesses.read(file, replace(names, tas=(*names.tas, *more)))
-
-
-def _unsigned(ta: Path, place: Path) -> Path:
-    """Writes the ELF file that a signed TA has behind its signature into `place`."""
-    data = ta.read_bytes()
-    at = data.find(b"\x7fELF")
-    if at < 0:
-        raise DataError(f"{ta}: no ELF file is in it: is it encrypted?")
-    made = place / ta.with_suffix(".elf").name
-    made.write_bytes(data[at:])
-    return made
+    names = sources(board.optee, kernel, built)
+    known = {elf.file.stem for elf in names.tas}
+    signed = [(PKCS11, "pkcs11", paths.vboard() / f"root/usr/lib/optee_armtz/{PKCS11}.ta")]
+    if built is not None and built.elf is None:
+        signed.append((built.file.stem, built.name, built.file))
+    more = []
+    for uuid, name, ta in signed:
+        if ta.is_file() and uuid not in known:
+            if (elf := signed_ta(ta, f"TA {name}", folder)) is None:
+                raise DataError(f"{ta}: no ELF file is in it: is it encrypted?")
+            more.append(elf)
+    return accesses.read(file, replace(names, tas=(*names.tas, *more)))
 
 
 def framework(kit: Kit) -> int:

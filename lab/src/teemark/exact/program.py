@@ -2,7 +2,6 @@
 """Traces any program's calls into the TEE instruction by instruction, on the exact board: with
 QEMU's plugin, and a library that is preloaded into the program."""
 
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from teemark.base.console import say, working
 from teemark.base.errors import DataError
 from teemark.boards.config import BoardFile
 from teemark.boards.ta_kit import Kit
-from teemark.exact.analyse import profile_of, sources
+from teemark.exact.analyse import profile_of, signed_ta, sources
 from teemark.exact.record import recording
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
@@ -21,7 +20,7 @@ from teemark.trace.calls import WatchedCalls
 from teemark.trace.names import Names
 from teemark.trace.places import SymbolSources
 from teemark.trace.profile import SCHEMA, CaseTrace, Trace, TracedSample
-from teemark.trace.symbols import Elf, read_elf
+from teemark.trace.symbols import read_elf
 from teemark.wording import fmt
 
 DISK = 2 << 30
@@ -112,25 +111,12 @@ def _sources(named_by: SymbolSources, ran: Ran, program: Program, folder: Path) 
         file = pushed.get(f"{ta}.ta", root / "usr/lib/optee_armtz" / f"{ta}.ta")
         if file.with_suffix(".elf").is_file():
             tas.append(read_elf(file.with_suffix(".elf"), f"TA {ta[:8]}"))
-        elif file.is_file() and (elf := _signed(file, folder)) is not None:
+        elif file.is_file() and (elf := signed_ta(file, f"TA {ta[:8]}", folder)) is not None:
             tas.append(elf)
     # The TA loader is tried last.
     return replace(
         named_by, programs=named_by.programs + tuple(programs), tas=(*tas, *named_by.tas)
     )
-
-
-def _signed(file: Path, folder: Path) -> Elf | None:
-    """Returns the program in a signed TA, without names of functions; None if it is encrypted. The
-    header is `struct shdr` of OP-TEE's signed_hdr.h."""
-    data = file.read_bytes()
-    _, kind, size, _, digest, signature = struct.unpack_from("<IIIIHH", data)
-    start = data.find(b"\x7fELF", struct.calcsize("<IIIIHH") + digest + signature)
-    if kind > 1 or start < 0 or start > 4096 or start + size > len(data):
-        return None
-    elf = folder / f"{file.stem}.elf"
-    elf.write_bytes(data[start : start + size])
-    return read_elf(elf, f"TA {file.stem[:8]}")
 
 
 def subtests(ran: Ran) -> Iterator[tuple[str, int, int]]:

@@ -2,10 +2,30 @@
 """Renders sections as one HTML file without external references; only SVG of ours isn't escaped."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from teemark.page.bars import NARROW, WIDE
 from teemark.page.blocks import Block, Section
 from teemark.page.charts import is_palette_name
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def environment(*rooms: str) -> "Environment":
+    """Returns what renders the templates of these rooms, of which the first that has one counts.
+    Everything that isn't marked as safe is escaped."""
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(f"teemark.{room}", "templates") for room in rooms]
+        ),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def render(
@@ -15,19 +35,11 @@ def render(
     generator: str,
     notices: Sequence[Block] = (),
 ) -> str:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("teemark.page", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.tests["block"] = lambda value, name: type(value).__name__ == name
-    environment.filters["known_colour"] = is_palette_name
-    environment.globals |= {"wide": WIDE, "narrow": NARROW}
-    template = environment.get_template("report.html.j2")
+    made = environment("page")
+    made.tests["block"] = lambda value, name: type(value).__name__ == name
+    made.filters["known_colour"] = is_palette_name
+    made.globals |= {"wide": WIDE, "narrow": NARROW}
+    template = made.get_template("report.html.j2")
     return template.render(
         title=title, subtitle=subtitle, notices=notices, sections=sections, generator=generator
     )

@@ -282,14 +282,6 @@ def neighbours(case: CaseTrace, name: str, top: int) -> list[Block]:
     return blocks
 
 
-def size(case: CaseTrace) -> str:
-    """Returns the number of instructions of a call, and its time by the guest's clock, in words."""
-    clocks = {sample.clock_ns for sample in case.samples if sample.clock_ns is not None}
-    clock = " or ".join(map(fmt.count, sorted(clocks)[:3]))
-    text = f"{fmt.count(case.instructions)} instructions"
-    return text + (f"; the guest's clock: {clock} ns" if clock else "")
-
-
 def moved(before: CaseTrace, after: CaseTrace) -> str:
     """Returns the change of a call's instructions in words."""
     more = after.instructions - before.instructions

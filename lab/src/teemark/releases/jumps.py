@@ -23,39 +23,6 @@ THRESHOLD = 0.05
 """Relative change from one version to the next that is shown as a jump."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """A case whose cost changed by the threshold or more between two neighbouring versions."""
-
-    before: Kept
-    after: Kept
-    pair: Difference
-
-    @property
-    def size(self) -> float:
-        """Returns the size of the jump, the same for twice as much and half as much."""
-        return abs(math.log(self.pair.second.value / self.pair.first.value))
-
-
-def jumps(points: Sequence[Kept], threshold: float = THRESHOLD) -> list[Jump]:
-    """Returns the jumps between neighbours: what became dearer first, each by its size. Versions
-    without a run are passed over."""
-    made = [
-        Jump(before, after, pair)
-        for before, after in pairwise(whole(points))
-        for pair in counted(before.readings, after.readings)
-        if pair.moved and abs(pair.change) >= threshold
-    ]
-    return sorted(made, key=lambda jump: (jump.pair.verdict != "worse", -jump.size))
-
-
-def cases(points: Sequence[Kept]) -> list[str]:
-    """Returns the cases that some version counted, in the order of the plan."""
-    return list(
-        dict.fromkeys(key for kept in points for key, at in kept.readings.items() if at.steady)
-    )
-
-
 class Bisected(Struct, frozen=True, kw_only=True):
     """The outcome of a bisection: the commit with which a case's cost changed."""
 
@@ -76,6 +43,43 @@ class Bisected(Struct, frozen=True, kw_only=True):
     def share(self) -> float:
         """Returns the part of the whole change that the commit makes."""
         return (self.at - self.parent) / (self.after - self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A case whose cost changed by the threshold or more between two neighbouring versions."""
+
+    before: Kept
+    after: Kept
+    pair: Difference
+    bisected: Bisected | None = None  # None: nobody looked for its commit
+
+    @property
+    def size(self) -> float:
+        """Returns the size of the jump, the same for twice as much and half as much."""
+        return abs(math.log(self.pair.second.value / self.pair.first.value))
+
+
+def jumps(
+    points: Sequence[Kept], threshold: float = THRESHOLD, bisected: Sequence[Bisected] = ()
+) -> list[Jump]:
+    """Returns the jumps between neighbours: what became dearer first, each by its size. Versions
+    without a run are passed over."""
+    known = {(each.case, each.first.commit, each.last.commit): each for each in bisected[::-1]}
+    made = [
+        Jump(before, after, pair, known.get((pair.case, before.commit, after.commit)))
+        for before, after in pairwise(whole(points))
+        for pair in counted(before.readings, after.readings)
+        if pair.moved and abs(pair.change) >= threshold
+    ]
+    return sorted(made, key=lambda jump: (jump.pair.verdict != "worse", -jump.size))
+
+
+def cases(points: Sequence[Kept]) -> list[str]:
+    """Returns the cases that some version counted, in the order of the plan."""
+    return list(
+        dict.fromkeys(key for kept in points for key, at in kept.readings.items() if at.steady)
+    )
 
 
 def bisect(
@@ -136,16 +140,3 @@ def bisections(place: Path) -> list[Bisected]:
         ]
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(f"{place}: a bisection can't be read: {error}") from None
-
-
-def explained(jump: Jump, made: Sequence[Bisected]) -> Bisected | None:
-    """Returns the bisection of a jump: of the same case, between the same versions."""
-    ends = jump.before.point.version.commit, jump.after.point.version.commit
-    return next(
-        (
-            one
-            for one in made
-            if one.case == jump.pair.case and (one.first.commit, one.last.commit) == ends
-        ),
-        None,
-    )

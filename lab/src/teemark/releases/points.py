@@ -62,6 +62,10 @@ class Kept:
     def name(self) -> str:
         return self.point.version.name
 
+    @property
+    def commit(self) -> str:
+        return self.point.version.commit
+
     @cached_property
     def readings(self) -> dict[str, CaseReading]:
         """Returns what the run measured, by case; {} without a run."""

@@ -18,9 +18,10 @@ from teemark.base.console import json_text
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.model.compare import counted
+from teemark.page import html
 from teemark.page.bars import FONT, label, picture
 from teemark.releases import table
-from teemark.releases.jumps import Bisected, Jump, cases, explained
+from teemark.releases.jumps import Bisected, Jump, cases
 from teemark.releases.points import Kept, whole
 from teemark.report.comparing import SIGN, signed
 from teemark.version import __version__
@@ -49,20 +50,10 @@ class Site:
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Yields the site's files: their paths and contents."""
-        import jinja2
-
-        rooms = [
-            jinja2.PackageLoader(f"teemark.{room}", "templates") for room in ("releases", "page")
-        ]
-        environment = jinja2.Environment(
-            loader=jinja2.ChoiceLoader(rooms),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        environment = html.environment("releases", "page")
         environment.globals |= {"site": self, "version": __version__, "up": ""}
         environment.filters |= {"figure": table.figure, "address": address, "change": _change}
+        environment.filters["commit"] = table.commit
 
         def made(name: str, title: str = "", lead: str = "", **more: Any) -> str:
             template = environment.get_template(f"{name}.j2")
@@ -87,11 +78,6 @@ class Site:
 
     def mark(self, jump: Jump) -> str:
         return f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}"
-
-    def commit(self, jump: Jump) -> str:
-        """Returns a jump's commit in words; an empty string if nobody looked for it."""
-        one = explained(jump, self.bisections)
-        return table.commit(one) if one is not None else ""
 
     def of(self, case: str) -> list[Jump]:
         found = [jump for jump in self.jumps if jump.pair.case == case]
@@ -132,7 +118,8 @@ class Site:
         return picture(width, height + 30, made)
 
     def _words(self, jump: Jump) -> str:
-        return ", ".join(filter(None, (f"{jump.after.name}: {self.mark(jump)}", self.commit(jump))))
+        commit = table.commit(jump.bisected)
+        return ", ".join(filter(None, (f"{jump.after.name}: {self.mark(jump)}", commit)))
 
     def _rows(self, case: str) -> list[tuple[str, str, str, str]]:
         """Returns a call's row for each version: its name, figure, change, and a jump's verdict."""

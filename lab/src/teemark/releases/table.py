@@ -18,7 +18,7 @@ from teemark.page.blocks import (
     left,
     right,
 )
-from teemark.releases.jumps import Bisected, Jump, cases, explained
+from teemark.releases.jumps import Bisected, Jump, cases
 from teemark.releases.points import Kept, whole
 from teemark.report.comparing import SIGN, signed
 from teemark.wording import fmt
@@ -57,12 +57,11 @@ def answer(points: Sequence[Kept], found: Sequence[Jump]) -> str:
     )
 
 
-def jump_table(found: Sequence[Jump], made: Sequence[Bisected]) -> list[Block]:
+def jump_table(found: Sequence[Jump]) -> list[Block]:
     """Returns a table of the jumps with their commits, in the order given; an empty list if there
     is none."""
     rows = []
     for jump in found:
-        one = explained(jump, made)
         sign = SIGN[jump.pair.verdict]
         rows.append(
             (
@@ -71,15 +70,17 @@ def jump_table(found: Sequence[Jump], made: Sequence[Bisected]) -> list[Block]:
                 figure(jump.pair.first.value),
                 figure(jump.pair.second.value),
                 (Mark(f"{sign} {signed(jump.pair.change)}", jump.pair.verdict),),
-                commit(one) if one is not None else "",
+                commit(jump.bisected),
             )
         )
     heads = (*left("call", "versions"), *right("before", "after", "change"))
     return [Table((*heads, *left("commit", optional=True)), rows, stacked=True)] if rows else []
 
 
-def commit(one: Bisected) -> str:
-    """Returns a bisection's commit, date and title, and the functions that changed."""
+def commit(one: Bisected | None) -> str:
+    """Returns a bisection's commit, date and title, and the functions that changed; "" for None."""
+    if one is None:
+        return ""
     if len(one.found) > 1:
         names = f"{one.found[0].commit[:9]} to {one.found[-1].commit[:9]}"
         return f"one of {len(one.found)} commits, {names}, that can't be measured one by one"
@@ -118,11 +119,9 @@ def notes(points: Sequence[Kept]) -> list[str]:
     return lines
 
 
-def blocks(
-    points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected], *, everything: bool
-) -> list[Block]:
+def blocks(points: Sequence[Kept], found: Sequence[Jump], *, everything: bool) -> list[Block]:
     """Returns the answer, the jumps, the whole table if asked for, and notes."""
-    shown: list[Block] = [Paragraph((Strong(answer(points, found)),)), *jump_table(found, made)]
+    shown: list[Block] = [Paragraph((Strong(answer(points, found)),)), *jump_table(found)]
     if everything:
         shown.append(whole_table(points))
     return [*shown, Bullets(tuple((line,) for line in notes(points)))]
@@ -135,21 +134,16 @@ def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]
         | {"instructions": {case: kept.cost(case) for case in cases(points)}}
         for kept in points
     ]
-    jumps = []
+    jumps = list[dict[str, Any]]()
     for jump in found:
-        one, pair = explained(jump, made), jump.pair
-        about: dict[str, Any] = {
-            "case": pair.case,
-            "before": jump.before.name,
-            "after": jump.after.name,
-        }
+        one, pair = jump.bisected, jump.pair
+        about = {"case": pair.case, "before": jump.before.name, "after": jump.after.name}
         about |= {"verdict": pair.verdict, "change": pair.change}
         about["commit"] = one.found[0].commit if one is not None and len(one.found) == 1 else None
         jumps.append(about)
-    bisections = msgspec.to_builtins(list(made))
     return {
         "unit": "instructions a call",
         "versions": versions,
         "jumps": jumps,
-        "bisections": bisections,
+        "bisections": msgspec.to_builtins(list(made)),
     }
