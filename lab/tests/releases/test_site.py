@@ -16,6 +16,7 @@ from teemark.model.compare import compare
 from teemark.releases import jumps, site
 from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Point
+from teemark.releases.site import Site
 from teemark.releases.versions import Version
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -59,7 +60,7 @@ def points(versions: int = 4, cases: int = 3) -> list[Kept]:
 
 def written(folder: Path, made: list[Kept], *bisected: Bisected) -> Path:
     found = jumps.jumps(made, bisected=bisected)
-    site.write(folder, made, found, bisected, 0.05)
+    Site(made, found, bisected, 0.05).write(folder)
     return folder
 
 

@@ -77,11 +77,6 @@ class Finding:
     place: Place | None = None
 
     @property
-    def proof(self) -> frozenset[str]:
-        """Returns the cases that the finding is concluded from: without them it isn't found."""
-        return frozenset[str]().union(*(figure.cases for figure in self.figures))
-
-    @property
     def headline(self) -> str:
         """Returns the claim, marked where it isn't sure."""
         return self.claim + " (uncertain)" * (not self.sure)

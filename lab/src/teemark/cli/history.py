@@ -64,8 +64,11 @@ def command(
     With --store the runs are in a branch of a git repository, which git fetches and pushes. With
     --add or --prune nothing else is done, unless --list asks for it.
     """
-    kept = _store(folder or Path(), store) if store is not None else None
-    if kept is not None:
+    if store is not None:
+        kind, _, branch = store.partition(":")
+        if kind != "git" or not branch:
+            raise UsageMistake(f"--store {store} is no store", hint="such as --store git:runs")
+        kept = Store(folder or Path(), branch)
         for run in added:
             click.echo(f"{run}: {kept.add(run) or 'there already'}")
         if prune:
@@ -94,7 +97,12 @@ def command(
             f"{error.name} isn't installed, which finds changes of sampled times",
             hint="`make venv-dev` installs it",
         ) from None
-    _check_number(folder, runs)
+    if len(runs) < 2:
+        raise DataError(
+            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
+            "history takes two",
+            hint="name the folder that has the runs' folders, such as runs/",
+        )
     remark = _remark(runs, lines)
     _show(runs, lines, remark, everything=everything)
     if output is not None:
@@ -103,13 +111,6 @@ def command(
         write_whole(output, history_page.render(title, runs, lines, remark))
         click.echo(f"page: {output}")
     return 0
-
-
-def _store(folder: Path, word: str) -> Store:
-    kind, _, branch = word.partition(":")
-    if kind != "git" or not branch:
-        raise UsageMistake(f"--store {word} is no store", hint="such as --store git:runs")
-    return Store(folder, branch)
 
 
 def _list(asked: Sequence[Entry]) -> int:
@@ -148,15 +149,6 @@ def _each(folder: Path, asked: Sequence[Entry], runs: list[RunData]) -> Iterator
             if runs:
                 runs[-1] = history.slim(runs[-1], runs[0].machine)
             runs.append(run)
-
-
-def _check_number(folder: Path, runs: Sequence[RunData]) -> None:
-    if len(runs) < 2:
-        raise DataError(
-            f"{folder} has {fmt.plural(len(runs), 'complete run')} of what was asked for: a "
-            "history takes two",
-            hint="name the folder that has the runs' folders, such as runs/",
-        )
 
 
 def _remark(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:

@@ -18,9 +18,10 @@ from teemark.cli.common import option, several, subcommand
 from teemark.exact import record
 from teemark.exact.record import Own
 from teemark.plan import check as plan_check
-from teemark.releases import jumps, points, site, table, versions
+from teemark.releases import jumps, points, table, versions
 from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Line
+from teemark.releases.site import Site
 from teemark.releases.versions import Repository, Version
 from teemark.trace import store
 from teemark.trace.difference import changes, in_words
@@ -112,7 +113,7 @@ def command(
     made = jumps.bisections(place)
     found = jumps.jumps(shown, limit, made)
     if site_folder is not None:
-        site.write(site_folder, shown, found, made, limit)
+        Site(shown, found, made, limit).write(site_folder)
         say(f"teemark: site: {site_folder / 'index.html'}")
     blocks = partial(table.blocks, shown, found, everything=everything or form == "markdown")
     common.put_blocks(form, output, blocks, partial(table.data, shown, found, made))

@@ -5,8 +5,8 @@ it with them."""
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -69,7 +69,10 @@ def measure(
             "--least builds a TA anew, and runs it on a board that counts instructions",
             hint="name the TA's folder by --ta, and --board qemu-v8-icount",
         )
-    with recording(file, "memory=on") if counts else _plain(file) as (board, folder):
+    opened: AbstractContextManager[tuple[Board, Path | None]] = (
+        recording(file, "memory=on") if counts else nullcontext((make_board(file), None))
+    )
+    with opened as (board, folder):
         built = own_ta.build_for(ta, uuid, board)
         with own_ta.ready_board(board):
             with guest(board, built.file if built else None, tell=lambda _: None):
@@ -83,11 +86,6 @@ def measure(
             if least and ta is not None and uuid is not None:
                 measured = replace(measured, least=_least(board, measured, cases, ta, uuid))
     return measured
-
-
-@contextmanager
-def _plain(file: BoardFile) -> Iterator[tuple[Board, None]]:
-    yield make_board(file), None
 
 
 def _inside(board: Board, folder: Path, built: Built | None) -> tuple[TaMemory, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from teemark.base.finding import Figure, Finding, Share, ranked
+from teemark.base.results import SHORT_BUFFER, TARGET_DEAD
 from teemark.trace.calls import TeeCall, WatchedCalls, name_of
-from teemark.trace.names import SHORT_BUFFER, TARGET_DEAD, Names
+from teemark.trace.names import Names
 from teemark.wording import fmt
 
 Cost = Callable[[float], str]

@@ -145,16 +145,14 @@ def run(
             hint="is it on the board (--push FILE brings it)? A library is preloaded: programs "
             "that are static, have capabilities or run as another user don't load it",
         )
-    _, *parts = re.split(r"^maps (\d{1,9})$", _text(directory / "maps.txt"), flags=re.M)
+    mapped = directory / "maps.txt"
+    told_maps = mapped.read_text(encoding="utf-8", errors="replace")
+    _, *parts = re.split(r"^maps (\d{1,9})$", told_maps, flags=re.M)
     maps = {int(pid): Maps(text) for pid, text in zip(parts[::2], parts[1::2], strict=True)}
-    (directory / "maps.txt").unlink()
+    mapped.unlink()
     traced, lost = _events(directory / "events.txt")
     died = deaths.deaths(said.decode(errors="replace"))
     return Ran(watched, status, output, maps, traced, lost, deaths=tuple(died))
-
-
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace")
 
 
 def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int]:

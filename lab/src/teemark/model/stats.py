@@ -432,7 +432,6 @@ class Summary:
     p95: float
     max: float
     estimate: Estimate
-    starts: int = 1
 
     @property
     def median(self) -> float:
@@ -444,9 +443,9 @@ class Summary:
         return self.estimate.interval
 
 
-def summarize(values: Sequence[float], middle: Estimate | None = None, starts: int = 1) -> Summary:
-    """Returns the summary of `values`, which come from `starts` starts; `middle` is their median if
-    already computed. Raises ValueError if there is no value."""
+def summarize(values: Sequence[float], middle: Estimate | None = None) -> Summary:
+    """Returns the summary of `values`; `middle` is their median if already computed. Raises
+    ValueError if there is no value."""
     middle = middle or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
@@ -454,7 +453,7 @@ def summarize(values: Sequence[float], middle: Estimate | None = None, starts: i
     mean = min(max(math.fsum(values) / n, low), high)
     sd = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
     p95 = float(np.quantile(values, 0.95))  # Linear between neighbours (Hyndman and Fan's type 7)
-    return Summary(n, mean, sd, low, p95, high, middle, starts)
+    return Summary(n, mean, sd, low, p95, high, middle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,7 +565,7 @@ def case_stats(measured: MeasuredCase, sampling: Sampling) -> CaseStats | None:
     return CaseStats(
         work=measured.work,
         bytes=measured.record.bytes,
-        time=summarize(values, middle, sum(map(bool, starts))),
+        time=summarize(values, middle),
         first_cost=next((first.ns for first in measured.first if first.what == "call"), None),
         cpu=cpu_time(measured, sampling),
         single=loops == 1,

@@ -9,33 +9,13 @@ from typing import Annotated, ClassVar, Literal, Self
 from msgspec import Meta, Struct, structs
 
 from teemark.base.checked import Wrong, once
+from teemark.base.results import RESULTS as TEE_RESULTS
+from teemark.base.results import TARGET_DEAD
 from teemark.plan.words import NONE, Micros, Name, Positive, Size, Sizes
 
 ANY = "any"
 
-_RESULTS = (  # a code, and the names of the codes from it on
-    (0x00000000, "SUCCESS"),
-    (
-        0xF0100001,
-        "CORRUPT_OBJECT CORRUPT_OBJECT_2 STORAGE_NOT_AVAILABLE STORAGE_NOT_AVAILABLE_2 "
-        "UNSUPPORTED_VERSION CIPHERTEXT_INVALID",
-    ),
-    (
-        0xFFFF0000,
-        "GENERIC ACCESS_DENIED CANCEL ACCESS_CONFLICT EXCESS_DATA BAD_FORMAT BAD_PARAMETERS "
-        "BAD_STATE ITEM_NOT_FOUND NOT_IMPLEMENTED NOT_SUPPORTED NO_DATA OUT_OF_MEMORY BUSY "
-        "COMMUNICATION SECURITY SHORT_BUFFER EXTERNAL_CANCEL",
-    ),
-    (0xFFFF300F, "OVERFLOW"),
-    (0xFFFF3041, "STORAGE_NO_SPACE"),
-    (0xFFFF3071, "MAC_INVALID SIGNATURE_INVALID"),
-    (0xFFFF5000, "TIME_NOT_SET TIME_NEEDS_RESET"),
-)
-RESULTS = {
-    ("TEE_" if name == "SUCCESS" else "TEE_ERROR_") + name: code
-    for first, names in _RESULTS
-    for code, name in enumerate(names.split(), first)
-}
+RESULTS = {name: code for code, name in TEE_RESULTS.items() if code != TARGET_DEAD}
 """GlobalPlatform's return codes for TAs, by name: all but TARGET_DEAD."""
 
 

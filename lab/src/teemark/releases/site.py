@@ -76,6 +76,21 @@ class Site:
         for case in self.costs:
             yield address(case), made("case.html", case, lead, rows=self._rows(case), up="../")
 
+    def write(self, folder: Path) -> None:
+        """Writes the site into a folder: an empty one, or one that has such a site, which it
+        replaces. Raises UsageMistake if it has anything else, or if no version was measured."""
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+            raise UsageMistake(f"{folder} has other files", hint="name a new folder by --site")
+        if not self.names:
+            raise UsageMistake(
+                "no version was measured, so there is no site", hint="--retry tries again"
+            )
+        files = list(self.files())
+        shutil.rmtree(folder / "calls", ignore_errors=True)
+        write_whole(folder / MARK, "")
+        for name, content in files:
+            write_whole(folder / name, content)
+
     def mark(self, jump: Jump) -> str:
         return f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}"
 
@@ -156,25 +171,3 @@ def _change(before: float | None, after: float | None) -> str:
     if not before or after is None:
         return fmt.NONE
     return signed(after / before - 1) if after != before else "0"
-
-
-def write(
-    folder: Path,
-    points: Sequence[Kept],
-    found: Sequence[Jump],
-    made: Sequence[Bisected],
-    threshold: float,
-) -> None:
-    """Writes the site into a folder: an empty one, or one that has such a site, which it replaces.
-    Raises UsageMistake if the folder has anything else, or if no version was measured."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise UsageMistake(f"{folder} has other files", hint="name a new folder by --site")
-    if not whole(points):
-        raise UsageMistake(
-            "no version was measured, so there is no site", hint="--retry tries again"
-        )
-    files = list(Site(points, found, made, threshold).files())
-    shutil.rmtree(folder / "calls", ignore_errors=True)
-    write_whole(folder / MARK, "")
-    for name, content in files:
-        write_whole(folder / name, content)

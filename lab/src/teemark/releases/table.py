@@ -138,9 +138,9 @@ def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]
     for jump in found:
         one, pair = jump.bisected, jump.pair
         about = {"case": pair.case, "before": jump.before.name, "after": jump.after.name}
-        about |= {"verdict": pair.verdict, "change": pair.change}
-        about["commit"] = one.found[0].commit if one is not None and len(one.found) == 1 else None
-        jumps.append(about)
+        commit = one.found[0].commit if one is not None and len(one.found) == 1 else None
+        judged = {"verdict": pair.verdict, "change": pair.change, "commit": commit}
+        jumps.append(about | judged)
     return {
         "unit": "instructions a call",
         "versions": versions,

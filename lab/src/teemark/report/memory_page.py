@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from teemark.exact.memory import Measured
 from teemark.measure.memory import Taken
-from teemark.page.blocks import Block, Cell, Paragraph, Table, left, right
+from teemark.page.blocks import Block, Paragraph, Table, left, right
 from teemark.trace.memory import TaMemory
 from teemark.wording import fmt
 
@@ -99,20 +99,18 @@ def _stacks(measured: Measured, tas: tuple[TaMemory, ...]) -> Table:
     return Table(columns, rows, "Stacks and heaps of TAs, by every access to memory", note)
 
 
-def _change(value: int | None) -> str:
-    return fmt.NONE if value is None else fmt.change(value)
+def _pool(taken: Taken, pool: str, steps: tuple[str, str], since: str) -> tuple[str, ...]:
+    """Returns how a pool's bytes in use changed: at the first of the `steps`, from `since` to the
+    second, at most, and when all was closed."""
+    first, second = steps
+    more = (taken.more(first, pool), taken.more(second, pool, since=since), taken.most(pool))
+    changes = (*more, taken.more("after", pool))
+    return tuple(fmt.NONE if change is None else fmt.change(change) for change in changes)
 
 
 def _cases(cases: tuple[Taken, ...]) -> Table:
     rows = tuple(
-        (
-            taken.about,
-            pool,
-            _change(taken.more("ready", pool)),
-            _change(taken.more("again", pool, since="call")),
-            _change(taken.most(pool)),
-            _change(taken.more("after", pool)),
-        )
+        (taken.about, pool, *_pool(taken, pool, ("ready", "again"), "call"))
         for taken in cases
         for pool in taken.pools
     )
@@ -121,26 +119,13 @@ def _cases(cases: tuple[Taken, ...]) -> Table:
 
 
 def _sessions(sessions: tuple[Taken, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for taken in sessions:
+        many = fmt.NONE if taken.sessions is None else fmt.count(taken.sessions)
+        refused = {pool.name for pool in taken.exhausted}
         for pool in taken.pools:
-            rows.append(
-                (
-                    taken.about,
-                    fmt.NONE if taken.sessions is None else fmt.count(taken.sessions),
-                    pool,
-                    _change(taken.more("first", pool)),
-                    _change(taken.more("second", pool, since="first")),
-                    _change(taken.most(pool)),
-                    _change(taken.more("after", pool)),
-                    "refused" if any(p.name == pool for p in taken.exhausted) else "",
-                )
-            )
-    columns = (
-        *left("TA"),
-        *right("sessions"),
-        *left("pool"),
-        *right("first", "second", "at most", "when closed"),
-        *left("then"),
-    )
-    return Table(columns, tuple(rows), "Sessions until the TEE refuses, bytes")
+            changes = _pool(taken, pool, ("first", "second"), "first")
+            rows.append((taken.about, many, pool, *changes, "refused" * (pool in refused)))
+    figures = (*left("pool"), *right("first", "second", "at most", "when closed"), *left("then"))
+    columns = (*left("TA"), *right("sessions"), *figures)
+    return Table(columns, rows, "Sessions until the TEE refuses, bytes")

@@ -12,13 +12,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from teemark.base.files import write_whole
+from teemark.base.results import SHORT_BUFFER, TARGET_DEAD
 from teemark.findings.program import Cost, advice
 from teemark.measure.watching import Leg, Ran
 from teemark.page import blocks as page
 from teemark.page import html, markdown
 from teemark.report.sections.trace import calls
 from teemark.trace.calls import CallKind, TeeCall, name_of
-from teemark.trace.names import SHORT_BUFFER, TARGET_DEAD, Names, origin, result
+from teemark.trace.names import Names, origin, result
 from teemark.trace.profile import Trace, together
 from teemark.trace.symbols import Elf
 from teemark.version import full_version

@@ -5,7 +5,6 @@ recorded (its option memory=on) from the first session on.
 The stack of a TA ends at an address that, modulo a page, is the stack's size, because ldelf maps
 its pages from a page's beginning on. Accesses relative to the stack pointer show which pages."""
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from teemark.trace import window as windows
 from teemark.trace.places import Domain, Places, SymbolSources, locate
-from teemark.trace.symbols import Elf, entry_point, memory_size, objects, section
+from teemark.trace.symbols import Elf, ta_layout
 from teemark.trace.window import Window
 
 GRANULE = 16
@@ -77,7 +76,7 @@ def _accesses(window: Window, blocks: NDArray[np.bool_]) -> tuple[NDArray[np.int
 
 def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
     """Yields the memory of each instance of a TA that was loaded at another address."""
-    head = section(elf.file, ".ta_head")
+    layout = ta_layout(elf.file)
     used = window.used()
     mine = [
         block
@@ -86,29 +85,27 @@ def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
         and (function := places.functions[places.blocks["function"][block]]).module == elf.name
         and function.name not in _PAINTERS
     ]
-    if not mine or head is None:
+    if not mine or layout is None:
         return
-    (stack_size,) = struct.unpack_from("<I", head, 16)  # behind the UUID
     offsets = places.blocks["address"][mine] & np.uint64((1 << 48) - 1)
     bases = window.blocks["vaddr"][mine] - offsets
     # Code of OP-TEE's libraries is in many TAs; only the TA that runs has its entry point among it.
-    for base in np.unique(bases[offsets == entry_point(elf.file)]).tolist():
+    for base in np.unique(bases[offsets == layout.entry_point]).tolist():
         blocks = np.zeros(len(window.blocks), bool)
         blocks[np.array(mine)[bases == base]] = True
         at, on_stack = _accesses(window, blocks)
         if not len(on_stack):
             continue
-        depth, pages = _stack(at, on_stack, stack_size)
-        size = memory_size(elf.file)
-        data = at[(at >= base) & (at < base + size)]
-        heap = objects(elf.file, "ta_heap").get("ta_heap")
+        depth, pages = _stack(at, on_stack, layout.stack)
+        data = at[(at >= base) & (at < base + layout.span)]
+        heap = layout.heap
         yield TaMemory(
             name=elf.name.removeprefix("TA "),
             stack=depth,
-            stack_size=stack_size,
+            stack_size=layout.stack,
             heap=_reached(at, base + heap.address, heap.size) if heap else None,
             heap_size=heap.size if heap else None,
-            image=size,
+            image=layout.span,
             executed=len(np.unique(window.blocks["vaddr"][blocks] // _PAGE)),
             touched=len(np.unique(data // _PAGE)) + pages,
         )

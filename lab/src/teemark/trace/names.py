@@ -8,15 +8,14 @@ import tomllib
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from teemark.base.errors import UsageMistake
 from teemark.base.harmless import harmless, harmless_line
+from teemark.base.results import RESULTS
 
 KNOWN = Path(__file__).with_name("names.toml")
 
-SHORT_BUFFER, TARGET_DEAD = 0xFFFF0010, 0xFFFF3024
 _ORIGINS = ("unknown origin", "client API", "communication", "TEE", "trusted application")
 
 _UUID = re.compile(
@@ -42,15 +41,9 @@ class Names:
         return name if name is not None else f"command {number}"
 
 
-@cache
-def _results() -> dict[int, str]:
-    text = Path(__file__).with_name("results.toml").read_text(encoding="ascii")
-    return {int(code, 16): name for code, name in tomllib.loads(text).items()}
-
-
 def result(code: int) -> str:
     """Returns the name of a TEE_Result; its number if it has no name."""
-    return _results().get(code, f"0x{code:08x}")
+    return RESULTS.get(code, f"0x{code:08x}")
 
 
 def origin(number: int) -> str:

@@ -2,6 +2,7 @@
 """Names of addresses: from the functions of ELF files, and from the running kernel's own list."""
 
 import bisect
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -114,36 +115,34 @@ def read_elf(file: Path, name: str | None = None) -> Elf:
         raise DataError(f"{file}: no ELF file: {error or type(error).__name__}") from None
 
 
-def objects(file: Path, *names: str) -> dict[str, Symbol]:
-    """Returns, by name, those of the named variables that the ELF file has."""
+@dataclass(frozen=True, slots=True)
+class TaLayout:
+    """The memory of a TA, by its file; all but the entry point are bytes."""
+
+    stack: int  # TA_STACK_SIZE and what OP-TEE's framework adds to it
+    entry_point: int
+    span: int  # of its loadable segments, in whole pages
+    heap: Symbol | None  # None: it has no such variable
+
+
+def ta_layout(file: Path) -> TaLayout | None:
+    """Reads a TA's ELF file; None for a file that has no TA's header."""
     with file.open("rb") as stream:
-        table = ELFFile(stream).get_section_by_name(".symtab")
-        symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-        return {
-            symbol.name: Symbol(int(symbol["st_value"]), int(symbol["st_size"]), symbol.name)
-            for symbol in symbols
-            if symbol.name in names and symbol["st_size"]
-        }
-
-
-def section(file: Path, name: str) -> bytes | None:
-    """Returns the contents of an ELF file's section; None if it has no such section."""
-    with file.open("rb") as stream:
-        found = ELFFile(stream).get_section_by_name(name)
-        return found.data() if found is not None else None
-
-
-def entry_point(file: Path) -> int:
-    with file.open("rb") as stream:
-        return int(ELFFile(stream)["e_entry"])
-
-
-def memory_size(file: Path) -> int:
-    """Returns the bytes of memory that a TA's loadable segments span, in whole pages."""
-    with file.open("rb") as stream:
-        segments = [s for s in ELFFile(stream).iter_segments("PT_LOAD") if s["p_memsz"]]
+        elf = ELFFile(stream)
+        head, table = map(elf.get_section_by_name, (".ta_head", ".symtab"))
+        if head is None:
+            return None
+        (stack,) = struct.unpack_from("<I", head.data(), 16)  # behind the UUID
+        segments = [s for s in elf.iter_segments("PT_LOAD") if s["p_memsz"]]
         end = max(int(s["p_vaddr"]) + int(s["p_memsz"]) for s in segments)
-        return (end + 0xFFF & ~0xFFF) - (min(int(s["p_vaddr"]) for s in segments) & ~0xFFF)
+        span = (end + 0xFFF & ~0xFFF) - (min(int(s["p_vaddr"]) for s in segments) & ~0xFFF)
+        symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        heaps = (
+            Symbol(int(symbol["st_value"]), int(symbol["st_size"]), symbol.name)
+            for symbol in symbols
+            if symbol.name == "ta_heap" and symbol["st_size"]
+        )
+        return TaLayout(stack, int(elf["e_entry"]), span, next(heaps, None))
 
 
 def _functions(elf: ELFFile) -> list[Symbol]:
