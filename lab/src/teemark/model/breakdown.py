@@ -147,8 +147,8 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("switch", reason=why, measure=_EVENTS)
         yield Part(joint, rest, key + less + often, covers=("client", *inner))
     else:
-        own = "tracepoints and RPCs" if legs.rpcs else "tracepoints"
-        yield Part("client", (outside - inside).scaled(calls), f"{key}, less its {own}{often}")
+        events = "tracepoints and RPCs" if legs.rpcs else "tracepoints"
+        yield Part("client", (outside - inside).scaled(calls), f"{key}, less its {events}{often}")
         covers = inner if entry is None else ()
         yield Part("switch", rest, f"tracepoints of {key}{less}{often}", covers=covers)
     if entry is None:
