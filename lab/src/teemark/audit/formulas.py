@@ -39,6 +39,11 @@ class ProgramLine(Struct, frozen=True, forbid_unknown_fields=True):
     reader: str = ""
     wide: bool = False
 
+    @property
+    def title(self) -> str:
+        """Returns the program's name without the version."""
+        return re.sub(r" \(.*| \d$", "", self.program)
+
     def compiled(self) -> re.Pattern[str]:
         text = self.pattern.replace(r"[\d.]+", r"\d+(?:\.\d+)?")
         text = text.replace(r"[\d.,]+", r"\d+(?:[.,]\d+)?")

@@ -134,7 +134,9 @@ def follows(
 ) -> Tested:
     """Checks that a figure is what its formula gives; `wide` lets its megabytes be binary."""
     wrong = f"{shown.name}: {shown.text} is printed, but {formula} = "
-    wrong += f"{amount(value, shown.dimension)}."
+    size = shown.dimension in ("size", "rate")
+    own = f"{number(value.mid / UNITS[shown.unit][1])} {shown.unit}"
+    wrong += f"{own if size else amount(value, shown.dimension)}."
     return Tested(rule, shown, fits(value, loose(shown) if wide else shown.span, slack), wrong)
 
 

@@ -38,8 +38,7 @@ def _lines() -> tuple[tuple[ProgramLine, re.Pattern[str]], ...]:
 
 def known() -> str:
     """Returns the names of the programs whose output is read."""
-    names = (re.sub(r" \(.*| \d$", "", line.program) for line, _ in _lines())
-    return ", ".join(dict.fromkeys(names))
+    return ", ".join(dict.fromkeys(line.title for line, _ in _lines()))
 
 
 Fields = dict[str, str]
@@ -54,6 +53,8 @@ class Log:
     line: int = 0
     kept: Figures = field(default_factory=dict)
     name: str = ""
+    title: str = ""
+    """The program whose line was the last."""
     asked: Fields = field(default_factory=dict)
     counts: dict[tuple[str, str], Figures | None] = field(default_factory=dict)
     """The figures of openssl's algorithm and block; None if they come twice."""
@@ -133,7 +134,8 @@ def _record(log: Log, line: ProgramLine, fields: Fields) -> None:
     if line.begins:
         log.kept = {}
         log.vectors.pop("ranks", None)
-    log.name = fields.get("name", "" if line.begins else log.name).strip()
+    if "name" in fields or line.begins or line.title != log.title:
+        log.name, log.title = fields.get("name", line.title).strip(), line.title
     figures = {
         key: log.take(fields[key], unit.format(**fields), key, line)
         for key, unit in line.figures.items() if key in fields
@@ -285,7 +287,7 @@ def _mbedtls(log: Log, _: Fields, figures: Figures) -> None:
 
 def _machine(log: Log, fields: Fields, _: Figures) -> None:
     key, text = fields["name"], fields["text"]
-    if key == "CPU max MHz":
+    if key == "CPU max MHz" and re.fullmatch(r"\d+(?:[.,]\d+)?", text.strip()):
         hertz = log.take(text.strip(), "MHz").span.mid
         log.reading.clock_hz = hertz if log.reading.clock_hz in (0.0, hertz) else -1.0  # two kinds
     elif key == "Flags" and re.search(r"\basimd\b|\bneon\b", text):
