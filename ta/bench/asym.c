@@ -130,6 +130,77 @@ TEE_Result asym_allocate(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
+/* Returns true if the number of len bytes, the highest first, is 0 or 1. */
+static bool is_tiny(const uint8_t *number, size_t len)
+{
+	while (len > 1 && !*number)
+		number++, len--;
+	return len == 1 && *number < 2;
+}
+
+/*
+ * Returns true if each number of an RSA key may be what it is sent as: none is 0 or 1, only the
+ * coefficient may be even, and modulus and primes have all of their bits. At others OP-TEE ends the
+ * session. Whether the numbers belong together isn't checked.
+ */
+static bool rsa_ok(const struct asym_algorithm *alg, enum part most, const uint8_t *at)
+{
+	const struct field *field = NULL;
+
+	while ((field = next_field(alg, most, field))) {
+		size_t len = bytes_of(alg, field);
+		bool full = field->id == TEE_ATTR_RSA_MODULUS || field->id == TEE_ATTR_RSA_PRIME1 ||
+			    field->id == TEE_ATTR_RSA_PRIME2;
+
+		if (is_tiny(at, len) || (full && !(at[0] & 0x80)) ||
+		    (field->id != TEE_ATTR_RSA_COEFFICIENT && !(at[len - 1] & 1)))
+			return false;
+		at += len;
+	}
+	return true;
+}
+
+/*
+ * Returns true if the peer's public key (X25519, X448) is a point of low order, with which the
+ * secret is 0 whatever the private key: TEE_DeriveKey() ends the session at it (RFC 7748, 6).
+ */
+static bool is_low_order(const uint8_t *u, size_t len)
+{
+	/* 0, 1, p - 1, p and p + 1: the first byte, those up to 27, byte 28, the others, the last. */
+	static const uint8_t runs[][6] = {
+		{ 32, 0x00, 0x00, 0x00, 0x00, 0x00 }, { 32, 0x01, 0x00, 0x00, 0x00, 0x00 },
+		{ 32, 0xec, 0xff, 0xff, 0xff, 0x7f }, { 32, 0xed, 0xff, 0xff, 0xff, 0x7f },
+		{ 32, 0xee, 0xff, 0xff, 0xff, 0x7f }, { 56, 0x00, 0x00, 0x00, 0x00, 0x00 },
+		{ 56, 0x01, 0x00, 0x00, 0x00, 0x00 }, { 56, 0xfe, 0xff, 0xfe, 0xff, 0xff },
+		{ 56, 0xff, 0xff, 0xfe, 0xff, 0xff }, { 56, 0x00, 0x00, 0xff, 0xff, 0xff },
+	};
+	/* The two points of order 8 of Curve25519. */
+	static const uint8_t order8[][32] = {
+		{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
+		  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
+		  0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00 },
+		{ 0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1,
+		  0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c,
+		  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
+	};
+	/* X25519 ignores the highest bit. */
+	uint8_t last = len == 32 ? u[31] & 0x7f : u[len - 1];
+
+	for (size_t i = 0; len == 32 && i < 2; i++)
+		if (!TEE_MemCompare(u, order8[i], 31) && last == order8[i][31])
+			return true;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		const uint8_t *run = runs[i];
+		uint8_t wrong = (run[0] ^ len) | (run[1] ^ u[0]) | (run[5] ^ last);
+
+		for (size_t k = 1; k < len - 1; k++)
+			wrong |= u[k] ^ run[k < 28 ? 2 : k == 28 ? 3 : 4];
+		if (!wrong)
+			return true;
+	}
+	return false;
+}
+
 /* Empties the key object for another key. The operation has its own copy of the key. */
 static void empty_key(struct asym *asym)
 {
@@ -161,8 +232,11 @@ TEE_Result asym_import(struct session *session, TEE_Param *params)
 		return TEE_ERROR_BAD_PARAMETERS;
 	TEE_MemMove(session->buffer, in.data, len);
 	empty_key(asym);
+	if (alg->kind == ASYM_RSA && !rsa_ok(alg, most, session->buffer))
+		res = TEE_ERROR_BAD_PARAMETERS;
 	count = split(alg, most, session->buffer, list);
-	res = TEE_PopulateTransientObject(asym->key, list, add_curve(alg, count, list));
+	if (!res)
+		res = TEE_PopulateTransientObject(asym->key, list, add_curve(alg, count, list));
 	asym->have_key = !res;
 	TEE_MemFill(session->buffer, 0, len);
 	return res;
@@ -281,8 +355,12 @@ static TEE_Result derive(const struct asym *asym, uint8_t *peer, uint8_t *out, t
 	TEE_Result res = TEE_AllocateTransientObject(TEE_TYPE_GENERIC_SECRET,
 						     8u * asym->alg->value_bytes, &secret);
 
-	if (res)
+	if (!res && asym->alg->kind == ASYM_RAW && is_low_order(peer, asym->alg->value_bytes))
+		res = TEE_ERROR_BAD_PARAMETERS;
+	if (res) {
+		TEE_FreeTransientObject(secret);
 		return res;
+	}
 	TEE_DeriveKey(asym->operation, list, split(asym->alg, PUBLIC, peer, list), secret);
 	res = TEE_GetObjectBufferAttribute(secret, TEE_ATTR_SECRET_VALUE, out, out_len);
 	TEE_FreeTransientObject(secret);

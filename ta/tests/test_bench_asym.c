@@ -267,6 +267,98 @@ static void test_out_of_sequence(void **state)
 	assert_int_equal(operate(s, p.in, p.in_len, &n), BAD_STATE);
 }
 
+/* OP-TEE would end the session at such a key, or at its first use. */
+static void test_numbers_that_no_rsa_key_has_are_refused(void **state)
+{
+	enum { N = 256, E = N, D = N + 4, P = D + N, Q = P + N / 2, COEFFICIENT = Q + 3 * N / 2 };
+	static const struct {
+		size_t at, len;
+		bool may_be_even;
+	} numbers[] = {
+		{ 0, N, false },         { E, 4, false },
+		{ D, N, false },         { P, N / 2, false },
+		{ Q, N / 2, false },     { Q + N / 2, N / 2, false },
+		{ Q + N, N / 2, false }, { COEFFICIENT, N / 2, true },
+	};
+	static const size_t full[] = { 0, P, Q };
+	struct published p;
+	uint8_t key[3000];
+	void *s = *state;
+
+	publish(&p, asym_by_id(RSA));
+	assert_int_equal(allocate(s, RSA, ASYM_SIGN), TEE_SUCCESS);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		uint8_t *last = key + numbers[i].at + numbers[i].len - 1;
+
+		for (uint8_t tiny = 0; tiny < 2; tiny++) {
+			memcpy(key, p.key, p.whole);
+			memset(key + numbers[i].at, 0, numbers[i].len);
+			*last = tiny;
+			assert_int_equal(import(s, key, p.whole), BAD_PARAMETERS);
+		}
+		memcpy(key, p.key, p.whole);
+		*last &= ~1u;
+		assert_int_equal(import(s, key, p.whole),
+				 numbers[i].may_be_even ? TEE_SUCCESS : BAD_PARAMETERS);
+	}
+	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++) {
+		memcpy(key, p.key, p.whole);
+		key[full[i]] &= 0x7f;
+		assert_int_equal(import(s, key, p.whole), BAD_PARAMETERS);
+	}
+	/* The refused key is none, and the next one is. */
+	assert_int_equal(import(s, key, p.whole), BAD_PARAMETERS);
+	assert_int_equal(call_plain(s, TA_BENCH_CMD_ASYM_PREPARE), BAD_STATE);
+	ready(s, &p, ASYM_SIGN, false);
+	/* A public key alone, too. */
+	assert_int_equal(allocate(s, RSA, ASYM_VERIFY), TEE_SUCCESS);
+	memset(key, 0, sizeof(key));
+	assert_int_equal(import(s, key, p.public), BAD_PARAMETERS);
+}
+
+/* With these the secret is 0; the list is that of cr.yp.to/ecdh.html, and RFC 7748's two for X448. */
+static void test_peers_of_low_order_are_refused(void **state)
+{
+	static const struct {
+		const char *algorithm, *u;
+	} peers[] = {
+#define F8   "ffffffffffffffff"
+#define Z8   "0000000000000000"
+#define X(u) { "x25519", u }
+		X("00000000" Z8 Z8 Z8 "00000000"),
+		X("01000000" Z8 Z8 Z8 "00000000"),
+		X("00000000" Z8 Z8 Z8 "00000080"),
+		X("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
+		X("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b880"),
+		X("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"),
+		X("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f11d7"),
+		X("ecffffff" F8 F8 F8 "ffffff7f"),
+		X("edffffff" F8 F8 F8 "ffffff7f"),
+		X("eeffffff" F8 F8 F8 "ffffffff"),
+		{ "x448", Z8 Z8 Z8 Z8 Z8 Z8 Z8 },
+		{ "x448", "0100000000000000" Z8 Z8 Z8 Z8 Z8 Z8 },
+		{ "x448", "feffffffffffffff" F8 F8 "fffffffffeffffff" F8 F8 F8 },
+		{ "x448", F8 F8 F8 "fffffffffeffffff" F8 F8 F8 },
+		{ "x448", Z8 Z8 Z8 "00000000ffffffff" F8 F8 F8 },
+	};
+	struct published p;
+	uint8_t u[56];
+	void *s = *state;
+
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
+		size_t len = unhex(u, peers[i].u), n = 600;
+
+		publish(&p, asym_by_name(peers[i].algorithm));
+		assert_int_equal(len, p.public);
+		ready(s, &p, ASYM_DERIVE, false);
+		assert_int_equal(operate(s, u, len, &n), BAD_PARAMETERS);
+		/* Its neighbour isn't one, and the session goes on. */
+		u[2] ^= 0x20;
+		n = 600;
+		assert_int_equal(operate(s, u, len, &n), TEE_SUCCESS);
+	}
+}
+
 static void test_says(void **state)
 {
 	TEE_Param p[TEE_NUM_PARAMS] = { VALUE(P256, 0), VALUE(7, 7) };
@@ -310,6 +402,8 @@ int main(void)
 		TEST(test_encrypt),
 		TEST(test_generate),
 		TEST(test_out_of_sequence),
+		TEST(test_numbers_that_no_rsa_key_has_are_refused),
+		TEST(test_peers_of_low_order_are_refused),
 		TEST(test_says),
 		TEST(test_wiped_and_out_of_memory),
 	};

@@ -106,6 +106,21 @@ def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path)
     assert qemu_v8.script(stored).text == before, "no object is left behind"
 
 
+TOO_LATE = re.compile(r"rsa-.*, (ones|random and odd)(, with primes)?|ed25519, use 1, .*|x448, .*")
+"""Matches what the TA can't tell (docs/upstream-bugs.md): RSA numbers that don't belong together,
+an Ed25519 key that is no point, and X448, whose good keys end the TA, too."""
+
+
+def test_keys_and_peers_that_are_none(qemu_v8: VirtualBoard, programs: Path) -> None:
+    """Keys and peers of zeros, ones and random bytes, for every algorithm of the TEE: the TA
+    refuses those of a wrong form, at which OP-TEE would end the session."""
+    command = [str(programs / "ta_torture"), "keys", str(often(2048, 4096))]
+    text = qemu_v8.capture(command, timeout=800, check=False).text
+    ended = re.findall(r"^(.+): the session ended$", text, re.M)
+    assert re.search(rf"^\d{{3,}} calls, {len(ended)} sessions ended$", text, re.M), text
+    assert [one for one in ended if not TOO_LATE.fullmatch(one)] == [], text
+
+
 def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path) -> None:
     """1 MiB a million times over, and one byte too many, is refused by each that repeats, and the
     most is done; in `make test` by the first of them."""

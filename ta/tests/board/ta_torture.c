@@ -22,6 +22,8 @@
  *	CALLS calls of all kinds on memory that a thread changes meanwhile, and
  *	in which input and output overlap: each is answered, no TA dies, what a
  *	wrong tag covers stays inside
+ *   ta_torture keys BITS
+ *	keys and peers that are none, of at most BITS: none ends its session
  *   ta_torture work COMMANDS
  *	each of so many commands that repeat (there are 6) refuses more than one
  *	call may do, and does as much as it may
@@ -63,6 +65,7 @@ int main(int argc, char **argv)
 		{ "kept", 1, kept },
 		{ "stranger", 1, meet_stranger },
 		{ "hostile", 1, check_hostile },
+		{ "keys", 1, check_keys },
 		{ "work", 1, check_work },
 		{ "longest", 0, check_longest },
 		{ "opens", 5, check_opens },
@@ -89,6 +92,7 @@ int main(int argc, char **argv)
 			"       ta_torture keep|kept MARKER\n"
 			"       ta_torture stranger TIME_LOW\n"
 			"       ta_torture hostile CALLS\n"
+			"       ta_torture keys BITS\n"
 			"       ta_torture opens CLIENTS SECONDS SEED HOW ONE_IN\n"
 			"       ta_torture first ROUNDS SEED FOLDER\n"
 			"       ta_torture work COMMANDS\n"

@@ -63,6 +63,7 @@ int keep(char **argv);
 int kept(char **argv);
 int meet_stranger(char **argv);
 int check_hostile(char **argv);
+int check_keys(char **argv);
 int check_work(char **argv);
 int check_longest(char **argv);
 int check_nested(char **argv);
