@@ -115,17 +115,16 @@ int tz_client_make(struct tz_client *client, const char *id, const char *path, c
 		rc = set_id(client, id, err);
 	if (rc)
 		return rc;
-	if (!access(path, F_OK)) {
-		error_set(err, -EEXIST, "%s is there already", path);
-		error_hint(err, "a key that is replaced can't open what is on "
-				"its way: remove the file if you mean it");
-		return -EEXIST;
-	}
-	if (identity && !parse_hex(identity, client->identity, sizeof(client->identity))) {
-		error_set(err, -EINVAL, "'%s' is no enrolment key", identity);
-		error_hint(err, "`teemq identity` on the board prints it: 64 digits");
-		return -EINVAL;
-	}
+	if (!access(path, F_OK))
+		return error_set(err, -EEXIST,
+				 "%s is there already\na key that is replaced can't open what is on "
+				 "its way: remove the file if you mean it",
+				 path);
+	if (identity && !parse_hex(identity, client->identity, sizeof(client->identity)))
+		return error_set(err, -EINVAL,
+				 "'%s' is no enrolment key\n`teemq identity` on the board prints it: "
+				 "64 digits",
+				 identity);
 	client->is_agreed = client->has_identity = identity;
 	rc = random_bytes(client->key, sizeof(client->key), err);
 	if (!rc && identity)
@@ -168,12 +167,10 @@ static int load(struct tz_client *client, const char *path, bool secret, struct 
 	fclose(file);
 	OPENSSL_cleanse(line, sizeof(line));
 	OPENSSL_cleanse(value, sizeof(value));
-	if (found != 7 && (secret || found != 3 || !client->is_agreed)) {
-		error_set(err, -EINVAL, "%s is no file of a client's key", path);
-		error_hint(err, "`teemq key ID FILE` makes one");
-		return -EINVAL;
-	}
-	return 0;
+	if (found == 7 || (!secret && found == 3 && client->is_agreed))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s is no file of a client's key\n`teemq key ID FILE` makes one", path);
 }
 
 int tz_client_load(struct tz_client *client, const char *path, struct error *err)

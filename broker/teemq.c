@@ -90,14 +90,12 @@ static int do_claim(struct job *job, struct error *err)
 	memcpy(before, admin->identity, sizeof(before));
 	rc = call(job, TA_BROKER_CMD_IDENTITY, TEEC_MEMREF_TEMP_OUTPUT, admin->identity,
 		  TZ_PUBLIC_BYTES, "read the enrolment key", err);
-	if (!rc && admin->has_identity && memcmp(before, admin->identity, sizeof(before))) {
-		rc = error_set(err, -EIO,
-			       "this isn't the TA that %s claimed: its storage was lost, "
-			       "changed or replaced",
-			       admin->id);
-		error_hint(err, "nobody who was enrolled there can be trusted here: make new keys "
-				"for the administrator and for every client");
-	}
+	if (!rc && admin->has_identity && memcmp(before, admin->identity, sizeof(before)))
+		return error_set(err, -EIO,
+				 "this isn't the TA that %s claimed: its storage was lost, "
+				 "changed or replaced\nnobody who was enrolled there can be trusted "
+				 "here: make new keys for the administrator and for every client",
+				 admin->id);
 	bytes[0] = (uint8_t)len;
 	memcpy(bytes + 1, admin->id, len);
 	if (!rc)
@@ -106,11 +104,10 @@ static int do_claim(struct job *job, struct error *err)
 		return rc;
 	rc = call(job, TA_BROKER_CMD_CLAIM, TEEC_MEMREF_TEMP_INPUT, bytes,
 		  1 + len + TZ_WRAPPED_BYTES, "claim the broker TA", err);
-	if (rc && err->tee_result == TEEC_ERROR_ACCESS_DENIED) {
-		error_set(err, rc, "the broker TA has an administrator");
-		error_hint(err, "if it isn't you, somebody else claimed it "
-				"first: don't enrol a client there");
-	}
+	if (rc && err->tee_result == TEEC_ERROR_ACCESS_DENIED)
+		return error_set(err, rc,
+				 "the broker TA has an administrator\nif it isn't you, somebody else "
+				 "claimed it first: don't enrol a client there");
 	if (rc)
 		return rc;
 	admin->has_identity = true;
@@ -183,11 +180,10 @@ static int do_order(struct job *job, struct error *err)
 	size_t len = 0;
 	int rc = 0;
 
-	if (!job->me.has_identity) {
-		rc = error_set(err, -EINVAL, "%s never claimed a TA", job->argv[0]);
-		error_hint(err, "`teemq claim %s` on the board does", job->argv[0]);
-		return rc;
-	}
+	if (!job->me.has_identity)
+		return error_set(err, -EINVAL,
+				 "%s never claimed a TA\n`teemq claim %s` on the board does",
+				 job->argv[0], job->argv[0]);
 	if (job->order == TZ_ENROL) {
 		rc = tz_client_load_public(&client, id, err);
 		id = client.id;
