@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -52,14 +51,6 @@ struct person {
 	struct tz_client client;
 	size_t number, came; /* number of the subscriber; messages received */
 };
-
-static uint64_t time_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Returns the CPU time in ns of a process that is now waiting, by its scheduler statistics. */
 static uint64_t cpu_of(const char *pid)
@@ -193,19 +184,19 @@ static void send_alone(struct person *pub, const char *pid, size_t number, const
 	usleep(20000); /* until the broker waits again */
 	broker = cpu_of(pid);
 	atomic_store(&got, 0);
-	program = time_of(CLOCK_PROCESS_CPUTIME_ID);
-	subs = time_of(subscribers_clock);
+	program = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	subs = clock_ns(subscribers_clock);
 	MARKER_BEGIN();
 	send_one(pub, number, 0, plain, sealed);
-	waiting = time_of(CLOCK_THREAD_CPUTIME_ID);
+	waiting = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	wait_for(&got, "copies");
 	MARKER_END();
 	usleep(20000);
-	waiting = time_of(CLOCK_THREAD_CPUTIME_ID) - waiting;
+	waiting = clock_ns(CLOCK_THREAD_CPUTIME_ID) - waiting;
 	costs[BROKER][number] = cpu_of(pid) - broker;
-	costs[SUBSCRIBERS][number] = time_of(subscribers_clock) - subs;
+	costs[SUBSCRIBERS][number] = clock_ns(subscribers_clock) - subs;
 	costs[PUBLISHER][number] =
-		time_of(CLOCK_PROCESS_CPUTIME_ID) - program - waiting - costs[SUBSCRIBERS][number];
+		clock_ns(CLOCK_PROCESS_CPUTIME_ID) - program - waiting - costs[SUBSCRIBERS][number];
 	for (int i = 0; i < ALL; i++)
 		costs[ALL][number] += costs[i][number];
 }

@@ -3,8 +3,18 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
 uint64_t clock_now_ns(void);
+
+/* Returns another clock's time, in nanoseconds. */
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
 
 struct clock_facts {
 	uint64_t nominal_ns;    /* resolution as clock_getres() reports it */

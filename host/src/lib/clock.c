@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <time.h>
-
 #include "clock.h"
 
 uint64_t clock_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 void clock_measure(struct clock_facts *facts)

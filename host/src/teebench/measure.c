@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "marker.h"
 #include "measure.h"
 
@@ -12,14 +12,6 @@ enum {
 	LATE_NS = 2000,
 };
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /*
  * Waits until just after the next tick, a multiple of align_ns. An emulated machine may wake up
  * late, so the sleep ends early and the clock is read until the tick. If the tick was missed even
@@ -28,7 +20,7 @@ static uint64_t monotonic_ns(void)
 static void align(uint64_t align_ns)
 {
 	for (int i = 0; i < ALIGN_TRIES; i++) {
-		uint64_t now = monotonic_ns() + WAKE_EARLY_NS;
+		uint64_t now = clock_ns(CLOCK_MONOTONIC) + WAKE_EARLY_NS;
 		uint64_t tick = (now / align_ns + 1) * align_ns;
 		uint64_t wake = tick - WAKE_EARLY_NS;
 		uint64_t begin = tick + AFTER_TICK_NS;
@@ -38,7 +30,7 @@ static void align(uint64_t align_ns)
 		/* EINTR: a signal ends the run anyway */
 		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
 			return;
-		while ((now = monotonic_ns()) < begin)
+		while ((now = clock_ns(CLOCK_MONOTONIC)) < begin)
 			;
 		if (now < begin + LATE_NS)
 			return;

@@ -22,9 +22,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "marker.h"
 #include "tee_client_api.h"
 #include "watch_record.h"
@@ -75,14 +75,6 @@ static void *real(const char *name)
 #define NEXT(function)       \
 	static void *found_; \
 	__typeof__(function) *next = found_ ? found_ : (found_ = real(#function))
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void forget_ids(void)
 {
@@ -212,7 +204,7 @@ begin(struct watch_call *call, const void *handle, uint32_t command, const TEEC_
 		call->command = command;
 		keep_operation(call, op);
 		w.window = tracing && call->function <= WATCH_INVOKE && take_window();
-		call->begin_ns = now_ns();
+		call->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	depth++;
 	if (w.window)
@@ -228,7 +220,7 @@ static TEEC_Result end(struct watched w, TEEC_Result result, uint32_t where, uin
 		MARKER_HOLD();
 	depth--;
 	if (call) {
-		call->end_ns = now_ns();
+		call->end_ns = clock_ns(CLOCK_MONOTONIC);
 		call->result = result;
 		call->origin = where;
 	}
@@ -328,16 +320,16 @@ static uint64_t measure_own(void)
 	TEEC_Operation op = { .paramTypes = TEEC_MEMREF_TEMP_INPUT };
 
 	new_call(WATCH_INVOKE, NULL); /* the first takes longer */
-	begun = now_ns();
+	begun = clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct watch_call *call = new_call(WATCH_INVOKE, NULL);
 
 		keep_operation(call, &op);
-		call->begin_ns = now_ns();
-		call->end_ns = now_ns();
+		call->begin_ns = clock_ns(CLOCK_MONOTONIC);
+		call->end_ns = clock_ns(CLOCK_MONOTONIC);
 		head->calls = before;
 	}
-	begun = (now_ns() - begun) / ROUNDS;
+	begun = (clock_ns(CLOCK_MONOTONIC) - begun) / ROUNDS;
 	memset(last, 0, sizeof(*last));
 	return begun;
 }
