@@ -206,19 +206,23 @@ struct other_clock {
 	int start_code, stop_code;
 };
 
-static int start_other(void *state, struct error *err)
+static int start_other(const struct ta_counter *unused, struct tee_session *session,
+		       struct error *err)
 {
-	struct other_clock *c = state;
+	struct other_clock *c = (void *)session;
 
+	(void)unused;
 	c->starts++;
 	now += 5000; /* getting it going takes its time */
 	return c->start_code ? error_set(err, c->start_code, "no start") : 0;
 }
 
-static int stop_other(void *state, uint64_t *ns, struct error *err)
+static int stop_other(const struct ta_counter *unused, struct tee_session *session, uint64_t *ns,
+		      struct error *err)
 {
-	struct other_clock *c = state;
+	struct other_clock *c = (void *)session;
 
+	(void)unused;
 	c->stops++;
 	now += 7000;
 	*ns = 30;
@@ -230,7 +234,7 @@ static void test_another_clock_runs_along(void **state)
 {
 	struct bench_case t = { .call_ns = 100, .operation_ns = 7, .fail_at = 3 };
 	struct other_clock other = { 0 };
-	const struct measure_along along = { start_other, stop_other, &other };
+	const struct measure_along along = { start_other, stop_other, NULL, (void *)&other };
 	struct measure_target target = { .run = run_thing, .c = &t };
 	struct error err = { 0 };
 	struct measured m;

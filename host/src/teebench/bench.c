@@ -39,26 +39,6 @@ struct run {
 	struct end_facts *end;
 };
 
-/* The counter that a case's TA reads during a sample: the state of struct measure_along. */
-struct ta_clock_of {
-	const struct ta_counter *counter;
-	struct tee_session *ta;
-};
-
-static int start_ta_clock(void *state, struct error *err)
-{
-	const struct ta_clock_of *clock = state;
-
-	return ta_counter_start(clock->counter, clock->ta, err);
-}
-
-static int stop_ta_clock(void *state, uint64_t *ns, struct error *err)
-{
-	const struct ta_clock_of *clock = state;
-
-	return ta_counter_stop(clock->counter, clock->ta, ns, err);
-}
-
 /* Looks for a counter that TAs may read, if a case computes in a TA: the search loads a TA. */
 static void find_counter(struct run *run)
 {
@@ -312,12 +292,8 @@ static int take_sample(struct run *run, const struct turn *turn, struct measured
 	struct measure_target target = case_target(c);
 	uint32_t repeat = c->options.repeats[turn->r];
 	uint32_t *loops = &plan->loops[turn->r];
-	struct ta_clock_of clock = { &run->counter, plan->ta };
-	const struct measure_along along = {
-		.start = start_ta_clock,
-		.stop = stop_ta_clock,
-		.state = &clock,
-	};
+	const struct measure_along along = { ta_counter_start, ta_counter_stop, &run->counter,
+					     plan->ta };
 	int ret = 0;
 
 	if (plan->ta)

@@ -56,7 +56,7 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	if (!ret && m->stopped)
 		ret = m->stopped(err);
 	if (!ret && along)
-		ret = along->start(along->state, err);
+		ret = along->start(along->counter, along->ta, err);
 	if (ret)
 		return ret;
 	if (m->align_ns)
@@ -80,7 +80,8 @@ int measure_once(const struct measure *m, const struct measure_target *target, u
 	measured->along_ns = 0;
 	/* The second clock is stopped after a failure, too, whose error is then kept. */
 	if (along) {
-		int stopped = along->stop(along->state, &measured->along_ns, ret ? NULL : err);
+		int stopped = along->stop(along->counter, along->ta, &measured->along_ns,
+					  ret ? NULL : err);
 
 		ret = ret ? ret : stopped;
 	}

@@ -12,14 +12,19 @@
 
 enum { MEASURE_LOOPS_MAX = 1 << 24 };
 
+struct ta_counter;
+struct tee_session;
+
 /*
  * A second clock, which runs during the calls of a sample. It is started before the first clock's
  * first reading and stopped after its last reading, so neither is timed.
  */
 struct measure_along {
-	int (*start)(void *state, struct error *err);
-	int (*stop)(void *state, uint64_t *ns, struct error *err);
-	void *state;
+	int (*start)(const struct ta_counter *counter, struct tee_session *ta, struct error *err);
+	int (*stop)(const struct ta_counter *counter, struct tee_session *ta, uint64_t *ns,
+		    struct error *err);
+	const struct ta_counter *counter;
+	struct tee_session *ta;
 };
 
 struct bench_case; /* defined by whoever makes a target */
