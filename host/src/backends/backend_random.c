@@ -111,30 +111,19 @@ static int draw(struct session *s, const struct buffer *out, size_t len, uint32_
 	return 0;
 }
 
-#define RANDOM_ALONE                                                                            \
-	.uses = 1u << USE_RANDOM, .session_bytes = sizeof(struct session), .open = open_source, \
-	.close = close_source, .random = draw
+#define RANDOM_BACKEND(NAME, SOURCE, TITLE, SUMMARY)     \
+	const struct backend backend_##NAME = {          \
+		.name = #NAME,                           \
+		.title = TITLE,                          \
+		.summary = SUMMARY,                      \
+		.uses = 1u << USE_RANDOM,                \
+		.code = SOURCE,                          \
+		.session_bytes = sizeof(struct session), \
+		.open = open_source,                     \
+		.close = close_source,                   \
+		.random = draw,                          \
+	}
 
-const struct backend backend_getrandom = {
-	.name = "getrandom",
-	.title = "getrandom()",
-	.summary = "the kernel's random bytes, by a system call",
-	.code = GETRANDOM,
-	RANDOM_ALONE,
-};
-
-const struct backend backend_urandom = {
-	.name = "urandom",
-	.title = "/dev/urandom",
-	.summary = "the kernel's random bytes, from a device",
-	.code = URANDOM,
-	RANDOM_ALONE,
-};
-
-const struct backend backend_hwrng = {
-	.name = "hwrng",
-	.title = "/dev/hwrng",
-	.summary = "random bytes of the hardware",
-	.code = HWRNG,
-	RANDOM_ALONE,
-};
+RANDOM_BACKEND(getrandom, GETRANDOM, "getrandom()", "the kernel's random bytes, by a system call");
+RANDOM_BACKEND(urandom, URANDOM, "/dev/urandom", "the kernel's random bytes, from a device");
+RANDOM_BACKEND(hwrng, HWRNG, "/dev/hwrng", "random bytes of the hardware");
