@@ -2,6 +2,7 @@
 #include "held.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { FRAMES = 64 };
 
@@ -27,30 +28,23 @@ static struct {
 	bool begun;
 } mask;
 
-static bool is_secure(const struct table_block *b)
+/* Makes room for one more in a small list: the oldest item is forgotten if it is full. */
+static size_t make_room(void *list, size_t *n, size_t size)
 {
-	return b->domain == CORE || b->domain == TA;
+	if (*n == FRAMES)
+		memmove(list, (char *)list + size, --*n * size);
+	return (*n)++;
 }
 
-/* Pushes a value on a small stack; the oldest one is forgotten if it is full. */
 static void push_bool(bool *list, size_t *n, bool value)
 {
-	if (*n == FRAMES) {
-		for (size_t i = 1; i < FRAMES; i++)
-			list[i - 1] = list[i];
-		(*n)--;
-	}
-	list[(*n)++] = value;
+	list[make_room(list, n, sizeof(*list))] = value;
 }
 
 static void leave(bool fault)
 {
-	if (mask.n == FRAMES) {
-		for (size_t i = 1; i < FRAMES; i++)
-			mask.frames[i - 1] = mask.frames[i];
-		mask.n--;
-	}
-	mask.frames[mask.n++] = (struct left){ mask.last_end, mask.last, mask.masked, fault };
+	mask.frames[make_room(mask.frames, &mask.n, sizeof(*mask.frames))] =
+		(struct left){ mask.last_end, mask.last, mask.masked, fault };
 }
 
 static bool exactly_behind(const struct left *f, const struct table_block *b)
@@ -99,11 +93,11 @@ static void change_place(const struct table_block *b)
 {
 	bool entered = b->domain == CORE && (mask.last.domain != CORE || b->flags & VECTOR);
 
-	if (mask.last.kind == ERET && is_secure(b)) {
+	if (mask.last.kind == ERET && is_secure(b->domain)) {
 		come_back(b);
-	} else if (is_secure(&mask.last) && b->domain == TFA) {
+	} else if (is_secure(mask.last.domain) && b->domain == TFA) {
 		leave(false);
-	} else if (entered && is_secure(&mask.last) && mask.last.kind != ERET) {
+	} else if (entered && is_secure(mask.last.domain) && mask.last.kind != ERET) {
 		leave(true);
 		mask.masked = true;
 	}
@@ -140,8 +134,8 @@ bool held_by(const struct table_block *b, uint32_t word, uint64_t end)
 		push_bool(mask.asks, &mask.n_asks, false);
 	if (b->flags & ASKS_SPINLOCK && b->flags & ENTRY && mask.n_asks)
 		mask.asks[mask.n_asks - 1] = true;
-	held = b->domain == TFA || (is_secure(b) && mask.masked);
-	if (is_secure(b))
+	held = b->domain == TFA || (is_secure(b->domain) && mask.masked);
+	if (is_secure(b->domain))
 		change_mask(b, word);
 	mask.last = *b;
 	mask.last_end = end;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TABLE_MAGIC "TTABLE1"
@@ -26,6 +27,11 @@ enum flag {
 	RPC = 128,
 	ENTERS = 256,
 };
+
+static inline bool is_secure(enum domain domain)
+{
+	return domain == CORE || domain == TA;
+}
 
 struct table_head {
 	char magic[8];

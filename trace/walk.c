@@ -330,11 +330,6 @@ static void drop_kept(struct thread *t, size_t from)
 		free(t->kept[--t->n_kept].frames);
 }
 
-static bool secure(const struct frame *f)
-{
-	return f->domain == CORE || f->domain == TA;
-}
-
 /*
  * Keeps the frames of OP-TEE from index `from` on, when the processor returns to the kernel. The
  * kernel's own SMCs to TF-A have no such frames.
@@ -345,7 +340,7 @@ static void keep(size_t from)
 	struct stack *kept;
 	size_t first = from;
 
-	while (first < t->stack.n && !secure(&t->stack.frames[first]))
+	while (first < t->stack.n && !is_secure(t->stack.frames[first].domain))
 		first++;
 	if (first == t->stack.n)
 		return;
@@ -359,7 +354,7 @@ static void keep(size_t from)
 	for (size_t i = first; i < t->stack.n; i++) {
 		struct frame *f = &t->stack.frames[i];
 
-		if (!secure(f))
+		if (!is_secure(f->domain))
 			continue;
 		kept->frames = grow(kept->frames, kept->n, &kept->room, sizeof(*kept->frames));
 		kept->frames[kept->n++] = *f;
