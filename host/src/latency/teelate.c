@@ -18,15 +18,15 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "stop.h"
 
 #define BILLION 1000000000L
 
@@ -38,13 +38,6 @@ enum {
 	JITTER_NS = 4001, /* the sleeps differ by so much, or they would keep step with the load */
 	LEAVING_MS = 10000, /* how long PROGRAM may take to end after SIGTERM */
 };
-
-static volatile sig_atomic_t told_to_end;
-
-static void on_signal(int sig)
-{
-	told_to_end = sig;
-}
 
 static long number(const char *text, const char *what, long most)
 {
@@ -99,7 +92,7 @@ static void nap(long ms)
 {
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
 
-	while (nanosleep(&ts, &ts) && errno == EINTR && !told_to_end)
+	while (nanosleep(&ts, &ts) && errno == EINTR && !stop_asked())
 		;
 }
 
@@ -125,27 +118,23 @@ static void stop_tracing(int tracing)
 		warn("cannot stop the kernel's trace");
 }
 
-/* Sleeps until *next, `ns` after its old value; returns how much later it is. */
-static int64_t sleep_until_next(struct timespec *next, long ns)
+/* Sleeps until the clock has `ns`; returns how much later it is. */
+static int64_t sleep_until(uint64_t ns)
 {
-	struct timespec now;
+	struct timespec ts = { (time_t)(ns / BILLION), (long)(ns % BILLION) };
 
-	next->tv_nsec += ns;
-	next->tv_sec += next->tv_nsec / BILLION;
-	next->tv_nsec %= BILLION;
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)(now.tv_sec - next->tv_sec) * BILLION + now.tv_nsec - next->tv_nsec;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+	return (int64_t)(clock_ns(CLOCK_MONOTONIC) - ns);
 }
 
 int main(int argc, char **argv)
 {
 	const struct sched_param priority = { .sched_priority = PRIORITY };
-	const struct sigaction sa = { .sa_handler = on_signal };
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, 0 };
 	long cpu, load_cpu, samples, period_ns, settle_ms, stop_ns, n = 0;
 	int tracing, status = 0;
 	bool stopped = false, ended = false;
-	struct timespec next;
+	uint64_t next;
 	int64_t *late;
 	pid_t load;
 
@@ -161,9 +150,7 @@ int main(int argc, char **argv)
 	late = calloc((size_t)samples + 1, sizeof(*late));
 	if (!late)
 		errx(1, "out of memory");
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	stop_on_signals(ending, stop_for);
 	tracing = stop_ns ? open("/sys/kernel/tracing/tracing_on", O_WRONLY | O_CLOEXEC) : -1;
 	load = start(argc > 7 ? argv + 7 : NULL, load_cpu);
 	stay_on(cpu);
@@ -175,9 +162,10 @@ int main(int argc, char **argv)
 		errno = why;
 		err(1, "no real-time priority (root has it)");
 	}
-	clock_gettime(CLOCK_MONOTONIC, &next);
-	while (n < samples && !stopped && !told_to_end && !ended) {
-		late[n] = sleep_until_next(&next, period_ns + n * 7919 % JITTER_NS);
+	next = clock_ns(CLOCK_MONOTONIC);
+	while (n < samples && !stopped && !stop_asked() && !ended) {
+		next += (uint64_t)(period_ns + n * 7919 % JITTER_NS);
+		late[n] = sleep_until(next);
 		stopped = stop_ns && late[n] > stop_ns;
 		if (stopped)
 			stop_tracing(tracing);
@@ -198,5 +186,5 @@ int main(int argc, char **argv)
 	free(late);
 	if (fflush(stdout) || ferror(stdout))
 		err(1, "cannot write");
-	return told_to_end ? 128 + told_to_end : 0;
+	return stop_asked() ? 128 + stop_reason : 0;
 }
