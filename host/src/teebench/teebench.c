@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "command_line.h"
 #include "list.h"
 #include "machine.h"
 #include "masks.h"
@@ -93,46 +93,47 @@ struct arguments {
 	bool list, machine, allow_rpmb, check, open_tas, keep_token, memory, fit;
 };
 
-enum kind { TEXT, FLAG, NO_FLAG, NUMBER, CASE_OPTION, MODULE, HELP, VERSION };
+enum kind {
+	FLAG,
+	NO_FLAG,
+	HELP,
+	VERSION,
+	TEXT = OPTION_WITH_ARGUMENT,
+	NUMBER, /* up to .max, stored times .scale */
+	CASE_OPTION,
+	MODULE,
+};
 
 #define ARGUMENT(member) offsetof(struct arguments, member)
 #define SETTING(member)  offsetof(struct arguments, settings.member)
 
-static const struct choice {
-	const char *name;
-	char letter; /* short option; 0: none */
-	enum kind kind;
-	size_t at; /* offset of the member of struct arguments that it sets */
-	uint64_t most, scale;
-} choices[] = {
-	{ "cases", 'c', TEXT, ARGUMENT(cases_path), 0, 0 },
-	{ "output", 'o', TEXT, ARGUMENT(output), 0, 0 },
-	{ "samples", 0, CASE_OPTION, 0, 0, 0 }, /* also an option of case lines */
-	{ "min-us", 0, CASE_OPTION, 0, 0, 0 },
-	{ "repeat", 0, CASE_OPTION, 0, 0, 0 },
-	{ "loops", 0, CASE_OPTION, 0, 0, 0 },
-	{ "seed", 0, NUMBER, SETTING(seed), UINT64_MAX, 1 },
-	{ "settle", 0, NUMBER, SETTING(settle_ns), 86400, 1000000000 },
-	{ "align-tick", 0, NUMBER, SETTING(align_ns), 10000, 1000000 },
-	{ "quiet-until-end", 0, FLAG, SETTING(quiet_until_end), 0, 0 },
-	{ "pkcs11-module", 0, MODULE, 0, 0, 0 },
-	{ "pkcs11-keep", 0, FLAG, ARGUMENT(keep_token), 0, 0 },
-	{ "no-ta-counter", 0, NO_FLAG, SETTING(ta_counter), 0, 0 },
-	{ "no-evidence", 0, NO_FLAG, SETTING(evidence), 0, 0 },
-	{ "trace-events", 0, FLAG, SETTING(trace_events), 0, 0 },
-	{ "allow-rpmb", 0, FLAG, ARGUMENT(allow_rpmb), 0, 0 },
-	{ "check", 0, FLAG, ARGUMENT(check), 0, 0 },
-	{ "open-tas", 0, FLAG, ARGUMENT(open_tas), 0, 0 },
-	{ "memory", 0, FLAG, ARGUMENT(memory), 0, 0 },
-	{ "fit", 0, FLAG, ARGUMENT(fit), 0, 0 },
-	{ "stretch", 0, TEXT, ARGUMENT(stretch), 0, 0 },
-	{ "list", 'l', FLAG, ARGUMENT(list), 0, 0 },
-	{ "machine", 'm', FLAG, ARGUMENT(machine), 0, 0 },
-	{ "help", 'h', HELP, 0, 0, 0 },
-	{ "version", 'V', VERSION, 0, 0, 0 },
+static const struct option_row rows[] = {
+	{ "cases", TEXT, .letter = 'c', .at = ARGUMENT(cases_path) },
+	{ "output", TEXT, .letter = 'o', .at = ARGUMENT(output) },
+	{ .name = "samples", .kind = CASE_OPTION }, /* also an option of case lines */
+	{ .name = "min-us", .kind = CASE_OPTION },
+	{ .name = "repeat", .kind = CASE_OPTION },
+	{ .name = "loops", .kind = CASE_OPTION },
+	{ "seed", NUMBER, .at = SETTING(seed), .max = UINT64_MAX, .scale = 1 },
+	{ "settle", NUMBER, .at = SETTING(settle_ns), .max = 86400, .scale = 1000000000 },
+	{ "align-tick", NUMBER, .at = SETTING(align_ns), .max = 10000, .scale = 1000000 },
+	{ "quiet-until-end", FLAG, .at = SETTING(quiet_until_end) },
+	{ .name = "pkcs11-module", .kind = MODULE },
+	{ "pkcs11-keep", FLAG, .at = ARGUMENT(keep_token) },
+	{ "no-ta-counter", NO_FLAG, .at = SETTING(ta_counter) },
+	{ "no-evidence", NO_FLAG, .at = SETTING(evidence) },
+	{ "trace-events", FLAG, .at = SETTING(trace_events) },
+	{ "allow-rpmb", FLAG, .at = ARGUMENT(allow_rpmb) },
+	{ "check", FLAG, .at = ARGUMENT(check) },
+	{ "open-tas", FLAG, .at = ARGUMENT(open_tas) },
+	{ "memory", FLAG, .at = ARGUMENT(memory) },
+	{ "fit", FLAG, .at = ARGUMENT(fit) },
+	{ "stretch", TEXT, .at = ARGUMENT(stretch) },
+	{ "list", FLAG, .letter = 'l', .at = ARGUMENT(list) },
+	{ "machine", FLAG, .letter = 'm', .at = ARGUMENT(machine) },
+	{ "help", HELP, .letter = 'h' },
+	{ "version", VERSION, .letter = 'V' },
 };
-
-enum { CHOICES = sizeof(choices) / sizeof(*choices) };
 
 /*
  * Handles the first signal, which ends the run; the next one ends the program at once, by the signal
@@ -167,36 +168,38 @@ static int complain(const struct error *err, int status)
 	return status;
 }
 
-static int set_number(const struct choice *c, uint64_t *number, struct error *err)
+static int set_number(const struct option_row *row, const char *text, uint64_t *number,
+		      struct error *err)
 {
 	char what[32];
 	int ret;
 
-	snprintf(what, sizeof(what), "--%s", c->name);
-	ret = case_number(optarg, what, c->most, number, err);
-	*number *= c->scale;
+	snprintf(what, sizeof(what), "--%s", row->name);
+	ret = case_number(text, what, row->max, number, err);
+	*number *= row->scale;
 	return ret;
 }
 
-static int take(const struct choice *c, struct arguments *a, struct error *err)
+static int take(const struct option_row *row, const char *text, struct arguments *a,
+		struct error *err)
 {
-	void *at = (char *)a + c->at;
+	void *at = (char *)a + row->at;
 
-	switch (c->kind) {
+	switch ((enum kind)row->kind) {
 	case TEXT:
-		*(const char **)at = optarg;
+		*(const char **)at = text;
 		break;
 	case FLAG:
 	case NO_FLAG:
-		*(bool *)at = c->kind == FLAG;
+		*(bool *)at = row->kind == FLAG;
 		break;
 	case NUMBER:
-		return set_number(c, at, err);
+		return set_number(row, text, at, err);
 	case CASE_OPTION:
-		return parse_option(strcmp(c->name, "min-us") ? c->name : "min_us", optarg,
+		return parse_option(strcmp(row->name, "min-us") ? row->name : "min_us", text,
 				    &a->settings.defaults, err);
 	case MODULE:
-		pkcs11_module(optarg);
+		pkcs11_module(text);
 		break;
 	case HELP:
 		fputs(usage_text, stdout);
@@ -211,33 +214,20 @@ static int take(const struct choice *c, struct arguments *a, struct error *err)
 /* Parses the options into *a. Returns -1 to go on, otherwise the status to exit with. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
-	struct option options[CHOICES + 1] = { 0 };
+	const struct option_row *row;
 	struct error err = { 0 };
-	int ret = 0, i = 0;
+	const char *text;
+	bool wrong = false;
 
-	for (size_t k = 0; k < CHOICES; k++)
-		options[k] =
-			(struct option){ choices[k].name,
-					 choices[k].kind != FLAG && choices[k].kind != NO_FLAG &&
-						 choices[k].kind < HELP,
-					 NULL, choices[k].letter };
-	for (;;) {
-		int opt = getopt_long(argc, argv, "c:o:lmhV", options, &i);
-
-		if (opt == -1)
-			break;
-		if (opt == '?') {
-			fprintf(stderr, "Try 'teebench --help'.\n");
-			return EXIT_USAGE;
-		}
-		for (size_t k = 0; opt && k < CHOICES; k++)
-			if (choices[k].letter == opt)
-				i = (int)k;
-		ret = take(&choices[i], a, &err);
-		if (ret)
+	while ((row = option_next(rows, sizeof(rows) / sizeof(*rows), argc, argv, &text, &wrong))) {
+		if (take(row, text, a, &err))
 			return complain(&err, EXIT_USAGE);
-		if (choices[i].kind == HELP || choices[i].kind == VERSION)
+		if (row->kind == HELP || row->kind == VERSION)
 			return 0;
+	}
+	if (wrong) {
+		fprintf(stderr, "Try 'teebench --help'.\n");
+		return EXIT_USAGE;
 	}
 	if (a->output && !strcmp(a->output, "-"))
 		a->output = NULL;
@@ -346,18 +336,16 @@ static int do_what_is_asked(const struct arguments *a, char **words)
 		catch_signals();
 		ret = words[0] && !words[1] ? masks_stretch(words[0], a->stretch, &err) :
 					      case_wrong(&err, "--stretch takes one case");
-		if (stop_asked())
-			return 128 + stop_reason;
 	} else if (a->open_tas) {
 		ret = open_tas(words, &err);
 	} else if (a->fit) {
 		catch_signals();
 		ret = memory_of_sessions(words, SESSIONS_MOST, &err);
-		if (stop_asked())
-			return 128 + stop_reason;
 	} else {
 		return run(a, words);
 	}
+	if (stop_asked())
+		return 128 + stop_reason;
 	if (err.code)
 		return complain(&err, ret == -EINVAL ? EXIT_USAGE : EXIT_FAIL);
 	return ret ? EXIT_FAIL : 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "options.h"
 
 const char options_help[] =
@@ -60,30 +61,20 @@ const char options_help[] =
 	"command line. Ctrl-C ends a shell's loop, too.\n";
 
 enum kind {
-	COMMAND,   /* sets opt->command to .min */
-	FLAG,      /* sets a bool; with `check` it is allowed with --check only */
-	MARK,      /* --binary, --text or --tag: sets opt->mark */
-	VERBOSITY, /* --quiet, --status or --warn: the last one counts */
-	WORD,      /* one of several words, stored as an int */
-	SIZE,      /* stores a size_t in .min … .max */
+	COMMAND,                     /* sets opt->command to .min */
+	FLAG,                        /* sets a bool; with `check` it is allowed with --check only */
+	MARK,                        /* --binary, --text or --tag: sets opt->mark */
+	VERBOSITY,                   /* --quiet, --status or --warn: the last one counts */
+	WORD = OPTION_WITH_ARGUMENT, /* one of several words, stored as an int */
+	SIZE,                        /* stores a size_t in .min … .max */
 	NUMBER,
 	ALGORITHM,
 	BACKEND,
 };
 
-struct row {
-	const char *name;
-	enum kind kind;
-	char letter; /* short option; 0: none */
-	size_t at;   /* offset in struct options */
-	const char *const *words;
-	uint64_t min, max;
-	bool check;
-};
-
 #define AT(field) offsetof(struct options, field)
 
-static const struct row rows[] = {
+static const struct option_row rows[] = {
 	{ "algorithm", ALGORITHM, .letter = 'a', .at = AT(alg) },
 	{ "backend", BACKEND, .at = AT(run.session.backend) },
 	{ "binary", MARK, .letter = 'b', .min = MARK_BINARY },
@@ -99,7 +90,7 @@ static const struct row rows[] = {
 	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit), .max = ONESHOT_LIMIT_MAX },
 	{ "quiet", VERBOSITY, .at = AT(quiet), .check = true },
 	{ "reader", WORD, .at = AT(run.reader), .words = reader_kinds },
-	{ "report", WORD, .at = AT(report.kind), .words = report_kinds },
+	{ "report", WORD, .at = AT(report.kind), .words = report_kinds, .optional = true },
 	{ "status", VERBOSITY, .at = AT(status), .check = true },
 	{ "strict", FLAG, .at = AT(strict), .check = true },
 	{ "tag", MARK, .min = MARK_TAG },
@@ -109,8 +100,6 @@ static const struct row rows[] = {
 	{ "warn", VERBOSITY, .letter = 'w', .at = AT(warn), .check = true },
 	{ "zero", FLAG, .letter = 'z', .at = AT(style.zero) },
 };
-
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), FIRST = 256 };
 
 static const char units[] = "KMG";
 
@@ -145,7 +134,8 @@ static void size_text(char text[24], uint64_t size)
 	snprintf(text, 24, "%" PRIu64 "%s", size, (char[2]){ n ? units[n - 1] : '\0' });
 }
 
-static int parse_bounded(const struct row *row, const char *text, size_t *value, struct error *err)
+static int parse_bounded(const struct option_row *row, const char *text, size_t *value,
+			 struct error *err)
 {
 	bool size = row->kind == SIZE;
 	char least[24], most[24];
@@ -170,7 +160,7 @@ static void add_name(struct error *err, const char *name)
 	snprintf(err->what + len, sizeof(err->what) - len, " %s", name);
 }
 
-static int parse_word(const struct row *row, const char *text, int *value, struct error *err)
+static int parse_word(const struct option_row *row, const char *text, int *value, struct error *err)
 {
 	for (*value = 0; row->words[*value]; ++*value)
 		if (!strcmp(row->words[*value], text))
@@ -207,13 +197,14 @@ static int parse_backend(struct options *opt, const char *text, struct error *er
 }
 
 /* Stores an option with its value `text` (NULL: none). Returns 0, or -EINVAL with the reason. */
-static int take(struct options *opt, const struct row *row, const char *text, struct error *err)
+static int take(struct options *opt, const struct option_row *row, const char *text,
+		struct error *err)
 {
 	void *at = (char *)opt + row->at;
 
 	if (row->check)
 		opt->check_only = row->name;
-	switch (row->kind) {
+	switch ((enum kind)row->kind) {
 	case COMMAND:
 		opt->command = (enum command_kind)row->min;
 		return 0;
@@ -277,31 +268,13 @@ static int check_combinations(const struct options *opt, struct error *err)
 	return 0;
 }
 
-/* Converts the rows to the arguments of getopt_long(). */
-static void make_getopt(struct option *longs, char *letters)
-{
-	for (size_t i = 0; i < ROWS; i++) {
-		bool bare = rows[i].kind <= VERBOSITY;
-
-		longs[i].name = rows[i].name;
-		longs[i].has_arg = bare ? no_argument : required_argument;
-		longs[i].val = rows[i].letter ? rows[i].letter : FIRST + (int)i;
-		if (rows[i].words == report_kinds)
-			longs[i].has_arg = optional_argument;
-		if (rows[i].letter)
-			*letters++ = rows[i].letter;
-		if (rows[i].letter && !bare)
-			*letters++ = ':';
-	}
-}
-
 int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 {
 	static char dash[] = "-";
 	static char *only_stdin[] = { dash, NULL };
-	struct option longs[ROWS + 1] = { 0 };
-	char letters[2 * ROWS + 1] = "";
-	int c;
+	const struct option_row *row;
+	const char *text;
+	bool wrong = false;
 
 	*opt = (struct options){
 		.alg = algorithm_by_name("sha256"),
@@ -310,19 +283,14 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 		.run.session.backend = backend_by_name("tee"),
 		.run.stream.oneshot_limit = ONESHOT_LIMIT,
 	};
-	make_getopt(longs, letters);
-	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		size_t i = 0;
-
-		while (i < ROWS && longs[i].val != c)
-			i++;
-		if (i == ROWS)
-			return -EINVAL; /* getopt_long() has printed the reason */
-		if (take(opt, &rows[i], optarg, err))
+	while ((row = option_next(rows, sizeof(rows) / sizeof(*rows), argc, argv, &text, &wrong))) {
+		if (take(opt, row, text, err))
 			return -EINVAL;
 		if (opt->command > COMMAND_CHECK)
 			return 0;
 	}
+	if (wrong)
+		return -EINVAL; /* the reason is printed */
 	opt->style.binary = opt->mark == MARK_BINARY;
 	opt->run.session.plain = opt->run.stream.mode == MODE_TMPREF;
 	opt->names = optind < argc ? argv + optind : only_stdin;
