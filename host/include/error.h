@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct error {
 	int code;            /* -errno */
@@ -37,7 +38,8 @@ struct error {
 int error_skip(struct error *err, int code, const char *word, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 #define error_memory(err) error_set(err, -ENOMEM, "out of memory")
-int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define error_errno(err, fmt, ...) \
+	error_set(err, -errno, fmt ": %s", ##__VA_ARGS__, strerror(errno))
 /*
  * Appends the TEE result's name, number and origin to the sentence, and adds a general hint;
  * error_hint() can replace the hint by a better one.

@@ -116,17 +116,6 @@ __attribute__((format(printf, 4, 0))) static int fill(struct error *err, int cod
 	return code;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_to_what(struct error *err, const char *fmt,
-							      ...)
-{
-	size_t len = strlen(err->what);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->what + len, sizeof(err->what) - len, fmt, ap);
-	va_end(ap);
-}
-
 int error_skip(struct error *err, int code, const char *word, const char *fmt, ...)
 {
 	va_list ap;
@@ -137,25 +126,13 @@ int error_skip(struct error *err, int code, const char *word, const char *fmt, .
 	return code;
 }
 
-int error_errno(struct error *err, const char *fmt, ...)
-{
-	int code = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	fill(err, -code, NULL, fmt, ap);
-	va_end(ap);
-	if (err)
-		add_to_what(err, ": %s", strerror(code));
-	return -code;
-}
-
 int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 {
 	const struct tee_result *row = tee_result_find(result);
 	/* TEE_SUCCESS has code 0, but the caller reports an error. */
 	int code = row && row->code ? row->code : -EIO;
 	const char *hint = row ? row->hint : NULL;
+	size_t len;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -165,8 +142,10 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *f
 		return code;
 	err->tee_result = result;
 	err->tee_origin = origin;
-	add_to_what(err, ": %s (0x%08x, from: %s)", row ? row->name : "an unnamed TEE result",
-		    (unsigned)result, tee_origin_name(origin));
+	len = strlen(err->what);
+	snprintf(err->what + len, sizeof(err->what) - len, ": %s (0x%08x, from: %s)",
+		 row ? row->name : "an unnamed TEE result", (unsigned)result,
+		 tee_origin_name(origin));
 	/* From this side of the TEE the result means that the normal world lacked memory. */
 	if (result == OUT_OF_MEMORY && (origin == ORIGIN_API || origin == ORIGIN_COMMS))
 		hint = "the client library or the kernel's driver had no memory to share with the "
