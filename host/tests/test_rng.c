@@ -11,7 +11,7 @@
 #include "pool.h"
 #include "prng.h"
 #include "stop.h"
-#include "workloads.h"
+#include "workload.h"
 
 #define MS     1000000ull
 #define SECOND (1000 * MS)

@@ -7,7 +7,6 @@
 #include "cases.h"
 #include "kernel_crypto.h"
 #include "pool.h"
-#include "workloads.h"
 
 enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
 

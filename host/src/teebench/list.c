@@ -8,7 +8,6 @@
 #include "cases.h"
 #include "list.h"
 #include "storage.h"
-#include "workloads.h"
 
 struct row {
 	const char *workload, *subject, *backend;

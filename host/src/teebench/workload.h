@@ -189,6 +189,10 @@ struct workload {
 	void (*teardown)(struct bench_case *c);
 };
 
+/* All workloads in the order of --list; NULL ends them. */
+extern const struct workload *const workloads[];
+const struct workload *workload_by_name(const char *name);
+
 /* Parses a decimal number up to `max`, without sign or leading zeros; messages call it `what`. */
 int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
 		struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "workloads.h"
+#include "workload.h"
 
 /* The NAMEs of all `const struct workload workload_NAME`, in the order of --list. */
 /* clang-format off */
