@@ -22,6 +22,8 @@
 #include "tee_client.h"
 #include "tee_device.h"
 
+enum { POOL_MAX = 1 << 30 }; /* bytes: larger pools of shared memory aren't looked for */
+
 static const char *implementation_name(unsigned id)
 {
 	static const char *const names[] = {
@@ -97,6 +99,33 @@ static void add_capabilities(struct facts *f, uint32_t all)
 	fact_lines(f, "capabilities", &caps, "the device names none");
 }
 
+/*
+ * Writes the size of the largest buffer that can be shared with the TEE now, if shared memory is a
+ * pool: a TEE that lets programs register their own memory has none. Nothing else tells that size.
+ */
+static void add_pool(struct facts *f, int fd, uint32_t capabilities)
+{
+	size_t fits = 0, refused = POOL_MAX;
+
+	if (capabilities & TEE_GEN_CAP_REG_MEM) {
+		fact_unknown(f, "pool_bytes", "shared memory isn't a fixed pool");
+		return;
+	}
+	while (refused - fits > 1) {
+		size_t size = fits + (refused - fits) / 2;
+		struct tee_ioctl_shm_alloc_data data = { .size = size };
+		int shared = ioctl(fd, TEE_IOC_SHM_ALLOC, &data);
+
+		if (shared < 0) {
+			refused = size;
+		} else {
+			fits = size;
+			close(shared);
+		}
+	}
+	json_i64(f->json, "pool_bytes", (int64_t)fits);
+}
+
 void facts_of_tee(struct facts *f)
 {
 	static const char *const supplicants[] = {
@@ -118,9 +147,11 @@ void facts_of_tee(struct facts *f)
 	if (err.code) {
 		fact_unknown(f, "implementation", err.what);
 		fact_unknown(f, "capabilities", err.what);
+		fact_unknown(f, "pool_bytes", err.what);
 	} else {
 		fact_string(f, "implementation", implementation_name(version.impl_id), NULL);
 		add_capabilities(f, version.gen_caps);
+		add_pool(f, fd, version.gen_caps);
 	}
 	if (fd < 0) {
 		fact_unknown(f, "revision", err.what);

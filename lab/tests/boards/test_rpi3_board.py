@@ -3,6 +3,7 @@
 keeps its data when the power is cut."""
 
 import hashlib
+import json
 import random
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from conftest import reboot
 from teemark.boards import VirtualBoard, config, ensure_installed
+from teemark.doctor import look
 
 pytestmark = [pytest.mark.board, pytest.mark.exhaustive, pytest.mark.timeout(1800)]
 
@@ -51,3 +53,16 @@ def test_teehash_and_a_power_cut(pi: VirtualBoard, tmp_path: Path) -> None:
     pi.script("sync")
     reboot(pi)
     assert pi.capture(["sha256sum", "/data/file"]).text.split()[0] == digest
+
+
+def test_no_buffer_is_larger_than_the_pool_that_is_told(pi: VirtualBoard) -> None:
+    ensure_installed(pi)
+    most = look.machine(pi).tee.pool_bytes
+    assert most is not None
+    assert 4_000_000 < most <= 4 << 20
+    cases = [f"shm/allocated/tee/in/{size}" for size in (2 << 20, most + 1)]
+    told = pi.capture(["teebench", "--samples", "5", "-o", "-", *cases]).text.splitlines()
+    records = [json.loads(line) for line in told]
+    skipped = {it["case"]: it["code"] for it in records if it["type"] == "skip"}
+    assert skipped == {cases[1]: "no-memory"}
+    assert any(it["type"] == "sample" and it["case"] == cases[0] for it in records)

@@ -399,6 +399,16 @@ def test_what_spoils_figures(changes: dict[str, Any], name: str) -> None:
     assert only(patient(**changes), well=False).key == name
 
 
+def test_a_fixed_pool_of_shared_memory_is_told_with_its_size_to_the_byte() -> None:
+    pool = {"capabilities": ["GlobalPlatform"], "pool_bytes": 4_190_208}
+    told = only(patient(tee=pool), well=True)
+    assert told.key == "shared-memory"
+    digits = "".join(filter(str.isdigit, told.claim))
+    assert digits == "4190208", told.claim
+    unknown = only(patient(tee=pool | {"pool_bytes": None}), well=True)
+    assert unknown.claim == "shared memory is a fixed pool"
+
+
 @pytest.mark.parametrize(
     ("changes", "name"),
     [

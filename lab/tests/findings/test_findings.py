@@ -409,6 +409,37 @@ def test_nothing_is_not_distinguishable_from_0() -> None:
 # -- what is wrong with a run ---------------------------------------------------------------------
 
 
+def test_a_fixed_pool_of_shared_memory_is_found_by_what_the_board_says_of_itself() -> None:
+    """Not by its name. The largest buffer is told to the byte, and so is what was too large."""
+
+    def on(*capabilities: str, pool: int | None = None, skips: tuple[Skip, ...] = ()) -> RunData:
+        of = run_with(
+            {
+                f"shm/{kind}/tee/in/1048576": ns
+                for kind, ns in (("temporary", 3e5), ("allocated", 1e5))
+            },
+            0.01,
+        )
+        facts = msgspec.structs.replace(
+            of.machine.tee, capabilities=capabilities or None, pool_bytes=pool
+        )
+        return replace(of, machine=msgspec.structs.replace(of.machine, tee=facts), skips=skips)
+
+    words = {"type": "skip", "case": "shm/allocated/tee/in/4194304", "code": "no-memory"}
+    skip = msgspec.convert(words | {"reason": "TEE_ERROR_OUT_OF_MEMORY"}, Skip)
+    told = said(on("GlobalPlatform", pool=4_190_208, skips=(skip,)))
+    found = told["shared-memory-pool"]
+    assert "".join(filter(str.isdigit, found.claim)).startswith("4190208")
+    assert (found.figures[0].value, found.sure) == (4_190_208, True)
+    assert skip.case in found.evidence
+    assert "copied into the pool" in told["tmpref-registration"].claim
+    assert not said(on("GlobalPlatform"))["shared-memory-pool"].sure  # an older teebench's run
+    for dynamic in (on("GlobalPlatform", "registered memory", skips=(skip,)), on()):
+        told = said(dynamic)
+        assert "shared-memory-pool" not in told
+        assert "registered and released" in told["tmpref-registration"].claim
+
+
 def test_a_defect_of_the_tee_is_a_caution() -> None:
     key = "storage/truncate/tee-ree-fs/65536"
     skip = msgspec.convert(

@@ -255,6 +255,8 @@ FACTS = {
     ("rpi3-secure-hash", "file-format"),
     ("rpi3-secure-hash", "communication"),  # two readings: see below
     ("rpi3-secure-hash", "order-of-stores"),
+    ("rpi3-secure-hash", "one-call-limit"),
+    ("rpi3-small-messages", "out-of-memory"),
     ("rpi3-small-messages", "no-throttling"),
     ("api-vs-custom", "no-crypto-extensions"),
     ("beaglebone-hw-crypto", "small-blocks"),
@@ -315,6 +317,24 @@ def test_what_ran_and_what_was_tried() -> None:
         skip = Skip(case=whole, code=TRIED, reason=f"teehash ended with status {status}: Killed")
         ended = answer("rpi3-small-messages", "whole-file-fails", replace(without, skips=(skip,)))
         assert ended.status == outcome, "the conclusion can hold"
+
+
+@pytest.mark.parametrize(
+    ("document", "key", "larger"),
+    [
+        ("rpi3-small-messages", "out-of-memory", 1 << 27),
+        ("rpi3-secure-hash", "one-call-limit", 1 << 23),
+    ],
+)
+def test_a_fixed_pool_of_shared_memory_explains_what_a_pi_refuses(
+    document: str, key: str, larger: int
+) -> None:
+    """A board without a pool isn't asked; one with a larger pool has other limits."""
+    here = run(document)
+    for pool, status in ((4_190_208, "found"), (larger, "ruled out"), (None, "not checked")):
+        tee = msgspec.structs.replace(here.machine.tee, pool_bytes=pool)
+        machine = msgspec.structs.replace(here.machine, tee=tee)
+        assert answer(document, key, replace(here, machine=machine)).status == status
 
 
 COMPARISONS = {

@@ -154,9 +154,10 @@ crypto-instructions, note: the CPU has no crypto instructions for programs
 {0}
 {1}
 
-shared-memory, note: buffers are copied on each call
-OP-TEE was built without dynamic shared memory
-OP-TEE's build: CFG_CORE_DYN_SHM=y
+shared-memory, note: shared memory is a fixed pool{0}
+OP-TEE was built without dynamic shared memory: in each call a buffer that isn't in the pool is \
+copied into it
+hand large data over in pieces; OP-TEE's build: CFG_CORE_DYN_SHM=y, or a larger CFG_SHMEM_SIZE
 
 hwrng, note: there is no hardware random source
 the chip has none that this kernel knows, or its driver isn't there
@@ -298,7 +299,9 @@ def _lacks(p: Patient) -> Symptoms:
             yield "accelerator", state, module, *cause
     memory = m.tee.capabilities
     if memory is not None and "registered memory" not in memory:
-        yield "shared-memory", f"capabilities: {', '.join(memory) or 'none'}"
+        pool, evidence = m.tee.pool_bytes, f"capabilities: {', '.join(memory) or 'none'}"
+        limit = f": {fmt.count(pool)} bytes for all buffers" if pool is not None else ""
+        yield "shared-memory", evidence, limit
     if m.crypto.hwrng is None:
         yield "hwrng", f"{p.why_not('crypto.hwrng')}; available: {m.health.rng_available}"
     if m.board.emulated and not p.icount:

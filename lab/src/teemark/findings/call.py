@@ -4,7 +4,7 @@ kind of memory that a buffer is in."""
 
 from collections.abc import Sequence
 
-from teemark.base.finding import Finding, Share
+from teemark.base.finding import Figure, Finding, Share
 from teemark.base.work import EMPTY_CALL, SESSION, SHM, TA_SIZE, TIME
 from teemark.findings.ground import (
     EXPLAIN,
@@ -233,6 +233,36 @@ def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
     return [(cases[size], allocated[size]) for size in shared], lacks
 
 
+def is_pool(ground: Ground) -> bool:
+    """Returns true if the board says that its TEE has no dynamic shared memory."""
+    capabilities = ground.run.machine.tee.capabilities
+    return capabilities is not None and "registered memory" not in capabilities
+
+
+def pool(ground: Ground) -> Finding | None:
+    """Says how much a fixed pool of shared memory holds, and which cases didn't fit into it."""
+    if not is_pool(ground):
+        return None
+    most = ground.run.machine.tee.pool_bytes
+    refused = [skip.case for skip in ground.run.skips if skip.code == "no-memory"]
+    claim = "Shared memory is a fixed pool"
+    if most is not None:
+        claim += f": {fmt.count(most)} bytes for all buffers together"
+    evidence = "This OP-TEE has no dynamic shared memory: the kernel's driver offers none"
+    if refused:
+        evidence += f"; {fmt.plural(len(refused), 'case')} didn't fit: {', '.join(refused)}"
+    return Finding(
+        key="shared-memory-pool",
+        topic="choice",
+        claim=f"{claim}; libteec copies every buffer that isn't in it, in each call.",
+        evidence=f"{evidence}.",
+        remedy="Hand large data over in pieces, in memory of TEEC_AllocateSharedMemory; or build "
+        "OP-TEE with CFG_CORE_DYN_SHM=y or a larger CFG_SHMEM_SIZE, if the platform can.",
+        figures=(Figure("largest buffer, bytes", most, ""),) if most is not None else (),
+        sure=most is not None,
+    )
+
+
 def temporary(ground: Ground) -> Finding:
     """Judges all sizes together: found if one size is surely dearer, ruled out if surely none
     is."""
@@ -254,7 +284,9 @@ def temporary(ground: Ground) -> Finding:
             ground.figure(f"{case.key} over {allocated.key}", ratio, "times"),
             ground.figure("difference a call", extra),
         ),
-        claim="A temporary reference is registered and released by every call.",
+        claim="A temporary reference is copied into the pool and back by every call."
+        if is_pool(ground)
+        else "A temporary reference is registered and released by every call.",
         remedy="Allocate shared memory once (TEEC_AllocateSharedMemory) and use it for many calls.",
         costs=costs,
         saves=costs,

@@ -29,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     crypto.same_code,
     inside_core.inside,
     inside_core.console,
+    call.pool,
     call.temporary,
     call.read_only,
     call.pages,

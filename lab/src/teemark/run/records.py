@@ -145,6 +145,9 @@ class TeeFacts(FactGroup, frozen=True, kw_only=True):
     device: str | None = None
     implementation: str | None = None
     capabilities: Texts | None = None
+    pool_bytes: Annotated[
+        Count | None, says("the largest buffer that fits, where shared memory is a fixed pool")
+    ] = None
     revision: str | None = None
 
 
