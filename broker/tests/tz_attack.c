@@ -72,7 +72,8 @@ static TEEC_SharedMemory *forward(const char *topic, const char *receivers, size
 	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, out, 0, OUT_BYTES);
 	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
 	error.tee_result = 0;
-	if (tee_invoke(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error) && !error.tee_result)
+	if (tee_invoke_apart(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error) &&
+	    !error.tee_result)
 		errx(1, "%s", error.what);
 	printf("0x%08x\n", error.tee_result);
 	return out;
@@ -88,7 +89,7 @@ static void nested(size_t len)
 	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, in, 4096, 64);
 	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, out, 0, 4096);
 	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
-	if (tee_invoke(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error))
+	if (tee_invoke_apart(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error))
 		printf("%s\n", error.what);
 }
 

@@ -186,7 +186,7 @@ static void test_nested_references_are_refused(void **state)
 				       &shm[p && !cases[i].same], cases[i].offsets[p],
 				       cases[i].sizes[p]);
 		invoked = 0;
-		assert_int_equal(tee_invoke(s, 1, &op, "do it", &err), expected);
+		assert_int_equal(tee_invoke_apart(s, 1, &op, "do it", &err), expected);
 		assert_int_equal(invoked, !cases[i].nested);
 	}
 	assert_non_null(strstr(err.what, "lies inside another"));

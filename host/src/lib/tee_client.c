@@ -320,16 +320,21 @@ int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op
 	       struct error *err)
 {
 	uint32_t origin = 0;
-	TEEC_Result res;
+	TEEC_Result res = session->api->invoke(&session->session, command, op, &origin);
 
+	if (res == TEEC_SUCCESS)
+		return 0;
+	return error_tee(err, res, origin, "cannot %s", doing);
+}
+
+int tee_invoke_apart(struct tee_session *session, uint32_t command, TEEC_Operation *op,
+		     const char *doing, struct error *err)
+{
 	if (is_nested(op))
 		return error_set(err, -EINVAL,
 				 "cannot %s: a parameter's memory lies inside another one's",
 				 doing);
-	res = session->api->invoke(&session->session, command, op, &origin);
-	if (res == TEEC_SUCCESS)
-		return 0;
-	return error_tee(err, res, origin, "cannot %s", doing);
+	return tee_invoke(session, command, op, doing, err);
 }
 
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
