@@ -266,7 +266,6 @@ def test_what_if_takes_a_ta_of_ones_own(
     folder = tmp_path / "my_ta"
     uuid = str(new_ta.make(folder))
     asked = []
-    traced: list[tuple[str, ...]] = []
 
     def recorded(
         file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
