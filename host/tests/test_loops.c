@@ -439,7 +439,7 @@ static void test_calls_of_one_operation(void **state)
 	check_work("cipher-steps/aes-128-cbc/c/enc/64/cipher-buffer/all", 3, 1, "64 ", 3);
 }
 
-/* What is made ready for a sample is not the sample's work. */
+/* The work before a sample doesn't count as the sample's. */
 static void test_code_that_runs_in_both_worlds(void **state)
 {
 	(void)state;
@@ -476,7 +476,7 @@ static void test_a_call_into_a_ta_has_a_bound(void **state)
 	}
 }
 
-/* What a TA used at most, and what it has. */
+/* A TA reports the memory that it used at most, and the memory that it has. */
 static void test_the_memory_of_a_ta(void **state)
 {
 	const struct backend *tee = backend_by_name("tee");

@@ -521,7 +521,7 @@ static void test_a_run_step_by_step(void **state)
 		"clock; [end] ");
 }
 
-/* What the run used, each figure by its name; neither what came before nor what came after. */
+/* Each figure has its own name, and counts neither what came before nor what came after. */
 static void test_the_figures_of_a_first_call_and_of_a_sample(void **state)
 {
 	(void)state;
@@ -778,7 +778,7 @@ static void test_a_case_that_fails_gives_no_more_samples(void **state)
 	}
 }
 
-/* What a machine can't do is a skip; what it did before and can't do any more is a failure. */
+/* A case that a machine can't do is skipped; one that worked before and fails now is a failure. */
 static void test_a_case_that_worked_before_is_not_skipped(void **state)
 {
 	for (unsigned from = 1; from < 7; from++) {

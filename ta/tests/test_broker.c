@@ -191,7 +191,7 @@ static void test_a_message_for_another_topic_shows_nothing_without_a_tag(void **
 
 	assert_int_equal(call_forward(w, "tz/c", "carol", len, FRESH, &done), TEE_SUCCESS);
 	memcpy(before, output, sizeof(before));
-	/* So a copy is opened that was made. */
+	/* This is what a copy gives that was made. */
 	open_without_tag(&w->carol, before, 0, output + head, LEN, seen);
 	assert_memory_equal(seen, text, LEN);
 	memset(plain, 0x5a, sizeof(plain));

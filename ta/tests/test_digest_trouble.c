@@ -165,7 +165,7 @@ static void test_stack_mark(void **state)
 	assert_int_equal(stack_high_water(&unknown), 0);
 }
 
-/* As OP-TEE's library has it, where it was built with statistics. */
+/* OP-TEE's library has this function where it was built with statistics. */
 void malloc_get_stats(void *stats);
 
 void malloc_get_stats(void *stats)

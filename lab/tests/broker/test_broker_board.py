@@ -62,8 +62,8 @@ RUNS = "grep -lsa '/data/mqtt-t[z]/mosquitto/bin' /proc/[0-9]*/cmdline || true"
 
 
 def test_what_was_started_ends_with_a_command_that_is_interrupted(mosquitto: Mosquitto) -> None:
-    """As Ctrl-C ends it: broker and clients are gone. So are those that another command could not
-    end, when the next one begins."""
+    """After Ctrl-C, broker and clients are gone. The next command ends those that an earlier one
+    could not."""
     board = mosquitto.board
 
     def interrupted() -> None:

@@ -34,8 +34,8 @@ class Steps:
     order_once: bool = True
     """An order that was obeyed is refused."""
     order_rises: bool = True
-    """So is one whose number isn't larger than the last one's. Without this the TA has a window of
-    numbers that it took, as it had until 5b123c88."""
+    """An order whose number isn't larger than the last one's is refused. Without this the TA has a
+    window of numbers that it took, as it had until 5b123c88."""
     window_restored: bool = True
     """After a refused order that window is what it was; it wasn't until 5b123c88."""
     refused_changes_nothing: bool = True
@@ -266,7 +266,7 @@ def test_each_step_of_the_ta_is_missed(left_out: str, wrong: str) -> None:
 
 
 def test_a_window_of_orders_that_a_refused_one_shifts_lets_others_come_again() -> None:
-    """So it was until 5b123c88, though orders came in their sequence."""
+    """The TA had this fault until 5b123c88, even where orders came in their sequence."""
     old = replace(Steps(), order_rises=False, window_restored=False)
     assert search(old, reorders=False)[0] == "a copy for a reader who was revoked"
     restored = replace(old, window_restored=True)

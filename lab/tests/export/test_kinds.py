@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What waited is exported as a time, whatever the board counts; a run that was cut off gives no
-median of what it has only a part of."""
+"""Waiting is exported as a time, whatever the board counts; a run that was cut off gives no median
+of a case of which it has only a part."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What newcomers read first holds: the worked example of CONTRIBUTING.md, and the glossary."""
+"""The pages that newcomers read first are true: CONTRIBUTING.md's worked example, the glossary."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def test_the_glossary_has_every_backend_and_every_part_of_a_call() -> None:
 
 
 def test_every_source_and_package_says_its_licence() -> None:
-    """What takes no comment is left out: lists of files, data, and the licence's own text."""
+    """Files that take no comment are left out: lists of files, data, and the licence's own text."""
     words = ["git", "ls-files", "*.c", "*.h", "*.py", "*.sh", "packaging", "lab/src/teemark/boards"]
     listed = subprocess.run(
         words, capture_output=True, text=True, check=True, cwd=paths.root()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the top Makefile's targets do unasked."""
+"""The top Makefile's targets do nothing unasked."""
 
 import os
 import re

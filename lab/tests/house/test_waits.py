@@ -27,6 +27,7 @@ ALLOWED: dict[str, str] = {
     "lab/tests/measure/test_leaving.py::test_nothing_is_left*": "its moment is drawn",
     "lab/tests/boards/test_power_cut_board.py::test_power_cuts": "the moment of the cut is drawn",
     "lab/tests/boards/test_labgrid.py::test_the_consoles_last*": "the product's limit",
+    "lab/tests/boards/test_rpi3_board.py::test_its_clock*": "at least, and never at most",
     "lab/tests/broker/test_broker_attacks_board.py::test_a_will*": "the will's own delay",
     "host/tests/teehash/fake_tee.c::TEEC_OpenSession": "tests sessions that come late",
     "host/tests/test_masks.c::__wrap_execl": "in the child, before it is another program",
@@ -109,7 +110,8 @@ POLLS = re.compile(r"^\s*while \(.*\)\s*$")
 
 
 def c_faults(text: str) -> Iterator[tuple[str, int, str]]:
-    """As of a Python test. A sleep that is all of a loop is a way to wait for its condition."""
+    """Yields the faults of a C test, as of a Python test. A sleep that is all of a loop waits for
+    the loop's condition, and is none."""
     where, before = "", ""
     for number, line in enumerate(text.splitlines(), 1):
         if found := C_FUNCTION.match(line):

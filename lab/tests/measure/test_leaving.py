@@ -192,8 +192,8 @@ def marked(mark: str) -> list[int]:
 def test_nothing_is_left_of_a_command_that_a_signal_ended(
     server: sshserver.SshServer, tmp_path: Path, command: str, number: int
 ) -> None:
-    """Of SIGINT, SIGTERM or SIGKILL at a random moment. What runs for the command, here and on the
-    board, has the folder in its environment; the next command works."""
+    """SIGINT, SIGTERM or SIGKILL comes at a random moment. Each process of the command, here and on
+    the board, has the folder in its environment; the next command works."""
     dice = random.Random(f"{command} {number}")
     folder = tmp_path / "here"
     folder.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is said of the TEE's memory: from the steps that teebench prints, and from a TA's stack."""
+"""Sentences on the TEE's memory follow from the steps that teebench prints, and a TA's stack."""
 
 import pytest
 

@@ -38,7 +38,7 @@ ROOMS = ("host", "ta", "broker")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is repeated: a command, what it adds to the environment, and a C test's source."""
+    """A command that is repeated, the variables that it adds, and a C test's source."""
 
     argv: list[str]
     environment: dict[str, str] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tests of the broker share: fixtures, its clients, and an MQTT client that says whatever it
+"""Tests of the broker share this: fixtures, its clients, and an MQTT client that says whatever it
 likes. A module of tests names it in `pytest_plugins`."""
 
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is lost is said: calls without room, calls that failed, returns, cases that are gone; and
-commands that end with 1 for it."""
+"""Losses are said: calls without room, calls that failed, returns, cases that are gone. Commands
+end with 1 for them."""
 
 from dataclasses import replace
 from pathlib import Path

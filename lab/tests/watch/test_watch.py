@@ -570,7 +570,7 @@ def test_no_advice_comes_of_calls_that_failed() -> None:
 
 
 def test_calls_that_the_kernel_alone_sees_are_explained() -> None:
-    """Of xtest 4001 it sees 781, the library 319: 231 temporary buffers come and go."""
+    """The kernel sees 781 calls of xtest 4001, the library 319: 231 temporary buffers come, go."""
     lines = EVENTS.splitlines()
     inside = [line.replace("1.0000", "1.0001") for line in lines[2:4]] * 2
     buffer = call("invoke", 1_000_000_000, 900_000, thread=11, params=(Param("temporary in", 7),))

@@ -26,7 +26,7 @@ class Printed:
     line: int = 0
     digits: str = ""
     note: str = ""
-    """What stands behind the figure in its cell or line, such as "(5.9 % of Total Time)"."""
+    """The text behind the figure in its cell or line, such as "(5.9 % of Total Time)"."""
 
     @property
     def dimension(self) -> str:

@@ -36,8 +36,8 @@ CATALOGUE = {
     "CFG_CC_OPT_LEVEL=2": "a larger core",
     "CFG_CORE_UNSAFE_MODEXP=y": "private exponents leak by time",
 }
-"""What hardening and speed cost: options of OP-TEE's build that differ from its defaults, each with
-what it gives up; "" if it gives up nothing but time."""
+"""Options of OP-TEE's build that differ from its defaults, each with what it gives up; "" if it
+gives up nothing but time."""
 
 # Prefixes of further options that weaken security, each with the protection that is lost.
 _WEAKENS = (

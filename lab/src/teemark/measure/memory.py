@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What calls and sessions take of the TEE's memory, as the TEE itself counts it: teebench asks the
+"""Measures the memory of the TEE that calls and sessions take. The TEE counts it: teebench asks the
 statistics pseudo TA (host/src/teebench/memory.h)."""
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What was measured of each version, kept in a folder by content: the same sources, options, plan
-and programs are measured once, and results of several machines are merged by copying folders."""
+"""Keeps the results of each version in a folder, by content: the same sources, options, plan and
+programs are measured once, and results of several machines are merged by copying folders."""
 
 import hashlib
 import re
@@ -79,7 +79,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Line:
-    """What is measured, and how: the same for all versions."""
+    """The plan and the way to measure it, which are the same for all versions."""
 
     file: BoardFile
     repository: Repository

@@ -128,7 +128,7 @@ class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
     """The words of the document, as they stand in its line `line` (counted from 1)."""
     line: int = 0
     defined: str = ""
-    """What the document's figure is, and what ours is, where that is another."""
+    """The definitions of the document's figure and of ours, where they differ."""
     readings: bool = False
     """The checks are readings of one sentence: where they disagree, it stays open."""
 

@@ -31,7 +31,7 @@ _PAINTERS = ("stack_paint", "stack_high_water")
 
 @dataclass(frozen=True, slots=True)
 class TaMemory:
-    """What one TA took at most, in bytes, in one of its instances, from its first session on."""
+    """The most bytes that one instance of a TA took, from its first session on."""
 
     name: str
     stack: int  # the deepest place of its stack that was touched, from the stack's end

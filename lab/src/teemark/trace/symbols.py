@@ -21,7 +21,7 @@ DAMAGED = (
     *(ELFError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
     *(RecursionError, TypeError, ValueError),
 )
-"""What elftools raises for files whose headers and tables don't fit together."""
+"""The exceptions of elftools for files whose headers and tables don't fit together."""
 
 
 @dataclass(frozen=True, slots=True)
