@@ -109,9 +109,7 @@ def test_a_report_begins_with_what_a_message_costs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The document of this plan concludes nothing, so its tables don't come first."""
-    counts: measure.Values = MEASURED | {
-        "broker/cpu-1/tee/64": (125000, 124990, 125000, 125010, 125000)
-    }
+    counts: measure.Values = MEASURED | {"broker/cpu-1/tee/64": (125000,) * 7}
     data = read(counts, monkeypatch, tmp_path)
     assert claim(data) == (
         "A message of 64 B costs the broker 125 000 instructions, of which 95 000 instructions are "

@@ -356,7 +356,8 @@ def test_a_digest_is_explained_to_within_2_percent(
         "the way in and out",
         "time in the secure world",
     }
-    assert all(check.answer == "yes" for one in found.values() for check in one.checks)
+    checks = [(one.key, check) for one in found.values() for check in one.checks]
+    assert [pair for pair in checks if pair[1].answer != "yes"] == []
     client = found["invoke/none/tee/none"].part("client")
     assert client is not None
     assert client.value is not None

@@ -179,8 +179,8 @@ def test_mistakes_are_one_sentence(
         ([place, "--store", "svn:runs"], "--store svn:runs is no store"),
         ([place, "--store", "git:a..b"], "git:a..b in"),
         ([tmp_path, "--store", "git:runs"], "not a git repository"),
-        ([place, "--add", tmp_path], "there is no store and no DIR"),
-        ([], "there is no store and no DIR"),
+        ([place, "--add", tmp_path], "there is no store"),
+        (["nowhere"], "nowhere is no folder"),
     ):
         assert history(*words) == 2
         assert said in capsys.readouterr().err

@@ -137,7 +137,8 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     call = sources.models.case(EMPTY_CALL)
     assert call is not None
     back = _calls_back(sources, call)  # A part of its own, whose time isn't the client's
-    outside = (call.estimate if "run-queue" in back.covers else empty) - (back.value or NOTHING)
+    served = back.value if back.value is not None and back.value.value else NOTHING
+    outside = (call.estimate if "run-queue" in back.covers else empty) - served
     inside = outside if legs is None else legs.dwell(sources.event)
     rest = (inside if entry is None else inside - entry).scaled(calls)
     often = _often(calls)
