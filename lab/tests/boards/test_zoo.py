@@ -6,17 +6,23 @@ from teemark.base import paths
 
 
 def test_the_page_has_a_row_for_each_board_of_the_table() -> None:
+    text = zoo.in_page(zoo.PAGE.read_text(encoding="utf-8"))
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in zoo.in_page(zoo.PAGE.read_text(encoding="utf-8")).splitlines()
+        for line in text.splitlines()
         if line.startswith("| ")
     ][1:]
-    tried, others = rows[: len(zoo.ZOO)], rows[len(zoo.ZOO) :]
-    assert [row[:2] for row in tried] == [[f"`{a.board}`", a.differs] for a in zoo.ZOO]
-    assert all(len(row) == 2 + len(zoo.STEPS) and all(row) for row in tried)
-    assert [(row[0], row[2]) for row in others] == [
-        (what, f"not tried: {why}") for what, why in zoo.NOT_TRIED.items()
-    ]
+    assert [row[:2] for row in rows] == [[f"`{a.board}`", a.differs] for a in zoo.ZOO]
+    assert all(len(row) == 2 + len(zoo.STEPS) and all(row) for row in rows)
+    assert all(f"- {what}: not tried, {why}\n" in text for what, why in zoo.NOT_TRIED.items())
+
+
+def test_rows_say_how_they_differ_from_the_first() -> None:
+    told = ["12 files", "nothing", "194 cases", "right", "clean"]
+    rows = [["`a`", "nothing", *told], ["`b`", "no TEE", "2 files", *told[1:]]]
+    first, second = zoo.written(rows).splitlines()[2:4]
+    assert first == "| `a` | nothing | 12 files | nothing | 194 cases | right | clean |"
+    assert second == "| `b` | no TEE | 2 files | = | = | = | = |"
 
 
 def test_every_virtual_board_is_in_the_zoo() -> None:

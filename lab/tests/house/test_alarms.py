@@ -49,7 +49,7 @@ def test_the_table_of_the_docs_is_what_the_simulation_prints() -> None:
             assert said / 100 == pytest.approx(here, rel=0.04)
             held += 1
     assert held == 2
-    assert len(rows) == 2 * len(bench.WORLDS)
+    assert len(rows) == len(bench.WORLDS)
 
 
 def test_a_day_s_level_a_steady_run_and_values_that_repeat_raise_few_alarms() -> None:

@@ -4,7 +4,7 @@ into docs/boards.md of what came (`make zoo`)."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,24 +92,38 @@ ZOO = (
 NOT_TRIED: Mapping[str, str] = {
     "STM32MP1/2, i.MX, TI K3, Rockchip, ZynqMP, Jetson": "no such board is here",
     "musl with a libcrypto; a tee-supplicant linked with musl": "Debian has neither",
-    "OpenHarmony's and phones' TEEs": "no such board is here (their refusal: `qemu-locked`)",
+    "OpenHarmony's and phones' TEEs": "no such board is here; `qemu-locked` refuses as they do",
 }
 """What can't be built here, and why."""
 
 BEGIN, END = "<!-- zoo: make zoo writes this -->\n", "<!-- end of the zoo -->\n"
 
 
+SAME = "="
+"""Stands for what the first board gives in that step, so that rows show how they differ."""
+
+
 def table() -> str:
-    """Returns the table of docs/boards.md, by what the last zoo told."""
-    rows: list[tuple[str, ...]] = [("board", "what differs", *STEPS)]
+    """Returns the table of docs/boards.md, by what the last zoo told, and what wasn't tried."""
+    rows = []
     for animal in ZOO:
         file = animal.results
         told = json.loads(file.read_text()) if file.is_file() else {}
         steps = (told.get(step, "not tried") for step in STEPS)
         rows.append((f"`{animal.board}`", animal.differs, *steps))
-    rows += [(what, "", f"not tried: {why}", *[""] * 4) for what, why in NOT_TRIED.items()]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join((lines[0], "|---" * len(rows[0]) + "|", *lines[1:])) + "\n"
+    return written(rows)
+
+
+def written(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table of boards in Markdown; the first row's steps are SAME in the rows below."""
+    first, *others = rows
+    shown = [[SAME if a == b else a for a, b in zip(r[2:], first[2:], strict=True)] for r in others]
+    cells = [("board", "what differs", *STEPS), first]
+    cells += [(*row[:2], *steps) for row, steps in zip(others, shown, strict=True)]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    missing = [f"- {what}: not tried, {why}" for what, why in NOT_TRIED.items()]
+    rule = "|---" * len(cells[0]) + "|"
+    return "\n".join((lines[0], rule, *lines[1:], "", *missing, ""))
 
 
 def in_page(text: str) -> str:
