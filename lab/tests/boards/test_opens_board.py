@@ -81,18 +81,14 @@ options = ["CFG_CORE_UNSAFE_MODEXP=y", "CFG_CC_OPT_LEVEL=2", "CFG_TEE_CORE_DEBUG
 "CFG_CRYPTO_WITH_CE=y", "CFG_TEE_CORE_LOG_LEVEL=1"]
 """
 """An OP-TEE that loads a TA with less work: more openings in the same time, and closer together.
-With it comes the patch of docs/upstream-bugs.md, by which a TA's signature is verified with the
+With it comes the patch by which a TA's signature is verified with the
 limbs that the key has."""
 
 
 @pytest.fixture
 def fast_board(tmp_path: Path, name: str) -> str:
     """A board file like that of the board `name`, with the fast OP-TEE."""
-    text = (paths.root() / "docs/upstream-bugs.md").read_text(encoding="utf-8")
-    diff = re.search(r"```diff\n(.*?)```", text, re.S)
-    assert diff, "docs/upstream-bugs.md has the patch"
-    patch = tmp_path / "rsa.patch"
-    patch.write_text(diff[1])
+    patch = paths.root() / "reference/rsa-used-limbs.patch"
     file = tmp_path / f"fast-{name}.toml"
     recipe = (paths.boards() / f"{name}.toml").read_text()
     file.write_text(f"{recipe}{FAST}patches = ['{patch}']\n")

@@ -16,6 +16,7 @@ from teemark.boards import VirtualBoard, config, ensure_installed
 from teemark.exact import gate, record
 
 FINDINGS = Path(__file__).resolve().parents[3] / "docs" / "upstream-bugs.md"
+PATCH = FINDINGS.parents[1] / "reference" / "rsa-used-limbs.patch"
 BASELINE = Path(__file__).parents[1] / "gate.txt"  # measured with the same versions
 WITHIN = 0.01
 ROWS = {
@@ -190,11 +191,8 @@ def test_the_builds_are_read_from_the_document() -> None:
 def test_a_build_of_optee_takes_what_the_table_says(row: int, tmp_path: Path) -> None:
     name, said = builds()[row]
     options, patched = recipe(name)
-    text = FINDINGS.read_text(encoding="utf-8")
-    patch = tmp_path / "limbs.patch"
-    patch.write_text(re.findall(r"```diff\n(.*?)```", text, re.DOTALL)[-1])
     file = config.find("qemu-v8-icount")
-    file = record.with_optee(file, "source", options, [patch] if patched else [])
+    file = record.with_optee(file, "source", options, [PATCH] if patched else [])
     # A long call's trace ends early; how many instructions it took is known.
     traced = record.record(file, list(said), tmp_path / "run", 1, beginning=True)
     measured = {case.case: float(case.samples[0].instructions) for case in traced.trace.cases}
