@@ -30,10 +30,13 @@ from teemark.wording import fmt
 EMPTY = "invoke/none/tee/none"
 
 
-def git(tree: Path, *words: str) -> str:
+def git(tree: Path, *words: str, minute: int = 0) -> str:
+    """Runs git; what is committed is of that minute, so that its hash is the same each time."""
     name = ("-c", "user.name=x", "-c", "user.email=x@example.com")
     argv = ["git", "-C", str(tree), *name, *words]
-    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+    date = f"2026-01-01T12:{minute:02}:00+0000"
+    env = os.environ | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    return subprocess.run(argv, check=True, capture_output=True, text=True, env=env).stdout.strip()
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def tree(tmp_path: Path) -> Path:
     for number, tag in enumerate((None, "4.9.0", "4.10.0-rc1", "4.10.0", None, "4.11.0", None)):
         (made / "core/a.c").write_text(f"int a = {number};\n")
         git(made, "add", ".")
-        git(made, "commit", "-qm", f"change {number}")
+        git(made, "commit", "-qm", f"change {number}", minute=number)
         if tag:
             git(made, "tag", tag)
     return made
@@ -204,6 +207,14 @@ def test_two_shards_in_two_folders_merge_into_one_line(
     assert len(built) == len(chosen)
     with pytest.raises(DataError, match="has no results"):
         points.merge(tmp_path / "all", [tmp_path / "nothing"])
+
+
+def test_commits_of_one_day_are_in_the_order_of_their_times(line: Line, built: list[str]) -> None:
+    commits = line.repository.every("4.9.0", "HEAD", 1)
+    assert len({commit.date for commit in commits}) == 1
+    for commit in reversed(commits):
+        line.measure(commit)
+    assert [kept.name for kept in points.releases(line.place)] == names(commits)
 
 
 def test_a_bisected_commit_is_no_point_of_the_line_until_it_is_asked_for(

@@ -198,7 +198,7 @@ def read(folder: Path) -> Kept | None:
 
 def releases(place: Path) -> list[Kept]:
     """Returns the results of a folder that are points of its line, in the order of the versions:
-    by date, and for each version the newest result."""
+    by the time of the commit, and for each version the newest result."""
     found: dict[str, tuple[float, Kept]] = {}
     for file in sorted(place.glob(f"*/{FILE}")):
         kept = read(file.parent)
@@ -210,9 +210,10 @@ def releases(place: Path) -> list[Kept]:
     return sorted((kept for _, kept in found.values()), key=_order)
 
 
-def _order(kept: Kept) -> tuple[str, tuple[int, ...]]:
+def _order(kept: Kept) -> tuple[str, int, tuple[int, ...]]:
+    version = kept.point.version
     numbers = tuple(map(int, re.findall(r"\d+", kept.name)))
-    return kept.point.version.date, numbers
+    return version.date, version.time, numbers
 
 
 def merge(place: Path, others: Iterable[Path]) -> int:

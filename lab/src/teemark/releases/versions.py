@@ -24,6 +24,7 @@ class Version(Struct, frozen=True):
     tree: str  # git's name for the contents
     date: str  # of the commit, YYYY-MM-DD
     title: str
+    time: int = 0  # of the commit, in seconds since 1970; 0 in results of before 0.2.0
 
 
 class Repository:
@@ -39,14 +40,16 @@ class Repository:
 
     def version(self, ref: str, name: str = "") -> Version:
         """Returns the version at a commit, tag or branch; UsageMistake if there is none."""
-        told = git(self.folder, "log", "-1", "--format=%H%n%T%n%cs%n%s", f"{ref}^{{commit}}", "--")
+        told = git(
+            self.folder, "log", "-1", "--format=%H%n%T%n%cs%n%ct%n%s", f"{ref}^{{commit}}", "--"
+        )
         if not told:
             raise UsageMistake(f"{self.folder} has no commit {ref}", hint="name a tag or a commit")
-        commit, tree, date, title = (*told.split("\n"), "")[:4]
+        commit, tree, date, time, title = (*told.split("\n"), "")[:5]
         if not name:
             tags = (git(self.folder, "tag", "--points-at", commit) or "").split()
             name = next((tag for tag in tags if _RELEASE.fullmatch(tag)), commit[:9])
-        return Version(name, commit, tree, date, title)
+        return Version(name, commit, tree, date, title, int(time))
 
     def releases(self, first: str, last: str) -> list[Version]:
         """Returns the releases from `first` to `last` in the order of their numbers, and `last`
@@ -61,7 +64,8 @@ class Repository:
     def packaged(self, package: str) -> Version:
         """Returns Debian's binary package, with the date of the release that it was made of."""
         release = self.version(package.partition("-")[0])
-        return Version(f"Debian {package}", "", package, release.date, f"Debian's {package}")
+        title = f"Debian's {package}"
+        return Version(f"Debian {package}", "", package, release.date, title, release.time)
 
     def every(self, first: str, last: str, step: int) -> list[Version]:
         """Returns every `step`th commit from `first` to `last`, both included."""
