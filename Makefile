@@ -150,7 +150,8 @@ $(KINDS): vboard
 		LIBC=$(lastword $(subst -, ,$@))
 
 .PHONY: dist
-dist: build ## a release in build/dist: wheel, programs, TAs, source; fetches the boards' C libraries
+dist: build build/docs/.ready ## a release in build/dist: wheel, programs, TAs, source, site; fetches the boards' C libraries
+	@mk/install-node-packages
 	@$(MAKE) --no-print-directory host-boards
 	@mk/dist build '$(CURDIR)/$(VENV)/bin/python'
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,6 +78,13 @@ def test_a_release_has_the_same_bytes_each_time() -> None:
     subprocess.run(["mk/dist", "build", sys.executable], cwd=paths.root(), check=True)
     assert (DIST / "SHA256SUMS").read_text() == before
     subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=DIST, check=True)
+
+
+def test_a_release_has_the_documentation_as_a_site() -> None:
+    (archive,) = DIST.glob("*-site.tar.gz")
+    with tarfile.open(archive) as site:
+        pages = {Path(name).name for name in site.getnames()}
+    assert {f"{page.stem}.html" for page in (paths.root() / "docs").glob("*.md")} <= pages
 
 
 @pytest.fixture(scope="module")
