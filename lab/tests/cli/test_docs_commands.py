@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,7 +184,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / name).symlink_to(made / "runs" / to)
     (made / "NEW").symlink_to(made / "runs" / "new")
     text = "SHA-256 of 64 KiB: 1.10 ms, 56.8 MiB/s\n"
-    for name in ("speed.txt", "FILE", "README.md"):
+    for name in ("speed.txt", "notes.md", "FILE", "README.md"):
         (made / name).write_text(text)
     programs = made / ".venv" / "bin"
     programs.mkdir(parents=True)
@@ -225,3 +226,50 @@ def test_what_needs_no_board_works_as_printed(
     assert status in (0, 1), said
     assert "error:" not in said
     assert "Traceback" not in said
+
+
+BLOCK = re.compile(r"^```\w*\n(.*?)^```|((?:^    [^\n]*\n)+)", re.S | re.M)
+
+
+def transcripts(page: Path) -> Iterator[list[tuple[str, str]]]:
+    """Yields the blocks that show commands with what they print: pairs of both."""
+    text = page.read_text(encoding="utf-8")
+    for fenced, indented in BLOCK.findall(text):
+        steps = re.split(r"^\$ ", fenced or textwrap.dedent(indented), flags=re.M)[1:]
+        pairs = [(step.partition("\n")[0], step.partition("\n")[2]) for step in steps]
+        if any(printed.strip() for _, printed in pairs):
+            yield pairs
+
+
+SEEN = [
+    pairs
+    for page in PAGES
+    for pairs in transcripts(page)
+    if all(
+        COMMAND.sub("", command).split()[0] in READS | {"cat"} and "…" not in printed
+        for command, printed in pairs
+    )
+]
+"""Blocks of commands that need no board, with what they print; `cat` shows a file of the reader."""
+
+
+def test_blocks_of_what_is_seen_are_found() -> None:
+    assert len(SEEN) >= 1
+
+
+@pytest.mark.parametrize("pairs", SEEN, ids=lambda pairs: pairs[-1][0])
+def test_a_command_prints_what_its_page_shows(
+    pairs: list[tuple[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command, printed in pairs:
+        words = shlex.split(COMMAND.sub("", command))
+        if words[0] == "cat":
+            Path(words[1]).write_text(printed, encoding="utf-8")
+            continue
+        run(words)
+        out, err = capsys.readouterr()
+        assert (out + err).splitlines() == printed.splitlines()
