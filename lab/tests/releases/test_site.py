@@ -12,12 +12,13 @@ import pytest
 import browser
 from synthetic import run_with
 from teemark.base.errors import UsageMistake
-from teemark.model.compare import compare
+from teemark.model.compare import compare, readings
 from teemark.releases import jumps, site
 from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Point
 from teemark.releases.site import Site
 from teemark.releases.versions import Version
+from teemark.run.reader import RunData
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 VERIFY = "verify/rsa-2048/tee/none"
@@ -43,19 +44,24 @@ def kept(number: int, costs: dict[str, float] | None) -> Kept:
         board="qemu-v8-icount",
         compiler="gcc 12",
     )
-    return Kept(Path(f"4.{number}.0"), point, run_with(costs, count=3) if costs else None)
+    return Kept(Path(f"4.{number}.0"), point, readings(run(costs)) if costs else {})
+
+
+def run(costs: dict[str, float]) -> RunData:
+    return run_with(costs, count=3)
+
+
+def costs_of(number: int, cases: int) -> dict[str, float]:
+    """Returns a version's costs: from the third on it verifies for a hundred times as much."""
+    names = [EMPTY, VERIFY, *(f"oneshot/sha256/tee/{64 * n}" for n in range(1, cases - 1))]
+    costs = {case: 50_000.0 * (place + 1) + number * 10 for place, case in enumerate(names)}
+    costs[VERIFY] *= 100 if number >= 2 else 1
+    return costs
 
 
 def points(versions: int = 4, cases: int = 3) -> list[Kept]:
-    """Returns versions of which the third verifies for a hundred times as much, and the second
-    couldn't be built."""
-    names = [EMPTY, VERIFY, *(f"oneshot/sha256/tee/{64 * n}" for n in range(1, cases - 1))]
-    made = []
-    for number in range(versions):
-        costs = {case: 50_000.0 * (place + 1) + number * 10 for place, case in enumerate(names)}
-        costs[VERIFY] *= 100 if number >= 2 else 1
-        made.append(kept(number, costs if number != 1 else None))
-    return made
+    """Returns versions of which the second couldn't be built."""
+    return [kept(n, costs_of(n, cases) if n != 1 else None) for n in range(versions)]
 
 
 def written(folder: Path, made: list[Kept], *bisected: Bisected) -> Path:
@@ -154,18 +160,15 @@ def test_the_site_is_read_in_a_browser_from_a_folder(tmp_path: Path, width: int)
             assert shown.axe() == [], name
             assert all(url.startswith("file:") for url in shown.requests)
         # Any two versions, by the judge of `compare`; also the newer one first.
-        by_name = {one.name: one.run for one in made}
-        for first, second in (("4.0.0", "4.2.0"), ("4.3.0", "4.0.0")):
+        for one, other in ((0, 2), (3, 0)):
+            first, second = made[one].name, made[other].name
             shown.evaluate(
                 f"for (const [id, name] of [['from', '{first}'], ['to', '{second}']]) {{"
                 "const select = document.getElementById(id);"
                 "select.value = [...select.options].find(o => o.text === name).value;"
                 "select.dispatchEvent(new Event('change')); }"
             )
-            runs = by_name[first], by_name[second]
-            assert runs[0] is not None
-            assert runs[1] is not None
-            judged = compare(runs[0], runs[1])
+            judged = compare(run(costs_of(one, 20)), run(costs_of(other, 20)))
             said = shown.evaluate("document.getElementById('answer').textContent")
             counts = [len(judged.of(verdict)) for verdict in ("worse", "better", "same")]
             assert said == (

@@ -20,8 +20,10 @@ from teemark.boards.own_ta import OwnTa
 from teemark.cli.main import run
 from teemark.exact import record
 from teemark.exact.record import Own
+from teemark.model.compare import readings
 from teemark.plan.file import load_plan, select_cases
 from teemark.releases import jumps, points, versions
+from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Line
 from teemark.releases.versions import Repository, Version
 from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Trace, TracedSample
@@ -184,7 +186,7 @@ def test_what_cannot_be_built_is_a_result_with_its_reason(line: Line, built: lis
     version = line.repository.version("4.11.0")
     kept = line.measure(version)
     assert kept.point.reason == "our TAs can't be built: core/a.c:1: error: int"
-    assert kept.run is None
+    assert kept.readings == {}
     assert line.measure(version).point.reason == kept.point.reason
     line.measure(version, retry=True)
     assert built == ["4.11.0", "4.11.0"]
@@ -305,7 +307,7 @@ def test_a_change_of_the_first_boot_alone_is_no_jump_and_a_peak_is_two() -> None
         point = points.Point(
             version=commits(9)[number], release=True, plan="p", board="b", compiler="c"
         )
-        return Kept(Path(), point, run_with({EMPTY: cost}, count=3))
+        return Kept(Path(), point, readings(run_with({EMPTY: cost}, count=3)))
 
     made = [kept(n, cost) for n, cost in enumerate((50_000, 50_001, 100_000, 50_000))]
     found = jumps.jumps(made)
@@ -314,7 +316,7 @@ def test_a_change_of_the_first_boot_alone_is_no_jump_and_a_peak_is_two() -> None
         ("c2", "c3", "better"),
     ]
     # A version without a run is passed over: its neighbours are compared.
-    hole = replace(made[1], run=None, point=msgspec.structs.replace(made[1].point, reason="no"))
+    hole = replace(made[1], readings={}, point=msgspec.structs.replace(made[1].point, reason="no"))
     assert [j.before.name for j in jumps.jumps([made[0], hole, made[2]])] == ["c0"]
 
 
@@ -329,7 +331,7 @@ def test_the_command_bisects_names_the_functions_and_keeps_the_outcome(
         point = points.Point(
             version=version, release=release, plan="releases", board="b", compiler="gcc"
         )
-        kept = Kept(self.folder(version), point, run_with({EMPTY: cost}, count=3))
+        kept = Kept(self.folder(version), point, readings(run_with({EMPTY: cost}, count=3)))
         if release:
             shown.append(kept)
         return kept
@@ -368,3 +370,33 @@ def test_the_command_bisects_names_the_functions_and_keeps_the_outcome(
     assert "name a clone by --optee-git" in capsys.readouterr().err
     assert run([*words, "--bisect", EMPTY, "--threshold", "500%"]) == 1
     assert "has no jump from 4.9.0 to 4.11.0" in capsys.readouterr().err
+
+
+# -- the results that come with teemark -----------------------------------------------------------
+
+
+def test_what_json_wrote_is_shown_as_the_folder_is(
+    line: Line, built: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for version in line.repository.releases("4.9.0", "4.11.0"):
+        line.measure(version)
+    bisected = Bisected(
+        case=EMPTY, first=commits(1)[0], last=commits(1)[0], before=1, after=2,
+        previous=commits(1)[0], found=tuple(commits(1)), parent=1, at=2, functions="f",
+    )  # fmt: skip
+    jumps.keep(line.place, bisected)
+    file, words = tmp_path / "kept.json", ["releases", "--results"]
+    assert run([*words, str(line.place), "--json", "-o", str(file)]) == 1  # 4.11.0 isn't built
+    assert run([*words, str(file), "--json"]) == 1
+    assert capsys.readouterr().out == file.read_text()
+    folder, again = points.releases(line.place), points.releases(file)
+    assert [(one.readings, one.point.reason) for one in again] == [
+        (one.readings, one.point.reason) for one in folder
+    ]
+    assert folder[0].readings
+    assert jumps.bisections(file) == [bisected]
+    assert run([*words, str(file), "--optee-git", str(line.repository.folder)]) == 2
+    assert "is only shown" in capsys.readouterr().err
+    file.write_text("{}")
+    assert run([*words, str(file)]) == 1
+    assert "no output of `releases --json`" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def command(
     git: Path | None = option(
         "--optee-git DIR",
         "A clone of optee_os, which is only read. Without it nothing is measured: the results in "
-        "--results are shown.",
+        "--results are shown, or those that come with teemark (reference/releases.json).",
         kind=common.TREE,
     ),
     first: str = option("--from REF", "The first version.", default="4.0.0"),
@@ -65,7 +65,9 @@ def command(
         "--site FOLDER", "Write a site of all results there.", kind=common.FOLDER
     ),
     out: Path | None = option(
-        "--results DIR", "Folder of the results. [default: runs/releases]", kind=common.FOLDER
+        "--results DIR",
+        "Folder of the results, or a file that --json wrote. [default: runs/releases]",
+        kind=common.PATH,
     ),
     everything: bool = common.all_option,
     form: str = common.form_option("markdown"),
@@ -84,9 +86,11 @@ def command(
     limit = common.parse_limit(threshold).share
     if limit is None:
         raise UsageMistake(f"--threshold {threshold} is no share", hint="such as 5%")
-    place = out or paths.runs() / "releases"
+    place = out or _default(measured=git is not None or bool(merged))
     if git is None and (case or shard or retry or ta_path):
         raise UsageMistake("that takes versions to measure", hint="name a clone by --optee-git")
+    if place.is_file() and (git is not None or merged):
+        raise UsageMistake(f"{place} is a file, which is only shown", hint="name a folder")
     if merged:
         say(f"teemark: {fmt.plural(points.merge(place, merged), 'result')} taken over")
     if git is not None:
@@ -104,7 +108,7 @@ def command(
         if debian:
             line.measure(line.repository.packaged(versions_here()["optee-os"]), retry=retry)
         if case is not None:
-            _bisect(line, case, [kept for kept in measured if kept.run], limit, ends)
+            _bisect(line, case, points.whole(measured), limit, ends)
     shown = points.releases(place)
     if prune is not None:
         say(f"teemark: {fmt.plural(points.prune(prune), 'build')} removed")
@@ -118,6 +122,12 @@ def command(
     blocks = partial(table.blocks, shown, found, everything=everything or form == "markdown")
     common.put_blocks(form, output, blocks, partial(table.data, shown, found, made))
     return 1 if any(kept.point.reason for kept in shown) else 0
+
+
+def _default(*, measured: bool) -> Path:
+    """Returns the user's results; where there are none, those that come with teemark."""
+    place = paths.runs() / "releases"
+    return place if measured or place.is_dir() else paths.reference() / "releases.json"
 
 
 def _bisect(

@@ -45,6 +45,10 @@ class Bisected(Struct, frozen=True, kw_only=True):
         return (self.at - self.parent) / (self.after - self.before)
 
 
+class _File(Struct, frozen=True):
+    bisections: list[Bisected]
+
+
 @dataclass(frozen=True, slots=True)
 class Jump:
     """A case whose cost changed by the threshold or more between two neighbouring versions."""
@@ -132,8 +136,10 @@ def keep(place: Path, bisected: Bisected) -> None:
 
 
 def bisections(place: Path) -> list[Bisected]:
-    """Returns the bisections that a folder of results has."""
+    """Returns the bisections that a folder of results, or a file by `releases --json`, has."""
     try:
+        if place.is_file():
+            return msgspec.json.decode(place.read_bytes(), type=_File).bisections
         return [
             msgspec.json.decode(file.read_bytes(), type=Bisected)
             for file in sorted(place.glob("bisected-*.json"))

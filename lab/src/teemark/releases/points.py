@@ -5,10 +5,10 @@ programs are measured once, and results of several machines are merged by copyin
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,7 @@ from teemark.base import paths
 from teemark.base.console import json_text, say, working
 from teemark.base.errors import BoardError, DataError, TeemarkError
 from teemark.base.files import write_whole
+from teemark.base.work import Work
 from teemark.boards import VirtualBoard, own_ta
 from teemark.boards.config import BoardFile
 from teemark.boards.optee import compiler
@@ -28,7 +29,7 @@ from teemark.model.compare import CaseReading, readings
 from teemark.plan.file import Plan, case_lines
 from teemark.releases.versions import Repository, Version
 from teemark.run import reader
-from teemark.run.reader import RUN_FILE, RunData
+from teemark.run.reader import RUN_FILE
 from teemark.run.records import Commit
 
 FILE = "version.json"
@@ -50,13 +51,24 @@ class Point(Struct, frozen=True, kw_only=True):
     unread: tuple[str, ...] = ()  # Our options that this version doesn't know, with their values
 
 
+class _Measured(Point, frozen=True, kw_only=True):
+    """A version's result with its readings, as `releases --json` writes it."""
+
+    readings: tuple[CaseReading, ...] = ()
+
+
+class _File(Struct, frozen=True):
+    versions: tuple[_Measured, ...]
+
+
 @dataclass(frozen=True)
 class Kept:
-    """A version's result and the folder that has it."""
+    """A version's result and the folder or file that has it."""
 
     folder: Path
     point: Point
-    run: RunData | None = None
+    readings: Mapping[str, CaseReading] = field(default_factory=dict)
+    """What the run measured, by case; {} without a run."""
 
     @property
     def name(self) -> str:
@@ -65,11 +77,6 @@ class Kept:
     @property
     def commit(self) -> str:
         return self.point.version.commit
-
-    @cached_property
-    def readings(self) -> dict[str, CaseReading]:
-        """Returns what the run measured, by case; {} without a run."""
-        return readings(self.run) if self.run is not None else {}
 
     def cost(self, case: str) -> float | None:
         """Returns the instructions of a case; None if they weren't counted."""
@@ -193,12 +200,15 @@ def read(folder: Path) -> Kept | None:
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(f"{folder / FILE}: can't be read: {error}") from None
     has_run = not point.reason and (folder / RUN_FILE).is_file()
-    return Kept(folder, point, reader.read(folder) if has_run else None)
+    return Kept(folder, point, readings(reader.read(folder)) if has_run else {})
 
 
 def releases(place: Path) -> list[Kept]:
     """Returns the results of a folder that are points of its line, in the order of the versions:
-    by the time of the commit, and for each version the newest result."""
+    by the time of the commit, and for each version the newest result. Of a file that `releases
+    --json` wrote it returns all."""
+    if place.is_file():
+        return _of_file(place)
     found: dict[str, tuple[float, Kept]] = {}
     for file in sorted(place.glob(f"*/{FILE}")):
         kept = read(file.parent)
@@ -208,6 +218,26 @@ def releases(place: Path) -> list[Kept]:
         if kept.name not in found or found[kept.name][0] < age:
             found[kept.name] = age, kept
     return sorted((kept for _, kept in found.values()), key=_order)
+
+
+def _of_file(file: Path) -> list[Kept]:
+    try:
+        versions = msgspec.json.decode(file.read_bytes(), type=_File).versions
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(f"{file}: no output of `releases --json`: {error}") from None
+    made = []
+    for each in versions:
+        whole = (replace(r, work=Work.of(r.case) if r.world else None) for r in each.readings)
+        made.append(Kept(file, each, {reading.key: reading for reading in whole}))
+    return made
+
+
+def as_data(kept: Kept) -> dict[str, Any]:
+    """Returns a result with its readings for a file from which `releases` reads it again. What a
+    case does is left out: its key says it."""
+    slim = [replace(reading, work=None) for reading in kept.readings.values()]
+    made: dict[str, Any] = msgspec.to_builtins(kept.point)
+    return made | {"readings": msgspec.to_builtins(slim)}
 
 
 def _order(kept: Kept) -> tuple[str, int, tuple[int, ...]]:
@@ -249,4 +279,4 @@ def prune(keep: int) -> int:
 
 def whole(points: Sequence[Kept]) -> list[Kept]:
     """Returns the results that have a run."""
-    return [kept for kept in points if kept.run is not None]
+    return [kept for kept in points if kept.readings]

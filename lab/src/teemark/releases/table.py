@@ -19,7 +19,7 @@ from teemark.page.blocks import (
     right,
 )
 from teemark.releases.jumps import Bisected, Jump, cases
-from teemark.releases.points import Kept, whole
+from teemark.releases.points import Kept, as_data, whole
 from teemark.report.comparing import SIGN, signed
 from teemark.wording import fmt
 
@@ -130,8 +130,7 @@ def blocks(points: Sequence[Kept], found: Sequence[Jump], *, everything: bool) -
 def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]) -> dict[str, Any]:
     """Returns everything for machines."""
     versions = [
-        msgspec.to_builtins(kept.point)
-        | {"instructions": {case: kept.cost(case) for case in cases(points)}}
+        as_data(kept) | {"instructions": {case: kept.cost(case) for case in cases(points)}}
         for kept in points
     ]
     jumps = list[dict[str, Any]]()
