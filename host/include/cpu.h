@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+/* The reason why something that needs masked instructions is skipped. */
+#define CPU_MASKED \
+	"this CPU's crypto instructions aren't used: the emulated board has none (--mask-crypto)"
+
 enum cpu_feature {
 	CPU_NEON,
 	CPU_AES,
@@ -17,7 +21,13 @@ enum cpu_feature {
 
 /* Returns the feature's name as in Linux' /proc/cpuinfo for arm64: "neon", "aes", … */
 const char *cpu_feature_name(enum cpu_feature feature);
-/* Returns true if this CPU has the feature; always false on CPUs other than ARM's. */
+/* Returns true if the kernel lists the feature; always false on CPUs other than ARM's. */
+bool cpu_lists(enum cpu_feature feature);
+/* Returns true if the feature may be used: it is listed, and not masked. */
 bool cpu_has(enum cpu_feature feature);
+/* Masks all features but NEON: an emulator's CPU can have crypto instructions that its board's hasn't. */
+void cpu_mask_crypto(void);
+/* Returns true if they are masked. */
+bool cpu_masked(void);
 /* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);

@@ -391,6 +391,23 @@ def test_without_looking_who_does_the_work() -> None:
     assert "masked" not in case
 
 
+def test_masked_instructions_are_used_by_nobody() -> None:
+    """Our own code is skipped, and OpenSSL is told; a program that isn't masked says nothing of it."""
+    done = bench(*FAST, "--mask-crypto", "oneshot/sha256/ce/64", "oneshot/sha256/openssl/64")
+    said = records(done.stdout)
+    (skip,) = of_type(said, "skip")
+    assert (skip["case"], skip["code"]) == ("oneshot/sha256/ce/64", "no-ce")
+    assert "--mask-crypto" in skip["reason"]
+    for options, variables in (
+        ((), []),
+        (("--mask-crypto",), ["OPENSSL_ia32cap", "OPENSSL_armcap"]),
+    ):
+        machine = json.loads(bench(*options, "--machine").stdout)
+        told = machine["health"]["openssl_environment"]
+        assert [line for line in told if line.partition("=")[0] not in variables] == []
+        assert len(told) == len(options)
+
+
 def test_settling_is_interrupted_too() -> None:
     with subprocess.Popen([TEEBENCH, "--settle", "1000", C], stdout=subprocess.PIPE) as process:
         until_it_settles(process)

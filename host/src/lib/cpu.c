@@ -45,9 +45,26 @@ const char *cpu_built_for(void)
 	return BUILT_FOR;
 }
 
-bool cpu_has(enum cpu_feature feature)
+static bool masked;
+
+void cpu_mask_crypto(void)
+{
+	masked = true;
+}
+
+bool cpu_masked(void)
+{
+	return masked;
+}
+
+bool cpu_lists(enum cpu_feature feature)
 {
 	unsigned char auxv = features[feature].auxv;
 
 	return auxv && getauxval(auxv) >> features[feature].bit & 1;
+}
+
+bool cpu_has(enum cpu_feature feature)
+{
+	return cpu_lists(feature) && !(masked && feature != CPU_NEON);
 }

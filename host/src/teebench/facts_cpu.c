@@ -110,7 +110,7 @@ static void add_features(struct facts *f, const char *cpuinfo)
 	char flags[4096], *word, *save = NULL;
 
 	for (int i = 0; i < CPU_FEATURES; i++)
-		if (cpu_has((enum cpu_feature)i))
+		if (cpu_lists((enum cpu_feature)i))
 			lines_add(&have, "%s", cpu_feature_name((enum cpu_feature)i));
 	if (strstr(cpu_built_for(), "x86") && line_value(cpuinfo, "flags", flags, sizeof(flags))) {
 		for (word = strtok_r(flags, " ", &save); word; word = strtok_r(NULL, " ", &save))

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "bench.h"
 #include "command_line.h"
+#include "cpu.h"
 #include "list.h"
 #include "machine.h"
 #include "masks.h"
@@ -60,6 +62,8 @@ static const char usage_text[] =
 	"                         went into the secure world, came back, and why\n"
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
+	"      --mask-crypto      don't use the CPU's crypto instructions, which an emulator\n"
+	"                         has and the board that it is hasn't\n"
 	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine, as JSON\n"
@@ -98,6 +102,7 @@ enum kind {
 	NO_FLAG,
 	HELP,
 	VERSION,
+	MASK,
 	TEXT = OPTION_WITH_ARGUMENT,
 	NUMBER, /* up to .max, stored times .scale */
 	CASE_OPTION,
@@ -124,6 +129,7 @@ static const struct option_row rows[] = {
 	{ "no-evidence", NO_FLAG, .at = SETTING(evidence) },
 	{ "trace-events", FLAG, .at = SETTING(trace_events) },
 	{ "allow-rpmb", FLAG, .at = ARGUMENT(allow_rpmb) },
+	{ .name = "mask-crypto", .kind = MASK },
 	{ "check", FLAG, .at = ARGUMENT(check) },
 	{ "open-tas", FLAG, .at = ARGUMENT(open_tas) },
 	{ "memory", FLAG, .at = ARGUMENT(memory) },
@@ -180,6 +186,17 @@ static int set_number(const struct option_row *row, const char *text, uint64_t *
 	return ret;
 }
 
+/* Masks the CPU's crypto instructions, for libraries by their environment before they are loaded. */
+static void mask_crypto(void)
+{
+	const char *value;
+
+	for (size_t i = 0; backends[i]; i++)
+		if (backends[i]->mask)
+			setenv(backends[i]->mask(&value), value, 1);
+	cpu_mask_crypto();
+}
+
 static int take(const struct option_row *row, const char *text, struct arguments *a,
 		struct error *err)
 {
@@ -200,6 +217,9 @@ static int take(const struct option_row *row, const char *text, struct arguments
 				    &a->settings.defaults, err);
 	case MODULE:
 		pkcs11_module(text);
+		break;
+	case MASK:
+		mask_crypto();
 		break;
 	case HELP:
 		fputs(usage_text, stdout);

@@ -7,6 +7,7 @@ import pytest
 
 from teemark.base import errors, paths
 from teemark.boards import SshConfig, VirtualConfig, config
+from teemark.plan.file import load_plan
 
 SSH = 'kind = "ssh"\naddress = "192.0.2.1"\n'
 VIRTUAL = 'kind = "virtual"\n'
@@ -116,6 +117,22 @@ def test_a_user_chooses_the_default_board(tmp_path: Path, monkeypatch: pytest.Mo
     file.write_text('bord = "qemu-v8"\n')
     with pytest.raises(errors.ConfigError, match="bord"):
         config.default_board()
+
+
+def test_a_plans_own_board_is_taken_once_it_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(config.paths, "systems", lambda: tmp_path)
+    suited = load_plan("rpi3-secure-hash").board
+    assert config.default_board(suited) == "qemu-v8-icount"
+    (tmp_path / "rpi3").mkdir()
+    (tmp_path / "rpi3" / "ready").touch()
+    assert config.default_board(suited) == "qemu-rpi3"
+    assert config.default_board(load_plan("quick").board) == "qemu-v8-icount"
+    (tmp_path / "teemark").mkdir()
+    (tmp_path / "teemark" / "config.toml").write_text('board = "qemu-v8"')
+    assert config.default_board(suited) == "qemu-v8"  # the user's own word
 
 
 def test_a_path_names_a_board(tmp_path: Path) -> None:

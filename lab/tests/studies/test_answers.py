@@ -174,7 +174,7 @@ def answer(document: str, key: str, made: RunData) -> Finding:
 RPI = "teehash/sha256/tee/{}/{}/{}/1048576/inline"
 WARM, COLD = RPI.format("stream", "warm", 4488896), RPI.format("stream", "cold", 4488896)
 MB100, JSON = RPI.format("stream", "warm", 107058724), RPI.format("stream", "warm", 4780000)
-SINGLE = RPI.format("oneshot", "warm", 4780000)
+SINGLE = RPI.format("oneshot", "warm", 2240000)
 MB52 = RPI.format("stream", "warm", 52428800)
 CUSTOM = "teehash/sha256/ta-c/stream/warm/42822485/3145728/inline"
 MESSAGE = "oneshot/sha256/tee"
@@ -203,8 +203,8 @@ TURNED: tuple[tuple[str, str, Change, Change], ...] = (
      Change(f"{MB52}#peak_memory", 1.05, 0.1)),
     ("rpi3-small-messages", "floor", Change(f"{MESSAGE}/100", 1.3),
      Change(f"{MESSAGE}/100", 1.02, 0.1)),
-    ("rpi3-small-messages", "linear", Change(f"{MESSAGE}/4194304", 1.5),
-     Change(f"{MESSAGE}/4194304", 1.04, 0.2)),
+    ("rpi3-small-messages", "linear", Change(f"{MESSAGE}/2097152", 1.5),
+     Change(f"{MESSAGE}/2097152", 1.04, 0.2)),
     ("rpi3-small-messages", "constant-overhead", Change("shm/allocated/tee/in/1048576", 40),
      Change("shm/allocated/tee/in/1048576", 1.05, 0.1)),
     ("rpi3-small-messages", "efficiency", Change("shm/allocated/tee/in/1048576", 40),

@@ -793,7 +793,7 @@ SENTENCES: list[tuple[str, Rule]] = [
      of_run(steps(CHUNKS.format(107058724), CHUNKS.format(4488896), "host", "peak_memory"),
             digits=3)),
     (rf"Its buffer is ({NUMBER})× as large",
-     of_run(steps("tee/oneshot/warm/4780000/1048576", CHUNKS.format(4780000), "host",
+     of_run(steps("tee/oneshot/warm/2240000/1048576", CHUNKS.format(2240000), "host",
                   "buffer_memory"), digits=3)),
 ]  # fmt: skip
 

@@ -89,6 +89,12 @@ def vboard() -> Path:
     return build() / "vboard"
 
 
+def systems() -> Path:
+    """Returns the folder with a folder for each system of vboard/systems that was made; its file
+    `ready` is written last."""
+    return build() / "systems"
+
+
 def optee_builds() -> Path:
     """Returns the folder of OP-TEE's builds from source, the user's own builds included."""
     return build() / "optee"

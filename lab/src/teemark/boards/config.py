@@ -188,15 +188,20 @@ def available() -> dict[str, BoardFile | ConfigError]:
     return boards
 
 
-def default_board() -> str:
+def default_board(suited: str | None = None) -> str:
     """Returns the board that `teemark run` takes: the one that `board = "NAME"` in the user's
-    config.toml names, or else the one that counts instructions.
+    config.toml names, or else `suited`, a plan's own virtual board, if its system is built; or else
+    the one that counts instructions.
 
     Raises ConfigError if that file is wrong, and UnknownBoard if there is no such board.
     """
     file = paths.user_config() / "config.toml"
     if not file.exists():
-        return Settings().board
+        own = find(suited).config if suited else None
+        built = (
+            isinstance(own, VirtualConfig) and (paths.systems() / own.system / "ready").is_file()
+        )
+        return suited if suited and built else Settings().board
     settings: Settings = parse_toml(read_text(file), Settings, str(file))
     try:
         find(settings.board)

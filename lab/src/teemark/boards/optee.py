@@ -255,7 +255,7 @@ def system(name: str) -> Path:
     """Returns the folder of a system of vboard/systems, after making it if necessary."""
     if name == DEBIAN:
         return paths.vboard()
-    place = paths.build() / "systems" / name
+    place = paths.systems() / name
     with build.alone(place):
         _script("system", name)
     return place

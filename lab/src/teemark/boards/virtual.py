@@ -21,7 +21,7 @@ from teemark.base.errors import BootError, ConnectError
 from teemark.base.files import hold
 from teemark.boards import instances
 from teemark.boards.board import Board
-from teemark.boards.config import BoardFile, VirtualConfig
+from teemark.boards.config import RPI3, BoardFile, VirtualConfig
 from teemark.boards.console import last_lines
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.instances import LocalProcess, State
@@ -69,6 +69,7 @@ class VirtualBoard(Board):
         assert isinstance(file.config, VirtualConfig)
         self.recipe = file.config
         self.deterministic = self.recipe.icount
+        self.masks_crypto = self.recipe.system == RPI3
         self.images = Images(paths.vboard())
         self.keep = keep
         self.plugin = plugin

@@ -49,7 +49,7 @@ def command(
     boards: tuple[str, ...] = several(
         "--board NAME",
         "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
-        "[default: the one that `teemark board list` marks with *]",
+        "[default: the plan's own, if it is built, or `teemark board list`'s with a *]",
     ),
     plan_word: str | None = option(
         "--plan NAME",
@@ -121,7 +121,7 @@ def command(
         plan = select_cases(plan, only)
     plan_check.check(plan)
     source = {"commit": origin.commit(commit_word, Path.cwd()), "labels": origin.labels(labels)}
-    names = named(boards) or [config.default_board()]
+    names = named(boards) or [config.default_board(plan.board)]
     if len(names) > 1:
         words = {config.find(name).name: name for name in names}
         if len(words) < len(names):

@@ -104,6 +104,7 @@ class Plan:
     cases: tuple[CaseLine, ...] = ()
     teehash: tuple[HashStep, ...] = ()
     ta: str | None = None  # UUID of the TA that the plan calls
+    board: str | None = None  # the board to take, if it is built and the user names none
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -218,6 +219,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     summary: Text
     cases: Annotated[tuple[_Cases, ...], SOME] | None = None
     teehash: tuple[_Hashing, ...] = ()
+    board: Text | None = None
     ta: CalledTa | None = None
     call: Annotated[tuple[Call, ...], SOME] | None = None
 
@@ -246,7 +248,7 @@ def parse_plan(text: str, *, name: str, file: str) -> Plan:
             steps = f"{uuid};{call.steps(size)}"
             cases.append(CaseLine(work, call.samples, call.min_us, call=steps, place=place))
     hashing = tuple(step for block in read.teehash for step in block.expanded())
-    return Plan(name, read.summary, tuple(cases), hashing, uuid)
+    return Plan(name, read.summary, tuple(cases), hashing, uuid, read.board)
 
 
 def plan_names() -> tuple[str, ...]:
