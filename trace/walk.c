@@ -5,8 +5,9 @@
  * The plugin wrote WINDOW. TABLE has the function and domain of each block in WINDOW;
  * teemark/trace/tree.py makes TABLE from symbols, and reads this program's output:
  *
- *   node PARENT FUNCTION SELF CALLS UNSURE   numbered from 0 on; PARENT -1: a root;
- *                                       UNSURE 1: a return was lost inside
+ *   node PARENT FUNCTION SELF CALLS UNSURE HELD   numbered from 0 on; PARENT -1: a root;
+ *                                       UNSURE 1: a return was lost inside; HELD of the SELF
+ *                                       instructions ran with interrupts held off
  *   held NUMBER INSTRUCTIONS            stretches with interrupts held off, and their sum
  *   size LOG2 NUMBER INSTRUCTIONS       those of 2^LOG2 instructions and more
  *   stretch INSTRUCTIONS ABOVE BEGINS ENDS   the longest ones, by their nodes: the innermost one
@@ -48,7 +49,7 @@
 struct node {
 	uint32_t parent, function;
 	uint32_t first, next; /* first child; next child of `parent` */
-	uint64_t self, calls;
+	uint64_t self, calls, held;
 	bool unsure; /* a return was lost while this node was on the stack */
 };
 
@@ -871,6 +872,7 @@ static void stretch(bool held, uint32_t instructions)
 	if (!stretches.inside)
 		stretches.now = (struct stretch){ .above = node, .begins = node };
 	stretches.inside = true;
+	walk.nodes[node].held += instructions;
 	stretches.now.instructions += instructions;
 	if (stretches.now.ends != node)
 		stretches.now.above = common(stretches.now.above, node);
@@ -933,8 +935,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < walk.n_nodes; i++) {
 		const struct node *n = &walk.nodes[i];
 
-		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %d\n",
-		       number_of(n->parent), n->function, n->self, n->calls, n->unsure);
+		printf("node %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %d %" PRIu64 "\n",
+		       number_of(n->parent), n->function, n->self, n->calls, n->unsure, n->held);
 	}
 	print_stretches();
 	print_links("pass", &walk.passes);

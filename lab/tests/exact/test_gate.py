@@ -26,7 +26,7 @@ from teemark.exact.record import Own
 from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT, Limit, compare
 from teemark.plan.file import Plan
 from teemark.run.reader import RunData
-from teemark.trace.profile import CaseTrace, Function, Node, TracedSample
+from teemark.trace.profile import CaseTrace, Function, Held, Node, Stretch, TracedSample
 
 EXACT = Synthetic(noise=0, identical=True, samples=5, algorithms=("sha256",))
 BY = {"compiler": "gcc 12", "optee": "4.5"}
@@ -125,6 +125,7 @@ class Boards:
         self.runs = list(runs)
         self.plans: list[Plan] = []
         self.traced: list[list[str]] = []
+        self.held = 5200
         monkeypatch.setattr(gate, "_boot", self.boot)
         monkeypatch.setattr(gate, "made_by", lambda _file: BY)
         monkeypatch.setattr(gate, "traced", self.trace)
@@ -133,9 +134,13 @@ class Boards:
         self.plans.append(own.plan)
         return self.runs.pop(0)
 
-    def trace(self, file: BoardFile, own: Own, keys: list[str]) -> dict[str, baselines.Functions]:
-        self.traced.append(keys)
-        return {key: {("S-EL0", "compress"): 9500, ("S-EL1", "entry"): 1000} for key in keys}
+    def trace(self, file: BoardFile, own: Own, keys: list[str]) -> dict[str, list[CaseTrace]]:
+        self.traced += [keys] if keys else []
+        functions = Function("S-EL0", "TA", "compress"), Function("S-EL1", "core", "entry")
+        nodes = Node(-1, 0, 9500, 1), Node(0, 1, 1000, 1)
+        held = Held(1, self.held, (), (Stretch(self.held, 1, 1, 1),))
+        sample = (TracedSample(10_500, None),)
+        return {key: [CaseTrace(key, 10_500, sample, functions, nodes, held=held)] for key in keys}
 
 
 @pytest.fixture
@@ -175,12 +180,42 @@ def test_what_got_dearer_is_measured_again_and_traced(
     assert (change["traced"], change["by"]) == (CASE, "+0.20\N{NARROW NO-BREAK SPACE}%")
 
 
+@pytest.mark.parametrize(
+    ("grown", "status"),
+    [
+        ((5200, "0%"), 0),
+        ((5250, "0%"), 0),
+        ((5400, "0%"), 1),
+        ((5400, "5%"), 0),
+        ((5400, "300i"), 0),
+    ],
+)
+def test_a_stretch_with_interrupts_held_off_that_grows_fails(
+    grown: tuple[int, str],
+    status: int,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    held, limit = grown
+    boards = Boards(monkeypatch, run())
+    boards.held = held
+    file.write_text(baselines.render(dataclasses.replace(BASE, held={CASE: 5200})))
+    found, said = gated(file, capsys, "--fail-on", limit)
+    assert (found, boards.traced) == (status, [[CASE]])
+    assert said["outcome"] == ("fail" if status else "pass")
+    assert said["held"] == ({CASE: {"baseline": 5200, "now": held}} if status else {})
+    assert {case["verdict"] for case in said["cases"]} == {"same"}
+
+
 def test_the_verdict_stands_whatever_fails_while_functions_are_named(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     boards = Boards(monkeypatch, dearer(0.002), dearer(0.002))
 
-    def trace(*_: object) -> dict[str, baselines.Functions]:
+    def trace(_file: object, _own: object, keys: list[str]) -> dict[str, list[CaseTrace]]:
+        if not keys:
+            return {}
         raise ValueError("a window that nobody thought of")
 
     monkeypatch.setattr(gate, "traced", trace)

@@ -20,7 +20,16 @@ from teemark.model.compare import compare
 from teemark.page import markdown
 from teemark.run import reader
 from teemark.run.records import Firmware
-from teemark.trace.profile import SCHEMA, CaseTrace, Function, Node, Trace, TracedSample
+from teemark.trace.profile import (
+    SCHEMA,
+    CaseTrace,
+    Function,
+    Held,
+    Node,
+    Stretch,
+    Trace,
+    TracedSample,
+)
 from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
@@ -169,11 +178,12 @@ def test_two_at_once_have_a_folder_for_each_commit(tree: Path, tmp_path: Path) -
     assert not list((tmp_path / "builds/commits").glob("*/"))
 
 
-def traced(memset: int, setting: str = "y", key: str = EMPTY) -> TracedRun:
+def traced(memset: int, setting: str = "y", key: str = EMPTY, held: int | None = None) -> TracedRun:
     functions = (Function("EL0", "x", "main"), Function("S-EL1", "core: memset", "memset"))
     case = CaseTrace(
         key, 1000 + memset, (TracedSample(1000 + memset, None),), functions,
         (Node(-1, 0, 1000, 1), Node(0, 1, memset, 3)),
+        held=Held(1, held, (), (Stretch(held, 1, 1, 1),)) if held else None,
     )  # fmt: skip
     run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
     assert run.header is not None
@@ -208,6 +218,19 @@ def test_what_is_dearer_than_the_limit_fails_and_what_boots_differ_by_does_not()
     text, dearer = comment(traced(1000), traced(1001))
     assert dearer == ()
     assert "bbbbbbb changes none of 1 call against aaaaaaa" in text
+
+
+@pytest.mark.parametrize(("after", "longer"), [(900, ()), (915, ()), (930, (EMPTY,)), (None, ())])
+def test_interrupts_that_are_held_off_longer_are_said(
+    after: int | None, longer: tuple[str, ...]
+) -> None:
+    """The instructions of the call are the same: an unlock may have moved behind a loop."""
+    found = pull_request.compared(("a", "b"), (traced(1000, held=900), traced(1000, held=after)))
+    assert found.held_longer(0.001) == longer
+    assert found.held_longer(0.05) == ()
+    text = "\n\n".join(markdown.block(b, 2) for b in pull_request.blocks(found, 0.001, "x"))
+    assert ("held off longer: invoke/none/tee/none" in text.replace("\\", "")) == bool(longer)
+    assert ("900 → " in text) == (after not in (900, None))
 
 
 def counted(instructions: int) -> TracedRun:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Stretches in which the secure world holds off interrupts, from the instructions alone."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,11 @@ def test_from_the_call_on_interrupts_are_held_off_until_the_core_unmasks_them(
     assert (found.number, found.instructions) == (2, 32)
     assert found.sizes == ((3, 1, 8), (4, 1, 24))
     assert holders[0] == "smc"
+    built = tree.build(m.recorder.window(tmp_path), m.located())
+    by_name: Counter[str] = Counter()
+    for node in built.nodes:
+        by_name[m.functions[node.function].name] += node.held
+    assert by_name == {"driver": 0, "smc": 8, "entry": 20, "exit": 4}
 
 
 def test_a_ta_never_holds_interrupts_off_and_its_system_calls_do(tmp_path: Path) -> None:

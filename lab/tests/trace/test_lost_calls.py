@@ -15,6 +15,7 @@ from synthetic import Synthetic
 from teemark.cli import gate
 from teemark.cli import main as cli
 from teemark.exact import program, pull_request
+from teemark.exact.gate import Gated
 from teemark.model.compare import Comparison, Limit
 from teemark.page import trace_table
 from teemark.run import reader
@@ -106,8 +107,8 @@ def test_a_gate_whose_case_is_gone_fails() -> None:
     run = Synthetic(algorithms=("sha1",), identical=True).run()
     same = pytest.importorskip("test_right_rows").pair(0.0, "same")
     judged = Comparison(run, run, (same,), (), ())
-    assert not gate._failed(judged, Limit(share=0.0))
-    assert gate._failed(replace(judged, lost=("x",)), Limit(share=0.0))
+    assert not gate._failed(Gated(judged), Limit(share=0.0))
+    assert gate._failed(Gated(replace(judged, lost=("x",))), Limit(share=0.0))
 
 
 def test_a_run_that_was_cut_short_is_exported_with_status_1(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from synthetic import Synthetic
 from teemark.base import paths
@@ -215,6 +216,17 @@ def test_a_flame_graph_is_as_wide_as_its_instructions() -> None:
     assert "entry &lt;std&gt;" in svg
     assert "#f2998a" in svg  # of S-EL1
     assert svg == flame.render(case(), 1200).replace(fmt.THIN, " ")
+
+
+def test_a_flame_graph_shows_what_part_of_a_frame_holds_interrupts_off() -> None:
+    assert "interrupts held off" not in flame.render(case(), 1200)
+    whole = case()
+    nodes = [replace(n, held=n.self // 2) if n.function == 2 else n for n in whole.nodes]
+    svg = flame.render(replace(whole, nodes=tuple(nodes)), 1200).replace(fmt.THIN, " ")
+    widths = {float(w) for w in re.findall(r'width="([0-9.]+)" height="3" fill="#8c1d18"', svg)}
+    assert widths == {1200 * 30 / 120}  # of memset, and of each function above it
+    assert "memset (S-EL1, core: memset): 60 instructions (50.0 %), 30 with interrupts held" in svg
+    assert "the part with interrupts held off" in svg
 
 
 def test_a_differential_flame_graph_says_what_was_before() -> None:

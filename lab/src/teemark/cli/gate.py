@@ -18,7 +18,7 @@ from teemark.exact.baseline import Baseline, figures_of
 from teemark.exact.gate import Gated
 from teemark.exact.record import Own
 from teemark.model.changes import changes
-from teemark.model.compare import Comparison, Limit
+from teemark.model.compare import Limit
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
 from teemark.report import comparing
 from teemark.report.comparing import ComparedRuns
@@ -68,7 +68,8 @@ def command(
     Two boots of the same code differ by the clock's step and at most 0.02 %, by 0.1 % where the
     timer ticks within a sample, and by 1.5 % in the kernel's crypto (afalg). A larger rise makes a
     case dearer; so does a smaller rise that all calls of a kind share. Then the plan is measured
-    again on a second boot, and a case of each change is traced to name the functions. With a
+    again on a second boot, and a case of each change is traced to name the functions. Where
+    the baseline has how long interrupts are held off, its cases are traced, too. With a
     baseline of another compiler, OP-TEE, kernel or TF-A nothing is measured, and the outcome is
     neither pass nor fail.
 
@@ -99,13 +100,16 @@ def command(
     common.put_blocks(form, output, blocks, partial(_json, gated, limit))
     if gated.found is None:
         return 0 if skip_others else 1
-    return 1 if _failed(gated.found, limit) else 0
+    return 1 if _failed(gated, limit) else 0
 
 
-def _failed(comparison: Comparison, limit: Limit) -> bool:
+def _failed(gated: Gated, limit: Limit) -> bool:
     """Returns true if the gate fails; it also fails if nothing can be judged."""
+    comparison = gated.found
+    if comparison is None or comparison.lost or gated.held:
+        return True
     unknown = all(pair.verdict == "undecided" for pair in comparison.pairs)
-    return unknown or bool(comparison.lost) or any(map(limit.broken, comparison.pairs))
+    return unknown or any(map(limit.broken, comparison.pairs))
 
 
 def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
@@ -119,9 +123,10 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
         versions = Table(left("version of", "in the baseline", "here"), rows)
         return [Heading(answer), versions, Paragraph((again,))]
     gone = f" {len(comparison.lost)} gone." if comparison.lost else ""
-    head = (
-        f"{'FAIL' if _failed(comparison, limit) else 'PASS'}: {comparing.outcome(comparison)}{gone}"
-    )
+    if gated.held:
+        gone += f" {fmt.plural(len(gated.held), 'case')} with interrupts held off for longer."
+    verdict = "FAIL" if _failed(gated, limit) else "PASS"
+    head = f"{verdict}: {comparing.outcome(comparison)}{gone}"
     made: list[Block] = [Heading(head)]
     if moved := [pair for pair in comparison.worst_first if pair.moved]:
         functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
@@ -135,7 +140,11 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
             for pair in moved
         ]
         made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
-    notes = [f"{case}: not measured any more" for case in comparison.lost]
+    notes = [
+        f"{case}: interrupts held off for up to {' → '.join(map(fmt.count, lengths))} instructions"
+        for case, lengths in gated.held.items()
+    ]
+    notes += [f"{case}: not measured any more" for case in comparison.lost]
     notes += [f"{skip.case}: {skip.reason}" for skip in comparison.second.skips if comparison.lost]
     if any(map(limit.broken, moved)) and not gated.functions:
         why = "has no functions" if not before.functions else "has no functions of these cases"
@@ -162,7 +171,7 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
             },
         }
     return {
-        "outcome": "fail" if _failed(comparison, limit) else "pass",
+        "outcome": "fail" if _failed(gated, limit) else "pass",
         "cases": [comparing.case_data(pair) for pair in comparison.worst_first],
         "changes": [
             comparing.change_data(comparison.second, change)
@@ -173,4 +182,7 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
         "not_in_baseline": list(comparison.new),
         "scattered": list(figures_of(comparison.second)[1]),
         "functions": dict(gated.functions),
+        "held": {
+            case: dict(zip(("baseline", "now"), v, strict=True)) for case, v in gated.held.items()
+        },
     }

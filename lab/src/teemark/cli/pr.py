@@ -41,8 +41,8 @@ def command(
     Without a CASE: an empty call, opening a session, a digest, and reading from storage. What was
     built once is kept by the contents of its source.
 
-    Exit status: 0 fine; 1 if a call takes more than --fail-on more, or wasn't measured on both; 2
-    for a mistake on the command line.
+    Exit status: 0 fine; 1 if a call takes more than --fail-on more, holds interrupts off for so
+    much longer, or wasn't measured on both; 2 for a mistake on the command line.
     """
     limit = common.parse_limit(fail_on)
     if limit.share is None:
@@ -57,4 +57,5 @@ def command(
         again = ["teemark", "pr", "--optee", "TREE", one.base, one.head, *cases]
         made = pull_request.blocks(one, limit.share, shlex.join(again))
         click.echo("\n\n".join(markdown.block(block, 2) for block in made) + "\n")
-    return 1 if measured[0].dearer(limit.share) or any(one.gone for one in measured) else 0
+    worse = measured[0].dearer(limit.share) or measured[0].held_longer(limit.share)
+    return 1 if worse or any(one.gone for one in measured) else 0

@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from teemark.base import paths
 from teemark.base.errors import DataError
 from teemark.base.work import HARNESS
@@ -172,17 +174,19 @@ def profile_of(
         raise DataError(
             f"{key}: {total} instructions in the call tree, {middle.instructions} in the window"
         )
+    known = _mask_known(named_by.core)
+    nodes = tree.nodes if known else tuple(replace(node, held=0) for node in tree.nodes)
     return CaseTrace(
         case=key,
         instructions=middle.instructions,
         samples=samples,
         functions=_functions(places, tree, named_by.core),
-        nodes=tree.nodes,
+        nodes=nodes,
         unnamed=_unnamed(middle, places),
         passes=tree.passes,
         lost=tree.lost,
         lines=_lines(middle, places, named_by.core),
-        held=tree.held if _mask_known(named_by.core) else None,
+        held=tree.held if known else None,
     )
 
 

@@ -2,7 +2,8 @@
 """A baseline holds the instructions of each case on the exact board, in a committed text file with
 which a gate compares runs. docs/ci.md shows the file.
 
-`by` names the versions that also decide the figures. A traced case has a list of the functions that
+`by` names the versions that also decide the figures. `held` is the longest stretch with interrupts
+held off, where OP-TEE's core has symbols. A traced case has a list of the functions that
 take a hundredth of its instructions or more (a thousandth for programs and TAs), each without what
 it calls, and the sum of all others."""
 
@@ -39,6 +40,8 @@ class Baseline:
     """Instructions per call by the case's key; ` x4` behind a key means four operations per
     call."""
     functions: Mapping[str, Functions] = field(default_factory=dict)
+    held: Mapping[str, int] = field(default_factory=dict)
+    """Instructions of the longest stretch with interrupts held off, by the case's key."""
 
 
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
@@ -88,6 +91,7 @@ def render(baseline: Baseline) -> str:
     lines = [f"plan {baseline.plan}", f"board {baseline.board}"]
     lines += [f"by {name} {value}" for name, value in baseline.by.items()]
     lines += [f"{_number(value)} {key}" for key, value in baseline.figures.items()]
+    lines += [f"held {count} {key}" for key, count in baseline.held.items()]
     for case, functions in baseline.functions.items():
         lines += ["", f"functions {case}"]
         lines += [
@@ -106,6 +110,7 @@ def parse(text: str, file: str) -> Baseline:
     by: dict[str, str] = {}
     figures: dict[str, float] = {}
     functions: dict[str, dict[tuple[str, str], int]] = {}
+    held: dict[str, int] = {}
     kept: dict[tuple[str, str], int] | None = None  # functions of the current case
     for number, line in enumerate(text.splitlines(), 1):
         first, _, rest = line.partition(" ")
@@ -117,6 +122,8 @@ def parse(text: str, file: str) -> Baseline:
                 kept = functions[rest] = {}
             elif kept is not None and value:
                 kept["" if name == "-" else name, value] = int(first)
+            elif first == "held" and value:
+                held[value] = int(name)
             elif first in ("plan", "board") and rest:
                 words[first] = rest
             elif first == "by" and rest:
@@ -131,7 +138,7 @@ def parse(text: str, file: str) -> Baseline:
     if set(words) != {"plan", "board"} or not figures:
         why = f"{file}: no baseline: it has no plan, no board or no case"
         raise DataError(why, hint=_REMEDY)
-    return Baseline(words["plan"], words["board"], by, figures, functions)
+    return Baseline(words["plan"], words["board"], by, figures, functions, held)
 
 
 _REMEDY = "`teemark gate --update` writes the whole file"

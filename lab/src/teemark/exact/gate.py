@@ -27,6 +27,7 @@ from teemark.model.compare import Comparison, Limit, unlike
 from teemark.plan.file import Plan
 from teemark.run import reader
 from teemark.run.reader import RunData
+from teemark.trace.difference import held_grew
 from teemark.trace.profile import CaseTrace
 from teemark.trace.window import HASHING
 from teemark.wording import fmt
@@ -44,6 +45,8 @@ class Gated:
     """The versions that differ, by name: the baseline's and the present one."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """How the functions of each traced case changed, in words."""
+    held: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The longest stretch with interrupts held off where it grew, in the baseline and now."""
 
     def why(self, change: Change) -> tuple[str, str]:
         """Returns the traced case of a change, and how its functions changed, in words; two empty
@@ -80,9 +83,9 @@ def measure(board: VirtualBoard, plan: Plan, folder: Path) -> RunData:
     return run
 
 
-def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Functions]:
-    """Returns the instructions of each case's functions, without what they call. Cases with several
-    operations per call are left out."""
+def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, list[CaseTrace]]:
+    """Returns the traces of each case; a step of teehash has several, of its parts. Cases with
+    several operations per call are left out."""
     # The functions of a step of teehash are those of its parts between opening and closing.
     cases = {
         key: [f"{key}/{part}" for part in HASHING] if key.startswith("teehash/") else [key]
@@ -98,7 +101,16 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, Function
         key: [case for part in parts if (case := done.trace.case(part)) is not None]
         for key, parts in cases.items()
     }
-    return {key: added_up(parts) for key, parts in traces.items() if parts}
+    return {key: parts for key, parts in traces.items() if parts}
+
+
+def longest_held(traces: Mapping[str, Sequence[CaseTrace]]) -> dict[str, int]:
+    """Returns the longest stretch with interrupts held off of each case where it is known."""
+    known = {
+        key: [part.longest_held for part in parts if part.longest_held]
+        for key, parts in traces.items()
+    }
+    return {key: max(lengths) for key, lengths in known.items() if lengths}
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
@@ -112,21 +124,40 @@ def added_up(parts: Sequence[CaseTrace]) -> Functions:
 
 def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
     """Measures the plan and compares it. If a case got dearer than `limit` allows, measures again
-    on a second boot, and meanwhile traces a case of each change on a third."""
+    on a second boot, and meanwhile traces a case of each change on a third. If the baseline has
+    stretches with interrupts held off, its cases are traced during the first boot."""
     if versions := differing(baseline, file):
         return Gated(other=versions)
-    with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        tracing_held = pool.submit(traced, file, own, list(baseline.held))
         first = _boot(file, own, Path(folder) / "first")
+        held = held_longer(baseline, longest_held(tracing_held.result()), limit)
         comparison = held_against(baseline, first)
         worse = {pair.case for pair in comparison.pairs if limit.broken(pair)}
         if not worse:
-            return Gated(comparison)
+            return Gated(comparison, held=held)
         say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
-        with ThreadPoolExecutor(1) as pool:
-            tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, comparison))
-            again = _boot(file, own, Path(folder) / "second")
-            functions = tracing.result()
-    return Gated(held_against(baseline, first, again), functions=functions)
+        tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, comparison))
+        again = _boot(file, own, Path(folder) / "second")
+        functions = tracing.result()
+    return Gated(held_against(baseline, first, again), functions=functions, held=held)
+
+
+def held_longer(
+    baseline: Baseline, now: Mapping[str, int], limit: Limit
+) -> dict[str, tuple[int, int]]:
+    """Returns the longest stretches with interrupts held off that grew by more than the limit, in
+    the baseline and now."""
+    return {
+        key: (before, now[key])
+        for key, before in baseline.held.items()
+        if key in now
+        and held_grew(before, now[key], limit.share or 0.0)
+        and now[key] - before >= (limit.instructions or 0)
+    }
 
 
 def to_trace(baseline: Baseline, comparison: Comparison) -> list[str]:
@@ -159,7 +190,7 @@ def functions_of(
         say(f"teemark: no functions: {error or type(error).__name__}")
         return {}
     return {
-        case: in_words(function_changes(baseline.functions[case], now[case]))
+        case: in_words(function_changes(baseline.functions[case], added_up(now[case])))
         for case in cases
         if case in now
     }
@@ -185,5 +216,7 @@ def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
             "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
             hint="let the plan have cases that don't wait, such as a call or a digest",
         )
-    by_case = traced(file, own, list(figures)) if functions else {}
-    return Baseline(own.plan.name, file.name, made_by(file), figures, by_case)
+    traces = traced(file, own, list(figures)) if functions else {}
+    by_case = {key: added_up(parts) for key, parts in traces.items()}
+    held = longest_held(traces)
+    return Baseline(own.plan.name, file.name, made_by(file), figures, by_case, held)

@@ -17,7 +17,7 @@ from teemark.model.stats import exactly
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
 from teemark.run.git import git
 from teemark.run.records import Firmware
-from teemark.trace.difference import in_words
+from teemark.trace.difference import held_grew, in_words
 from teemark.wording import fmt
 
 CASES = (
@@ -46,6 +46,15 @@ class ComparedCommits:
             case
             for case, cell in self.cells.items()
             if self.verdicts[case] == "worse" and cell.share > limit
+        )
+
+    def held_longer(self, limit: float) -> tuple[str, ...]:
+        """Returns the cases whose longest stretch with interrupts held off grew by more than
+        `limit`, a share of the base's."""
+        return tuple(
+            case
+            for case, cell in self.cells.items()
+            if cell.held is not None and held_grew(*cell.held, limit)
         )
 
 
@@ -133,16 +142,21 @@ def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
     ordered = sorted(commits.cells.items(), key=lambda pair: -abs(pair[1].share))
     moved = [(case, cell) for case, cell in ordered if commits.verdicts[case] != "same"]
     made: list[Block] = [Paragraph((Strong(_answer(commits, moved, limit)),))]
+    if longer := commits.held_longer(limit):
+        words = "Interrupts of the normal world are held off longer: "
+        made.append(Paragraph((Strong(f"{words}{', '.join(longer)}."),)))
     rows = tuple(
         (
             case,
             *map(fmt.count, (cell.before, cell.instructions)),
             fmt.signed(cell.share, 2) if cell.share else "0",
             commits.verdicts[case],
+            whatif.held_in_words(cell),
         )
         for case, cell in ordered
     )
     heads = (*left("call"), *right(commits.base, commits.head, "change"), *left("verdict"))
+    heads += right("interrupts held off for up to", optional=True)
     made.append(Table(heads, rows))
     changed = [(f"{case}: {in_words(cell.changed, FUNCTIONS)}",) for case, cell in moved]
     if changed:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teemark.page.blocks import Block, Bullets, Paragraph, Table, Text, left, right
-from teemark.trace.difference import FunctionChange, changes, in_words
+from teemark.trace.difference import FunctionChange, changes, held_grew, in_words
 from teemark.trace.profile import Trace
 from teemark.wording import fmt
 
@@ -77,6 +77,8 @@ class Cell:
     before: int  # Instructions on the baseline
     instructions: int
     changed: tuple[FunctionChange, ...]
+    held: tuple[int, int] | None = None
+    """The longest stretch with interrupts held off, before and now; None if it isn't known."""
 
     @property
     def share(self) -> float:
@@ -98,7 +100,17 @@ def compare(baseline: Trace, new: Trace, case: str) -> Cell | None:
     before, after = baseline.case(case), new.case(case)
     if before is None or after is None:
         return None
-    return Cell(before.instructions, after.instructions, tuple(changes(before, after)))
+    longest = before.longest_held, after.longest_held
+    held = None if None in longest else longest
+    changed = tuple(changes(before, after))
+    return Cell(before.instructions, after.instructions, changed, held)  # type: ignore[arg-type]
+
+
+def held_in_words(cell: Cell) -> str:
+    """Returns the longest stretch with interrupts held off, before and now; "" if unknown."""
+    if cell.held is None:
+        return ""
+    return " → ".join(map(fmt.count, dict.fromkeys(cell.held)))
 
 
 def blocks(variants: Sequence[Variant]) -> list[Block]:
@@ -118,6 +130,9 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
                 changed.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
+            if cell.held is not None and (held_grew(*cell.held) or held_grew(*cell.held[::-1])):
+                words = "interrupts are held off for up to "
+                changed.append((f"{variant.name}, {case}: {words}{held_in_words(cell)}",))
         lost = "; ".join(filter(None, map(gives_up, variant.options)))
         rows.append((*row, lost))
     heads = (*left("OP-TEE"), *right(*cases), *left("gives up", optional=True))

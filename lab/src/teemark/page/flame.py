@@ -20,6 +20,9 @@ _LEVELS = {
 }
 """The colour and the name of each level."""
 
+_HELD = ("#8c1d18", "the part with interrupts held off")
+"""The colour and the name of a strip at the bottom of a frame."""
+
 _ROW = 18
 _FONTS = "ui-monospace,Menlo,Consolas,monospace"
 _LETTER = 6.65  # Width of the widest font's letter, pixels at size 11
@@ -29,6 +32,7 @@ _THIN = 0.4  # Frames narrower than this, in pixels, are invisible and left out
 @dataclass(slots=True)
 class _Frame(FunctionCost):
     before: int = 0
+    held: int = 0  # of `total`, with interrupts held off
     below: "dict[Function, _Frame]" = field(default_factory=dict)
 
 
@@ -45,6 +49,7 @@ def _merge(root: _Frame, case: CaseTrace, *, before: bool) -> None:
         else:
             frame.self += node.self
             frame.total += case.totals[index]
+            frame.held += case.held_totals[index]
             frame.calls += node.calls
 
 
@@ -66,10 +71,12 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
         room = int((wide - 5) / _LETTER)
         shown = name if len(name) <= room else name[: room - 1] + "…"
         text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
+        dark = 0.0 if differs or not frame.total else wide * frame.held / frame.total
+        held = bars.box(x, y + _ROW - 4, dark, 3, _HELD[0]) if dark >= _THIN else ""
         parts.append(
             f"<g><title>{escape(_title(frame, whole, differs))}</title>"
             f'<rect x="{x:.2f}" y="{y}" width="{max(wide - 0.3, 0.3):.2f}" '
-            f'height="{_ROW - 1}" fill="{colour}"/>{text if room >= 3 else ""}</g>'
+            f'height="{_ROW - 1}" fill="{colour}"/>{held}{text if room >= 3 else ""}</g>'
         )
         end = y + _ROW
         for child in sorted(
@@ -89,7 +96,8 @@ def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
     if differs:
         return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
     levels = {*case.levels(), *("" for _ in case.others())}
-    return [entry for level, entry in _LEVELS.items() if level in levels]
+    used = [entry for level, entry in _LEVELS.items() if level in levels]
+    return [*used, _HELD] if any(node.held for node in case.nodes) else used
 
 
 def _title(frame: _Frame, whole: int, differs: bool) -> str:
@@ -100,6 +108,8 @@ def _title(frame: _Frame, whole: int, differs: bool) -> str:
         title += f" ({fmt.share(frame.total / whole, 3)})"
     if frame.self != frame.total:
         title += f", {fmt.count(frame.self)} by itself"
+    if frame.held:
+        title += f", {fmt.count(frame.held)} with interrupts held off"
     if frame.calls:
         title += f", {fmt.plural(frame.calls, 'call')}"
     return title + (f"; before: {fmt.count(frame.before)}" if differs else "")

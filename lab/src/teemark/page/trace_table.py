@@ -299,8 +299,7 @@ def overview(trace: Trace) -> Table:
         inside = ["tick"] if case.interrupts()[0] else []
         inside += [name.strip("[]") for name, _ in case.others()] + ["sleep"] * case.slept
         counts = (fmt.count(levels[level]) if level in levels else "" for level in LEVELS)
-        longest = case.held.longest[:1] if case.held is not None else ()
-        most = fmt.count(longest[0].instructions) if longest else ""
+        most = fmt.count(case.longest_held) if case.longest_held else ""
         rows.append((case.case, ", ".join(inside), fmt.count(case.instructions), *counts, most))
     columns = (*left("case", "inside"), *right("instructions", *LEVELS))
     return Table((*columns, *right("interrupts held", optional=True)), tuple(rows))

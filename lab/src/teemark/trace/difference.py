@@ -7,6 +7,16 @@ from dataclasses import dataclass
 from teemark.trace.profile import CaseTrace, Function, Trace
 from teemark.wording import fmt
 
+HELD_SLACK = 0.02
+"""Two boots of one build may differ by this share of the longest stretch with interrupts held off:
+it begins with the way into OP-TEE, whose length depends on the kernel's pages."""
+
+
+def held_grew(before: int, after: int, limit: float = 0.0) -> bool:
+    """Returns true if the longest stretch grew by more than `limit`, a share of it, and by more
+    than two boots differ."""
+    return after > before * (1 + max(limit, HELD_SLACK))
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 SCHEMA = 1
 
@@ -37,6 +38,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
     calls: int
     unsure: bool = False
     """A return was lost while this function ran: nodes below it may not be calls of its own."""
+    held: int = 0  # own instructions with the normal world's interrupts held off
 
 
 class TracedSample(msgspec.Struct, frozen=True):
@@ -111,7 +113,22 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def totals(self) -> tuple[int, ...]:
         """Returns the instructions of each node, those of the nodes below included."""
-        totals = [node.self for node in self.nodes]
+        return self._with_below([node.self for node in self.nodes])
+
+    @cached_property
+    def held_totals(self) -> tuple[int, ...]:
+        """Returns those of `totals` that ran with interrupts held off; zeros if it isn't known."""
+        return self._with_below([node.held for node in self.nodes])
+
+    @property
+    def longest_held(self) -> int | None:
+        """Returns the instructions of the longest stretch with interrupts held off; None if it
+        isn't known."""
+        if self.held is None:
+            return None
+        return max((stretch.instructions for stretch in self.held.longest), default=0)
+
+    def _with_below(self, totals: list[int]) -> tuple[int, ...]:
         for index in range(len(self.nodes) - 1, -1, -1):  # parents come before children
             if self.nodes[index].parent >= 0:
                 totals[self.nodes[index].parent] += totals[index]
@@ -212,7 +229,7 @@ def together(cases: Sequence[CaseTrace]) -> CaseTrace:
         for node in case.nodes:
             parent = node.parent + first if node.parent >= 0 else -1
             function = number[case.functions[node.function]]
-            nodes.append(Node(parent, function, node.self, node.calls, node.unsure))
+            nodes.append(replace(node, parent=parent, function=function))
     total = sum(case.instructions for case in cases)
     sample = (TracedSample(total, None),)
     return CaseTrace("all traced calls", total, sample, tuple(functions), tuple(nodes))
