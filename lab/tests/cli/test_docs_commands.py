@@ -228,7 +228,7 @@ def test_what_needs_no_board_works_as_printed(
     assert "Traceback" not in said
 
 
-BLOCK = re.compile(r"^```\w*\n(.*?)^```|((?:^    [^\n]*\n)+)", re.S | re.M)
+BLOCK = re.compile(r"^```\w*\n(.*?)^```|((?:^    [^\n]*\n|^\n(?=    ))+)", re.S | re.M)
 
 
 def transcripts(page: Path) -> Iterator[list[tuple[str, str]]]:
