@@ -91,6 +91,11 @@ def test_a_pi_finds_its_images_in_memory_and_its_arguments_in_the_tree(tmp_path:
     words = qemu.command(recipe("qemu-rpi3"), images, instance, 4022)
     assert not {"-kernel", "-append", "-bios", "-cpu"} & set(words)
     assert after(words, "-machine") == ["raspi3b"]
+    # QEMU's machine has four cores, always: the exact one powers one of them.
+    for board, powered in (("qemu-rpi3", 4), ("qemu-rpi3-icount", 1)):
+        told = qemu.command(recipe(board), images, instance, 4022)
+        assert after(told, "-smp") == ["4"]
+        assert f"bcm2837.enabled-cpus={powered}" in after(told, "-global")
     assert [word for word in after(words, "-device") if word.startswith("loader,")] == [
         "loader,file=/flash,addr=0x0,force-raw=on",
         "loader,file=/i/Image,addr=0x2000000,force-raw=on",

@@ -20,6 +20,9 @@ _PI_ADDRESSES = (0, 0x02000000, 0x01F00000, 0x05000000)
 """Addresses of TF-A with OP-TEE, kernel, device tree and initrd in the memory of a Raspberry Pi 3
 when its cores start. vboard/scripts/rpi3 tells TF-A those of the kernel and the tree."""
 
+_PI_CORES = 4
+"""Cores of QEMU's Raspberry Pi 3."""
+
 _PI_MAC = "b8:27:eb:00:00:01"
 """A MAC address of the Raspberry Pi Foundation: with QEMU's own, Linux would call the interface
 usb0, as a link between two machines."""
@@ -83,7 +86,8 @@ def command(
     127.0.0.1:`port`. `plugin` is the value of QEMU's option -plugin."""
     words = [PROGRAM, "-nodefaults", "-no-user-config", "-no-reboot"]
     words += ["-display", "none", "-monitor", "none"]
-    words += ["-smp", str(recipe.cores), "-m", str(recipe.memory)]
+    cores = _PI_CORES if recipe.system == RPI3 else recipe.cores
+    words += ["-smp", str(cores), "-m", str(recipe.memory)]
     if recipe.icount:
         # sleep=on: an idle guest waits in real time. Otherwise its clock would leap from timer to
         # timer, past the ssh server's limits. -seed fixes the random seed in the device tree;
@@ -97,7 +101,7 @@ def command(
     words += ["-drive", f"file={_comma(instance.data)},format=raw,if=none,id=data"]
     root = f"file={_comma(images.root)},format=raw,snapshot=on"
     if recipe.system == RPI3:
-        words += _pi(images, instance, root)
+        words += _pi(recipe, images, instance, root)
     else:
         words += _virt(recipe, images, root)
     if plugin is not None:
@@ -130,10 +134,12 @@ def _virt(recipe: VirtualConfig, images: Images, root: str) -> list[str]:
     return words
 
 
-def _pi(images: Images, instance: Instance, root: str) -> list[str]:
-    """Returns QEMU's words for a Raspberry Pi 3. Without -kernel all cores start at address 0 in
+def _pi(recipe: VirtualConfig, images: Images, instance: Instance, root: str) -> list[str]:
+    """Returns QEMU's words for a Raspberry Pi 3, of whose cores only those of the recipe are
+    powered. Without -kernel all cores start at address 0 in
     EL3, as those of a Pi with an armstub8.bin do. The data disk and the network are on its USB."""
     words = ["-machine", "raspi3b", "-drive", f"{root},if=sd"]
+    words += ["-global", f"bcm2837.enabled-cpus={recipe.cores}"]
     # As on a Pi, and as TF-A tells the kernel; with QEMU's 62.5 MHz all clocks would be too fast.
     words += ["-global", "cortex-a53-arm-cpu.cntfrq=19200000"]
     for file, address in zip(

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""teemark vboard install"""
+"""teemark vboard install, image"""
 
 import shutil
+from pathlib import Path
 
 import click
 
 from teemark.base import paths
 from teemark.base.console import say
-from teemark.base.errors import MissingOutput
-from teemark.boards import build
-from teemark.cli.common import option, subcommand
+from teemark.base.errors import MissingOutput, UsageMistake
+from teemark.boards import VirtualConfig, build, config, optee
+from teemark.cli.common import FILE, OUTPUT, TREE, argument, board_option, option, subcommand
 
 
 @click.group("vboard")
 def command() -> None:
-    """Bring the virtual board to this machine."""
+    """Bring the virtual board to this machine, or a card of it to a real one."""
 
 
 @subcommand("install", command)
@@ -46,3 +47,59 @@ def install(
     with build.alone(into):
         build.step([*argv, f"BUILD={into}"], "the virtual board can't be built", ("make",))
     say(f"the virtual board is in {into}; try: teemark run --plan quick")
+
+
+@subcommand("image", command)
+def image(
+    *,
+    model: str = argument(type=click.Choice([config.RPI3])),
+    output: Path = option("-o --output FILE", "The image.", kind=OUTPUT, required=True),
+    key: Path | None = option(
+        "--key FILE.pub",
+        "Public ssh key of whom the board lets in as root. [default: ~/.ssh/id_ed25519.pub]",
+        kind=FILE,
+    ),
+    firmware: Path | None = option(
+        "--firmware FOLDER",
+        "Folder with the Pi's own firmware: bootcode.bin, start.elf and fixup.dat.",
+        kind=TREE,
+    ),
+    non_free_firmware: bool = option(
+        "--non-free-firmware",
+        "Take that firmware from Debian's package raspi-firmware, which is not free software.",
+    ),
+    board: str = board_option("qemu-rpi3", "The virtual board whose OP-TEE the card gets."),
+) -> None:
+    """Make a card image that a Raspberry Pi 3 boots: TF-A, OP-TEE, Debian's kernel, teehash and
+    teebench.
+
+    It is written to FILE, and a board file beside it. docs/raspberry-pi.md says how to go on.
+    """
+    if firmware is not None and non_free_firmware:
+        raise UsageMistake("--firmware and --non-free-firmware", hint="name one of them")
+    key = key or Path.home() / ".ssh" / "id_ed25519.pub"
+    if not key.is_file():
+        raise UsageMistake(f"there is no {key}", hint="name one by --key; ssh-keygen makes one")
+    recipe = config.find(board).config
+    if not isinstance(recipe, VirtualConfig) or recipe.system != model:
+        raise UsageMistake(f"{board} is no virtual {model}", hint="its file has to say so: system")
+    made = optee.resolve(recipe)
+    programs = paths.built_programs("aarch64")
+    argv = [str(paths.root() / "vboard" / "scripts" / "card"), str(output.absolute()), str(key)]
+    argv += [str(made.flash), str(programs), str(made.tas)]
+    argv += ["debian"] if non_free_firmware else [str(firmware)] if firmware else []
+    build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")
+    beside = output.with_suffix(".toml")
+    beside.write_text(
+        f'''kind = "ssh"
+description = "Raspberry Pi 3 with {made.what}"
+address = "teemark-pi3" # or the address that its console shows
+user = "root"
+identity = "{key.absolute().with_suffix("")}"
+directory = "/opt/teemark"
+ta_kit = "{made.kit.folder}"
+'''
+    )
+    say(f"{output} is for the card; teemark run --board {beside} measures the board")
+    if not argv[6:]:
+        say("bootcode.bin, start.elf and fixup.dat, without which no Pi starts, aren't on it")
