@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,11 @@ def booted(card: Path, folder: Path) -> Iterator[Board]:
             status_of(qemu)
 
 
+def fills(board: Board) -> bool:
+    """Returns true once /data has 1 GiB: it grows while the board runs."""
+    return int(board.script("df -k /data | tail -n 1").text.split()[1]) > 1 << 20
+
+
 def test_it_boots_grows_and_is_reached_by_the_users_key(image: Path, folder: Path) -> None:
     card = folder / "card.img"
     run("cp", "--sparse=always", image, card)
@@ -222,8 +228,7 @@ def test_it_boots_grows_and_is_reached_by_the_users_key(image: Path, folder: Pat
     for boot in (1, 2):
         with booted(card, folder) as board:
             keys.append(board.capture(["dropbearkey", "-y", "-f", "/etc/dropbear/host_key"]).text)
-            kib = "df -k /data | tail -n 1"  # it grows while the board runs
-            until("/data of 1 GiB", lambda: int(board.script(kib).text.split()[1]) > 1 << 20, 1)
+            until("/data to fill the card", partial(fills, board), 1)
             if boot == 1:
                 board.push(folder / "file", "/data/file")
             told = board.capture(["/opt/teemark/teehash", "/data/file"]).text
