@@ -80,15 +80,6 @@ XTEST = (
     "min=1559.26us max=4086.38us mean=1962.64us stddev=297.881us (cv 15.1776%) (31.8449MiB/s)\n"
     "2-sigma interval: 1366.88..2558.4us (24.4293..45.7247MiB/s)\n"
 )
-MBED = "".join(
-    f"  {name:<24} :  {rate:>9} KiB/s,  {cycles:>9} cycles/byte\n"
-    for name, rate, cycles in (
-        ("SHA-1", 13264, 70),
-        ("SHA-256", 7920, 120),
-        ("SHA-512", 3117, 305),
-        ("3DES", 3495, 272),
-    )
-)
 CHANGES = "| case | before (ms) | after (ms) | change |\n|--|--|--|--|\n| a | 10.0 | 12.0 | +20 % |\n| b | 8.0 | 6.0 | -25 % |\n| c | 5.0 | 5.5 | +10 % |\n"
 SCORES = "Board      Clock (MHz)  Score  Score/MHz\nA          1000         3120   3.12\nB          1500         4500   3.00\n"
 BASELINE = "| variant | time (ms) | speed-up |\n|--|--|--|\n| C | 12.0 | 1.00 |\n| assembly | 6.0 | 2.00 |\n| instructions | 1.5 | 8.00 |\n"
@@ -114,10 +105,9 @@ PLANTED = {
     "fio's percentiles": (FIO, "[   72]", "[   27]", "4 spread"),
     "fio 2": (FIO_2, "12345KB", "21345KB", "1 rate"),
     "cyclictest": ("T: 0 ( 2604) P:95 I:1000 C: 349868 Min:      4 Act:    6 Avg:    5 Max:      35\n", "Avg:    5", "Avg:   50", "1 spread"),
-    "cyclictest's columns": ("# Min Latencies: 00005 00004\n# Avg Latencies: 00016 00012\n# Max Latencies: 01475 00039\n", "00039", "00009", "3 spread"),
     "wolfSSL": ("AES-128-CBC-enc    370 MiB took 1.002 seconds,  369.261 MiB/s Cycles per byte =   8.08\n", "369.261", "396.261", "1 rate"),
     "wolfSSL's keys": ("RSA     2048  public      1200 ops took 1.003 sec, avg 0.836 ms, 1196.411 ops/sec\n", "1196.411", "1916.411", "1 per-second"),
-    "Mbed TLS": (MBED, "7920", "2920", "2 cycles"),
+    "Mbed TLS": ("  SHA-256                  :      79200 KiB/s,         12 ns/byte\n", "79200", "29200", "1 rate"),
     "a Markdown table": ("| f | Size | Time | Throughput |\n|--|--|--|--|\n| a | 10 MB | 2 s | 5.0 MB/s |\n", "5.0", "9.0", "3 rate"),
     "a grid": (GRID, "5.0  ", "9.0  ", "4 rate"),
     "CSV": ("file,size (MB),time (s),rate (MB/s)\na,10,2.0,5.0\nb,30,3.0,10.0\n", "10.0", "30.1", "3 rate"),
@@ -135,7 +125,6 @@ PLANTED = {
     "a mean outside its range": ("| op | min (ms) | mean (ms) | max (ms) |\n|--|--|--|--|\n| a | 1.0 | 2.0 | 3.0 |\n", "2.0", "4.0", "3 spread"),
     "parts below their whole": (REPORT, "500 us", "800 us", "3 part-above-whole"),
     "a mean of rows": ("| run | time (ms) |\n|--|--|\n| 1 | 10.0 |\n| 2 | 12.0 |\n| 3 | 14.0 |\n| mean | 12.0 |\n", "| mean | 12.0", "| mean | 21.0", "6 mean"),
-    "a formula": ("1/(400*1000*1000) * 36648 = 0.00009 s for 4k\nTime: 5 ms\n", "0.00009", "0.00019", "1 equation"),
 }  # fmt: skip
 
 
@@ -312,13 +301,6 @@ def test_no_pattern_backtracks_without_bound(reference: Reference, piece: str) -
         return min(times)
 
     assert any(work(16_000) < 9 * work(4_000) for _ in range(2))
-
-
-def test_a_sum_of_thousands_of_numbers_makes_no_traceback(reference: Reference) -> None:
-    """It is deeper than Python's stack, and stays untested."""
-    text = f"Rate: 5 MB/s\n{'1 + ' * 4500}1 = 7 ms\n2 + 3 = 6 ms"
-    (finding,) = audited(reference, text).findings
-    assert finding.claim == "“2 + 3 = 6 ms”: it is 5."
 
 
 def test_sources_of_bounds_can_be_looked_up(reference: Reference) -> None:

@@ -47,9 +47,6 @@ class Group:
     """The headings of all columns of its table, in lower case."""
     figures: tuple[tuple[str, Printed], ...]
 
-    def of(self, *dimensions: str) -> list[tuple[str, Printed]]:
-        return [pair for pair in self.figures if pair[1].dimension in dimensions]
-
 
 @dataclass(frozen=True, slots=True)
 class PrintedRow:

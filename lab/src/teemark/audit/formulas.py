@@ -107,7 +107,6 @@ def _value(formula: str, spans: Mapping[str, Span]) -> Span:
 
 
 def _words(formula: str, figures: Figures, *, names: bool = False) -> str:
-    """Returns a formula with the figures as they are printed."""
     shown = {
         name: f"{one.text} ({one.name})" if names else one.text for name, one in figures.items()
     }

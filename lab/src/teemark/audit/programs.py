@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from statistics import median
 
 from teemark.audit.figure import Printed, Reading, Tested
 from teemark.audit.formulas import ProgramLine, related, relations
@@ -23,12 +22,15 @@ FOLDED = 30
 """Characters from which a line may have been folded by mail."""
 WAITED = 0.5
 """Share of the time asked for below which openssl speed's CPU time is called waiting."""
-OTHER_CLOCK = 1.5
-"""Ratio up to which Mbed TLS's clocks may differ; it measures rate and cycles apart."""
 
 _ROUNDING = {"half": (0.5, 0.5), "last": (1.0, 1.0), "cut": (0.0, 1.0)}
 """Units of the last digit by which a value may be less, and more, than what is printed."""
-_COUNTED = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_SCALED = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)} | {
+    f"{prefix}{unit}": ("/s" if unit else "count", factor)
+    for prefix, factor in (("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9))
+    for unit in ("", "IOPS", "elem/s")
+}
+"""Units with a prefix that no table of units has."""
 
 
 @cache
@@ -64,8 +66,8 @@ class Log:
     """The table that belongs to `counts` was read."""
     means: Figures = field(default_factory=dict)
     fastest: str = ""
-    vectors: dict[str, list[Printed]] = field(default_factory=dict)
-    clocks: list[tuple[Printed, float]] = field(default_factory=list)
+    ranks: list[Printed] = field(default_factory=list)
+    """The last percentile of a distribution, while its lines go on."""
 
     def take(
         self, text: str, unit: str, column: str = "", line: ProgramLine | None = None
@@ -73,18 +75,9 @@ class Log:
         """Returns a figure that a program printed, and counts it as read."""
         shown = f"{text} {unit}".strip()
         text, unit = text.replace(",", "."), unit.replace("mB", "MB")
-        counted = re.fullmatch(r"([kKMG]?)(?:elem/s|IOPS|)", unit)
-        factor = _COUNTED[counted[1]] if counted else 1.0
-        unit = (
-            ("/s" if unit[-2:] in ("/s", "PS") else "count")
-            if counted
-            else SPELLINGS.get(unit, unit)
-        )
+        unit, factor = _SCALED.get(unit, (SPELLINGS.get(unit, unit), 1.0))
         if line and line.binary and unit[:1] in ("k", "K", "M", "G") and unit[1:2] == "B":
             unit = f"{unit[0].upper()}i{unit[1:]}"
-        unit, factor = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)}.get(
-            unit, (unit, factor)
-        )
         value, last = float(text), 10.0 ** -len(text.partition("e")[0].partition(".")[2])
         last *= 10.0 ** int(text.partition("e")[2] or 0)
         unit = unit if unit in UNITS else "count"
@@ -119,12 +112,10 @@ def read(reading: Reading) -> set[int]:
         for match in found:
             fields = {key: text for key, text in match.groupdict().items() if text is not None}
             _record(log, line, fields)
-    _finish(log)
     return taken
 
 
 def _matches(text: str) -> tuple[ProgramLine, list[re.Match[str]]]:
-    """Returns the first kind of line that a text has, with each place where it has it."""
     kinds = _lines() if len(text) <= LONGEST else ()
     made = ((line, list(pattern.finditer(text))) for line, pattern in kinds)
     return next((one for one in made if one[1]), (_lines()[0][0], []))
@@ -132,8 +123,7 @@ def _matches(text: str) -> tuple[ProgramLine, list[re.Match[str]]]:
 
 def _record(log: Log, line: ProgramLine, fields: Fields) -> None:
     if line.begins:
-        log.kept = {}
-        log.vectors.pop("ranks", None)
+        log.kept, log.ranks = {}, []
     if "name" in fields or line.begins or line.title != log.title:
         log.name, log.title = fields.get("name", line.title).strip(), line.title
     figures = {
@@ -145,15 +135,6 @@ def _record(log: Log, line: ProgramLine, fields: Fields) -> None:
         log.kept |= figures
     if line.reader:
         READERS[line.reader](log, fields, figures)
-
-
-def _finish(log: Log) -> None:
-    """Tests that the lines of Mbed TLS's benchmark tell one clock."""
-    hertz = median(clock for _, clock in log.clocks) if len(log.clocks) > 3 else 0.0
-    for slope, clock in log.clocks if hertz else ():
-        wrong = f"{slope.name}: {slope.text} and the rate beside it are of {clock / 1e6:.0f} MHz, "
-        wrong += f"and the other lines of {hertz / 1e6:.0f} MHz."
-        log.test(Tested("cycles", slope, 1 / OTHER_CLOCK < clock / hertz < OTHER_CLOCK, wrong))
 
 
 # -- openssl speed ---------------------------------------------------------------------------------
@@ -246,43 +227,15 @@ def _ratio(log: Log, fields: Fields, figures: Figures) -> None:
     if own and other:
         over, under = (other, own) if fields["way"] == "faster" else (own, other)
         if under.span.low > 0:
-            log.test(
-                follows(
-                    "factor",
-                    figures["factor"],
-                    over.span / under.span,
-                    f"{over.text} ÷ {under.text}",
-                )
-            )
+            formula = f"{over.text} ÷ {under.text}"
+            log.test(follows("factor", figures["factor"], over.span / under.span, formula))
 
 
 def _percentiles(log: Log, fields: Fields, _: Figures) -> None:
-    ranks = [
-        log.take(text, "", name)
-        for name, text in re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
-    ]
-    log.test(
-        *(
-            in_order("spread", low, high)
-            for low, high in pairwise([*log.vectors.get("ranks", []), *ranks])
-        )
-    )
-    log.vectors["ranks"] = ranks[-1:]
-
-
-def _latencies(log: Log, fields: Fields, _: Figures) -> None:
-    log.vectors[log.name] = [
-        log.take(text, "µs", fields["name"]) for text in fields["values"].split()
-    ]
-    columns = [log.vectors.get(name, []) for name in ("Min", "Avg", "Max")]
-    for figures in zip(*columns, strict=False) if log.name == "Max" else ():
-        log.test(*(in_order("spread", low, high) for low, high in pairwise(figures)))
-
-
-def _mbedtls(log: Log, _: Fields, figures: Figures) -> None:
-    slope = figures.get("slope")
-    if slope is not None and slope.span.mid >= 8:  # fewer have too few digits
-        log.clocks.append((slope, (slope.span.mid + 0.5) * figures["rate"].span.mid))
+    found = re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
+    ranks = [*log.ranks, *(log.take(text, "", name) for name, text in found)]
+    log.test(*(in_order("spread", low, high) for low, high in pairwise(ranks)))
+    log.ranks = ranks[-1:]
 
 
 def _machine(log: Log, fields: Fields, _: Figures) -> None:
@@ -297,6 +250,5 @@ def _machine(log: Log, fields: Fields, _: Figures) -> None:
 READERS: dict[str, Callable[[Log, Fields, Figures], None]] = {
     "counted": _counted, "begins": _begins, "blocks": _blocks, "rates": _rates, "keys": _keys,
     "about_openssl": _about_openssl, "cipher": _cipher, "benchmark": _benchmark, "mean": _mean,
-    "ran": _ran, "ratio": _ratio, "percentiles": _percentiles, "latencies": _latencies,
-    "mbedtls": _mbedtls, "machine": _machine,
+    "ran": _ran, "ratio": _ratio, "percentiles": _percentiles, "machine": _machine,
 }  # fmt: skip

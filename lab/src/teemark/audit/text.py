@@ -4,7 +4,6 @@ tabs), and lists of "name: value". Sentences aren't read."""
 
 import csv
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +24,7 @@ _STAMP = re.compile(
     r"^(?:\w{3} +\d+ [\d:]{8} \S+ kernel: )?(?:\[ *\d+\.\d+\] ?)?(?:[DIFEW]/(?:TA|TC|LD|LT):\s*)?"
 )
 _RULE = re.compile(r"(?=.*[-=])[|:\- +=]+")
+_BORDER = re.compile(r"(?=.*[|+])(?=.*[-=])[|:\- +=]+")
 _HEADING = re.compile(r"#{1,6} (.+)|=+ (\S.*?) ?=*")
 _NAMED = re.compile(r"(\s*)(?:[-*•+] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] *(\S.*)?")
 _GAP = re.compile(r"\t+| {2,}")
@@ -58,14 +58,7 @@ class _Text:
             if number in self.taken:
                 self.at += 1
                 continue
-            used = (
-                self._csv_table()
-                or self._grid()
-                or self._bars()
-                or self._commas()
-                or self._aligned()
-            )
-            if used:
+            if used := self._csv_table() or self._bars() or self._columns():
                 self.end_list()
                 self.at = used
                 continue
@@ -106,92 +99,60 @@ class _Text:
         if start is None:
             return 0
         self.heading, rows, at = start[2] or self.heading, list[_Line](), self.at + 1
-        head: _Line = (0, [])
-        while (text := self.free(at)) is not None and (
-            not text.strip() or len(text) - len(text.lstrip()) > len(start[1])
-        ):
+        while (text := self.free(at)) is not None and (not text or text.startswith(f"{start[1]} ")):
             option = re.match(r"\s*:([\w-]+): ?(.*)", text)
-            cells = _csv(option[2] if option else text)
-            if option and option[1] == "header":
-                head = (self.lines[at][0], cells)
-            elif not option and text.strip():
-                rows.append((self.lines[at][0], cells))
+            if text and (option is None or option[1] == "header"):
+                rows.append((self.lines[at][0], _csv(option[2] if option else text)))
             at += 1
-        if not head[1] and rows:
-            head = rows.pop(0)
-        return self._table(head, rows, at)
+        return self._table(rows, at)
 
-    def _grid(self) -> int:
-        """Reads a table with borders of plus signs, as reStructuredText and databases draw them."""
-        if not re.fullmatch(r"\s*\+(?:[-=]+\+)+\s*", self.free(self.at) or ""):
+    def _bars(self) -> int:
+        """Reads a table whose cells are parted by bars: with a ruled line below its heading, or a
+        grid, whose rows may take several lines."""
+        text, below = ((self.free(at) or "").strip() for at in (self.at, self.at + 1))
+        grid = _BORDER.fullmatch(text) is not None
+        if "|" not in below if grid else "|" not in text or not _BORDER.fullmatch(below):
             return 0
-        blocks: list[list[tuple[int, list[str]]]] = [[]]
-        at = self.at
-        while (text := self.free(at)) is not None and text.strip()[:1] in ("+", "|"):
-            if text.strip()[0] == "+":
+        blocks, at = [list[_Line]()], self.at
+        while (text := (self.free(at) or "").strip()) and ("|" in text or _BORDER.fullmatch(text)):
+            if _BORDER.fullmatch(text):
                 blocks += [[]] if blocks[-1] else []
             else:
                 blocks[-1].append((self.lines[at][0], _cells(text)))
             at += 1
-        blocks = [block for block in blocks if block]
-        if len(blocks) < 2:
+        head, *rows = [block for block in blocks if block] or [[]]
+        if not rows:
             return 0
-        whole = [_joined(block) for block in blocks]
-        rows = whole[1:] if len(blocks) > 2 else blocks[1]
-        return self._table(whole[0], rows, at)
+        many = grid and len(rows) > 1
+        body = map(_joined, rows) if many else (line for block in rows for line in block)
+        return self._table([_joined(head), *body], at)
 
-    def _block(self, at: int, cells_of: Callable[[str], list[str]], cells: int = 0) -> list[_Line]:
-        """Returns the rows from a line on: with as many cells, or with a bar if `cells` is 0."""
-        rows: list[_Line] = []
-        while (line := self.free(at)) is not None:
-            row = cells_of(line)
-            if len(row) != cells if cells else "|" not in line:
-                break
-            rows.append((self.lines[at][0], row))
-            at += 1
-        return rows
-
-    def _bars(self) -> int:
-        """Reads a table whose cells are parted by bars, with a ruled line below its heading."""
-        text, rule = self.free(self.at) or "", (self.free(self.at + 1) or "").strip()
-        if "|" not in text or not re.search(r"[|+]", rule) or not _RULE.fullmatch(rule):
-            return 0
-        rows = self._block(self.at + 2, _cells)
-        return self._table((self.lines[self.at][0], _cells(text)), rows, self.at + 2 + len(rows))
-
-    def _commas(self) -> int:
-        """Reads CSV: a heading without figures, and rows of which a third are figures."""
-        text = self.free(self.at) or ""
-        head = _csv(text) if "," in text else []
-        if len(head) < 2 or not all(head[1:]) or any(figure(one) or len(one) > 40 for one in head):
-            return 0
-        rows = self._block(self.at + 1, _csv, len(head))
-        made = [figure(cell) for cell in (rows[0][1] if rows else ())]
-        if 3 * sum(one is not None and not one.note for one in made) < len(head):
-            return 0
-        return self._table((self.lines[self.at][0], head), rows, self.at + 1 + len(rows))
-
-    def _aligned(self) -> int:
-        """Reads a table whose columns are parted by tabs or by two blanks and more."""
+    def _columns(self) -> int:
+        """Reads CSV, or a table whose columns are parted by tabs or by two blanks and more. Its
+        heading has no figure but sizes, and a third of its first row are figures."""
         text = (self.free(self.at) or "").strip()
-        head = _GAP.split(text)
-        if len(head) < 2 or any(map(_is_value, head[1:])) or _NAMED.fullmatch(text):
-            return 0
-        first = self.at + 1 + bool(_RULE.fullmatch((self.free(self.at + 1) or "").strip()))
-        rows = self._block(first, lambda line: _GAP.split(line.strip()), len(head))
-        if not any(figure(cell) for _, cells in rows for cell in cells[1:]):
-            return 0
-        return self._table((self.lines[self.at][0], head), rows, first + len(rows))
+        for split in (_csv, _GAP.split):
+            head, at = split(text), self.at + 1
+            if len(head) < 2 or not all(head[1:]) or any(map(_no_heading, head)):
+                continue
+            at += bool(_RULE.fullmatch((self.free(at) or "").strip()))
+            rows = [(self.lines[self.at][0], head)]
+            while len(cells := split((self.free(at) or "").strip())) == len(head):
+                rows.append((self.lines[at][0], cells))
+                at += 1
+            made = [figure(cell) for _, cells in rows[1:2] for cell in cells]
+            if 3 * sum(one is not None and not one.note for one in made) >= len(head):
+                return self._table(rows, at)
+        return 0
 
-    def _table(
-        self, head: tuple[int, list[str]], rows: list[tuple[int, list[str]]], after: int
-    ) -> int:
-        """Takes the figures of a table. A row with a name only is the heading of the rows below;
-        numbers in the first column are the rows' names unless its heading has a unit."""
-        line, names = head
+    def _table(self, rows: list[_Line], after: int) -> int:
+        """Takes the figures of a table, whose first row is its heading. A row with a name only is
+        the heading of the rows below; numbers in the first column are the rows' names unless its
+        heading has a unit."""
+        line, names = rows[0] if rows else (0, [])
         title, section, made = f"{self.heading or 'table'} (line {line})", "", list[PrintedRow]()
         units = [unit_named(name) for name in names]
-        for number, cells in rows:
+        for number, cells in rows[1:]:
             if len(cells) > 1 and not any(cells[1:]):
                 section = cells[0]
                 continue
@@ -212,16 +173,14 @@ class _Text:
         return after
 
 
-def _joined(block: list[tuple[int, list[str]]]) -> tuple[int, list[str]]:
-    """Returns the lines of one row of a grid as one; they have as many cells."""
+def _joined(block: list[_Line]) -> _Line:
     columns = zip(*(cells for _, cells in block), strict=False)
     return block[0][0], [" ".join(filter(None, cells)) for cells in columns]
 
 
-def _is_value(text: str) -> bool:
-    """Returns true if a cell is a number, but not a message's size, which may be a heading."""
+def _no_heading(text: str) -> bool:
     made = figure(text)
-    return made is not None and made.dimension != "size"
+    return len(text) > 40 or ":" in text or (made is not None and made.dimension != "size")
 
 
 def _cells(line: str) -> list[str]:
@@ -230,11 +189,10 @@ def _cells(line: str) -> list[str]:
 
 def _csv(line: str) -> list[str]:
     try:
-        return [
-            cell.strip() for cell in next(csv.reader([line.strip()], skipinitialspace=True), [])
-        ]
+        cells = next(csv.reader([line.strip()], skipinitialspace=True), [])
     except csv.Error:
         return []
+    return [cell.strip() for cell in cells]
 
 
 def read(text: str, file: str) -> Reading:

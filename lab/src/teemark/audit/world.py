@@ -13,10 +13,9 @@ from teemark.wording import fmt
 FASTER = 1.15
 """Ratio up to which an implementation may be faster than the published one: it may be newer."""
 CLOSE = 0.05
-"""Relative difference up to which two rates count as the same software's."""
-CLAIMED_SLOWER, SLOWER = 0.8, 0.5
-"""Shares of the slowest published software's rate: claimed hardware below CLAIMED_SLOWER is
-strange, and so is any rate below SLOWER."""
+"""Share by which claimed hardware may be faster than software and still be as fast."""
+SLOWER = 0.5
+"""Share of the slowest published software's rate below which a rate is strange."""
 BULK = 1024
 """Bytes of a message from which its rate is the algorithm's, not the call's."""
 _BOARDS = (
@@ -70,7 +69,6 @@ def place(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
 
 
 def _named(text: str) -> str:
-    """Returns the first algorithm that a text names, such as sha256 or aes-128-cbc; "" if none."""
     match = _ALGORITHM.search(text)
     parts = [part.lower() for part in match.groups() if part] if match else []
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
@@ -123,24 +121,17 @@ def _against(reading: Reading, rate: Printed, claimed: bool, rows: Sequence[Cycl
     """Returns what is wrong with a rate, by the published cycles of the core; "" if nothing is. The
     compiler's code bounds any software, other rows OpenSSL's."""
     cycles = exact(reading.clock_hz) / rate.span
-    ranked = sorted(rows, key=lambda row: row.cycles)
+    fastest, *_ = ranked = sorted(rows, key=lambda row: row.cycles)
     software = [row for row in ranked if row.implementation not in _INSTRUCTIONS
                 and (reading.openssl or row.implementation == "compiler")]  # fmt: skip
-    close = [row for row in software if 1 / (1 + CLOSE) <= cycles.mid / float(row.cycles) <= FASTER]
+    reaching = [row for row in software if float(row.cycles) <= cycles.mid * (1 + CLOSE)]
     alone = not any(_MANY.search(text) for _, text in reading.lines)
-    fastest = ranked[0]
     if not claimed and alone and cycles.high * FASTER < float(fastest.cycles):
         ratio = number(float(fastest.cycles) / cycles.mid, 3)
         why = f", {ratio} times the fastest published, {_cited(reading, fastest)}"
-    elif claimed and close:
-        reached = fmt.listed([_cited(reading, row) for row in reversed(close)])
+    elif claimed and reaching:
+        reached = fmt.listed([_cited(reading, row) for row in reversed(reaching)])
         why = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
-    elif claimed and software and cycles.low * CLAIMED_SLOWER > float(software[-1].cycles):
-        least, most = (
-            number(cycles.mid / float(row.cycles), 2) for row in (software[-1], software[0])
-        )
-        why = f": called hardware, and software reaches {_cited(reading, software[-1])} to "
-        why += f"{_cited(reading, software[0])}, {least} to {most} times as much"
     elif software and cycles.low * SLOWER > float(software[-1].cycles):
         clock = number(reading.clock_hz * float(software[-1].cycles) / cycles.mid / 1e6, 3)
         why = f", and the slowest published software has {_cited(reading, software[-1])}. It would "
