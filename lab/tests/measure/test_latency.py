@@ -128,9 +128,9 @@ def test_quantiles_are_values_that_occurred() -> None:
 
 def test_the_trace_names_the_call_that_was_under_way() -> None:
     events = (
-        "  other-7  [000] d..1.  10.000001: optee_invoke_fn_begin: param=1\n"
-        "  other-7  [000] d..1.  10.000009: optee_invoke_fn_end: param=1\n"
-        "  my prog-42  [000] d..1.  10.000100: optee_invoke_fn_begin: param=1\n"
+        "  other-7  [000] d..1.  10.000001: optee_invoke_fn_begin: param=00000000 (3, 0, 0, 0)\n"
+        "  other-7  [000] d..1.  10.000009: optee_invoke_fn_end: param=00000000 (0, 0, 0, 0)\n"
+        "  my prog-42  [000] d..1.  10.000100: optee_invoke_fn_begin: param=00000000 (3, 0, 0, 0)\n"
     )
     stopped = Delays("calls", (5000, 900_000), stopped=True, events=events)
     assert stopped.culprit == "my prog (thread 42)"

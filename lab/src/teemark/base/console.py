@@ -139,17 +139,11 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
 
     glue = "\N{INFORMATION SEPARATOR ONE}"
     whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", glue), text)
-    lines = [
-        textwrap.fill(
-            line,
-            width,
-            subsequent_indent=indent,
-            break_long_words=False,  # long words are paths
-            break_on_hyphens=False,
-        )
-        for line in whole.split("\n")
-    ]
-    return "\n".join(lines).replace(glue, " ")
+    # long words are paths
+    wrapper = textwrap.TextWrapper(
+        width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(map(wrapper.fill, whole.split("\n"))).replace(glue, " ")
 
 
 def json_text(data: object) -> str:

@@ -51,7 +51,6 @@ def folder() -> Iterator[Path]:
 
 
 def _sweep(parent: str) -> None:
-    """Removes the folders of this user's processes that have ended."""
     for place in Path(parent).glob(f"{_PREFIX}????????"):
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             state = place.lstat()

@@ -35,11 +35,9 @@ def make_board(file: BoardFile) -> Board:
     if isinstance(file.config, VirtualConfig):
         return VirtualBoard(file)
     ssh = file.config
+    identity = Path(ssh.identity).expanduser() if ssh.identity else None
     endpoint = Endpoint(
-        address=ssh.address,
-        user=ssh.user,
-        port=ssh.port,
-        identity=Path(ssh.identity).expanduser() if ssh.identity else None,
+        *(ssh.address, ssh.user, ssh.port, identity),
         connect_timeout=ssh.connect_timeout,
         options=ssh.options,
     )

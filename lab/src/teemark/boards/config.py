@@ -169,7 +169,6 @@ def read(path: Path) -> BoardFile:
 
 
 def _files() -> dict[str, Path]:
-    """Returns the files of all boards, by name; the user's file wins over the checkout's."""
     boards: dict[str, Path] = {}
     for directory in (paths.boards(), paths.user_config() / "boards"):
         if directory.is_dir():
@@ -211,7 +210,6 @@ def default_board(suited: str | None = None) -> str:
 
 
 def _place(word: str) -> BoardFile:
-    """Returns a labgrid place, with the settings of the board file of its name, if it exists."""
     name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
     own = read(files[name]).config if name in files else None
     config = own if isinstance(own, SshConfig) else SshConfig(address=word)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teemark.base.harmless import harmless, harmless_line
-from teemark.run.git import git, head
+from teemark.git import git
+from teemark.run.git import head
 from teemark.run.records import Commit, Firmware
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def commit(folder: Path, mark: str) -> Commit | None:
 
 
 def _flags(file: "ELFFile") -> str:
-    """Returns the compiler's flags for the first C file, from the debugging information."""
     for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
         made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
         if made_by is not None and b" C" in made_by.value:
@@ -83,7 +83,6 @@ def _flags(file: "ELFFile") -> str:
 
 
 def _comment(file: "ELFFile") -> str:
-    """Returns the compiler's name and version from the section .comment."""
     section = file.get_section_by_name(".comment")
     return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
 

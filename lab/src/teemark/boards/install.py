@@ -179,8 +179,6 @@ exit 0
 
 
 def _make_writable(board: Board, tell: Callable[[str], None]) -> None:
-    """Makes a read-only folder of TAs writable, if possible, by mounting a copy in memory over
-    it."""
     where = BoardPath(board.ta_directory)
     if board.ask("whether TAs can be written", {"covered": ""}, _COVER, where).all("covered"):
         tell(f"{where} on {board.name} is read-only: a copy in memory is laid over it")

@@ -62,8 +62,6 @@ class _Extra(msgspec.Struct):
 
 
 class _Service(msgspec.Struct):
-    """The parameters of a NetworkService."""
-
     address: str
     username: str
     port: _PortNumber | None = None

@@ -91,7 +91,6 @@ def resolve(recipe: VirtualConfig) -> Optee:
 
 
 def _unknown_key() -> Path:
-    """Returns the file of a signing key that no OP-TEE knows; it is made once, on this machine."""
     folder = paths.build() / "unknown-key"
     with build.alone(folder):
         key, new = folder / "key.pem", folder / "new"
@@ -178,7 +177,6 @@ def made_by(file: BoardFile) -> dict[str, str]:
 
 
 def _check(folder: Path) -> None:
-    """Raises BoardError unless the folder is the complete output of OP-TEE's build."""
     needed = [f"core/{name}" for name in (*_IMAGES, "tee.elf")]
     needed.append(f"{_kit(folder).name}/mk/ta_dev_kit.mk")
     missing = [name for name in needed if not (folder / name).is_file()]
@@ -193,7 +191,6 @@ def _check(folder: Path) -> None:
 
 
 def _kit(out: Path) -> Path:
-    """Returns the development kit of a build; if there are two kits, the one for 64-bit TAs."""
     narrow, wide = out / "export-ta_arm32", out / "export-ta_arm64"
     return narrow if narrow.is_dir() and not wide.is_dir() else wide
 
@@ -230,7 +227,6 @@ def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) ->
 
 
 def _packed(what: str, out: Path, place: Path, source: Path | None = None) -> Optee:
-    """Returns the OP-TEE of a build; its flash image is kept in the folder `place`."""
     images = out / "core"
     return Optee(what, _pack(images, place), images, Kit(_kit(out)), source)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from teemark.base.errors import BoardError
 from teemark.base.files import alone
-from teemark.run.git import command, git
+from teemark.git import command, git
 
 _LEFT_OUT = frozenset({".git", "out"})
 

@@ -110,7 +110,6 @@ def command(
 
 
 def _virt(recipe: VirtualConfig, images: Images, root: str) -> list[str]:
-    """Returns QEMU's words for its machine `virt`; `root` is the value of -drive for the root."""
     secure = "on" if recipe.tee else "off"
     narrow = recipe.system == ARMV7
     gic = 2 if narrow else 3

@@ -209,7 +209,6 @@ class Process:
         return status
 
     def _hangs(self, what: str) -> BoardError:
-        """Ends the command; returns the error that the command took too long."""
         self.abandon()
         return BoardHangs(self.error(what).message, hint="the board may hang: see its console")
 
@@ -265,7 +264,6 @@ class Process:
 
 
 def _words(argv: Sequence[str]) -> str:
-    """Returns a command as an error message shows it."""
     if command_lines.is_script(argv):
         return "a script of teemark's"
     return f"`{' '.join(' '.join(argv).split())[:80]}`"
@@ -316,14 +314,9 @@ class Shell:
         pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
-        line = command_lines.command_line(
-            argv,
-            job=job,
-            directory=self.config.directory,
-            sudo=getattr(self.config, "sudo", False),
-            su=getattr(self.config, "su", False),
-            marked=marked,
-        )
+        root = {way: getattr(self.config, way, False) for way in ("sudo", "su")}
+        folder = self.config.directory
+        line = command_lines.command_line(argv, job=job, directory=folder, marked=marked, **root)
         process, log = self.ssh.open_channel(line, terminal=terminal, **streams)
         return Process(self, tuple(argv), process, log, job, marked)
 
@@ -433,7 +426,6 @@ class Shell:
 
 @contextlib.contextmanager
 def _as_file(data: bytes) -> Iterator[IO[bytes]]:
-    """Yields a file with these bytes, for a command's stdin."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)

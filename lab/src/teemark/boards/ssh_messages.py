@@ -16,8 +16,6 @@ _DEBUG = re.compile(r"debug\d: |OpenSSH_|Authenticated to |Transferred: |Bytes p
 
 
 def _names(to: Endpoint, words: str, debug: str, groups: Mapping[str, str]) -> dict[str, str]:
-    """Returns the values for the names in braces in a table's row; `groups` has those of its
-    patterns."""
     file, name = groups.get("file", ""), groups.get("name", "")
     who = groups.get("who", str(to))
     machine = f"{groups.get('host')}:{groups.get('port')}"  # as ssh names it: may be a gateway
@@ -53,7 +51,6 @@ def _names(to: Endpoint, words: str, debug: str, groups: Mapping[str, str]) -> d
 
 
 def _last(pattern: str, text: str) -> re.Match[str] | None:
-    """Returns the last match of a pattern in ssh's output; None if there is none."""
     return next(reversed([*re.finditer(pattern, text, re.IGNORECASE | re.MULTILINE)]), None)
 
 

@@ -93,7 +93,6 @@ class Kit:
         return words + ([f"TA_SIGN_KEY={self.key.absolute()}"] if self.key is not None else [])
 
     def _compiler(self) -> str:
-        """Returns the prefix of the compiler for the kit's kind of TAs (32-bit or 64-bit)."""
         settings = (self.folder / "mk" / "conf.mk").read_text(encoding="utf-8", errors="replace")
         return "arm-linux-gnueabihf-" if "sm := ta_arm32\n" in settings else "aarch64-linux-gnu-"
 

@@ -135,7 +135,6 @@ class VirtualBoard(Board):
             raise
 
     def _power_on(self) -> None:
-        """Starts QEMU on this instance's data disk and waits for an answer to the first command."""
         began = time.monotonic()
         limit = began + self.recipe.boot_timeout
         for _ in range(_PORT_TRIES):

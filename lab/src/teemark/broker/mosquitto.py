@@ -103,7 +103,6 @@ def build() -> Path:
 
 
 def _stage(folder: Path, target: Path) -> None:
-    """Copies from the unpacked packages what the board needs: programs to bin, libraries to lib."""
     (target / "bin").mkdir()
     (target / "lib").mkdir()
     for program in (*folder.glob("usr/sbin/mosquitto"), *folder.glob("usr/bin/mosquitto_*")):

@@ -193,14 +193,15 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
     return ta, plan
 
 
-def parse_limit(text: str) -> "Limit":
-    """Reads a limit such as `5%` or `1000i` (instructions); raises UsageMistake for other text."""
+def parse_limit(text: str, of: str = "--fail-on") -> "Limit":
+    """Reads the limit of the option `of`, such as `5%` or `1000i` (instructions); raises
+    UsageMistake for other text."""
     from teemark.model.compare import Limit
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())
     if match is None:
         raise UsageMistake(
-            f"--fail-on {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
+            f"{of} {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
         )
     number = float(match[1])
     return Limit(share=number / 100) if match[2] == "%" else Limit(instructions=number)

@@ -111,7 +111,6 @@ def _compared(
 def _blocks(
     diffs: Sequence[ComparedRuns], forced: Sequence[str], limit: Limit | None, *, everything: bool
 ) -> list[Block]:
-    """Returns the blocks of each comparison: first the answer, last the method."""
     made: list[Block] = []
     for diff in diffs:
         runs = diff.comparison.first, diff.comparison.second

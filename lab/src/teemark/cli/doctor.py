@@ -49,14 +49,9 @@ def command(
     with working(f"reaching {target.name} …") as tell, target:
         patient, problems = _examine(target, tell if sys.stderr.isatty() else say)
     if as_json:
-        put_json(
-            {
-                "board": target.name,
-                "meaningful": meaningful(problems),
-                "findings": problems,
-                **(picked(patient, "machine", "tas", "openssl") if patient else _UNKNOWN),
-            }
-        )
+        facts = picked(patient, "machine", "tas", "openssl") if patient else _UNKNOWN
+        about = {"board": target.name, "meaningful": meaningful(problems), "findings": problems}
+        put_json(about | facts)
     else:
         _tell(target.name, patient, problems, everything=everything)
     return 0 if meaningful(problems) else 1

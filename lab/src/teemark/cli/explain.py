@@ -93,8 +93,6 @@ def command(
 
 
 def _advise(subject: Subject, *, as_json: bool) -> None:
-    """Shows each choice: what is better than what, at which sizes, and what it saves at the
-    largest."""
     if as_json:
         common.put_json({"findings": tuple(advice.choices(subject, alone=True))})
         return

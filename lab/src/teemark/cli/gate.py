@@ -104,7 +104,6 @@ def command(
 
 
 def _failed(gated: Gated, limit: Limit) -> bool:
-    """Returns true if the gate fails; it also fails if nothing can be judged."""
     comparison = gated.found
     if comparison is None or comparison.lost or gated.held:
         return True
@@ -113,7 +112,6 @@ def _failed(gated: Gated, limit: Limit) -> bool:
 
 
 def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[Block]:
-    """Returns the answer and its evidence."""
     comparison = gated.found
     if comparison is None:
         answer = f"UNKNOWN: {place} was made with other versions, so nothing can be said."
@@ -131,14 +129,11 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
     if moved := [pair for pair in comparison.worst_first if pair.moved]:
         functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
         made += comparing.change_table(ComparedRuns(comparison, changes(comparison), functions))
-        cases = [
-            (
-                pair.name,
-                *(fmt.count(round(figure.value)) for figure in (pair.first, pair.second)),
-                f"{comparing.SIGN[pair.verdict]} {comparing.change(pair)}",
-            )
-            for pair in moved
-        ]
+        cases = []
+        for pair in moved:
+            counts = (fmt.count(round(figure.value)) for figure in (pair.first, pair.second))
+            change = f"{comparing.SIGN[pair.verdict]} {comparing.change(pair)}"
+            cases.append((pair.name, *counts, change))
         made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
     notes = [
         f"{case}: interrupts held off for up to {' → '.join(map(fmt.count, lengths))} instructions"
@@ -163,13 +158,9 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:
     comparison = gated.found
     if comparison is None:
-        return {
-            "outcome": "unknown",
-            "other_versions": {
-                name: {"baseline": pair[0], "here": pair[1]}
-                for name, pair in (gated.other or {}).items()
-            },
-        }
+        versions = (gated.other or {}).items()
+        other = {name: {"baseline": pair[0], "here": pair[1]} for name, pair in versions}
+        return {"outcome": "unknown", "other_versions": other}
     return {
         "outcome": "fail" if _failed(gated, limit) else "pass",
         "cases": [comparing.case_data(pair) for pair in comparison.worst_first],

@@ -114,7 +114,6 @@ def command(
 
 
 def _list(asked: Sequence[Entry]) -> int:
-    """Prints a line for each run: when it began, board, plan, commit, labels and folder."""
     lines = []
     for run in asked:
         commit = run.commit.short if run.commit is not None else fmt.NONE
@@ -178,7 +177,6 @@ def _remark(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
 def _show(
     runs: Sequence[RunData], lines: Sequence[CaseHistory], remark: str, *, everything: bool
 ) -> None:
-    """Shows the answer, and the changes with their times; with `everything` also each case."""
     blocks = [
         Paragraph((history_page.answer(runs, lines),)),
         *history_page.event_table(runs, lines),

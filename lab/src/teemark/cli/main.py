@@ -170,7 +170,6 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _unwritten(error: OSError) -> int:
-    """Returns the exit status if output can't be written, in most cases to stdout."""
     # Point stdout elsewhere, so that the interpreter's last flush doesn't complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):  # the reader has gone

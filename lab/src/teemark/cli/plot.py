@@ -77,7 +77,6 @@ def command(
 
 
 def _one(what: str, subject: Subject, of: str | None) -> Chart:
-    """Returns the chart of a run; if the run lacks it, the error names the charts that it has."""
     charts: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
         drawn = curves(subject).items()

@@ -123,7 +123,7 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
 def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
     low, high = sizes
     return {
-        "model": f"{cost.workload}/{cost.algorithm}/{cost.backend}",
+        "model": cost.name,
         "from": low,
         "to": high,
         "off": off,
@@ -142,14 +142,8 @@ def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")
         return
     rows = tuple(
-        (
-            f"{cost.workload}/{cost.algorithm}/{cost.backend}",
-            fmt.size(low),
-            fmt.size(high),
-            fmt.share(off),
-            ", ".join(cost.fit.terms),
-        )
-        for cost, (low, high), off in predictable
+        (cost.name, *map(fmt.size, ends), fmt.share(off), ", ".join(cost.fit.terms))
+        for cost, ends, off in predictable
     )
     table = Table((*left("model"), *right("from", "to", "off by"), *left("terms")), rows)
     terminal.show(console, [table])

@@ -83,7 +83,7 @@ def command(
 
     Exit status: 0 fine; 1 if a version couldn't be measured; 2 for a mistake on the command line.
     """
-    limit = common.parse_limit(threshold).share
+    limit = common.parse_limit(threshold, "--threshold").share
     if limit is None:
         raise UsageMistake(f"--threshold {threshold} is no share", hint="such as 5%")
     place = out or _default(measured=git is not None or bool(merged))
@@ -133,7 +133,6 @@ def _default(*, measured: bool) -> Path:
 def _bisect(
     line: Line, case: str, measured: Sequence[Kept], limit: float, ends: tuple[Version, Version]
 ) -> None:
-    """Finds the commit of a case's largest jump, and keeps the outcome with the results."""
     if case not in line.asked.keys:
         raise UsageMistake(
             f"{line.asked.name} has no case {case}",
@@ -162,7 +161,6 @@ def _bisect(
 
 
 def _with_functions(line: Line, made: Bisected) -> Bisected:
-    """Returns the bisection with the functions that changed, by traces of both sides."""
     traces = []
     for version in (made.previous, made.found[0]):
         folder = line.folder(version) / "trace"

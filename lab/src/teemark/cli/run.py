@@ -168,13 +168,11 @@ def command(
 
 
 def _needs(name: str) -> int:
-    """Returns the bytes of memory that measuring this board takes on this machine."""
     virtual = isinstance(config.find(name).config, VirtualConfig)
     return side_by_side.PROCESS + side_by_side.GUEST * virtual
 
 
 def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool) -> int:
-    """Shows the runs of boards that were measured side by side; returns the exit status."""
     from teemark.report.sections.boards import data, table
 
     about = subjects([reader.read(out) for out in outs if (out / RUN_FILE).exists()])
@@ -190,7 +188,6 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
 def _measure(
     board: Board, plan: Plan, out: Path | None, starts: Starts, built: Built | None, **how: Any
 ) -> Outcome:
-    """Measures and writes the run, and returns the outcome; `how` is for runner.measure."""
     with contextlib.ExitStack() as stack:
 
         def boot() -> None:
@@ -213,7 +210,6 @@ def _measure(
 
 
 def _kept(file: Path) -> None:
-    """Says, as the last words of a run that a signal ended, where its file is."""
     if file.is_file():
         folder = _short(file.parent)
         say(
@@ -223,7 +219,6 @@ def _kept(file: Path) -> None:
 
 
 def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
-    """Writes the report, and its summary to stdout."""
     from teemark.report import run_page  # takes half a second
     from teemark.report.summary import show
 
@@ -239,7 +234,6 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
 
 
 def _tell(outcome: Outcome, run: RunData, plan: Plan, board: Board) -> None:
-    """Says at the end which cases weren't measured, and why."""
     places = {case.key: case.place for case in plan.cases if case.place}
     for fail in run.fails:
         if fail.case in places:
@@ -289,7 +283,6 @@ def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
 
 
 def _short(path: Path) -> str:
-    """Returns the path relative to the current directory if it lies below it."""
     absolute, cwd = path.absolute(), Path.cwd()
     return str(absolute.relative_to(cwd) if absolute.is_relative_to(cwd) else absolute)
 

@@ -212,14 +212,12 @@ def _only(trace: Trace, keys: Sequence[str]) -> Trace:
 
 
 def _report(directory: Path, against: Trace | None) -> None:
-    """Makes the reports again, if the run's own file is beside the trace."""
     if (directory / reader.RUN_FILE).is_file():
         made = run_page.make([reader.read(directory)], [store.find(directory)], against)
         run_page.write(made, directory)
 
 
 def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
-    """Shows the instructions of a message's parts, and writes a report that begins with them."""
     made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
     if asked.output is None:
         show(terminal(120), made[0].blocks)

@@ -75,7 +75,6 @@ def command(
 
 
 def _measured(file: BoardFile, tree: Path, row: Looked, folder: Path) -> Looked:
-    """Returns the row with the instructions of its case, as the tree is and with the mend."""
     finding = row.finding
     if not row.patch or not finding.case:
         return row

@@ -87,7 +87,6 @@ def command(
 
 
 def _ta_files(ran: Ran, places: Sequence[Path]) -> dict[str, Elf]:
-    """Returns the files with symbols (UUID.elf) of the TAs that died, where a folder has them."""
     uuids = {uuid for death in ran.deaths for uuid, _ in death.stack if uuid}
     found = (
         (uuid, file) for uuid in uuids for place in places for file in place.rglob(f"{uuid}.elf")

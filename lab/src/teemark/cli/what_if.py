@@ -63,15 +63,11 @@ def command(
     file = config.find(board)
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
     variants = whatif.plan_variants(changes, each=each, together=together)
-    files = [
-        record.with_optee(
-            file,
-            optee or "source",
-            (*mine, *(word for word in added if word not in by_name)),
-            [by_name[word] for word in added if word in by_name],
-        )
-        for added in variants
-    ]
+    files = []
+    for added in variants:
+        words = (*mine, *(word for word in added if word not in by_name))
+        applied = [by_name[word] for word in added if word in by_name]
+        files.append(record.with_optee(file, optee or "source", words, applied))
     own = record.Own(*common.load(ta_path, None)) if ta_path is not None else record.Own()
     # A wrong case is reported before anything is built.
     record.plan_of(cases, record.SAMPLES, known=own.plan)

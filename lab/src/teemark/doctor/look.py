@@ -71,7 +71,6 @@ def look(board: Board) -> Patient:
 
 
 def _tas(board: Board) -> tuple[tas.Ta, ...]:
-    """Opens a session with each of our TAs, and finds out which key signed the installed files."""
     folder = board.ta_directory
     try:
         built = {f"{folder}/{path.name}": path for path in sorted(board.tas.glob("*.ta"))}

@@ -238,7 +238,6 @@ _THROTTLED = {1: "too little voltage", 2: "a capped clock", 4: "throttling", 8: 
 
 
 def _figures(p: Patient) -> Symptoms:
-    """Yields symptoms of a board on which figures would be distorted."""
     cpu, health, clock = p.machine.cpu, p.machine.health, p.machine.clock
     slow = {word.split()[-1] for word in cpu.governor or ()} - {"performance"}
     if slow and (cpu.khz_min is None or cpu.khz_min != cpu.khz_max):
@@ -283,7 +282,6 @@ _SILICON = ("raspberrypi,3", "raspberrypi,4", "brcm,bcm2837", "brcm,bcm2711", "b
 
 
 def _lacks(p: Patient) -> Symptoms:
-    """Yields symptoms of hardware or software that the board lacks, or has and doesn't use."""
     m, compatible = p.machine, p.machine.board.compatible or ()
     if m.health.afalg_steps is None:
         yield "old-program", f"it is version {m.teebench}, and says nothing of its health", p.name
@@ -309,7 +307,6 @@ def _lacks(p: Patient) -> Symptoms:
 
 
 def _instructions(p: Patient) -> Symptoms:
-    """Yields a symptom if the CPU shows no crypto instructions: its chip lacks or hides them."""
     m = p.machine
     arm = (m.built_for or "").startswith(("aarch64", "arm"))
     if arm and m.cpu.features is not None and "aes" not in m.cpu.features:

@@ -227,15 +227,10 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[SourceLine
 def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
     named = [f.address for f in places.functions if f.domain is Domain.CORE and f.named]
     lines = source_lines(core.file, named) if core is not None else {}
-    made = [
-        Function(
-            LEVELS[function.domain],
-            component(function, lines.get(function.address, "").rpartition(":")[0]),
-            function.name,
-            function.named,
-        )
-        for function in places.functions
-    ]
+    made = []
+    for function in places.functions:
+        of = component(function, lines.get(function.address, "").rpartition(":")[0])
+        made.append(Function(LEVELS[function.domain], of, function.name, function.named))
     # Functions numbered beyond the named ones are the roots of other threads.
     programs: dict[int, Counter[str]] = defaultdict(Counter)
     roots: list[int] = []
@@ -255,8 +250,6 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
 
 
 def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:
-    """Returns the blocks without a symbol that executed most instructions, except an opaque
-    core's."""
     executed = window.executed()
     counts: Counter[tuple[str, str, int]] = Counter()
     for block in window.used().tolist():

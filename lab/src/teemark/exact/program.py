@@ -95,8 +95,6 @@ def _cases(
 
 
 def _sources(named_by: SymbolSources, ran: Ran, program: Program, folder: Path) -> SymbolSources:
-    """Returns `known` with the files that the program's processes had mapped, and the TAs that it
-    called."""
     root = paths.vboard() / "root"
     preloaded = paths.built_programs("aarch64") / watching.LIBRARY
     pushed = {file.name: file for file in (*program.push, preloaded)}

@@ -12,10 +12,10 @@ from teemark.boards.config import BoardFile
 from teemark.exact import record, whatif
 from teemark.exact.record import TracedRun
 from teemark.exact.whatif import Cell
+from teemark.git import git
 from teemark.model.compare import LIMIT, Verdict, readings, shifted, slack, unlike, with_verdict
 from teemark.model.stats import exactly
 from teemark.page.blocks import Block, Bullets, Code, Paragraph, Strong, Table, left, right
-from teemark.run.git import git
 from teemark.run.records import Firmware
 from teemark.trace.difference import held_grew, in_words
 from teemark.wording import fmt
@@ -128,7 +128,6 @@ def _core(build: TracedRun) -> Firmware:
 
 
 def _settings(cores: Sequence[Firmware]) -> tuple[str, ...]:
-    """Returns the settings that differ between the builds of the two cores."""
     settings = [
         {**core.configuration} | ({"compiler's flags": core.flags} if core.flags else {})
         for core in cores
@@ -145,16 +144,12 @@ def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
     if longer := commits.held_longer(limit):
         words = "Interrupts of the normal world are held off longer: "
         made.append(Paragraph((Strong(f"{words}{', '.join(longer)}."),)))
-    rows = tuple(
-        (
-            case,
-            *map(fmt.count, (cell.before, cell.instructions)),
-            fmt.signed(cell.share, 2) if cell.share else "0",
-            commits.verdicts[case],
-            whatif.held_in_words(cell),
-        )
-        for case, cell in ordered
-    )
+    rows = []
+    for case, cell in ordered:
+        counts = map(fmt.count, (cell.before, cell.instructions))
+        change = fmt.signed(cell.share, 2) if cell.share else "0"
+        held = whatif.held_in_words(cell)
+        rows.append((case, *counts, change, commits.verdicts[case], held))
     heads = (*left("call"), *right(commits.base, commits.head, "change"), *left("verdict"))
     heads += right("interrupts held off for up to", optional=True)
     made.append(Table(heads, rows))

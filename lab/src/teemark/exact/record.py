@@ -80,13 +80,11 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
 
 
 def _split(key: str) -> tuple[str, str]:
-    """Splits the key of a teehash step: returns the step, and "/PART" or ""."""
     step, slash, part = key.rpartition("/")
     return (step, slash + part) if part in TEEHASH_PARTS.values() else (key, "")
 
 
 def _as_recorded(key: str) -> str:
-    """Returns the key with its sizes in bytes, as the run writes it."""
     step, part = _split(key)
     return step_of(step, 1).key + part if key.startswith(f"{PROGRAM}/") else key
 

@@ -51,14 +51,9 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
         for sample in measured.ta_samples
     }
     waited = {stats.key for stats in stats_of(run) if stats.unit == "ns"}
-    taken = sorted(
-        (
-            (sample, measured.record)
-            for measured in run.cases.values()
-            for sample in measured.samples
-        ),
-        key=lambda pair: pair[0].seq,
-    )
+    cases = run.cases.values()
+    taken = [(sample, case.record) for case in cases for sample in case.samples]
+    taken.sort(key=lambda pair: pair[0].seq)
     for sample, case in taken:
         start = next(start.number for start in run.starts if sample.seq in start.seqs)
         yield of_run | {

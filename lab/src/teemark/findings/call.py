@@ -158,7 +158,6 @@ def ta_size(ground: Ground) -> Finding:
 
 
 def _query(ground: Ground, clock: str) -> Estimate | None:
-    """Returns the cost of one query of the clock: the slope over the queries in a call."""
     asked = sorted(
         (case.work.count or 0, case.estimate)
         for case in ground.models.stats

@@ -92,7 +92,6 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
 
 
 def _measured(ground: Ground) -> Iterator[Choice]:
-    """Yields choices of memory, of a backend for an algorithm, and of a backend inside the TEE."""
     asked: dict[tuple[Question, str], dict[str, dict[int, Estimate]]] = {}
     for stats in ground.models.stats:
         name, questions = stats.backend, list[tuple[Question, str]]()
@@ -132,15 +131,9 @@ def _pieces(ground: Ground) -> Iterator[Choice]:
         if enough is smallest:
             continue
         chosen, over = (whole, largest) if enough is None else (enough, smallest)
-        yield Choice(
-            "pieces",
-            f"{cost.algorithm}/{cost.backend}",
-            str(chosen.task.chunk or sizes[-1]),
-            str(over.task.chunk),
-            sizes[-1],
-            sizes[-1],
-            chosen.figure / over.figure,
-        )
+        subject, saves = f"{cost.algorithm}/{cost.backend}", chosen.figure / over.figure
+        pieces = str(chosen.task.chunk or sizes[-1]), str(over.task.chunk)
+        yield Choice("pieces", subject, *pieces, sizes[-1], sizes[-1], saves)
 
 
 def _nearly(stream: Prediction, whole: Prediction) -> bool:

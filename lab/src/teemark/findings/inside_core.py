@@ -29,13 +29,9 @@ SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
 
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
-    """Returns the core's functions whose names match the pattern: their nodes with indices."""
-    return [
-        (index, node)
-        for index, node in enumerate(call.nodes)
-        if call.functions[node.function].level == "S-EL1"
-        and re.fullmatch(pattern, call.functions[node.function].name)
-    ]
+    named = ((index, node, call.functions[node.function]) for index, node in enumerate(call.nodes))
+    core = ((index, node, of.name) for index, node, of in named if of.level == "S-EL1")
+    return [(index, node) for index, node, name in core if re.fullmatch(pattern, name)]
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:

@@ -219,12 +219,11 @@ def says_and_does(ground: Ground) -> Finding | None:
 
 def pkcs11_memory(ground: Ground) -> Finding | None:
     """Finds a PKCS #11 library that shares memory anew in each call; names the worst call."""
+    layered = ((case.work, case.record.layers) for case in ground.run.sound)
     shares = {
-        case.work: case.record.layers.memory_ns / case.record.layers.total_ns
-        for case in ground.run.sound
-        if case.record.layers is not None
-        and case.record.layers.invokes
-        and case.record.layers.total_ns
+        work: layers.memory_ns / layers.total_ns
+        for work, layers in layered
+        if layers is not None and layers.invokes and layers.total_ns
     }
     if not shares:
         return None

@@ -126,7 +126,6 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
 
 
 def _row(reference: Reference, driver: str) -> DriverKind | None:
-    """Returns the first row of the drivers' table that matches a driver's name."""
     return next((row for row in reference.drivers if fnmatchcase(driver, row.driver)), None)
 
 
@@ -144,7 +143,6 @@ def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
 
 
 def _rate(watched: Watched | None) -> float | None:
-    """Returns the rate of the busiest device's line, in interrupts a call; None if not recorded."""
     return None if watched is None else max((rate for _, rate in device_lines(watched)), default=0)
 
 
@@ -361,7 +359,6 @@ def ghz(run: RunData) -> float | None:
 
 
 def _core(run: RunData) -> str:
-    """Returns the core's name as in reference/; an empty string if it isn't certain."""
     models = run.machine.cpu.models or ()
     named = re.search(r"Cortex-A\d+", models[0]) if len(models) == 1 else None
     return named[0].lower() if named else ""

@@ -41,7 +41,6 @@ def _share(ns: float, watched: WatchedCalls, *, at_most: bool = False) -> Share:
 
 
 def _sessions(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds sessions that are opened for one or two calls each."""
     by_ta: dict[tuple[int, str], dict[str, list[TeeCall]]] = defaultdict(lambda: defaultdict(list))
     for call in watched.calls:
         if call.ta:
@@ -65,7 +64,6 @@ def _sessions(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Findi
 
 
 def _temporary(watched: WatchedCalls, names: Names, _cost: Cost) -> Iterator[Finding]:
-    """Finds temporary memory: libteec registers and releases it in each call."""
     by_name: dict[str, list[TeeCall]] = defaultdict(list)
     for call in watched.calls:
         if call.function == "invoke" and any(p.kind.startswith("temporary") for p in call.params):
@@ -89,7 +87,6 @@ def _temporary(watched: WatchedCalls, names: Names, _cost: Cost) -> Iterator[Fin
 
 
 def _pieces(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds commands of one kind that are called often, with little input each time."""
     by_session: dict[tuple[int, str], list[TeeCall]] = defaultdict(list)
     for call in watched.calls:
         sizes = [p.size or 0 for p in call.params if p.size is not None and "in" in p.kind]
@@ -114,7 +111,6 @@ def _pieces(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding
 
 
 def _memory(watched: WatchedCalls, _names: Names, _cost: Cost) -> Iterator[Finding]:
-    """Finds shared memory that is made anew for each command."""
     made = [call for call in watched.calls if call.function in ("register", "allocate")]
     gone = [call for call in watched.calls if call.function == "release"]
     invoked = sum(call.function == "invoke" for call in watched.calls)
@@ -130,7 +126,6 @@ def _memory(watched: WatchedCalls, _names: Names, _cost: Cost) -> Iterator[Findi
 
 
 def _dearest(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
-    """Finds a command that takes most of the time, and far longer than a way into the TEE."""
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
     way = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:

@@ -78,7 +78,6 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
 
 
 def _served(ground: Ground, key: str) -> Estimate | None:
-    """Returns the share of a call in which the normal world serves the TEE; None if unknown."""
     for call in ground.breakdowns:
         part = call.part("rpcs")
         if call.key == key and part is not None and part.value is not None and call.total.value > 0:

@@ -99,14 +99,12 @@ def two_clocks(ground: Ground) -> Finding | None:
 
 
 def _apart(case: Counted) -> str:
-    """Writes how far the TA's figure is from the client's: `oneshot/sha256/tee/4096 +0.12 %`."""
     return f"{case.key} {fmt.signed(case.deviation or 0.0)}"
 
 
 def _doubt(
     key: str, claim: str, evidence: str, remedy: str = "", topic: Topic = "trust"
 ) -> Finding:
-    """Makes a finding that says why figures are less certain than they seem."""
     return Finding(
         key=key, topic=topic, severity="caution", claim=claim, evidence=evidence, remedy=remedy
     )

@@ -2,7 +2,6 @@
 """How late a thread of the highest priority wakes up beside calls into the TEE: a small program of
 ours, host/src/latency/teelate.c, sleeps on the CPU on which the calls are made."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from teemark.base.errors import BoardError
 from teemark.base.harmless import harmless_line
 from teemark.boards import answers
 from teemark.boards.board import Board
-from teemark.measure.watching import built_for
+from teemark.measure.watching import EVENT, built_for
 from teemark.plan.file import CaseLine
 
 PROGRAM = "teelate"
@@ -35,8 +34,6 @@ echo 0 >events/optee/enable; echo >trace; echo 1 >tracing_on
 exit $s
 """
 """Runs $@ under the kernel's tracepoints of OP-TEE, then prints the end of their trace."""
-
-_INSIDE = re.compile(r"^ *(.+)-(\d+)\s+\[\d+\].*?(\d+\.\d+): optee_invoke_fn_(begin|end)", re.M)
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -68,8 +65,8 @@ class Delays(msgspec.Struct, frozen=True):
     def culprit(self) -> str:
         """Returns the thread that was in the secure world when the trace was stopped, or that left
         it last; "" if no trace names one."""
-        last = _INSIDE.findall(self.events)
-        return harmless_line(f"{last[-1][0]} (thread {last[-1][1]})") if last else ""
+        events = [event for line in self.events.splitlines() if (event := EVENT.match(line))]
+        return harmless_line(f"{events[-1][1]} (thread {events[-1][2]})") if events else ""
 
 
 class _Answer(msgspec.Struct):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.errors import ConfigError, UsageMistake
-from teemark.run.git import git, head
+from teemark.git import git
+from teemark.run.git import head
 from teemark.run.records import Commit
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
@@ -57,7 +58,6 @@ def commit(word: str, folder: Path) -> Commit | None:
 
 
 def _own(folder: Path) -> bool:
-    """Returns true if the folder is in teemark's own checkout: that isn't the measured source."""
     try:
         return folder.resolve().is_relative_to(paths.root())
     except ConfigError:

@@ -30,7 +30,6 @@ def watching(plan: Plan, title: str, starts: Starts | None = None) -> Iterator["
 
 @contextlib.contextmanager
 def _bar(title: str) -> Iterator[Draw]:
-    """Draws a live bar."""
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bars
@@ -60,7 +59,6 @@ def _bar(title: str) -> Iterator[Draw]:
 
 @contextlib.contextmanager
 def _lines(title: str) -> Iterator[Draw]:
-    """Writes a line when a new step begins, and one at each STEP of the run."""
     last, steps = "", 0
 
     def draw(what: str, share: float | None, left: str, _case: str) -> None:

@@ -251,7 +251,6 @@ class _Attempt:
             self._take(msgspec.json.encode(record) + b"\n" for record in hashed)
 
     def _stream(self, argv: list[str], cases: bytes, silence: Silence) -> tuple[int, str]:
-        """Reads the records over the connection while the board measures."""
         with self.board.stream(argv, stdin=cases) as process:
             self._take(_watched(process.lines(_TICK_S), silence, self.watcher))
             return process.wait(LEAVING_S), process.complaint
@@ -314,7 +313,6 @@ class _Attempt:
         return isinstance(record, records.End)
 
     def _judge(self, status: int, complaint: str) -> None:
-        """Raises the error of a program with unreadable records or without an end record."""
         name = self.board.name
         if self._wrong is not None:
             raise self._wrong

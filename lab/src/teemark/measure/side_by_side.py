@@ -97,7 +97,6 @@ def part(needs: Mapping[str, int]) -> int | list[Child]:
 
 
 def _begin(child: Child, parent: int, *, live: bool) -> None:
-    """Makes this new process the one of `child`, and waits until its turn has come."""
     os.setsid()  # the parent alone gets Ctrl-C and passes it on
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
@@ -111,7 +110,6 @@ def _begin(child: Child, parent: int, *, live: bool) -> None:
 
 
 def _admit(children: Sequence[Child], memory: int) -> None:
-    """Lets children begin: the first, and the next ones that there is memory for."""
     left = [child for child in children if child.status is None]
     taken = sum(child.needs for child in left if child.begun)
     for child in left:
@@ -122,7 +120,6 @@ def _admit(children: Sequence[Child], memory: int) -> None:
 
 
 def _wait(children: Sequence[Child], memory: int) -> None:
-    """Waits until all children have ended; where one has, the next may begin."""
     while left := {child.pid: child for child in children if child.status is None}:
         pid, status = os.waitpid(-1, 0)
         if pid in left:

@@ -33,10 +33,12 @@ counted too."""
 
 _SCRIPT = Path(__file__).with_name("watch.sh").read_text(encoding="utf-8")
 
-_EVENT = re.compile(
+EVENT = re.compile(
     r" *(.+)-(\d{1,9})\s+\[\d+\].*?(\d{1,12}\.\d{6}): optee_invoke_fn_(\w+):"
     r".*?[\[(](?:0x)?([\da-f]{1,16})\b"
 )
+"""Matches a line of the kernel's trace: program, thread, seconds, begin or end, first argument."""
+
 _EVENT_MAX = 512  # Characters of the longest line that is read as one
 _OVERRUN = re.compile(r"^overrun: (\d{1,15})$", re.M)
 
@@ -220,7 +222,7 @@ def legs(lines: Iterable[str]) -> Iterator[Leg]:
     """Yields each entry into the secure world, with its return, in the lines of a kernel trace."""
     begun: dict[str, int] = {}
     for line in lines:
-        if (match := _EVENT.match(line)) is None:
+        if (match := EVENT.match(line)) is None:
             continue
         program, thread, at, what, first = match.groups()
         ns = round(float(at) * 1e6) * 1000

@@ -123,7 +123,6 @@ def _often(times: int) -> str:
 
 
 def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
-    """Yields the parts of the way into the TEE and out again, for `calls` calls."""
     empty, entry = sources.empty, sources.entry
     if empty is None:
         for name in ("client", "switch", "ta-entry"):
@@ -137,8 +136,7 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
     call = sources.models.case(EMPTY_CALL)
     assert call is not None
     back = _calls_back(sources, call)  # A part of its own, whose time isn't the client's
-    served = back.value if back.value is not None and back.value.value else NOTHING
-    outside = (call.estimate if "run-queue" in back.covers else empty) - served
+    outside = (call.estimate if "run-queue" in back.covers else empty) - (back.value or NOTHING)
     inside = outside if legs is None else legs.dwell(sources.event)
     rest = (inside if entry is None else inside - entry).scaled(calls)
     often = _often(calls)
@@ -184,7 +182,6 @@ def _mapping(sources: Sources, shape: Calls) -> Part:
 
 
 def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
-    """Yields the set-up and the computing, which a line over message sizes tells apart."""
     size = stats.bytes or 0
     own = sources.operation(stats.work)
     if own is None:
@@ -214,7 +211,6 @@ def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
 
 
 def _calls_back(sources: Sources, stats: CaseStats) -> Part:
-    """Returns the time of the RPCs that the normal world served during the call."""
     legs = sources.traced.get(stats.key)
     if legs is not None:
         source = f"tracepoints: {legs.rpcs:g} RPCs a call"
@@ -272,7 +268,6 @@ def _at_once(sources: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
 
 
 def _message(sources: Sources, stats: CaseStats) -> Breakdown:
-    """Splits a message of the plan broker into the CPU times of the programs involved."""
     cpu = stats.key.replace("message", "cpu", 1)
     plain = cpu.replace(f"/{stats.backend}/", "/plain/")
     programs: tuple[tuple[Name, str, str], ...] = (
@@ -355,7 +350,6 @@ def _checks(
 def _inside(
     sources: Sources, stats: CaseStats, shape: Calls, by_name: Mapping[str, Part]
 ) -> tuple[Estimate, str] | None:
-    """Returns the time in the secure world without the tracepoints of the call itself."""
     if stats.key == EMPTY_CALL:
         refused = sources.traced.get(REFUSED_CALL)
         if refused is None or sources.entry is None:

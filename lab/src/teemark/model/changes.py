@@ -97,7 +97,6 @@ def _alike(values: Sequence[float]) -> bool:
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
-    """Returns the changes, merging those of different families that are alike."""
     made: list[Change] = []
     for change in alone:
         for place, roof in enumerate(made):

@@ -473,7 +473,6 @@ def together(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> Interval | Non
 def _besides(
     pairs: Sequence[tuple[CaseReading, CaseReading]],
 ) -> list[tuple[CaseReading, CaseReading]]:
-    """Returns the pairs with each start brought to one level, that of the first run."""
     first, second = _levels(pairs)
     middle = fmean(first)
 
@@ -486,7 +485,6 @@ def _besides(
 
 
 def _testable(before: CaseReading, after: CaseReading) -> bool:
-    """Returns true if both runs have two starts, all times positive, and no distribution."""
     if before.work is not None and before.work.distribution:
         return False
     return all(len(reading.medians) > 1 and min(reading.medians) > 0 for reading in (before, after))

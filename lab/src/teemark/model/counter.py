@@ -47,7 +47,6 @@ class Counted:
 
 
 def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
-    """Returns the median of second * (TA's time) + first * (client's time)."""
     starts = [[second * b + first * a for a, b in start] for start in pairs]
     whole = median(a for start in pairs for a, _ in start)
     return sampling.estimate(starts, label, of=whole)
@@ -92,7 +91,6 @@ def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> E
 def _pairs(
     samples: Sequence[Sample], by_ta: Mapping[int, Sample], repeat: int
 ) -> list[tuple[float, float]]:
-    """Returns both clocks' times per call, of samples with `repeat` operations per call."""
     pairs = [(sample, by_ta.get(sample.seq)) for sample in samples if sample.repeat == repeat]
     return [
         (sample.ns / sample.loops, twin.ns / twin.loops)

@@ -95,14 +95,9 @@ class Fit:
         """Returns the relative error that the model adds to a part of its sum, `part(x)` in the
         points' unit: the largest error at a left-out point, times the part's share of that point.
         None if no point can be left out."""
-        return max(
-            (
-                point.error * min(1.0, abs(part(point.x)) / point.fitted)
-                for point in self.points
-                if point.left_out is not None and point.fitted > 0
-            ),
-            default=None,
-        )
+        left = (point for point in self.points if point.left_out is not None and point.fitted > 0)
+        errors = (point.error * min(1.0, abs(part(point.x)) / point.fitted) for point in left)
+        return max(errors, default=None)
 
     @property
     def prediction_error(self) -> float | None:
@@ -223,17 +218,12 @@ def _solve(
         for i, name in enumerate(columns)
         for draws, freedom, shared in [_spread(solution[i], left)]
     }
-    return Fit(
-        terms=terms | {name: term for name, (term, _) in fixed.items()},
-        points=tuple(
-            FitPoint(x, cost, float(at), left)
-            for x, cost, at, left in zip(xs, measured, fitted, left_out, strict=True)
-        ),
-    )
+    terms |= {name: term for name, (term, _) in fixed.items()}
+    rows = zip(xs, measured, map(float, fitted), left_out, strict=True)
+    return Fit(terms, tuple(FitPoint(*row) for row in rows))
 
 
 def _spread(row: Array, points: Sequence[Estimate]) -> tuple[Array | None, float, bool]:
-    """Returns draws of the sum of the points weighted by `row`, and their degrees of freedom."""
     draws = [point.draws for point in points if point.draws is not None]
     if len(draws) < len(points):
         return None, math.inf, False

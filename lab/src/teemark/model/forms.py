@@ -51,15 +51,9 @@ class Form:
         """Returns the form of a case. Only messages have blocks."""
         row = case.row
         block = algorithm.block_bytes or 0 if row.form == "message" else 0
-        return cls(
-            row.form,
-            block,
-            algorithm.pad_bytes or 0,
-            block > 0 and algorithm.encrypts,
-            case.by == AFALG and not in_tee,
-            in_tee,
-            row.mapped and in_tee,
-        )
+        cipher, by_kernel = block > 0 and algorithm.encrypts, case.by == AFALG and not in_tee
+        padding, mapped = algorithm.pad_bytes or 0, row.mapped and in_tee
+        return cls(row.form, block, padding, cipher, by_kernel, in_tee, mapped)
 
     def columns(
         self, sizes: Sequence[int], rpcs: Sequence[float | None]

@@ -48,7 +48,6 @@ class Cost:
         return self.fit.at({"page": self.form.pages(size), **base, **candidates})
 
     def _rpcs_at(self, size: int) -> float | None:
-        """Returns the RPCs per call at a size, interpolated between the measured sizes."""
         points = zip(self.fit.points, self.rpcs, strict=False)
         counted = [(point.x, rpcs) for point, rpcs in points if rpcs is not None]
         xs, ys = zip(*counted, strict=True) if counted else ((), ())

@@ -88,12 +88,9 @@ def predict(models: Models, task: Work) -> Prediction:
 def _measured_pieces(models: Models, cost: Cost, task: Work) -> list[Streamed]:
     """Returns the measured streams of the algorithm and backend. Raises Unpredictable if none has
     pieces as small as the task's, unless the TEE's calls or AF_ALG's own pieces give their cost."""
-    streams = [
-        stream
-        for stream in models.streams
-        if stream.off is not None
-        and (stream.measured.algorithm, stream.measured.backend) == (task.algorithm, task.backend)
-    ]
+    known = (stream for stream in models.streams if stream.off is not None)
+    by = task.algorithm, task.backend
+    streams = [s for s in known if (s.measured.algorithm, s.measured.backend) == by]
     size, chunk = task.size or 0, task.chunk or 0
     as_small = any((stream.measured.work.chunk or 0) <= chunk for stream in streams)
     if size <= chunk or cost.form.in_tee or cost.form.by_kernel or as_small:

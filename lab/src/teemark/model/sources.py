@@ -87,7 +87,6 @@ class Sources:
 
     @cached_property
     def _net(self) -> Mapping[str, MeasuredCase]:
-        """Returns the cases whose process waited for a CPU, with that wait subtracted."""
         return {
             case.key: _without_wait(case)
             for case in self.run.sound

@@ -319,13 +319,11 @@ def _start_weights(starts: int) -> Array:
 
 
 def _normal(probabilities: Array) -> Array:
-    """Returns the quantiles of the standard normal distribution at these probabilities."""
     return np.array([NormalDist().inv_cdf(p) for p in probabilities])
 
 
 @cache
 def _common_shifts() -> Array:
-    """Returns standard normal shifts, one per draw, that all cases of a run share."""
     shifts = _normal((np.arange(DRAWS) + 0.5) / DRAWS)
     return np.random.default_rng([SEED]).permutation(shifts)
 

@@ -68,7 +68,6 @@ def told(record: Timeline) -> Told:
 def _states(
     switches: Iterable[tuple[int, int, int, str]], running: int, until: int
 ) -> Iterator[StateSpan]:
-    """Yields the successive states of all threads taken together; neighbours differ."""
     on, ready = {running}, set[int]()
     begin, state = 0, "on"
     for at, thread, _, kind in switches:
@@ -88,7 +87,6 @@ def _states(
 
 
 def _steps(record: Timeline, until: int) -> Iterator[StateSpan]:
-    """Yields the steps in order of time, without gaps or overlap."""
     at = 0
     stretches = sorted(record.steps, key=lambda row: row[1:])
     for step, begin, end in (*stretches, ("between", until, until)):

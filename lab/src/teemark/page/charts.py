@@ -116,7 +116,6 @@ def axis(
 
 
 def _path(points: Sequence[tuple[float, float]], ink: str, width: float, dashes: str = "") -> str:
-    """Draws a line through points."""
     way = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return f'<path d="M{way}" fill="none" stroke="var(--{ink})" stroke-width="{width:g}"{dashed}/>'
@@ -130,7 +129,6 @@ def _marker(kind: tuple[int, float], x: float, y: float, ink: str) -> str:
 
 
 def _levels(ticks: Sequence[float], y: Place, left: float, right: float) -> Iterator[str]:
-    """Draws the vertical axis: a line and its value for each tick."""
     for tick in ticks:
         yield box(left, y(tick), right - left, 1, "var(--rule)")
         yield label(left - 6, y(tick) - FONT * 0.65, _tick(tick), "end")
@@ -169,7 +167,6 @@ def _course(
     *,
     small: bool,
 ) -> Iterator[str]:
-    """Draws values as points and levels as lines, with the change beside each new level."""
     low, high = min(line.values), max(line.values)
     more = max(high - low, 0.01 * high) * 0.45
     y = axis((low - more, high + more), room)
@@ -192,7 +189,6 @@ def _course(
 def _run_axis(
     count: int, names: Sequence[str], x: Place, sides: tuple[float, float], bottom: float
 ) -> Iterator[str]:
-    """Marks each run. Names the last run, and as many earlier runs, evenly spaced, as have room."""
     yield box(sides[0], bottom, sides[1] - sides[0], 1, "var(--muted)")
     yield from (box(x(number), bottom, 1, 4, "var(--muted)") for number in range(count))
     stride = max(1, math.ceil(FONT * 5.5 * count / (sides[1] - sides[0])))
@@ -256,7 +252,6 @@ def legible(sizes: Sequence[float], places: Sequence[float], font: float) -> lis
 def _names(
     series: Sequence[Series], ends: Sequence[tuple[float, float]], shape: Shape
 ) -> Iterator[str]:
-    """Writes the lines' names at their right ends, moved apart, in the lines' colours."""
     places = spread([y for _, y in ends], FONT + 4)
     # All names move together if one would touch the axis or leave the picture.
     floor = shape.height - 50 - FONT / 2

@@ -37,7 +37,6 @@ class _Frame(FunctionCost):
 
 
 def _merge(root: _Frame, case: CaseTrace, *, before: bool) -> None:
-    """Adds a trace to the tree; frames of one name under the same caller are merged."""
     frames: list[_Frame] = []
     for index, node in enumerate(case.nodes):
         above = frames[node.parent] if node.parent >= 0 else root
@@ -92,7 +91,6 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
 
 
 def _colours(case: CaseTrace, differs: bool) -> list[tuple[str, str]]:
-    """Returns the colours in use, with their names."""
     if differs:
         return [("#e8705f", "more than before"), ("#6fa3dd", "less"), ("#d9d9d9", "the same")]
     levels = {*case.levels(), *("" for _ in case.others())}
@@ -116,7 +114,6 @@ def _title(frame: _Frame, whole: int, differs: bool) -> str:
 
 
 def _difference_colour(frame: _Frame) -> str:
-    """Returns a colour from blue (all gone) over grey to red (twice as much or more)."""
     more = frame.total - frame.before
     share = more / max(frame.total, frame.before, 1)
     mix = 0.25 + 0.75 * abs(share) if more else 0.0

@@ -42,7 +42,6 @@ def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
 
 
 def _paragraph(console: "Console", text: kind.Text) -> None:
-    """Shows a paragraph: a verdict at its beginning in colour, a quiet paragraph dim."""
     from rich.text import Text as Line
 
     first = text[0] if text else ""
@@ -55,7 +54,6 @@ def _paragraph(console: "Console", text: kind.Text) -> None:
 
 
 def _verdict(cell: kind.Cell) -> str:
-    """Returns the verdict of a bar, or of a text that begins with one; otherwise ""."""
     if isinstance(cell, kind.Bar):
         return cell.series
     return cell[0].verdict if isinstance(cell, tuple) and isinstance(cell[0], kind.Mark) else ""
@@ -91,12 +89,8 @@ def _table(console: "Console", table: kind.Table) -> None:
     for column, title, width in zip(table.columns, titles, widths, strict=True):
         made.add_column(title, justify=column.align, overflow="fold", width=width)
     for texts, row in zip(rows, table.rows, strict=True):
-        made.add_row(
-            *(
-                Line(text, STYLES.get(_verdict(cell), ""))
-                for text, cell in zip(texts, row, strict=True)
-            )
-        )
+        pairs = zip(texts, row, strict=True)
+        made.add_row(*(Line(text, STYLES.get(_verdict(cell), "")) for text, cell in pairs))
     console.print(made)
 
 

@@ -110,7 +110,6 @@ def dearest(case: CaseTrace) -> str:
 
 
 def _doubt(*costs: FunctionCost) -> str:
-    """Returns " ?" if a lost return makes the totals of one of these functions uncertain."""
     return " ?" if any(cost.unsure for cost in costs) else ""
 
 
@@ -171,29 +170,21 @@ def held(case: CaseTrace) -> list[Block]:
     """Returns the longest of those stretches, and how many there are of each length."""
     if case.held is None:
         return []
-    rows = tuple(
-        (
-            _holder(case, stretch),
-            fmt.count(stretch.instructions),
-            _name(case, stretch.begins),
-            _name(case, stretch.ends),
-            _path(case, stretch.above),
-        )
-        for stretch in case.held.longest
-    )
+    rows = []
+    for stretch in case.held.longest:
+        ends = (_name(case, node) for node in (stretch.begins, stretch.ends))
+        count, path = fmt.count(stretch.instructions), _path(case, stretch.above)
+        rows.append((_holder(case, stretch), count, *ends, path))
     columns = (*left("held by"), *right("instructions"), *left("from", "to", "called by"))
     lengths: dict[int, list[int]] = {}
     for log2, number, instructions in case.held.sizes:
         least = 1 << log2 if 1 << log2 >= _HISTOGRAM else 0
         sums = lengths.setdefault(least, [0, 0])
         sums[:] = sums[0] + number, sums[1] + instructions
-    sizes = tuple(
-        (
-            f"{fmt.count(least)}{fmt.TO}{fmt.count(2 * least - 1 if least else _HISTOGRAM - 1)}",
-            *map(fmt.count, sums),
-        )
-        for least, sums in sorted(lengths.items())
-    )
+    sizes = []
+    for least, sums in sorted(lengths.items()):
+        most = 2 * least - 1 if least else _HISTOGRAM - 1
+        sizes.append((fmt.TO.join(map(fmt.count, (least, most))), *map(fmt.count, sums)))
     return [
         Table(columns, rows, caption="Longest stretches with interrupts held off", stacked=True),
         Table(right("length", "stretches", "instructions"), sizes, caption="All stretches"),

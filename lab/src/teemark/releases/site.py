@@ -137,7 +137,6 @@ class Site:
         return ", ".join(filter(None, (f"{jump.after.name}: {self.mark(jump)}", commit)))
 
     def _rows(self, case: str) -> list[tuple[str, str, str, str]]:
-        """Returns a call's row for each version: its name, figure, change, and a jump's verdict."""
         costs, measured = self.costs[case], whole(self.points)
         verdicts = {jump.after.name: jump.pair.verdict for jump in self.of(case)}
         changes = ["", *(_change(*pair) for pair in pairwise(costs))]

@@ -51,7 +51,6 @@ def load() -> tuple[Upstream, ...]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """Matches a line's text with any white space in it."""
     return re.compile(r"\s+".join(map(re.escape, text.split())))
 
 
@@ -106,14 +105,8 @@ def look(tree: Path, finding: Upstream) -> Looked:
     state = next(state for state in GRAVEST if state in states)
     if set(states) == {"holds", "mended"}:
         state = "rewritten"  # one of two lines was changed: somebody has to look
-    patch = "".join(
-        line
-        for file, (old, new) in changed.items()
-        for line in difflib.unified_diff(
-            old.splitlines(keepends=True),
-            new.splitlines(keepends=True),
-            f"a/{file}",
-            f"b/{file}",
-        )
-    )
+    patch = ""
+    for file, texts in changed.items():
+        old, new = (text.splitlines(keepends=True) for text in texts)
+        patch += "".join(difflib.unified_diff(old, new, f"a/{file}", f"b/{file}"))
     return Looked(finding, state, patch if state == "holds" else "")

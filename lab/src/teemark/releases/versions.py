@@ -11,7 +11,7 @@ from msgspec import Struct
 from teemark.base import paths
 from teemark.base.errors import UsageMistake
 from teemark.boards import optee_tree
-from teemark.run.git import git
+from teemark.git import git
 
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 

@@ -160,13 +160,10 @@ def outcome(comparison: Comparison) -> str:
 def change_table(of: ComparedRuns) -> list[page.Block]:
     """Returns a table of the changes that cases share, with the functions behind them; an empty
     list if nothing changed."""
-    rows = [
-        (
-            *change_cells(of.comparison.second, change),
-            next((of.functions[c.case] for c in change.cases if c.case in of.functions), ""),
-        )
-        for change in of.changes
-    ]
+    rows = []
+    for change in of.changes:
+        known = (of.functions[pair.case] for pair in change.cases if pair.case in of.functions)
+        rows.append((*change_cells(of.comparison.second, change), next(known, "")))
     columns = (*page.left("what changed", "by"), *FUNCTIONS)
     return [page.Table(columns, rows, stacked=True)] if rows else []
 
@@ -412,7 +409,6 @@ def never_fails(comparison: Comparison) -> str | None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Writes `a, b and c`; of many names only the first, and the number of the others."""
     more = len(names) - SOME
     return fmt.listed((*names[:SOME], f"{more} more") if more > 0 else names)
 
@@ -465,7 +461,6 @@ def comparison_section(subjects: Sequence[Subject]) -> page.Section | None:
 
 
 def _verdicts(of: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
-    """Returns the answer and the changes; every case, and how it was judged, are folded."""
     made = blocks(of, limit, "see “Every case”")
     if of.comparison.pairs:
         cases = fmt.plural(len(of.comparison.verdicts()), "case")

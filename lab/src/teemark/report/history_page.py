@@ -102,7 +102,6 @@ def _chart(lines: Sequence[CaseHistory], runs: Sequence[RunData]) -> page.Chart:
 
 
 def _axis_name(run: RunData) -> str:
-    """Returns a run's name in two lines: the day and the commit."""
     commit = run.commit.hash[:7] + ("+" if run.commit.dirty else "") if run.commit else ""
     return f"{comparing.when(run)[5:10]}\n{commit}"
 

@@ -21,15 +21,10 @@ def blocks(delays: Sequence[Delays], *, exact: bool) -> Iterator[Block]:
     unit = " instructions" if exact else ""
     for load in others:
         yield Paragraph((_answer(base, load, cost, unit),))
-    rows = tuple(
-        (
-            load.load,
-            fmt.count(len(load.late)),
-            *(cost(load.quantile(share)) for share in (0.5, 0.99, 0.999)),
-            cost(load.most),
-        )
-        for load in delays
-    )
+    rows = []
+    for load in delays:
+        figures = (*(load.quantile(share) for share in (0.5, 0.99, 0.999)), load.most)
+        rows.append((load.load, fmt.count(len(load.late)), *map(cost, figures)))
     columns = (*left("beside"), *right("wake-ups", "median", "99 %", "99.9 %", "at most"))
     note = "instructions" if exact else "the most of few wake-ups is less than the most there is"
     yield Table(columns, rows, "How late a thread of the highest priority wakes up", note)

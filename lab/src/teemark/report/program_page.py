@@ -134,7 +134,6 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
 
 
 def _failed(ran: Ran, names: Names, elfs: Mapping[str, Elf] | None) -> Iterator[page.Block]:
-    """Yields a table of the results other than success, by TA and command, and how TAs died."""
     results = Counter[tuple[str, str, str]]()
     dead = set[tuple[int, int]]()
     for call in ran.watched.calls:
@@ -164,7 +163,6 @@ def _failed(ran: Ran, names: Names, elfs: Mapping[str, Elf] | None) -> Iterator[
 
 
 def _by_call(ran: Ran) -> dict[TeeCall, list[Leg]]:
-    """Returns, by call, its entries into the secure world."""
     by_thread: dict[int, list[TeeCall]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
@@ -201,7 +199,6 @@ def _kinds(
 
 
 def _params(kinds: Sequence[CallKind]) -> page.Table:
-    """Returns a table of the kinds and sizes of parameters; contents are never recorded."""
     by_param: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
         for call in kind.calls:
@@ -219,15 +216,11 @@ def _params(kinds: Sequence[CallKind]) -> page.Table:
 
 
 def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
-    """Returns a histogram of the calls' times, by powers of two."""
     counts = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
-    rows = [
-        (
-            f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}",
-            page.Bar(fmt.count(counts[power]), counts[power] / max(counts.values())),
-        )
-        for power in range(min(counts, default=0), max(counts, default=-1) + 1)
-    ]
+    rows = []
+    for power in range(min(counts, default=0), max(counts, default=-1) + 1):
+        bar = page.Bar(fmt.count(counts[power]), counts[power] / max(counts.values()))
+        rows.append((f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}", bar))
     unit = "instructions" if exact else ""
     return page.Table((*page.right("a call takes", unit=unit), *page.left("calls")), rows)
 

@@ -81,8 +81,6 @@ def _keys(subject: "Subject") -> Table | None:
 
 
 def _table(subject: "Subject") -> Table | None:
-    """Returns a table of whole calls of the answer's algorithm: a row for each backend, a column
-    for each of up to four sizes."""
     groups = curves(subject)
     if not groups:
         return None

@@ -424,7 +424,6 @@ class _Collector:
     def _misplaced(  # noqa: PLR0911 - a return a rule
         self, record: records.AnyRecord, start: StartData | None
     ) -> str | None:
-        """Returns why a record can't stand at this place; None if it can."""
         kind = record.__struct_config__.tag
         case = getattr(record, "case", None)
         match record:
@@ -464,7 +463,6 @@ class _Collector:
         return tuple(self._others[kind])
 
     def _by_case(self, kind: type[T]) -> tuple[T, ...]:
-        """Returns the first record of each case."""
         first: dict[str, T] = {}
         for record in self._all(kind):
             first.setdefault(record.case, record)
@@ -531,7 +529,6 @@ _SIGNALS = {
 def _incomplete(
     cut: str | None, ends: Sequence[records.End], starts: int, asked: int
 ) -> str | None:
-    """Returns why a run is not whole; None if it is."""
     why = cut
     bad = next((end for end in ends if not end.complete), None)
     if why is None and bad is not None:

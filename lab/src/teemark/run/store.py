@@ -12,8 +12,8 @@ from pathlib import Path
 
 from teemark.base.errors import DataError, MissingOutput, UsageMistake
 from teemark.base.files import alone
+from teemark.git import command
 from teemark.run import listing
-from teemark.run.git import command
 from teemark.run.reader import RUN_FILE
 
 _FOLDER = re.compile(r"040000 tree (\w+)\t([\w+-][\w.+-]*)")
@@ -110,11 +110,9 @@ class Store:
                 return True
 
     def _tip(self) -> str:
-        """Returns the branch's commit; an empty string if there is no such branch."""
         return self._git("for-each-ref", "--format=%(objectname)", self.ref).strip()
 
     def _runs(self, tip: str) -> dict[str, str]:
-        """Returns the run folders of a commit, each with its tree."""
         runs = {}
         for line in self._git("ls-tree", "-z", tip).split("\0")[:-1] if tip else ():
             if (match := _FOLDER.fullmatch(line)) is None:

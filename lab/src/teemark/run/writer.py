@@ -165,7 +165,6 @@ def new_directory(wanted: Path) -> Path:
 
 
 def _unless_used(directory: Path, maker: int) -> None:
-    """Removes a new folder that stayed empty, if this process made it."""
     with contextlib.suppress(OSError):
         if os.getpid() == maker:
             directory.rmdir()

@@ -185,15 +185,12 @@ def load(document: str) -> tuple[SeedTable, ...]:
 def conclusions(document: str) -> tuple[Conclusion, ...]:
     """Returns a document's conclusions, each with the figures that judge it."""
     file, words, path = _read(document)
-    return tuple(
-        replace(
-            answer,
-            checks=tuple(
-                _filled_check(check, words, f"{path}: {answer.key}") for check in answer.checks
-            ),
-        )
-        for answer in file.answers
-    )
+    made = []
+    for answer in file.answers:
+        where = f"{path}: {answer.key}"
+        checks = tuple(_filled_check(check, words, where) for check in answer.checks)
+        made.append(replace(answer, checks=checks))
+    return tuple(made)
 
 
 def mistakes(document: str) -> tuple[Mistake, ...]:
@@ -234,7 +231,6 @@ def _cells(table: _Table, words: Names, file: str) -> dict[tuple[str, str], Form
 
 
 def _with(words: Names, more: Names, where: str) -> Names:
-    """Returns the replacements with `more` added; each text may use the names before it."""
     words = dict(words)
     for name, text in more.items():
         words[name] = _filled(text, words, where)

@@ -87,7 +87,6 @@ def _check(leaf: ast.expr, *, in_report: bool = False) -> float:
 
 
 def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
-    """Returns the value of a number or of a function call in a formula."""
     if not isinstance(node, ast.Call):
         value = ast.literal_eval(node)
         return value if isinstance(lookup, Lookup) else exact(value)
@@ -111,8 +110,6 @@ def _asked(lookup: Lookup | SimpleNamespace, node: ast.expr) -> Any:
 
 
 def _figure(report: TeehashReport, node: ast.expr) -> float:
-    """Returns the value of a formula for one report of teehash."""
-
     def named(leaf: ast.expr) -> float:
         if isinstance(leaf, ast.Constant):
             return float(leaf.value)  # type: ignore[arg-type]

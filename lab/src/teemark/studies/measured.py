@@ -182,7 +182,6 @@ class Lookup:
         return Value.of(summarize(values, middle))
 
     def _clock(self, steady: bool = True) -> Kind:
-        """Returns the kind of a time that a program of the board told."""
         kind = self.subject.models.sampling.kind
         return kind if steady or kind != "counted" else "waited"
 

@@ -154,11 +154,9 @@ class _Cells:
         return [self._measured(row, column)[place]]
 
     def _of_means(self, name: str) -> bool:
-        """Returns true for a column whose standard deviations are in a column of their own."""
         return any(column.sd_of == name for column in self.seed.columns.values())
 
     def _value(self, row: str, column: str) -> Value | Cell:
-        """Returns the measured value, or the cell to show if there is none."""
         formula, figure = self._formula(row, column), self._figure(row, column)
         try:
             if formula is not None:

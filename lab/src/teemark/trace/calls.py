@@ -150,8 +150,6 @@ def read(file: Path) -> WatchedCalls:
 
 
 def _calls(rows: Any) -> tuple[TeeCall, ...]:
-    """Returns the calls in the order in which they began, with the TA of each session and the kind
-    of each memory reference."""
     sessions: dict[tuple[int, int], tuple[int, str]] = {}
     memory: dict[tuple[int, int], str] = {}
     calls: list[TeeCall] = []

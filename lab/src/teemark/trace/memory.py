@@ -75,16 +75,11 @@ def _accesses(window: Window, blocks: NDArray[np.bool_]) -> tuple[NDArray[np.int
 
 
 def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
-    """Yields the memory of each instance of a TA that was loaded at another address."""
     layout = ta_layout(elf.file)
     used = window.used()
-    mine = [
-        block
-        for block in used.tolist()
-        if places.blocks["domain"][block] == Domain.TA
-        and (function := places.functions[places.blocks["function"][block]]).module == elf.name
-        and function.name not in _PAINTERS
-    ]
+    in_tas = [block for block in used.tolist() if places.blocks["domain"][block] == Domain.TA]
+    placed = ((block, places.functions[places.blocks["function"][block]]) for block in in_tas)
+    mine = [block for block, of in placed if of.module == elf.name and of.name not in _PAINTERS]
     if not mine or layout is None:
         return
     offsets = places.blocks["address"][mine] & np.uint64((1 << 48) - 1)
@@ -112,7 +107,6 @@ def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
 
 
 def _stack(at: NDArray[np.int64], on_stack: NDArray[np.int64], stack_size: int) -> tuple[int, int]:
-    """Returns how deep a stack was touched, and how many of its pages."""
     depth, pages = 0, 0
     while len(on_stack):  # Two instances may have been at one address one after the other
         highest = int(on_stack[-1]) + GRANULE

@@ -196,7 +196,6 @@ class _Locator:
         return Places(tuple(self.numbers), rows)
 
     def _physical(self, block: int) -> int | None:
-        """Returns the block's physical address in secure RAM; None if it is elsewhere."""
         if self.anchor is None:
             return None
         address = int(self.window.blocks["haddr"][block]) - self.anchor
@@ -298,7 +297,6 @@ def _bases(
 
 
 def _matches(elf: Elf, offset: int, words: NDArray[np.uint32]) -> list[int]:
-    """Returns the addresses with this offset in a page at which the file has these instructions."""
     addresses = []
     for code in elf.codes:
         first = ((offset - code.address) & 0xFFF) // 4

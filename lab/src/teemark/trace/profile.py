@@ -144,7 +144,6 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return [(*key, count) for key, count in _sorted(by_component) if count]
 
     def _by(self, key: Callable[[Function], _Key]) -> Counter[_Key]:
-        """Groups the functions by `key`, and returns the sum of each group's own instructions."""
         sums: Counter[_Key] = Counter()
         for function, cost in self.costs.items():
             sums[key(function)] += cost.self

@@ -59,7 +59,6 @@ def make(place: Path) -> uuid.UUID:
 
 
 def _initializer(fresh: uuid.UUID) -> str:
-    """Returns the UUID as a C initializer of a TEE_UUID, in two lines."""
     node = [f"0x{byte:02x}" for byte in fresh.bytes[8:]]
     low, mid, high = fresh.fields[:3]
     return (

@@ -41,12 +41,9 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
     empty, inside = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
     mine = [cost for cost in models.costs if cost.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
     linux = [cost.byte for cost in mine if not run.backend(cost.backend).secure and cost.fit.fits]
-    estimates = (
-        empty.estimate if empty else None,
-        inside.call if inside else None,
-        inside.byte if inside else None,
-        min(linux, key=lambda byte: byte.value, default=None),
-    )
+    cheapest = min(linux, key=lambda byte: byte.value, default=None)
+    tee_costs = (inside.call, inside.byte) if inside else (None, None)
+    estimates = (empty.estimate if empty else None, *tee_costs, cheapest)
     for name, estimate in zip(FIGURES, estimates, strict=True):
         figure = None if estimate is None or estimate.meaningless else estimate
         ends = figure and figure.interval
@@ -85,14 +82,12 @@ FAR = 2.0
 
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
-    """Yields each unit with its boards, and the factor from each board's own unit."""
     yield "instructions", [(subject, 1.0) for subject in subjects if subject.run.icount]
     yield "time", [(subject, 1.0) for subject in subjects if not subject.run.icount]
     yield "cycles", [(subject, clock) for subject in subjects if (clock := ghz(subject.run))]
 
 
 def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estimate]]]:
-    """Returns the figures of a board that are drawn, by title: its backends with their costs."""
     empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
     mine = [cost for cost in subject.models.costs if cost.name.startswith(family)]
     byte = f"A byte of {subject.run.title(algorithm)}"

@@ -15,7 +15,6 @@ INTERVAL = page.Column(fmt.LEVEL, optional=True)
 
 
 def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, page.Cell]:
-    """Returns a cost, and its interval unless costs are exact."""
     if figure is None:
         return "", ""
     exact = subject.run.icount
@@ -132,14 +131,11 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
         *page.left("not compared"),
     )
     kept = (0, 2, 3, 4) if brief else range(len(columns))
-    return [
-        page.Table(
-            [columns[place] for place in kept],
-            [tuple(row[place] for place in kept) for row in rows],
-            caption=f"TA {ta}",
-        )
-        for ta, rows in by_ta.items()
-    ]
+    tables = []
+    for ta, rows in by_ta.items():
+        heads, *lines = ([row[place] for place in kept] for row in (columns, *rows))
+        tables.append(page.Table(heads, [tuple(line) for line in lines], caption=f"TA {ta}"))
+    return tables
 
 
 # -- the first time ------------------------------------------------------------------------------
@@ -196,7 +192,6 @@ def _left_out(subject: Subject) -> list[page.Block]:
 
 
 def _keys(keys: Sequence[str]) -> page.Text:
-    """Writes one or two keys; for more keys, a pattern of them all."""
     if len(keys) <= 2:
         return (page.Code(", ".join(keys)),)
     works = [Work.of(key) for key in keys]
@@ -205,7 +200,6 @@ def _keys(keys: Sequence[str]) -> page.Text:
 
 
 def _one_of(names: Sequence[str]) -> str:
-    """Writes a single name, up to six names in braces, or a star for more."""
     if len(names) == 1:
         return names[0]
     return "{" + ",".join(names) + "}" if len(names) <= 6 else "*"

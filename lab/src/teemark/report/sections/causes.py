@@ -37,9 +37,8 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[T
             yield Strong("Undecided"), ": ", Code(finding.key), f" ({finding.evidence})."
     for finding in (*out, *open_, *unknown):
         if finding.claim:
-            yield (
-                " ".join((finding.claim, finding.remedy * (finding.status == "undecided"))).strip(),
-            )
+            remedy = f" {finding.remedy}" * (finding.status == "undecided")
+            yield ((finding.claim + remedy).strip(),)
     for command in filter(None, dict.fromkeys(finding.remedy for finding in unknown)):
         these = [finding for finding in unknown if finding.remedy == command]
         repeated = any(command in finding.claim for finding in above)
@@ -47,12 +46,8 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[T
         yield Strong("Not checked"), ": ", *_names(these), "; ", by, " tells."
     for finding in unknown:
         if not finding.remedy:
-            yield (
-                Strong("Can't be checked here"),
-                ": ",
-                Code(finding.key),
-                f", for lack of {finding.lacks}.",
-            )
+            lacks = f", for lack of {finding.lacks}."
+            yield Strong("Can't be checked here"), ": ", Code(finding.key), lacks
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:

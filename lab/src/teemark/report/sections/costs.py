@@ -108,15 +108,12 @@ def misfit_cell(fit: Fit) -> page.Cell:
 
 
 def _counted(subject: Subject, fits: Iterable[Fit]) -> bool:
-    """Returns true if every fitted case is counted in instructions; a case that waits is timed."""
     return subject.run.icount and all(
         point.measured.counted for fit in fits for point in fit.points
     )
 
 
 def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
-    """Returns up to three sizes at which the whole group was measured: the smallest, the largest,
-    and the one nearest to their geometric mean."""
     common = set[int].intersection(*({int(point.x) for point in cost.fit.points} for cost in group))
     if not common:
         return ()
@@ -127,7 +124,6 @@ def _shown_sizes(group: Sequence[Cost]) -> tuple[int, ...]:
 
 
 def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block]:
-    """Returns a table with a column for each term; an empty list if the call is the only term."""
     names = [term for term in ("call", *TERMS) if any(fit.terms.get(term) for fit in fits.values())]
     if not any(len(fit.terms) > 1 for fit in fits.values()):
         return []

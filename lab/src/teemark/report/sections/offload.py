@@ -54,7 +54,6 @@ def _bytes(subject: Subject, case: Offload) -> int:
 
 
 def _span(sizes: set[int]) -> str:
-    """Writes the range of sizes, for an algorithm whose outcome depends on the size."""
     low, high = fmt.size(min(sizes)), fmt.size(max(sizes))
     return f"at {low}" if low == high else f"from {low} to {high}"
 

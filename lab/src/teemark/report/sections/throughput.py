@@ -38,7 +38,6 @@ def curves(subject: Subject) -> dict[tuple[str, str], dict[str, list[CaseStats]]
 
 
 def _of(subject: Subject) -> list[Block]:
-    """Draws the algorithm that answers the report; the other algorithms are folded."""
     groups = curves(subject)
     if not groups:
         return []

@@ -48,7 +48,6 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
 
 
 def _once(text: str, shown: set[str]) -> tuple[str, ...]:
-    """Returns the text, or nothing if `shown` has it already."""
     new = () if text in shown else (text,)
     shown.add(text)
     return new
@@ -64,14 +63,9 @@ def _call(case: CaseTrace, before: CaseTrace | None, top: int, shown: set[str]) 
     blocks.append(chart(case, _once(HOW_TO_READ, shown)))
     if before is not None:
         blocks.append(Paragraph((trace_table.moved(before, case),)))
-        blocks.append(
-            Chart(
-                f"{case.case}: the difference",
-                _once(HOW_TO_COMPARE, shown),
-                partial(flame.render, case, against=before),
-                trace_table.differences(before, case, 2 * top),
-            )
-        )
+        title, caption = f"{case.case}: the difference", _once(HOW_TO_COMPARE, shown)
+        draw = partial(flame.render, case, against=before)
+        blocks.append(Chart(title, caption, draw, trace_table.differences(before, case, 2 * top)))
     blocks.append(trace_table.functions(case, "by itself", FIRST))
     general = (trace_table.HOW_TO_NAMES, trace_table.HOW_TO_DOUBT)
     remarks = (
