@@ -22,7 +22,7 @@ import pytest
 
 import sshserver
 from conftest import HOST
-from teemark.base import leaving, scratch
+from teemark.base import scratch, shutdown
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from waiting import status_of, until, until_it_catches
@@ -164,7 +164,7 @@ def test_the_first_signal_ends_it_soon_and_the_second_at_once(
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
     said = (folder / "said").read_text()
-    limit = 0.2 + leaving.AT_ONCE_S if twice else leaving.LAST_S
+    limit = 0.2 + shutdown.AT_ONCE_S if twice else shutdown.LAST_S
     assert took < limit + SLACK_S or not JUDGED, said
     assert "Traceback" not in said
     left = check_what_is_left(folder)

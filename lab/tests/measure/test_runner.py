@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from fake_board import FakeBoard, teebench
 from synthetic import Synthetic
-from teemark.base import leaving, paths
+from teemark.base import paths, shutdown
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
 from teemark.boards import own_ta
@@ -307,10 +307,10 @@ def test_a_program_that_ctrl_c_killed_is_no_failure(
         failed = runner.measure(board, PLAN, tmp_path / "failed", Recorder())
         assert lines
         assert isinstance(failed.error, CommandFailed)
-    state = leaving._State()
+    state = shutdown._State()
     state.signum = signal.SIGINT
-    monkeypatch.setattr(leaving, "_state", state)
-    monkeypatch.setattr(leaving, "_set_timer", lambda *_: None)
+    monkeypatch.setattr(shutdown, "_state", state)
+    monkeypatch.setattr(shutdown, "_set_timer", lambda *_: None)
     with contextlib.suppress(KeyboardInterrupt):
         interrupted = runner.measure(board, PLAN, tmp_path / "run", Recorder())
         assert lines
@@ -713,9 +713,9 @@ def test_a_signal_beside_the_file_leaves_no_partial_run(
     assert not (tmp_path / "begun").exists()
 
     def fsync(_fd: int) -> None:
-        leaving._hear(signal.SIGINT, None)
+        shutdown._hear(signal.SIGINT, None)
 
-    monkeypatch.setattr(leaving, "_state", leaving._State())
+    monkeypatch.setattr(shutdown, "_state", shutdown._State())
     monkeypatch.setattr("os.fsync", fsync)
     try:
         with RunWriter(tmp_path / "ending") as writer:
@@ -724,7 +724,7 @@ def test_a_signal_beside_the_file_leaves_no_partial_run(
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     assert file.read_bytes() == b"{}\n"
-    assert leaving.signalled() == signal.SIGINT
+    assert shutdown.signalled() == signal.SIGINT
 
 
 def test_a_bar_has_room_for_the_time_that_is_left(

@@ -17,7 +17,7 @@ from typing import cast
 
 import pytest
 
-from teemark.base import leaving, paths
+from teemark.base import paths, shutdown
 from teemark.base.console import terminal as console
 from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
 from teemark.boards.board import Board
@@ -143,7 +143,7 @@ class Here:
     @contextmanager
     def stream(self, argv: Sequence[str]) -> Iterator["Here"]:
         self.process = subprocess.Popen(argv, env=self.env, start_new_session=True)
-        with self.process, leaving.telling(lambda signum: os.killpg(self.process.pid, signum)):
+        with self.process, shutdown.telling(lambda signum: os.killpg(self.process.pid, signum)):
             yield self
 
     def copy(self, _take: object, timeout: float | None) -> int:

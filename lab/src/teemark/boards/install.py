@@ -10,7 +10,7 @@ from pathlib import Path
 from teemark.base import paths, scratch
 from teemark.base.console import say
 from teemark.base.errors import BoardError, ConnectionLost, MissingOutput, NotWritable, TeemarkError
-from teemark.base.leaving import signalled
+from teemark.base.shutdown import signalled
 from teemark.boards import answers, build
 from teemark.boards.board import Board, architecture
 from teemark.boards.command_lines import BoardPath

@@ -19,7 +19,7 @@ import msgspec
 
 from teemark.base import paths
 from teemark.base.files import alone, hold, write_whole
-from teemark.base.leaving import patience
+from teemark.base.shutdown import patience
 from teemark.boards.qemu import Instance
 
 KEEP_LOGS = 24 * 3600

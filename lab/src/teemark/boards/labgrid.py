@@ -30,7 +30,7 @@ import msgspec
 from teemark.base.console import say
 from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
 from teemark.base.harmless import harmless_line
-from teemark.base.leaving import patience
+from teemark.base.shutdown import patience
 from teemark.boards.board import Board
 from teemark.boards.config import LABGRID, SshConfig
 from teemark.boards.console import Console

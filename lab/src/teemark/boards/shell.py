@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Self
 
-from teemark.base import leaving
+from teemark.base import shutdown
 from teemark.base.errors import BoardError, BoardHangs, CommandFailed
 from teemark.boards import answers, command_lines
 from teemark.boards.config import Config
@@ -99,15 +99,15 @@ class Process:
         """Yields the command's output as it comes. Yields b"" after `tick` seconds without output,
         and when stderr had something, so that the caller can look at the time. Raises BoardError if
         the command takes longer than `timeout` seconds."""
-        if leaving.signalled():
+        if shutdown.signalled():
             tick = 0.1
         elif timeout is not None:
             tick = min(tick or timeout, timeout / 8)
         began = time.monotonic()
         for data in self._between_marks(tick):
             yield data
-            if leaving.signalled() and not leaving.patience(1):
-                raise self._hangs(f"took more than {leaving.PATIENCE_S:g} s")
+            if shutdown.signalled() and not shutdown.patience(1):
+                raise self._hangs(f"took more than {shutdown.PATIENCE_S:g} s")
             if timeout is not None and time.monotonic() - began > timeout:
                 raise self._hangs(f"took more than {timeout:g} s")
 
@@ -276,7 +276,7 @@ def _overlap(data: bytes, end: bytes) -> int:
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(leaving.patience(seconds))
+        process.wait(shutdown.patience(seconds))
 
 
 def _write_all(output: int, data: bytes) -> None:
@@ -336,12 +336,12 @@ class Shell:
     def stream(self, argv: Sequence[str], **how: Any) -> Iterator[Process]:
         """Starts a command whose output is read while it runs; `how` is for `started`. The first
         signal that would end this process goes to the command, so that it can finish its output:
-        read until it ends, then `wait` (teemark.base.leaving)."""
+        read until it ends, then `wait` (teemark.base.shutdown)."""
 
         def tell(signum: int) -> None:
             process.signal("INT" if signum == signal.SIGINT else "TERM")
 
-        with self.started(argv, **how) as process, leaving.telling(tell):
+        with self.started(argv, **how) as process, shutdown.telling(tell):
             yield process
 
     def exec(
@@ -352,8 +352,8 @@ class Shell:
         own = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
         with self.stream(argv, terminal=terminal, marked=False, **own) as process:
             status = process.wait() if terminal else process.pass_output(1)
-        if leaving.signalled() not in (0, signal.SIGINT):
-            return 128 + leaving.signalled()  # whatever the command made of the signal
+        if shutdown.signalled() not in (0, signal.SIGINT):
+            return 128 + shutdown.signalled()  # whatever the command made of the signal
         return status
 
     def capture(

@@ -20,7 +20,7 @@ from typing import IO, Any, TypeAlias
 from teemark.base import scratch
 from teemark.base.console import detail
 from teemark.base.errors import ConnectionLost, MissingOutput, TeemarkError
-from teemark.base.leaving import patience
+from teemark.base.shutdown import patience
 from teemark.boards.endpoint import Endpoint
 from teemark.boards.ssh_messages import connect_error, told
 

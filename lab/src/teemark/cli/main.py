@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from teemark.base import console, leaving
+from teemark.base import console, shutdown
 from teemark.base.errors import TeemarkError, UsageMistake, meant
 from teemark.version import full_version
 
@@ -194,9 +194,9 @@ def _have_streams() -> None:
 def main() -> NoReturn:
     _have_streams()
     console.plain_streams()
-    leaving.install()
+    shutdown.install()
     try:
         status = run()
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1
-    leaving.finish(status)
+    shutdown.finish(status)

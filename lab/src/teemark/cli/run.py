@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from teemark.base import leaving, paths
+from teemark.base import paths, shutdown
 from teemark.base.console import say, working
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import BoardError, UsageMistake
@@ -148,7 +148,7 @@ def command(
     built = own_ta.build_for(ta, plan.ta, target)
     how = {"options": options, "limit_s": limit_s, **source}
     outcome = _measure(target, plan, out, starts, built, **how)
-    hung = isinstance(outcome.error, BoardError) and not leaving.signalled()
+    hung = isinstance(outcome.error, BoardError) and not shutdown.signalled()
     if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":
         folder = outcome.file.parent
         _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
@@ -156,9 +156,9 @@ def command(
         say(f"teemark: {outcome.error.message}", outcome.error.hint)
         target.power_cycle = "now"
         outcome = _measure(target, plan, out, starts, built, **how)
-    if leaving.signalled():
+    if shutdown.signalled():
         _kept(outcome.file)
-        return 128 + leaving.signalled()
+        return 128 + shutdown.signalled()
     run = reader.read(outcome.file)
     try:
         _show(outcome, run, as_json=as_json)
@@ -182,7 +182,7 @@ def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool)
         terminal.show(text_terminal(), [table(about)])
         click.echo("\n".join(_short(Path(subject.run.file)) for subject in about))
     failed = int(any(child.status for child in children))
-    return 128 + leaving.signalled() if leaving.signalled() else failed
+    return 128 + shutdown.signalled() if shutdown.signalled() else failed
 
 
 def _measure(
@@ -204,7 +204,7 @@ def _measure(
             except SystemExit:
                 _kept(directory / RUN_FILE)
                 raise
-    if out is None and not leaving.signalled():  # `latest` stays at the last run that was to end
+    if out is None and not shutdown.signalled():  # `latest` stays at the last run that was to end
         point_latest(directory)
     return outcome
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from teemark.base import errors, leaving
+from teemark.base import errors, shutdown
 from teemark.base.work import PKCS11, TEE
 from teemark.boards import answers, command_lines
 from teemark.boards.board import Board
@@ -142,7 +142,7 @@ def measure(
             start = records.Start(number=number, kind=how.kind)
             attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
             cause = attempt.run(how.again if number > 1 else None)
-            with leaving.undisturbed():
+            with shutdown.undisturbed():
                 if isinstance(cause, errors.TeemarkError):
                     error = error or cause
                 measured = measured or attempt.machine is not None
@@ -213,7 +213,7 @@ class _Attempt:
     def run(self, again: Callable[[], None] | None) -> BaseException | None:
         """Runs the start. Returns the exception that broke it off, or None: a TeemarkError, or the
         KeyboardInterrupt or SystemExit of this process."""
-        with leaving.at_last(self._salvage):
+        with shutdown.at_last(self._salvage):
             try:
                 self.writer.record(self.start)
                 if again is not None:
@@ -318,8 +318,8 @@ class _Attempt:
             raise self._wrong
         if self.end is not None:
             return
-        if leaving.signalled() and status == 128 + leaving.signalled():
-            leaving.unwind()  # it ended on our signal, before its end record
+        if shutdown.signalled() and status == 128 + shutdown.signalled():
+            shutdown.unwind()  # it ended on our signal, before its end record
         lines = complaint.splitlines()
         lines = [line for line in lines if ": hint: " not in line and not line.startswith("Try '")]
         last = f": {answers.last_line(lines[-1])}" if lines else ""
@@ -356,7 +356,7 @@ class _Attempt:
         if self.machine is None and self.start.number == 1:
             self.writer.discard()
             return
-        interrupted = leaving.signalled() == signal.SIGINT
+        interrupted = shutdown.signalled() == signal.SIGINT
         self.broken_off(KeyboardInterrupt() if interrupted else SystemExit())
         self.writer.finish()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from teemark.base import leaving
+from teemark.base import shutdown
 from teemark.base.console import say
 from teemark.base.harmless import harmless
 from teemark.measure import progress
@@ -61,7 +61,7 @@ def part(needs: Mapping[str, int]) -> int | list[Child]:
     live = sys.stderr.isatty()
     memory = free_memory()
     children = [Child(board, needed, os.pipe()) for board, needed in needs.items()]
-    signal.pthread_sigmask(signal.SIG_BLOCK, leaving.SIGNALS)  # until all can be told of one
+    signal.pthread_sigmask(signal.SIG_BLOCK, shutdown.SIGNALS)  # until all can be told of one
     me = os.getpid()
     for number, child in enumerate(children):
         child.pid = os.fork()
@@ -78,13 +78,13 @@ def part(needs: Mapping[str, int]) -> int | list[Child]:
             if child.status is None:
                 os.kill(child.pid, signum)
 
-    with leaving.telling(tell), _shown(children) if live else contextlib.nullcontext():
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, leaving.SIGNALS)
+    with shutdown.telling(tell), _shown(children) if live else contextlib.nullcontext():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, shutdown.SIGNALS)
         try:
             _wait(children, memory)
         except (KeyboardInterrupt, SystemExit):
-            if not leaving.patience(1):  # the second signal
-                tell(leaving.signalled())
+            if not shutdown.patience(1):  # the second signal
+                tell(shutdown.signalled())
             _wait(children, memory)  # `leaving` bounds this wait
             raise
     for child in children:
@@ -105,7 +105,7 @@ def _begin(child: Child, parent: int, *, live: bool) -> None:
     if live:
         os.dup2(child.file.fileno(), 2)
         progress.STEP = 0.01
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, leaving.SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, shutdown.SIGNALS)
     os.read(child.gate[0], 1)
 
 

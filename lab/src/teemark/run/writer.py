@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from teemark.base import leaving, paths
+from teemark.base import paths, shutdown
 from teemark.base.errors import DataError, UsageMistake
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from teemark.run.records import Record
@@ -118,7 +118,7 @@ class RunWriter:
 
     def finish(self) -> Path:
         """Closes the file and gives it its final name; a signal can't interrupt this."""
-        with leaving.undisturbed():
+        with shutdown.undisturbed():
             self.close()
             self.partial.rename(self.final)
         return self.final
