@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from synthetic import MACHINE, Synthetic, lines_of
 from teemark.base.errors import BoardError, TeemarkError
-from teemark.base.harmless import _SUSPECT, harmless, harmless_line, suspect
+from teemark.base.sanitize import _SUSPECT, harmless, harmless_line, suspect
 from teemark.cli import main as cli
 from teemark.export import FORMATS
 from teemark.report import run_page, summary

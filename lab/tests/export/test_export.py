@@ -28,7 +28,7 @@ import sshserver
 import teemark
 from synthetic import Synthetic, run_from, write
 from teemark.base.errors import TeemarkError, UsageMistake
-from teemark.base.harmless import harmless_cell
+from teemark.base.sanitize import harmless_cell
 from teemark.cli import main as cli
 from teemark.export import (
     FORMATS,

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from teemark.base.harmless import harmless
+from teemark.base.sanitize import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from teemark.base.errors import BoardError
-from teemark.base.harmless import harmless_line, harmless_value
+from teemark.base.sanitize import harmless_line, harmless_value
 
 T = TypeVar("T")
 

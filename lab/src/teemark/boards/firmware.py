@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from teemark.base.harmless import harmless, harmless_line
+from teemark.base.sanitize import harmless, harmless_line
 from teemark.git import git
 from teemark.run.git import head
 from teemark.run.records import Commit, Firmware

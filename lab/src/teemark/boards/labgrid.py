@@ -29,7 +29,7 @@ import msgspec
 
 from teemark.base.console import say
 from teemark.base.errors import BoardError, ConnectError, MissingOutput, UnknownBoard
-from teemark.base.harmless import harmless_line
+from teemark.base.sanitize import harmless_line
 from teemark.base.shutdown import patience
 from teemark.boards.board import Board
 from teemark.boards.config import LABGRID, SshConfig

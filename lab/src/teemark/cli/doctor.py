@@ -11,7 +11,7 @@ import click
 from teemark.base.console import paragraph, say, table_row, terminal, working
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
-from teemark.base.harmless import harmless
+from teemark.base.sanitize import harmless
 from teemark.boards import Board, ensure_installed, open_board, own_ta
 from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
 from teemark.doctor import look

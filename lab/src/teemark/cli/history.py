@@ -10,7 +10,7 @@ from teemark.base.console import say
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
-from teemark.base.harmless import harmless
+from teemark.base.sanitize import harmless
 from teemark.cli.common import (
     LATEST,
     OUTPUT,

@@ -5,7 +5,7 @@ import csv
 import io
 from pathlib import Path
 
-from teemark.base.harmless import harmless_cell
+from teemark.base.sanitize import harmless_cell
 from teemark.cli import common
 from teemark.cli.common import option, subcommand
 from teemark.cli.reading import read

@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from teemark.base.harmless import harmless_cell
+from teemark.base.sanitize import harmless_cell
 from teemark.base.work import Work
 from teemark.model.models import stats_of
 from teemark.run.reader import RunData

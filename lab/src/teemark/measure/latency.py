@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from teemark.base.errors import BoardError
-from teemark.base.harmless import harmless_line
+from teemark.base.sanitize import harmless_line
 from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.measure.watching import EVENT, built_for

@@ -15,7 +15,7 @@ from typing import IO
 
 from teemark.base import shutdown
 from teemark.base.console import say
-from teemark.base.harmless import harmless
+from teemark.base.sanitize import harmless
 from teemark.measure import progress
 
 PROCESS = 150 << 20

@@ -12,7 +12,7 @@ import numpy as np
 
 from teemark.base import paths
 from teemark.base.errors import BoardError, DataError, MissingOutput
-from teemark.base.harmless import harmless_line
+from teemark.base.sanitize import harmless_line
 from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import script

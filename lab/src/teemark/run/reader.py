@@ -17,7 +17,7 @@ import msgspec
 
 from teemark.base.checked import in_words
 from teemark.base.errors import DataError, UsageMistake
-from teemark.base.harmless import harmless_value, suspect
+from teemark.base.sanitize import harmless_value, suspect
 from teemark.base.work import Work
 from teemark.run import records
 

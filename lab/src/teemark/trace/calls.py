@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from teemark.base.errors import DataError
-from teemark.base.harmless import harmless
+from teemark.base.sanitize import harmless
 from teemark.trace.names import Names
 
 Function = Literal["open", "close", "invoke", "register", "allocate", "release", "call"]

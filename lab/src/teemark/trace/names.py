@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from teemark.base.errors import UsageMistake
-from teemark.base.harmless import harmless, harmless_line
 from teemark.base.results import RESULTS
+from teemark.base.sanitize import harmless, harmless_line
 
 KNOWN = Path(__file__).with_name("names.toml")
 

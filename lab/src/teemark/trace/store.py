@@ -7,7 +7,7 @@ import msgspec
 
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.files import write_whole
-from teemark.base.harmless import harmless_value, suspect
+from teemark.base.sanitize import harmless_value, suspect
 from teemark.trace.profile import SCHEMA, Trace
 
 FILE = "trace.json"

@@ -15,7 +15,7 @@ from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from teemark.base.errors import DataError
-from teemark.base.harmless import harmless, harmless_line
+from teemark.base.sanitize import harmless, harmless_line
 
 DAMAGED = (
     *(ELFError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
