@@ -298,7 +298,7 @@ torture: build venv-dev ## the power cut POWER_CUTS (100) times, and sessions op
 
 .PHONY: signals
 signals: venv-dev ## a run is told to end SIGNALS (50) times in each state of a board (half an hour)
-	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/measure/test_leaving.py
+	@SIGNALS=$(or $(SIGNALS),50) $(PYTEST) -n 2 lab/tests/measure/test_shutdown.py
 
 .PHONY: soak
 soak: build broker venv-dev ## MQTT-TZ for MESSAGES (100000) messages, brokers killed, power cut (hours)

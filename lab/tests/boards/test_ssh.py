@@ -92,11 +92,11 @@ import sys
 from pathlib import Path
 import sshserver
 from conftest import local_board
-from teemark.base import leaving
+from teemark.base import shutdown
 
-leaving.GRACE_S = float(sys.argv[4])
-leaving.PATIENCE_S = leaving.LAST_S = leaving.AT_ONCE_S = 600
-leaving.install()
+shutdown.GRACE_S = float(sys.argv[4])
+shutdown.PATIENCE_S = shutdown.LAST_S = shutdown.AT_ONCE_S = 600
+shutdown.install()
 server = sshserver.SshServer(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), None)
 script = "trap 'echo caught' INT; trap '' TERM; echo $$; while :; do sleep 0.1; done"
 with local_board(server) as board, board.stream(["sh", "-c", script]) as process:

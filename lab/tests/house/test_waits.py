@@ -23,8 +23,8 @@ OVERALL_S = int(_FOUND[1])
 ALLOWED: dict[str, str] = {
     "lab/tests/tools/waiting.py": "what all others wait by",
     "lab/tests/tools/interrupted.py": "no test: it judges how soon `make run` ends",
-    "lab/tests/measure/test_leaving.py::test_the_first_signal*": "its moment is drawn",
-    "lab/tests/measure/test_leaving.py::test_nothing_is_left*": "its moment is drawn",
+    "lab/tests/measure/test_shutdown.py::test_the_first_signal*": "its moment is drawn",
+    "lab/tests/measure/test_shutdown.py::test_nothing_is_left*": "its moment is drawn",
     "lab/tests/boards/test_power_cut_board.py::test_power_cuts": "the moment of the cut is drawn",
     "lab/tests/boards/test_labgrid.py::test_the_consoles_last*": "the product's limit",
     "lab/tests/boards/test_rpi3_board.py::test_its_clock*": "at least, and never at most",

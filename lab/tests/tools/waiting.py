@@ -25,8 +25,8 @@ PATIENCE_S = 300.0
 
 PATIENT = f"""\
 import sys
-from teemark.base import leaving
-leaving.GRACE_S = leaving.PATIENCE_S = leaving.LAST_S = leaving.AT_ONCE_S = {PATIENCE_S}
+from teemark.base import shutdown
+shutdown.GRACE_S = shutdown.PATIENCE_S = shutdown.LAST_S = shutdown.AT_ONCE_S = {PATIENCE_S}
 from teemark.__main__ import main
 sys.exit(main())
 """

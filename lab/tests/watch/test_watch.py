@@ -188,11 +188,11 @@ def test_a_program_may_run_longer_than_a_question_to_the_board(
 WATCHING = f"""\
 import sys
 from pathlib import Path
-from teemark.base import leaving
+from teemark.base import shutdown
 from test_watch import watched_here
 
-leaving.GRACE_S = leaving.PATIENCE_S = leaving.LAST_S = {PATIENCE_S}
-leaving.install()
+shutdown.GRACE_S = shutdown.PATIENCE_S = shutdown.LAST_S = {PATIENCE_S}
+shutdown.install()
 ran = watched_here(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
 print(ran.status, len(ran.watched.calls))
 """

@@ -42,7 +42,7 @@ _SIGNAL_S = 2.0
 """Seconds allowed until a board has passed on a signal and the command has ended."""
 
 _TELLING_S = 0.3
-"""Seconds allowed for sending a signal: less than the leaving.AT_ONCE_S after a second Ctrl-C."""
+"""Seconds allowed for sending a signal: less than the shutdown.AT_ONCE_S after a second Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from teemark.broker import demo as scene
 from teemark.broker import measure as bench
 from teemark.broker.mosquitto import installed
 from teemark.cli.common import board_option, option, out_option, subcommand
-from teemark.cli.reach import reached
+from teemark.cli.remote import reached
 from teemark.run import reader
 from teemark.run.writer import directory_for
 

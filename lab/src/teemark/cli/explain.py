@@ -12,7 +12,7 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
 from teemark.cli import common
 from teemark.cli.common import json_option, option, several, subcommand
-from teemark.cli.reading import figure, warn
+from teemark.cli.runs import figure, warn
 from teemark.findings import choices as advice
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown, shown

@@ -7,7 +7,7 @@ from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
 from teemark.cli import common
 from teemark.cli.common import argument, option, several, subcommand
-from teemark.cli.reach import reached
+from teemark.cli.remote import reached
 from teemark.exact import record
 from teemark.measure import latency
 from teemark.page.terminal import show

@@ -11,7 +11,7 @@ import click
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.cli.common import OUTPUT, option, runs_argument, subcommand
-from teemark.cli.reading import read
+from teemark.cli.runs import read
 from teemark.findings.subject import Subject, subjects
 from teemark.model import breakdown
 from teemark.page import figure_file

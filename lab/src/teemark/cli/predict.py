@@ -9,7 +9,7 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.work import STREAM, Work
 from teemark.cli.common import argument, json_option, latest_run, picked, put_json, subcommand
-from teemark.cli.reading import figure, low_high, read
+from teemark.cli.runs import figure, low_high, read
 from teemark.model.models import Cost, Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
 from teemark.page import terminal

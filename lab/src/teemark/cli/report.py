@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from teemark.cli.common import FOLDER, json_option, option, put_json, runs_argument, subcommand
-from teemark.cli.reading import warn
+from teemark.cli.runs import warn
 from teemark.report import run_page
 from teemark.run import reader
 from teemark.trace import store

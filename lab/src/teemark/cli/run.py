@@ -26,7 +26,7 @@ from teemark.boards import (
 from teemark.boards.own_ta import Built
 from teemark.cli import common
 from teemark.cli.common import json_option, option, several, subcommand
-from teemark.cli.reading import low_high
+from teemark.cli.runs import low_high
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.measure import origin, runner, side_by_side

@@ -8,7 +8,7 @@ from pathlib import Path
 from teemark.base.sanitize import harmless_cell
 from teemark.cli import common
 from teemark.cli.common import option, subcommand
-from teemark.cli.reading import read
+from teemark.cli.runs import read
 from teemark.findings.subject import subjects
 from teemark.report.sections.boards import data, table
 

@@ -12,7 +12,7 @@ from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.cli import common
 from teemark.cli.common import argument, option, subcommand
-from teemark.cli.reach import reached
+from teemark.cli.remote import reached
 from teemark.exact.program import known_names
 from teemark.measure import watching
 from teemark.measure.watching import Ran

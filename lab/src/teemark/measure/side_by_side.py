@@ -85,7 +85,7 @@ def part(needs: Mapping[str, int]) -> int | list[Child]:
         except (KeyboardInterrupt, SystemExit):
             if not shutdown.patience(1):  # the second signal
                 tell(shutdown.signalled())
-            _wait(children, memory)  # `leaving` bounds this wait
+            _wait(children, memory)  # `shutdown` bounds this wait
             raise
     for child in children:
         for line in child.lines:

@@ -36,9 +36,9 @@ pytestmark = pytest.mark.timeout(4 * FORCE_S)
 TEEMARK = f"""\
 import sys
 from teemark.__main__ import main
-from teemark.base import leaving
+from teemark.base import shutdown
 if not {JUDGED}:
-    leaving.LAST_S = leaving.AT_ONCE_S = {FORCE_S}
+    shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}
 sys.exit(main())
 """
 
@@ -228,10 +228,10 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
     """The timer ends a process whose every exit waits for something."""
     mark = tmp_path / "mark"
     code = (
-        "import sys, time; from pathlib import Path; from teemark.base import leaving\n"
-        "leaving.install()\n"
-        "leaving.LAST_S = 0.5\n"
-        "with leaving.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
+        "import sys, time; from pathlib import Path; from teemark.base import shutdown\n"
+        "shutdown.install()\n"
+        "shutdown.LAST_S = 0.5\n"
+        "with shutdown.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
         "    while True:\n"
         "        try: print('ready', flush=True); time.sleep(6000)\n"
         "        except BaseException: pass\n"
