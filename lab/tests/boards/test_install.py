@@ -19,7 +19,7 @@ from teemark.boards.board import _TA_FOLDER, architecture
 from teemark.cli import doctor
 from teemark.cli import main as cli
 from teemark.doctor import look
-from test_doctor import patient
+from test_doctor import board_facts
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_the_doctor_names_what_it_installs_and_does_so_once(
 ) -> None:
     board.exec(["sh", "-c", 'rm -rf ~/"our programs"'])
     monkeypatch.setattr(doctor, "open_board", lambda _: Lent(board))
-    monkeypatch.setattr(look, "look", lambda _: patient())
+    monkeypatch.setattr(look, "look", lambda _: board_facts())
 
     def said() -> list[str]:
         assert cli.run(["doctor", "local"]) == 0

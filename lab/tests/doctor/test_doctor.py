@@ -10,8 +10,8 @@ import pytest
 from teemark.base.finding import Finding
 from teemark.boards.tas import Ta
 from teemark.cli import doctor
+from teemark.doctor.facts import BoardFacts
 from teemark.doctor.inventory import inventory
-from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
 
@@ -95,15 +95,15 @@ def machine(**changes: dict[str, Any]) -> Machine:
     return msgspec.convert(record | facts | {"reasons": reasons}, Machine)
 
 
-def patient(tas: tuple[Ta, ...] = (), **changes: Any) -> Patient:
-    return Patient("desk", machine(**changes), tas)
+def board_facts(tas: tuple[Ta, ...] = (), **changes: Any) -> BoardFacts:
+    return BoardFacts("desk", machine(**changes), tas)
 
 
-def found(sick: Patient) -> dict[str, Finding]:
+def found(sick: BoardFacts) -> dict[str, Finding]:
     return {problem.key: problem for problem in examine(sick)}
 
 
-def only(sick: Patient, *, well: bool) -> Finding:
+def only(sick: BoardFacts, *, well: bool) -> Finding:
     problems = examine(sick)
     assert meaningful(problems) is well
     assert len(problems) == 1, problems
@@ -113,8 +113,8 @@ def only(sick: Patient, *, well: bool) -> Finding:
 
 
 def test_a_healthy_board_gets_a_clean_bill() -> None:
-    assert examine(patient()) == ()
-    lines = dict(inventory(patient(), everything=True))
+    assert examine(board_facts()) == ()
+    lines = dict(inventory(board_facts(), everything=True))
     assert lines["TEE"].startswith("OP-TEE 4.5, /dev/tee0, rw-rw---- root tee, dynamic")
     assert lines["kernel crypto"] == "1 driver; AF_ALG works"
 
@@ -123,7 +123,7 @@ def test_each_ta_of_a_name_has_its_own_state() -> None:
     """Those of several sizes are made from one folder, and have its name."""
     small = Ta("6c1f-32", "size", opened=True)
     large = Ta("6c1f-64", "size", opened=False, code="no-memory", reason="out of memory")
-    lines = inventory(patient((small, large)), everything=True)
+    lines = inventory(board_facts((small, large)), everything=True)
     assert ("TA size", "6c1f-32: opened") in lines
     assert ("TA size", "6c1f-64: out of memory") in lines
 
@@ -133,7 +133,7 @@ def test_each_ta_of_a_name_has_its_own_state() -> None:
 
 def test_a_raspberry_pi_3() -> None:
     """Lacks the extensions in silicon; on demand it changes its clock, and it gets hot."""
-    pi = patient(
+    pi = board_facts(
         board={
             "model": "Raspberry Pi 3 Model B",
             "compatible": ["raspberrypi,3-model-b", "brcm,bcm2837"],
@@ -156,7 +156,7 @@ def test_a_raspberry_pi_3() -> None:
 
 
 def test_a_raspberry_pi_5_has_them() -> None:
-    pi = patient(
+    pi = board_facts(
         board={"compatible": ["raspberrypi,5-model-b", "brcm,bcm2712"]},
         cpu={"models": ["ARM Cortex-A76 r4p1"]},
         health={"throttled": "0x0"},
@@ -166,12 +166,12 @@ def test_a_raspberry_pi_5_has_them() -> None:
 
 def test_hidden_or_absent() -> None:
     """Another core of that kind may have them: a 32-bit kernel or the firmware hides them."""
-    sick = patient(cpu={"features": ["neon"]})
+    sick = board_facts(cpu={"features": ["neon"]})
     assert "hides them" in only(sick, well=True).why
 
 
 def test_a_beaglebone_black() -> None:
-    bone = patient(
+    bone = board_facts(
         built_for="arm",
         board={
             "model": "TI AM335x BeagleBone Black",
@@ -223,7 +223,7 @@ def test_a_beaglebone_black() -> None:
 
 
 def test_a_pc_with_sha_ni() -> None:
-    pc = patient(
+    pc = board_facts(
         built_for="x86_64",
         board={"model": None, "compatible": None, "emulated": None},
         cpu={"models": ["AMD Ryzen 9"], "features": ["aes", "avx2", "sha_ni"]},
@@ -239,7 +239,7 @@ def test_a_pc_with_sha_ni() -> None:
 
 
 def test_no_permission() -> None:
-    sick = patient(
+    sick = board_facts(
         tee={"device": None},
         health={"user": "ann", "devices": ["/dev/tee0 rw------- root root"]},
         reasons={"tee.device": "cannot open /dev/tee0: Permission denied"},
@@ -251,19 +251,19 @@ def test_no_permission() -> None:
 
 
 def test_not_in_the_group() -> None:
-    sick = patient(tee={"device": None}, health={"user": "ann"})
+    sick = board_facts(tee={"device": None}, health={"user": "ann"})
     assert "ann isn't in the group tee" in only(sick, well=False).why
 
 
 def test_the_device_is_gone() -> None:
-    sick = patient(tee={"device": None}, health={"devices": []})
+    sick = board_facts(tee={"device": None}, health={"devices": []})
     problem = only(sick, well=False)
     assert problem.key == "tee-firmware"
     assert "rmmod optee; modprobe optee" in problem.remedy
 
 
 def test_the_driver_is_not_loaded() -> None:
-    sick = patient(tee={"device": None}, health={"devices": [], "modules": []})
+    sick = board_facts(tee={"device": None}, health={"devices": [], "modules": []})
     problem = only(sick, well=False)
     assert problem.key == "tee-driver"
     assert problem.remedy.startswith("modprobe optee")
@@ -271,7 +271,7 @@ def test_the_driver_is_not_loaded() -> None:
 
 @pytest.mark.parametrize(("state", "remedy"), [("stopped", "-CONT"), ("not running", "systemctl")])
 def test_the_supplicant(state: str, remedy: str) -> None:
-    problem = only(patient(tee={"supplicant": state}), well=False)
+    problem = only(board_facts(tee={"supplicant": state}), well=False)
     assert problem.key == "supplicant"
     assert remedy in problem.remedy
 
@@ -280,12 +280,12 @@ def test_a_ta_that_no_supplicant_loads_is_mended_as_the_program_says() -> None:
     """The state of tee-supplicant isn't known everywhere: without /proc, the opening tells."""
     hint = "start it (tee-supplicant -d, or systemctl start tee-supplicant)"
     ta = Ta("5e5b", "digest", opened=False, code="no-supplicant", reason="no answer", hint=hint)
-    problem = only(patient((ta,), tee={"supplicant": None}), well=False)
+    problem = only(board_facts((ta,), tee={"supplicant": None}), well=False)
     assert (problem.key, problem.remedy) == ("ta", hint)
 
 
 def test_libteec() -> None:
-    assert only(patient(tee={"libteec": None}), well=False).key == "libteec"
+    assert only(board_facts(tee={"libteec": None}), well=False).key == "libteec"
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_libteec() -> None:
 )
 def test_trusted_applications(code: str | None, reason: str, name: str, remedy: str) -> None:
     ta = Ta("5e5b", "digest", opened=False, code=code, reason=reason)
-    problem = only(patient((ta,)), well=False)
+    problem = only(board_facts((ta,)), well=False)
     assert problem.key == name
     assert reason in problem.evidence
     assert remedy in problem.remedy
@@ -308,17 +308,19 @@ def test_trusted_applications(code: str | None, reason: str, name: str, remedy: 
 
 def test_a_ta_too_large_is_no_illness() -> None:
     ta = Ta("6c1f", "size", opened=False, code="no-memory", reason="TEEC_ERROR_OUT_OF_MEMORY")
-    assert only(patient((ta,)), well=True).key == "ta-memory"
+    assert only(board_facts((ta,)), well=True).key == "ta-memory"
 
 
 def test_anybody_can_sign() -> None:
     ta = Ta("5e5b", "digest", opened=True, published_key=True)
-    assert only(patient((ta,)), well=True).key == "published-key"
+    assert only(board_facts((ta,)), well=True).key == "published-key"
 
 
 def test_without_a_supplicant_tas_are_not_blamed() -> None:
     ta = Ta("5e5b", "digest", opened=False, code="no-ta", reason="x")
-    assert only(patient((ta,), tee={"supplicant": "not running"}), well=False).key == "supplicant"
+    assert (
+        only(board_facts((ta,), tee={"supplicant": "not running"}), well=False).key == "supplicant"
+    )
 
 
 # -- the kernel's crypto --------------------------------------------------------------------
@@ -337,7 +339,7 @@ def test_without_a_supplicant_tas_are_not_blamed() -> None:
     ],
 )
 def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) -> None:
-    problem = only(patient(health={"afalg_steps": [f"{step}: {code}"]}), well=True)
+    problem = only(board_facts(health={"afalg_steps": [f"{step}: {code}"]}), well=True)
     assert problem.evidence.startswith(f"{step}: errno {code.split(maxsplit=1)[0]}")
     assert cause in problem.why
     assert remedy in problem.remedy
@@ -346,7 +348,7 @@ def test_each_error_of_each_step(step: str, code: str, cause: str, remedy: str) 
 def test_a_driver_that_never_answers_is_named() -> None:
     steps = ["socket: ok", "hash send: 110 no answer in 10 s from omap-sha256"]
     drivers = ["sha256 omap-sha256 priority 400 ahash module omap_sham"]
-    sick = patient(health={"afalg_steps": steps}, crypto={"kernel_drivers": drivers})
+    sick = board_facts(health={"afalg_steps": steps}, crypto={"kernel_drivers": drivers})
     problem = only(sick, well=False)
     assert problem.why.startswith("omap-sha256 takes what it is given and never completes it")
     assert "rmmod omap_sham" in problem.remedy
@@ -356,7 +358,7 @@ def test_what_is_told_fits_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But what is to be copied. Elsewhere each row is one line, for grep."""
-    sick = patient(health={"afalg_steps": ["socket: 97 Address family not supported"]})
+    sick = board_facts(health={"afalg_steps": ["socket: 97 Address family not supported"]})
     doctor._tell("desk", sick, examine(sick), everything=True)
     piped = capsys.readouterr().out.splitlines()
     assert not [line for line in piped if line.startswith(" " * 11)]
@@ -372,7 +374,7 @@ def test_what_is_told_fits_a_terminal(
 
 
 def test_netlink_apart() -> None:
-    sick = patient(crypto={"netlink_errno": 93}, health={"modules": ["optee"]})
+    sick = board_facts(crypto={"netlink_errno": 93}, health={"modules": ["optee"]})
     problem = only(sick, well=True)
     assert "-93" in problem.claim
     assert problem.remedy.startswith("modprobe crypto_user")
@@ -396,16 +398,16 @@ def test_netlink_apart() -> None:
     ],
 )
 def test_what_spoils_figures(changes: dict[str, Any], name: str) -> None:
-    assert only(patient(**changes), well=False).key == name
+    assert only(board_facts(**changes), well=False).key == name
 
 
 def test_a_fixed_pool_of_shared_memory_is_told_with_its_size_to_the_byte() -> None:
     pool = {"capabilities": ["GlobalPlatform"], "pool_bytes": 4_190_208}
-    told = only(patient(tee=pool), well=True)
+    told = only(board_facts(tee=pool), well=True)
     assert told.key == "shared-memory"
     digits = "".join(filter(str.isdigit, told.claim))
     assert digits == "4190208", told.claim
-    unknown = only(patient(tee=pool | {"pool_bytes": None}), well=True)
+    unknown = only(board_facts(tee=pool | {"pool_bytes": None}), well=True)
     assert unknown.claim == "shared memory is a fixed pool"
 
 
@@ -419,27 +421,27 @@ def test_a_fixed_pool_of_shared_memory_is_told_with_its_size_to_the_byte() -> No
     ],
 )
 def test_what_is_worth_knowing(changes: dict[str, Any], name: str) -> None:
-    assert only(patient(**changes), well=True).key == name
+    assert only(board_facts(**changes), well=True).key == name
 
 
 def test_a_clock_that_cannot_change_needs_no_governor() -> None:
-    assert examine(patient(cpu={"governor": ["powersave"], "khz_min": ["1500000"]})) == ()
+    assert examine(board_facts(cpu={"governor": ["powersave"], "khz_min": ["1500000"]})) == ()
 
 
 def test_problems_are_data() -> None:
-    sick = patient(kernel={"load_average": 9.0})
+    sick = board_facts(kernel={"load_average": 9.0})
     assert json.loads(msgspec.json.encode(examine(sick)))[0]["key"] == "load"
 
 
 def test_facts_that_are_all_unknown_are_survived() -> None:
     record = {"type": "machine", "schema": 2, "teebench": "1"}
-    unknown = Patient("x", msgspec.convert(record, Machine))
+    unknown = BoardFacts("x", msgspec.convert(record, Machine))
     assert all(problem.remedy for problem in examine(unknown))
     assert inventory(unknown, everything=True)
 
 
 def test_the_kernels_keys_and_the_ways_to_them() -> None:
     """No socket of AF_ALG takes asymmetric keys in mainline; keyctl does."""
-    assert dict(inventory(patient()))["kernel's keys"] == "; ".join(KERNEL_KEYS)
-    lines = dict(inventory(patient(health={"kernel_asymmetric": None})))
+    assert dict(inventory(board_facts()))["kernel's keys"] == "; ".join(KERNEL_KEYS)
+    lines = dict(inventory(board_facts(health={"kernel_asymmetric": None})))
     assert lines["kernel's keys"] == "not told"

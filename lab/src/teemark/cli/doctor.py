@@ -15,8 +15,8 @@ from teemark.base.sanitize import harmless
 from teemark.boards import Board, ensure_installed, open_board, own_ta
 from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
 from teemark.doctor import look
+from teemark.doctor.facts import BoardFacts
 from teemark.doctor.inventory import inventory
-from teemark.doctor.patient import Patient
 from teemark.doctor.rules import examine, meaningful
 from teemark.wording import fmt
 
@@ -47,13 +47,13 @@ def command(
         click.echo(harmless(answer.text), nl=False)
         return min(answer.status, 1)
     with working(f"reaching {target.name} …") as tell, target:
-        patient, problems = _examine(target, tell if sys.stderr.isatty() else say)
+        board_facts, problems = _examine(target, tell if sys.stderr.isatty() else say)
     if as_json:
-        facts = picked(patient, "machine", "tas", "openssl") if patient else _UNKNOWN
+        facts = picked(board_facts, "machine", "tas", "openssl") if board_facts else _UNKNOWN
         about = {"board": target.name, "meaningful": meaningful(problems), "findings": problems}
         put_json(about | facts)
     else:
-        _tell(target.name, patient, problems, everything=everything)
+        _tell(target.name, board_facts, problems, everything=everything)
     return 0 if meaningful(problems) else 1
 
 
@@ -62,7 +62,7 @@ _UNKNOWN: dict[str, object] = {"machine": None, "tas": [], "openssl": []}
 
 def _examine(
     target: Board, tell: Callable[[str], None] = say
-) -> tuple[Patient | None, tuple[Finding, ...]]:
+) -> tuple[BoardFacts | None, tuple[Finding, ...]]:
     wrong = look.program(target)
     if wrong is not None and wrong.key == look.ABSENT:
         try:
@@ -72,19 +72,19 @@ def _examine(
         wrong = look.program(target)
     if wrong is not None:
         return None, (wrong,)
-    patient = look.look(target)
-    return patient, examine(patient)
+    board_facts = look.look(target)
+    return board_facts, examine(board_facts)
 
 
 _HEADS = {"error": "✗", "caution": "!", "note": "·"}
 
 
 def _tell(
-    name: str, patient: Patient | None, problems: tuple[Finding, ...], *, everything: bool
+    name: str, board_facts: BoardFacts | None, problems: tuple[Finding, ...], *, everything: bool
 ) -> None:
     console = terminal()
-    if patient is not None:
-        for label, value in inventory(patient, everything=everything):
+    if board_facts is not None:
+        for label, value in inventory(board_facts, everything=everything):
             table_row(console, harmless(f"{label:<16} {value}"), indent=" " * 17)
         console.print()
     for problem in problems:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A patient holds the facts of a board, and answers questions from these facts alone."""
+"""The facts of a board, and answers to questions from these facts alone."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from teemark.run.records import Machine
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class BoardFacts:
     name: str
     machine: Machine
     tas: tuple[Ta, ...] = ()
