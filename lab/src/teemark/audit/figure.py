@@ -50,33 +50,41 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PrintedRow:
-    """A row of a table: its name, its cells as text, and the figures by the number of the cell."""
+    """A row of a table: its name, its cells as text, and the figures by the number of the cell. An
+    item of a list has its indentation in characters."""
 
     name: str
     line: int
     texts: tuple[str, ...]
     cells: dict[int, Printed]
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
+    """A table, or a list of "name: value", which has a single column without a heading."""
+
     title: str
     head: tuple[str, ...]
     line: int
-    """ProgramLine number of the heading."""
+    """Line number of the heading."""
     rows: tuple[PrintedRow, ...]
+
+    @property
+    def kind(self) -> Kind:
+        return "column" if any(self.head) else "list"
 
     def column(self, index: int) -> list[tuple[PrintedRow, Printed]]:
         return [(row, row.cells[index]) for row in self.rows if index in row.cells]
 
     def groups(self) -> Iterable[Group]:
-        """Yields the rows and the columns; a column is a list of names and values."""
+        """Yields the rows and the columns."""
         for row in self.rows:
             named = ((self.head[index].lower(), cell) for index, cell in row.cells.items())
             yield Group("row", " ".join(self.head).lower(), tuple(named))
         for index in range(len(self.head)):
             cells = ((row.name.lower(), cell) for row, cell in self.column(index))
-            yield Group("column", "", tuple(cells))
+            yield Group(self.kind, "", tuple(cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +98,6 @@ class Tested:
     severity: Severity = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class ListedItem:
-    """A line of a list, "name: value", with its indentation in characters; `figure` is None for a
-    name without a number."""
-
-    name: str
-    indent: int
-    figure: Printed | None
-
-
 @dataclass(slots=True)
 class Reading:
     """A text that was read: figures, and what they stand in."""
@@ -108,7 +106,6 @@ class Reading:
     title: str = ""
     figures: list[Printed] = field(default_factory=list)
     tables: list[PrintedTable] = field(default_factory=list)
-    lists: list[list[ListedItem]] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
     """Results of the relations that a program's record has."""
     lines: list[tuple[int, str]] = field(default_factory=list)

@@ -4,12 +4,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, takewhile
 
 from teemark.audit import formulas, numbers
 from teemark.audit.figure import (
     Group,
-    ListedItem,
     Printed,
     PrintedRow,
     PrintedTable,
@@ -116,36 +116,36 @@ def _within(whole: Printed, parts: Sequence[Printed]) -> Tested:
 # -- lists -----------------------------------------------------------------------------------------
 
 
-def indented(items: list[ListedItem]) -> Results:
+def _is_below(whole: PrintedRow, row: PrintedRow) -> bool:
+    return row.indent > whole.indent
+
+
+def indented(table: PrintedTable) -> Results:
     """Checks that parts that are indented below their whole aren't more than it."""
-    for at, whole in enumerate(items):
-        parts: list[ListedItem] = []
-        for item in items[at + 1 :]:
-            if item.indent <= whole.indent:
-                break
-            parts.append(item)
+    for at, whole in enumerate(table.rows):
+        parts = list(takewhile(partial(_is_below, whole), table.rows[at + 1 :]))
         level = min((part.indent for part in parts), default=0)
-        figures = [part.figure for part in parts if part.indent == level and part.figure]
-        one, words = whole.figure, " ".join(part.name.lower() for part in parts)
-        if one is None or len(figures) < 2 or one.dimension not in ADDITIVE or statistic(words):
+        figures = [part.cells[0] for part in parts if part.indent == level and part.cells]
+        words = " ".join(part.name.lower() for part in parts)
+        kinds = {figure.dimension for figure in (*whole.cells.values(), *figures)}
+        if not whole.cells or len(figures) < 2 or len(kinds) > 1 or statistic(words):
             continue
-        same = {figure.dimension for figure in figures} == {one.dimension}
-        if same and not re.search(r"limit|peak|per |last|total|free|avail", words):
-            yield _within(one, figures)
+        if kinds & set(ADDITIVE) and not re.search(r"limit|peak|per |last|total|free|avail", words):
+            yield _within(whole.cells[0], figures)
 
 
-def in_brackets(items: list[ListedItem]) -> Results:
+def in_brackets(table: PrintedTable) -> Results:
     """Checks what stands in brackets behind a value: a share of a named value, or the same value
     in another unit."""
-    named = {item.name.lower(): item.figure for item in items if item.figure}
-    for item in items:
-        one = item.figure
-        inner = re.match(r"\(([^()]*)\)", one.note) if one else None
-        if one is None or inner is None:
+    figures = [row.cells[0] for row in table.rows if 0 in row.cells]
+    named = {one.row.lower(): one for one in figures}
+    for one in figures:
+        inner = re.match(r"\(([^()]*)\)", one.note)
+        if inner is None:
             continue
         share = re.fullmatch(r"~?([\d.]+ ?%) of (?:the )?(.+)", inner[1])
         whole = named.get(share[2].lower()) if share else None
-        made = numbers.figure(share[1] if share else inner[1], row=item.name, line=one.line)
+        made = numbers.figure(share[1] if share else inner[1], row=one.row, line=one.line)
         if made and whole and whole.dimension == one.dimension and whole.span.low > 0:
             yield follows("percent-of", made, one.span / whole.span, f"{one.text} ÷ {whole.text}")
         elif made and made.dimension == one.dimension != "count" and not made.note:
@@ -165,7 +165,8 @@ def last_row(table: PrintedTable) -> Results:
     last, rows = (table.rows or (PrintedRow("", 0, (), {}),))[-1], table.rows[:-1]
     kind = re.fullmatch(r"(grand total|total|sum)|mean|average|avg", last.name.strip("* :").lower())
     sums: list[tuple[Tested, bool]] = []
-    for index, one in last.cells.items() if kind and len(rows) > 1 else ():
+    listed = table.kind == "list"
+    for index, one in last.cells.items() if kind and len(rows) > 1 and not listed else ():
         values = [row.cells[index] for row in rows if index in row.cells]
         alike = {value.dimension for value in values} == {one.dimension}
         if len(values) < len(rows) or not alike or statistic(table.head[index].lower()):
@@ -320,18 +321,15 @@ def _column_mean(reading: Reading, mean: Printed, name: str, heading: str) -> Re
 
 
 GROUPS: tuple[Callable[[Group], Results], ...] = (records, quotients, spread)
-LISTS: tuple[Callable[[list[ListedItem]], Results], ...] = (indented, in_brackets)
-TABLES: tuple[Callable[[PrintedTable], Results], ...] = (last_row, derived, deltas)
+TABLES: tuple[Callable[[PrintedTable], Results], ...] = (
+    *(indented, in_brackets),  # of lists
+    *(last_row, derived, deltas),
+)
 
 
 def results(reading: Reading) -> Results:
     """Yields the results of all relations in a text."""
     groups = [group for table in reading.tables for group in table.groups()]
-    groups += [
-        Group("list", "", tuple((item.name.lower(), item.figure) for item in items if item.figure))
-        for items in reading.lists
-    ]
     yield from (result for rule in GROUPS for group in groups for result in rule(group))
-    yield from (result for table in TABLES for one in reading.tables for result in table(one))
-    yield from (result for rule in LISTS for items in reading.lists for result in rule(items))
+    yield from (result for rule in TABLES for one in reading.tables for result in rule(one))
     yield from lines(reading)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from teemark.audit import programs
-from teemark.audit.figure import ListedItem, PrintedRow, PrintedTable, Reading
+from teemark.audit.figure import PrintedRow, PrintedTable, Reading
 from teemark.audit.numbers import NUMBER, figure, plain, unit_named
 from teemark.base.errors import DataError, UsageMistake
 
@@ -44,7 +44,7 @@ class _Text:
     taken: set[int]
     at: int = 0
     heading: str = ""
-    items: list[ListedItem] = field(default_factory=list)
+    items: list[PrintedRow] = field(default_factory=list)
 
     def free(self, at: int) -> str | None:
         """Returns a line as text; None behind the end and for a program's line."""
@@ -67,8 +67,8 @@ class _Text:
         self.end_list()
 
     def end_list(self) -> None:
-        if any(item.figure for item in self.items):
-            self.reading.lists.append(self.items)
+        if any(item.cells for item in self.items):
+            self.reading.tables.append(PrintedTable("", ("",), 0, tuple(self.items)))
         self.items = []
 
     def _line(self, number: int, text: str) -> None:
@@ -82,12 +82,13 @@ class _Text:
             if (made is None or long) and NUMBER.search(named[3] or ""):
                 self.reading.unread.append((text.strip(), number))
             if not long:
-                before = [item.figure for item in self.items if item.name == named[2]]
-                if made and any(one and one.text != made.text for one in before):
+                cells = {0: made} if made else {}
+                before = [item.cells for item in self.items if item.name == named[2] and item.cells]
+                if made and any(one[0].text != made.text for one in before):
                     self.end_list()
                 indent = len(named[1]) + 2 * bool(re.match(r"\s*[-*•+] ", text))
-                self.items.append(ListedItem(named[2], indent, made))
-                self.reading.figures += [made] if made else []
+                self.items.append(PrintedRow(named[2], number, (text,), cells, indent))
+                self.reading.figures += cells.values()
         elif NUMBER.search(text):
             self.reading.unread.append((text.strip(), number))
 

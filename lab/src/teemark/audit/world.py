@@ -79,8 +79,9 @@ def _speeds(reading: Reading) -> Iterator[tuple[str, int, Printed]]:
     tables. AES without a mode is CBC if the text names no other mode."""
     modes = {mode.lower() for _, text in reading.lines for mode in _MODE.findall(text)}
     alone = {_named(text) for _, text in reading.lines} - {""}
-    rows = [(f"{one.row} {one.column} {one.table}", one) for table in reading.tables
-            for row in table.rows for one in row.cells.values()]  # fmt: skip
+    tables = (table for table in reading.tables if table.kind != "list")
+    rows = [(f"{one.row} {one.column} {one.table}", one)
+            for table in tables for row in table.rows for one in row.cells.values()]  # fmt: skip
     for words, one in [*((name, one) for name, _, one in reading.speeds), *rows]:
         name = _named(words) or (next(iter(alone)) if len(alone) == 1 else "")
         if one.dimension != "rate" or one.span.low <= 0 or not name:
