@@ -63,14 +63,14 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
         tested.add(key)
         if not result.good:
             place = Place(reading.file, one.line, one.table)
-            made = Finding(key=result.rule, topic="document", severity=result.severity,
+            finding = Finding(key=result.rule, topic="document", severity=result.severity,
                            claim=result.wrong, place=place)  # fmt: skip
-            findings.setdefault(key, made)
+            findings.setdefault(key, finding)
     read = {one.line for one in reading.figures} | {line for line, _, _ in tested}
     unread = tuple(one for one in reading.unread if one[1] not in {line for line, _, _ in tested})
     in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
-    known = {(one.line, one.text, one.name) for one in reading.figures}
-    figures = len(reading.figures) + len(tested - known)
+    read_keys = {(one.line, one.text, one.name) for one in reading.figures}
+    figures = len(reading.figures) + len(tested - read_keys)
     return Audited(reading.file, figures, len(read), len(tested), unread, tuple(in_order))
 
 

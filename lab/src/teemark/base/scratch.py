@@ -27,10 +27,10 @@ def make(parent: str | None = None) -> Path:
     or the process's end."""
     parent = parent or tempfile.gettempdir()
     _sweep(parent)
-    made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-    _held[made] = hold(made / ".lock")
-    (made / ".lock").rename(made / _LOCK)  # nobody sees it before it is held
-    return made
+    place = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    _held[place] = hold(place / ".lock")
+    (place / ".lock").rename(place / _LOCK)  # nobody sees it before it is held
+    return place
 
 
 def remove(folder: Path) -> None:

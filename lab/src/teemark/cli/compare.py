@@ -111,15 +111,15 @@ def _compared(
 def _blocks(
     diffs: Sequence[ComparedRuns], forced: Sequence[str], limit: Limit | None, *, everything: bool
 ) -> list[Block]:
-    made: list[Block] = []
+    shown: list[Block] = []
     for diff in diffs:
         runs = diff.comparison.first, diff.comparison.second
         head = [*(f"! Compared by force: {why}." for why in forced), " → ".join(pair_names(*runs))]
         foot = [*comparing.method(diff), f"base: {names(runs[0])}", f"new:  {names(runs[1])}"]
-        made += [Paragraph((text,)) for text in ([""] if made else []) + head]
-        made += comparing.blocks(diff, limit, "--all lists them", everything=everything)
-        made += [Paragraph((Quiet(text),)) for text in foot]
-    return made
+        shown += [Paragraph((text,)) for text in ([""] if shown else []) + head]
+        shown += comparing.blocks(diff, limit, "--all lists them", everything=everything)
+        shown += [Paragraph((Quiet(text),)) for text in foot]
+    return shown
 
 
 def _json(

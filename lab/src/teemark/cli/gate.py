@@ -125,16 +125,16 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
         gone += f" {fmt.plural(len(gated.held), 'case')} with interrupts held off for longer."
     verdict = "FAIL" if _failed(gated, limit) else "PASS"
     head = f"{verdict}: {comparing.outcome(comparison)}{gone}"
-    made: list[Block] = [Heading(head)]
+    shown: list[Block] = [Heading(head)]
     if moved := [pair for pair in comparison.worst_first if pair.moved]:
         functions = {case: f"{case}: {words}" for case, words in gated.functions.items()}
-        made += comparing.change_table(ComparedRuns(comparison, changes(comparison), functions))
+        shown += comparing.change_table(ComparedRuns(comparison, changes(comparison), functions))
         cases = []
         for pair in moved:
             counts = (fmt.count(round(figure.value)) for figure in (pair.first, pair.second))
             change = f"{comparing.SIGN[pair.verdict]} {comparing.change(pair)}"
             cases.append((pair.name, *counts, change))
-        made.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
+        shown.append(Table((*left("case"), *right("baseline", "now", "change")), cases))
     notes = [
         f"{case}: interrupts held off for up to {' → '.join(map(fmt.count, lengths))} instructions"
         for case, lengths in gated.held.items()
@@ -152,7 +152,7 @@ def _blocks(gated: Gated, before: Baseline, place: Path, limit: Limit) -> list[B
     if comparison.of("better") or comparison.new:
         notes.append("`--update` takes what is new or cheaper into the baseline.")
     notes += filter(None, (comparing.visible(comparison),))
-    return [*made, Bullets(tuple((note,) for note in notes))]
+    return [*shown, Bullets(tuple((note,) for note in notes))]
 
 
 def _json(gated: Gated, limit: Limit) -> dict[str, object]:

@@ -179,14 +179,14 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
         point_latest(directory)
     programs.say_unread(traced)
     title = f"{' '.join(argv)} on {file.name}"
-    made = program_page.sections(traced.ran, traced.names, exact=True)
-    made += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
-    page = program_page.write(made, title, traced.trace.optee, directory)
+    sections = program_page.sections(traced.ran, traced.names, exact=True)
+    sections += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
+    page = program_page.write(sections, title, traced.trace.optee, directory)
     if asked.output is not None:
         click.echo(_RENDER[asked.output](traced.trace), nl=False)
     else:
         console = terminal(120)
-        for section in made:
+        for section in sections:
             if section.key in ("answer", "calls", "advice", "subtests"):
                 show(console, section.blocks)
         _show(traced.trace, None, asked.function)
@@ -213,16 +213,16 @@ def _only(trace: Trace, keys: Sequence[str]) -> Trace:
 
 def _report(directory: Path, against: Trace | None) -> None:
     if (directory / reader.RUN_FILE).is_file():
-        made = run_page.make([reader.read(directory)], [store.find(directory)], against)
-        run_page.write(made, directory)
+        report = run_page.make([reader.read(directory)], [store.find(directory)], against)
+        run_page.write(report, directory)
 
 
 def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
-    made = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
+    sections = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
     if asked.output is None:
-        show(terminal(120), made[0].blocks)
-    made += program_page.traced(trace, ())
-    program_page.write(made, trace.cases[0].case, trace.optee, directory)
+        show(terminal(120), sections[0].blocks)
+    sections += program_page.traced(trace, ())
+    program_page.write(sections, trace.cases[0].case, trace.optee, directory)
 
 
 def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:

@@ -113,5 +113,5 @@ def _blocks(rows: list[Looked]) -> list[Block]:
         place = mend.file + (f", {mend.function}()" if mend.function else "")
         becomes = (Code(mend.before), " becomes ", Code(mend.after or "nothing"))
         mends.append((Code(place), ": ", *becomes))
-    made: list[Block] = [Paragraph((Strong(answer),)), Table(heads, lines)]
-    return [*made, Bullets(tuple(mends))] if mends else made
+    shown: list[Block] = [Paragraph((Strong(answer),)), Table(heads, lines)]
+    return [*shown, Bullets(tuple(mends))] if mends else shown

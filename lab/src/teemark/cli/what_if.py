@@ -74,7 +74,7 @@ def command(
     folder = directory_for(out, file.name, "what-if")
     if folder.exists() and any(folder.iterdir()):
         raise UsageMistake(f"{folder} isn't empty", hint="name another folder with --out")
-    made: list[Variant] = []
+    built: list[Variant] = []
     status = 0
     for added, variant in zip(variants, files, strict=True):
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
@@ -88,10 +88,10 @@ def command(
             status = status if catalogue and "has no option" in error.message else 1
             continue
         run_page.write(
-            run_page.make([traced.run], [traced.trace], made[0].trace if made else None), place
+            run_page.make([traced.run], [traced.trace], built[0].trace if built else None), place
         )
-        made.append(whatif.Variant(added, traced.trace))
+        built.append(whatif.Variant(added, traced.trace))
         status = 1 if traced.run.fails or traced.run.skips else status
-    show(terminal(140), whatif.blocks(made))
+    show(terminal(140), whatif.blocks(built))
     click.echo(f"runs: {folder}")
     return status

@@ -216,21 +216,21 @@ def _lines(window: Window, places: Places, core: Elf | None) -> tuple[SourceLine
         function, count = at[address]
         counts[function, line] += count if re.search(r":\d*[1-9]\d*$", line) else 0
     kept: Counter[int] = Counter()
-    made = []
+    kept_lines = []
     for (function, line), count in counts.most_common():
         kept[function] += 1
         if count and kept[function] <= LINES_KEPT:
-            made.append(SourceLine(function, line, count))
-    return tuple(made)
+            kept_lines.append(SourceLine(function, line, count))
+    return tuple(kept_lines)
 
 
 def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Function, ...]:
     named = [f.address for f in places.functions if f.domain is Domain.CORE and f.named]
     lines = source_lines(core.file, named) if core is not None else {}
-    made = []
+    functions = []
     for function in places.functions:
         of = component(function, lines.get(function.address, "").rpartition(":")[0])
-        made.append(Function(LEVELS[function.domain], of, function.name, function.named))
+        functions.append(Function(LEVELS[function.domain], of, function.name, function.named))
     # Functions numbered beyond the named ones are the roots of other threads.
     programs: dict[int, Counter[str]] = defaultdict(Counter)
     roots: list[int] = []
@@ -239,14 +239,14 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
         root = tree.nodes[roots[index]].function
         if root >= len(places.functions):
             programs[root][""] += 0
-            if node.function < len(made) and made[node.function].level == "EL0":
-                program = made[node.function].component
+            if node.function < len(functions) and functions[node.function].level == "EL0":
+                program = functions[node.function].component
                 programs[root]["" if program.startswith(("lib", "ld-")) else program] += node.self
     for number in sorted(programs):
         program = max(programs[number].items(), key=lambda item: (item[0] != "", item[1]))[0]
         name = f"[{program}]" if program else "[kernel thread]"
-        made.append(Function("", "another process", name, named=True))
-    return tuple(made)
+        functions.append(Function("", "another process", name, named=True))
+    return tuple(functions)
 
 
 def _unnamed(window: Window, places: Places) -> tuple[Unnamed, ...]:

@@ -140,10 +140,10 @@ def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
     """Returns the comment, which begins with the answer. `again` is the command that repeats it."""
     ordered = sorted(commits.cells.items(), key=lambda pair: -abs(pair[1].share))
     moved = [(case, cell) for case, cell in ordered if commits.verdicts[case] != "same"]
-    made: list[Block] = [Paragraph((Strong(_answer(commits, moved, limit)),))]
+    shown: list[Block] = [Paragraph((Strong(_answer(commits, moved, limit)),))]
     if longer := commits.held_longer(limit):
         words = "Interrupts of the normal world are held off longer: "
-        made.append(Paragraph((Strong(f"{words}{', '.join(longer)}."),)))
+        shown.append(Paragraph((Strong(f"{words}{', '.join(longer)}."),)))
     rows = []
     for case, cell in ordered:
         counts = map(fmt.count, (cell.before, cell.instructions))
@@ -152,21 +152,21 @@ def blocks(commits: ComparedCommits, limit: float, again: str) -> list[Block]:
         rows.append((case, *counts, change, commits.verdicts[case], held))
     heads = (*left("call"), *right(commits.base, commits.head, "change"), *left("verdict"))
     heads += right("interrupts held off for up to", optional=True)
-    made.append(Table(heads, rows))
+    shown.append(Table(heads, rows))
     changed = [(f"{case}: {in_words(cell.changed, FUNCTIONS)}",) for case, cell in moved]
     if changed:
-        made.append(Bullets(tuple(changed)))
+        shown.append(Bullets(tuple(changed)))
     if commits.gone:
-        made.append(Paragraph((f"Not measured on both: {', '.join(commits.gone)}.",)))
+        shown.append(Paragraph((f"Not measured on both: {', '.join(commits.gone)}.",)))
     if commits.settings:
         settings = tuple((line,) for line in commits.settings)
-        made += [Paragraph(("The builds' configurations differ:",)), Bullets(settings)]
+        shown += [Paragraph(("The builds' configurations differ:",)), Bullets(settings)]
     why = (
         "Instructions of a call on the board that counts them, through all exception levels; "
         f"caches and pipelines aren't in it. Built by {commits.built}"
         f"{'' if commits.settings else ', the same in both'}. Again: "
     )
-    return [*made, Paragraph((why, Code(again)))]
+    return [*shown, Paragraph((why, Code(again)))]
 
 
 def _answer(commits: ComparedCommits, moved: Sequence[tuple[str, Cell]], limit: float) -> str:

@@ -239,8 +239,8 @@ def written(figure: Figure) -> str:
 
 def not_checked(key: str, lacks: str, by: str = "", claim: str = "") -> Finding:
     """Makes a finding that a cause wasn't checked; `by` is the command that would check it."""
-    made = Finding(key=key, topic="cause", status="not checked", sure=False)
-    return replace(made, claim=claim, lacks=lacks, remedy=by)
+    finding = Finding(key=key, topic="cause", status="not checked", sure=False)
+    return replace(finding, claim=claim, lacks=lacks, remedy=by)
 
 
 def missing(*needs: tuple[object, str]) -> str:

@@ -24,7 +24,7 @@ class Notice:
 
 def notices(run: RunData) -> tuple[Notice, ...]:
     """Returns the notices of a run, the most serious first."""
-    banners: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     if run.tee_refused:
         whys = list(dict.fromkeys((skip.reason, skip.hint or "") for skip in run.tee_refused))
         why = " ".join(f"{sentence(reason)} {sentence(hint)}".strip() for reason, hint in whys[:3])
@@ -36,20 +36,20 @@ def notices(run: RunData) -> tuple[Notice, ...]:
             by = ", ".join(dict.fromkeys(work.backend for work in rejected))
             why += f" TAs that the vendor signs add {fmt.plural(len(rejected), 'case')} ({by}): "
             why += "docs/boards.md says which files to give."
-        banners.append(
+        found.append(
             ("The TEE couldn't be used", f"It is there, but {left} weren't measured. {why}")
         )
     if run.incomplete is not None:
         why = f"{sentence(run.incomplete)} {sentence(lacking(run))}".strip()
-        banners.append(("This run is incomplete", why))
+        found.append(("This run is incomplete", why))
     if run.fails:
         why = "Each had a wrong output or an error; its samples count for nothing."
-        banners.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
+        found.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
     if run.without_tee:
         cases = fmt.plural(sum(skip.code == "no-tee" for skip in run.skips), "case")
         why = f"{cases} that need one couldn't run. The rest did."
-        banners.append(("This machine has no TEE", why))
-    return tuple(Notice(title, text) for title, text in banners)
+        found.append(("This machine has no TEE", why))
+    return tuple(Notice(title, text) for title, text in found)
 
 
 def lacking(run: RunData) -> str:

@@ -55,12 +55,12 @@ def subjects(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> tuple[Subject, ...]:
     """Returns each run fitted and judged; labels tell runs of the same board apart."""
-    made = []
+    judged = []
     names = [run.name for run in runs]
     for number, run in enumerate(runs, 1):
         label = run.name if names.count(run.name) == 1 else f"{run.name} ({number})"
         trace = traces[number - 1] if traces else None
         ground = Ground.of(run, trace)
         fields = (run, ground.models, ground.breakdowns, trace)
-        made.append(Subject(*fields, findings=judge(ground), label=label, against=against))
-    return tuple(made)
+        judged.append(Subject(*fields, findings=judge(ground), label=label, against=against))
+    return tuple(judged)

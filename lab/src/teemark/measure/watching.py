@@ -162,12 +162,12 @@ def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int]:
     there were no tracepoints."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         lines = iter(lambda: stream.readline(_EVENT_MAX), "")
-        lost, made = list[str](), list[str]()
+        lost, events = list[str](), list[str]()
         for line in lines:
-            (lost if line.startswith("overrun: ") else made).append(line)
+            (lost if line.startswith("overrun: ") else events).append(line)
     if not lost:
         return None, 0
-    return tuple(legs(made)), sum(int(n) for n in _OVERRUN.findall("".join(lost)))
+    return tuple(legs(events)), sum(int(n) for n in _OVERRUN.findall("".join(lost)))
 
 
 def built_for(board: Board, name: str) -> Path:
@@ -208,13 +208,13 @@ def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
     begin, end = map(float, times)
     found, lost = _events(file)
     traced = found or ()
-    begun, made = dict[int, int](), list[TeeCall]()
+    begun, calls = dict[int, int](), list[TeeCall]()
     for leg in traced:
         begun.setdefault(leg.thread, leg.begin)
         if leg.complete:
             place = (begun.pop(leg.thread), leg.end, pid, leg.thread)
-            made.append(TeeCall("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
-    watched = WatchedCalls(tuple(made), len(begun), 1, 0)
+            calls.append(TeeCall("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
+    watched = WatchedCalls(tuple(calls), len(begun), 1, 0)
     return Ran(watched, 0, file, {}, traced, lost, f"{pid} in {end - begin:.1f} s")
 
 

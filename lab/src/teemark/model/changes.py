@@ -53,19 +53,20 @@ def changes(comparison: Comparison) -> tuple[Change, ...]:
             )
             groups.setdefault(alike, []).append(case)
     families = Counter(pair.family for pair in comparison.pairs)
-    made, alone = list[Change](), list[Change]()
+    shared_changes, alone = list[Change](), list[Change]()
     for group in groups.values():
         first = group[0]
         whole = first.shift is not None or families[first.family] == len(group)
         shared = Change(tuple(group), first.verdict == "worse", whole=whole)
         if first.shift is not None:
-            made.append(replace(shared, call=first.shift, of_all=first.world))
+            shared_changes.append(replace(shared, call=first.shift, of_all=first.world))
         else:
             alone.append(_common(shared, exact=comparison.exact))
-    made += _merged(alone)
+    shared_changes += _merged(alone)
     return tuple(
         sorted(
-            made, key=lambda change: (-change.worse, -len(change.cases), -abs(change.tells.change))
+            shared_changes,
+            key=lambda change: (-change.worse, -len(change.cases), -abs(change.tells.change)),
         )
     )
 
@@ -97,16 +98,16 @@ def _alike(values: Sequence[float]) -> bool:
 
 
 def _merged(alone: Sequence[Change]) -> list[Change]:
-    made: list[Change] = []
+    merged: list[Change] = []
     for change in alone:
-        for place, roof in enumerate(made):
+        for place, roof in enumerate(merged):
             if roof.worse == change.worse and _same(roof, change):
                 cases = (*roof.cases, *change.cases)
-                made[place] = replace(roof, cases=cases, whole=roof.whole and change.whole)
+                merged[place] = replace(roof, cases=cases, whole=roof.whole and change.whole)
                 break
         else:
-            made.append(change)
-    return made
+            merged.append(change)
+    return merged
 
 
 def _same(roof: Change, change: Change) -> bool:

@@ -185,7 +185,7 @@ def costs_of(
         if measured.curve is not None and case.size is not None and measured.key in by_key:
             name = (measured.curve, case.algorithm, case.backend)
             groups.setdefault(name, []).append(measured)
-    made: dict[tuple[str, str, str], Cost] = {}
+    fitted_costs: dict[tuple[str, str, str], Cost] = {}
     # Calls that only carry a buffer come first: they give the cost of a page.
     for name in sorted(groups, key=lambda name: groups[name][0].work.row is not work.SHM):
         group = sorted(groups[name], key=lambda measured: measured.work.size or 0)
@@ -204,12 +204,14 @@ def costs_of(
             )
         rpcs = tuple(measured.record.rpcs_per_call for measured in group)
         base, candidates = form.columns(sizes, rpcs)
-        page = _page(form, way, made.values())
+        page = _page(form, way, fitted_costs.values())
         apart = {"page": (page, pages)} if page is not None else {}
         fitted = fit(sizes, [call.estimate for call in here], base, candidates, apart)
         if fitted is not None:
-            made[name] = Cost(*name, fitted, form, way, min(call.time.count for call in here), rpcs)
-    return tuple(made[name] for name in groups if name in made)
+            fitted_costs[name] = Cost(
+                *name, fitted, form, way, min(call.time.count for call in here), rpcs
+            )
+    return tuple(fitted_costs[name] for name in groups if name in fitted_costs)
 
 
 _CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Its curve gives the cost of a page

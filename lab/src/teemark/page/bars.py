@@ -64,33 +64,33 @@ def legend(
 ) -> tuple[list[str], float]:
     """Draws fills with their names, in as many lines as needed; returns the SVG and the y below it.
     `opacity` is that of the fills in the picture."""
-    made, x = [], 0.0
+    svg, x = [], 0.0
     for fill, name in entries:
         room = 18 + len(name) * FONT * 0.6 + 12
         if x and x + room > width:
             x, y = 0.0, y + LINE
-        made.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity=opacity))
-        made.append(label(x + 18, y, name, ink="ink"))
+        svg.append(box(x + 0.5, y + 2, 12, 12, fill, stroke="var(--muted)", fill_opacity=opacity))
+        svg.append(label(x + 18, y, name, ink="ink"))
         x += room
-    return made, y + LINE
+    return svg, y + LINE
 
 
 def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
     """Draws calls, each with a title, its cost in words, a bar of its parts, and their names."""
-    made: list[str] = []
+    svg: list[str] = []
     y = 0.0
     for title, cost, breakdown in calls:
         parts = [(part, share) for part, share in widths(breakdown) if share >= LEAST]
-        made += [label(0, y, title, ink="ink"), label(width, y, cost, "end")]
+        svg += [label(0, y, title, ink="ink"), label(width, y, cost, "end")]
         if len(title) + len(cost) > width / (FONT * 0.6):
-            made[-1] = label(width, y + LINE, cost, "end")
+            svg[-1] = label(width, y + LINE, cost, "end")
             y += LINE
         y += LINE + 4
         at = 0.0
         for part, share in parts:
             name = f"{part.title}: {fmt.percent(share)}"
             drawn = {"fill_opacity": OPACITY, "stroke": "var(--paper)"}
-            made.append(
+            svg.append(
                 box(at, y, share * width, HEIGHT, f"var(--c-{part.colour})", name=name, **drawn)
             )
             at += share * width
@@ -101,9 +101,9 @@ def render(calls: Sequence[tuple[str, str, Breakdown]], width: int) -> str:
         if (rest := 1 - sum(share for _, share in parts)) >= LEAST:
             entries.append(("var(--paper)", f"rest {fmt.percent(rest)}"))
         named, y = legend(entries, width, y, OPACITY)
-        made += named
+        svg += named
         y += LINE
-    return picture(width, y, made, "; ".join(f"{title}: {cost}" for title, cost, _ in calls))
+    return picture(width, y, svg, "; ".join(f"{title}: {cost}" for title, cost, _ in calls))
 
 
 def line(breakdown: Breakdown, cells: int) -> Sequence[tuple[Part, str]]:

@@ -49,24 +49,24 @@ def render(
     place = axis((ticks[0], ticks[-1]), (edge, width - edge), scale)
     top, height = LINE + 8, 2 * LINE + 8
     bottom: float = top + len(rows) * height
-    made: list[str] = []
+    svg: list[str] = []
     for tick in ticks:
-        made.append(label(place(tick), 0, write(tick), "middle"))
+        svg.append(label(place(tick), 0, write(tick), "middle"))
     for number, row in enumerate(rows):
         y = top + number * height
-        made += [label(0, y, row.label, ink="ink"), label(width, y, row.said, "end")]
+        svg += [label(0, y, row.label, ink="ink"), label(width, y, row.said, "end")]
         middle = y + LINE + LINE / 2
-        made.append(box(edge, middle, width - 2 * edge, 1, "var(--muted)", fill_opacity="0.4"))
-        made += [box(place(tick), middle - 4, 1, 9, "var(--muted)") for tick in ticks]
+        svg.append(box(edge, middle, width - 2 * edge, 1, "var(--muted)", fill_opacity="0.4"))
+        svg += [box(place(tick), middle - 4, 1, 9, "var(--muted)") for tick in ticks]
         for dot in row.dots:
             at, fill = place(dot.value), f"var(--c-{dot.fill})"
             if around_0:
                 left, right = sorted((at, place(0.0)))
-                made.append(box(left, middle - 3, right - left, 7, fill))
+                svg.append(box(left, middle - 3, right - left, 7, fill))
             spot = (at - RADIUS, middle - RADIUS + 0.5, 2 * RADIUS, 2 * RADIUS, fill)
-            made.append(box(*spot, name=dot.name, rx=str(RADIUS), stroke="var(--paper)"))
+            svg.append(box(*spot, name=dot.name, rx=str(RADIUS), stroke="var(--paper)"))
     if fills:
         entries = [(f"var(--c-{fill})", name) for fill, name in fills]
         named, bottom = legend(entries, width, bottom + 4)
-        made += named
-    return picture(width, bottom, made, "; ".join(f"{row.label} {row.said}" for row in rows))
+        svg += named
+    return picture(width, bottom, svg, "; ".join(f"{row.label} {row.said}" for row in rows))

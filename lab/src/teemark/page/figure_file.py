@@ -25,17 +25,17 @@ def colours() -> dict[str, str]:
 
 def svg(charts: Sequence[Chart], title: str) -> str:
     """Returns an SVG with the charts below each other, under their own titles and captions."""
-    made, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
+    drawn, y, width = [label(0, 0, title, ink="ink").replace(f'"{FONT}"', '"18"')], 2.0 * LINE, 0.0
     for chart in charts:
         drawing = chart.draw(WIDE)
         size = re.search(r'viewBox="\S+ \S+ (\S+) ([^" ]+)"', drawing)
         assert size is not None
         wide, high = map(float, size.groups())
         place = f'<svg x="0" y="{y + LINE + 6:.1f}" width="{wide:g}" height="{high:g}"'
-        made += [label(0, y, chart.title, ink="ink"), drawing.replace("<svg", place, 1)]
+        drawn += [label(0, y, chart.title, ink="ink"), drawing.replace("<svg", place, 1)]
         y, width = y + LINE + 6 + high + 4, max(width, wide)
         for line in textwrap.wrap(plain(chart.caption), _TEXT):
-            made.append(label(0, y, line))
+            drawn.append(label(0, y, line))
             y += LINE
         y += LINE
     whole = width + 2 * EDGE, y + 2 * EDGE
@@ -43,7 +43,7 @@ def svg(charts: Sequence[Chart], title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole[0]:.0f}" height="{whole[1]:.0f}" '
         f'viewBox="{-EDGE} {-EDGE} {whole[0]:.0f} {whole[1]:.0f}" font-family="sans-serif" '
         f'role="img" aria-label="{escape(title)}"><rect x="{-EDGE}" y="{-EDGE}" width="100%" '
-        f'height="100%" fill="var(--sheet)"/>{"".join(made)}</svg>\n'
+        f'height="100%" fill="var(--sheet)"/>{"".join(drawn)}</svg>\n'
     )
     palette = colours()
     text = text.replace("ui-monospace,Menlo,Consolas,monospace", "monospace")
@@ -63,5 +63,5 @@ def render(charts: Sequence[Chart], title: str, kind: Kind) -> str | bytes:
             hint="install the extra plot (`make venv-dev` has it), or write an .svg file",
         ) from None
     make = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[kind]
-    made: bytes = make(bytestring=text.encode(), scale=2 if kind == "png" else 1)
-    return made
+    image: bytes = make(bytestring=text.encode(), scale=2 if kind == "png" else 1)
+    return image

@@ -30,18 +30,18 @@ def code(text: str) -> str:
 
 
 def text(parts: kind.Text) -> str:
-    made = []
+    texts = []
     for part in parts:
         match part:
             case kind.Strong() | kind.Mark():
-                made.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
+                texts.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
             case kind.Code():
-                made.append(code(part.text))
+                texts.append(code(part.text))
             case kind.Quiet():
-                made.append(_keeping_ends(part.text))
+                texts.append(_keeping_ends(part.text))
             case _:
-                made.append(_keeping_ends(part))
-    return "".join(made)
+                texts.append(_keeping_ends(part))
+    return "".join(texts)
 
 
 def _keeping_ends(part: str) -> str:

@@ -421,27 +421,27 @@ def blocks(
 ) -> list[page.Block]:
     """Returns the answer, the changes, the cases, and what would have been seen. `rest` says where
     a reader finds the cases that are left out."""
-    made: list[page.Block] = [page.Paragraph(headline(of))]
+    shown: list[page.Block] = [page.Paragraph(headline(of))]
     if limit is not None:
         text = result(of.comparison, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
-        made.append(page.Paragraph((mark,)))
-    made += [page.Paragraph((text,))] if (text := caveat(of.comparison)) else []
-    made += change_table(of)
+        shown.append(page.Paragraph((mark,)))
+    shown += [page.Paragraph((text,))] if (text := caveat(of.comparison)) else []
+    shown += change_table(of)
     rows = rows_of(of.comparison, everything=everything)
     if rows:
-        made.append(case_table(of, rows))
+        shown.append(case_table(of, rows))
         hidden = {pair.case for pair in of.comparison.pairs if pair.moved} - {
             pair.case for pair in rows
         }
         more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
-        made += [page.Paragraph(more)] if hidden else []
+        shown += [page.Paragraph(more)] if hidden else []
     named = {pair.case for change in of.changes for pair in change.cases}
     for case, why in of.functions.items():
         if case not in named:
-            made.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
+            shown.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
     seen = visible(of.comparison, limit)
-    return [*made, page.Paragraph((seen,))] if seen else made
+    return [*shown, page.Paragraph((seen,))] if seen else shown
 
 
 # -- as a section, and as a page -----------------------------------------------------------------
@@ -449,26 +449,26 @@ def blocks(
 
 def comparison_section(subjects: Sequence[Subject]) -> page.Section | None:
     """Returns the section that compares every other run with the first; None for a single run."""
-    made: list[page.Block] = []
+    shown: list[page.Block] = []
     for new in subjects[1:]:
-        made.append(page.Heading(f"{new.label} against {subjects[0].label}"))
+        shown.append(page.Heading(f"{new.label} against {subjects[0].label}"))
         words = "; ".join(obstacles(subjects[0].run, new.run))
         for word, labelled in (("BASE", subjects[0]), ("NEW", new)):
             words = words.replace(word, labelled.label)
         not_compared = page.Paragraph((page.Strong("Not compared"), f": {words}."))
-        made += [not_compared] if words else _verdicts(compared(subjects[0], new))
-    return page.Section("comparison", "Side by side", tuple(made)) if made else None
+        shown += [not_compared] if words else _verdicts(compared(subjects[0], new))
+    return page.Section("comparison", "Side by side", tuple(shown)) if shown else None
 
 
 def _verdicts(of: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
-    made = blocks(of, limit, "see “Every case”")
+    shown = blocks(of, limit, "see “Every case”")
     if of.comparison.pairs:
         cases = fmt.plural(len(of.comparison.verdicts()), "case")
         table = case_table(of, of.comparison.worst_first)
-        made.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
+        shown.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
     comparison = page.Bullets(tuple((sentence,) for sentence in method(of)))
     return (
-        [*made, page.Fold("How this was judged", "", (comparison,))] if comparison.items else made
+        [*shown, page.Fold("How this was judged", "", (comparison,))] if comparison.items else shown
     )
 
 

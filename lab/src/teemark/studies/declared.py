@@ -185,12 +185,12 @@ def load(document: str) -> tuple[SeedTable, ...]:
 def conclusions(document: str) -> tuple[Conclusion, ...]:
     """Returns a document's conclusions, each with the figures that judge it."""
     file, words, path = _read(document)
-    made = []
+    filled = []
     for answer in file.answers:
         where = f"{path}: {answer.key}"
         checks = tuple(_filled_check(check, words, where) for check in answer.checks)
-        made.append(replace(answer, checks=checks))
-    return tuple(made)
+        filled.append(replace(answer, checks=checks))
+    return tuple(filled)
 
 
 def mistakes(document: str) -> tuple[Mistake, ...]:

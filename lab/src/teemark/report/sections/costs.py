@@ -187,5 +187,5 @@ _COSTS = RunSection(
 
 def costs(subjects: Sequence[Subject]) -> page.Section | None:
     """Returns the tables of all runs, followed by a list of when each term is paid."""
-    made, paid = _COSTS(subjects), _paid(subjects)
-    return replace(made, blocks=(*made.blocks, paid)) if made and paid else made
+    section, paid = _COSTS(subjects), _paid(subjects)
+    return replace(section, blocks=(*section.blocks, paid)) if section and paid else section
