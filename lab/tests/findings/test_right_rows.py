@@ -457,9 +457,9 @@ def test_two_starts_are_said_to_be_two() -> None:
 def test_machines_of_four_processors_are_not_loaded_by_one_process() -> None:
     import test_doctor
 
-    busy = test_doctor.facts(kernel={"load_average": 1.5}, cpu={"online": 4})
+    busy = test_doctor.board_facts(kernel={"load_average": 1.5}, cpu={"online": 4})
     assert "load" not in test_doctor.found(busy)
-    past = test_doctor.facts(health={"throttled": "50000"})
+    past = test_doctor.board_facts(health={"throttled": "50000"})
     assert "throttled" not in test_doctor.found(past)
-    now = test_doctor.facts(health={"throttled": "50005"})
+    now = test_doctor.board_facts(health={"throttled": "50005"})
     assert "too little voltage" in str(test_doctor.found(now)["throttled"])

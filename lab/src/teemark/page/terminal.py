@@ -89,8 +89,8 @@ def _table(console: "Console", table: kind.Table) -> None:
     for column, title, width in zip(table.columns, titles, widths, strict=True):
         made.add_column(title, justify=column.align, overflow="fold", width=width)
     for texts, row in zip(rows, table.rows, strict=True):
-        pairs = zip(texts, row, strict=True)
-        made.add_row(*(Line(text, STYLES.get(_verdict(cell), "")) for text, cell in pairs))
+        cells = zip(texts, row, strict=True)
+        made.add_row(*(Line(text, STYLES.get(_verdict(cell), "")) for text, cell in cells))
     console.print(made)
 
 

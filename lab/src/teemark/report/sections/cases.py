@@ -131,10 +131,10 @@ def call_tables(subject: Subject, *, brief: bool = False) -> list[page.Block]:
         *page.left("not compared"),
     )
     kept = (0, 2, 3, 4) if brief else range(len(columns))
-    tables = []
+    heads, tables = [columns[place] for place in kept], list[page.Block]()
     for ta, rows in by_ta.items():
-        heads, *lines = ([row[place] for place in kept] for row in (columns, *rows))
-        tables.append(page.Table(heads, [tuple(line) for line in lines], caption=f"TA {ta}"))
+        lines = [tuple(row[place] for place in kept) for row in rows]
+        tables.append(page.Table(heads, lines, caption=f"TA {ta}"))
     return tables
 
 
