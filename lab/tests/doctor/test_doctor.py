@@ -10,7 +10,7 @@ import pytest
 from teemark.base.finding import Finding
 from teemark.boards.tas import Ta
 from teemark.cli import doctor
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.inventory import inventory
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
@@ -95,15 +95,15 @@ def machine(**changes: dict[str, Any]) -> Machine:
     return msgspec.convert(record | facts | {"reasons": reasons}, Machine)
 
 
-def board_facts(tas: tuple[Ta, ...] = (), **changes: Any) -> BoardFacts:
-    return BoardFacts("desk", machine(**changes), tas)
+def board_facts(tas: tuple[Ta, ...] = (), **changes: Any) -> ExaminedBoard:
+    return ExaminedBoard("desk", machine(**changes), tas)
 
 
-def found(sick: BoardFacts) -> dict[str, Finding]:
+def found(sick: ExaminedBoard) -> dict[str, Finding]:
     return {problem.key: problem for problem in examine(sick)}
 
 
-def only(sick: BoardFacts, *, well: bool) -> Finding:
+def only(sick: ExaminedBoard, *, well: bool) -> Finding:
     problems = examine(sick)
     assert meaningful(problems) is well
     assert len(problems) == 1, problems
@@ -435,7 +435,7 @@ def test_problems_are_data() -> None:
 
 def test_facts_that_are_all_unknown_are_survived() -> None:
     record = {"type": "machine", "schema": 2, "teebench": "1"}
-    unknown = BoardFacts("x", msgspec.convert(record, Machine))
+    unknown = ExaminedBoard("x", msgspec.convert(record, Machine))
     assert all(problem.remedy for problem in examine(unknown))
     assert inventory(unknown, everything=True)
 

@@ -16,7 +16,7 @@ from teemark.base import paths
 from teemark.boards import VirtualBoard, tas
 from teemark.cli import doctor
 from teemark.cli import main as cli
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.rules import examine
 from teemark.run.records import Machine
 
@@ -103,7 +103,7 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
         assert "af_alg" in found["afalg-socket"]["remedy"]
 
     said = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.config.directory).stdout
-    theirs = BoardFacts("x", msgspec.convert(msgspec.json.decode(said), Machine))
+    theirs = ExaminedBoard("x", msgspec.convert(msgspec.json.decode(said), Machine))
     denied = {one.key: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy
     with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):

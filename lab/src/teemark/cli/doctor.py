@@ -15,7 +15,7 @@ from teemark.base.sanitize import harmless
 from teemark.boards import Board, ensure_installed, open_board, own_ta
 from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
 from teemark.doctor import look
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.inventory import inventory
 from teemark.doctor.rules import examine, meaningful
 from teemark.wording import fmt
@@ -62,7 +62,7 @@ _UNKNOWN: dict[str, object] = {"machine": None, "tas": [], "openssl": []}
 
 def _examine(
     target: Board, tell: Callable[[str], None] = say
-) -> tuple[BoardFacts | None, tuple[Finding, ...]]:
+) -> tuple[ExaminedBoard | None, tuple[Finding, ...]]:
     wrong = look.program(target)
     if wrong is not None and wrong.key == look.ABSENT:
         try:
@@ -80,7 +80,7 @@ _HEADS = {"error": "✗", "caution": "!", "note": "·"}
 
 
 def _tell(
-    name: str, board_facts: BoardFacts | None, problems: tuple[Finding, ...], *, everything: bool
+    name: str, board_facts: ExaminedBoard | None, problems: tuple[Finding, ...], *, everything: bool
 ) -> None:
     console = terminal()
     if board_facts is not None:

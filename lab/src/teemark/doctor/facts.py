@@ -11,7 +11,7 @@ from teemark.run.records import Machine
 
 
 @dataclass(frozen=True, slots=True)
-class BoardFacts:
+class ExaminedBoard:
     name: str
     machine: Machine
     tas: tuple[Ta, ...] = ()

@@ -5,14 +5,14 @@ from collections import Counter
 
 import msgspec
 
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.run.records import HealthFacts, Machine
 from teemark.wording import fmt
 
 GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "crypto", "health")
 
 
-def inventory(p: BoardFacts, *, everything: bool = False) -> list[tuple[str, str]]:
+def inventory(p: ExaminedBoard, *, everything: bool = False) -> list[tuple[str, str]]:
     """Returns labels with values: the facts that users ask for first; with `everything`, all
     facts."""
     m = p.machine
@@ -72,14 +72,14 @@ def _bytes(number: int | None) -> str:
     return fmt.roughly_size(number) if number is not None else "unknown"
 
 
-def _cpu_clock(p: BoardFacts) -> str:
+def _cpu_clock(p: ExaminedBoard) -> str:
     cpu = p.machine.cpu
     mhz = [f"{int(khz) / 1000:g} MHz" if khz.isdigit() else khz for khz in cpu.khz_now or ()]
     governor = f"governor {_all(cpu.governor)}" if cpu.governor else p.why_not("cpu.governor")
     return "; ".join((*([", ".join(mhz)] if mhz else ()), governor, *(cpu.temperature or ())))
 
 
-def _tee(p: BoardFacts) -> str:
+def _tee(p: ExaminedBoard) -> str:
     tee = p.machine.tee
     if tee.device is None:
         return f"none: {p.why_not('tee.device')}"
@@ -91,7 +91,7 @@ def _tee(p: BoardFacts) -> str:
     return ", ".join(filter(None, words))
 
 
-def _tas(p: BoardFacts) -> str:
+def _tas(p: ExaminedBoard) -> str:
     if not p.tas:
         return "not tried"
     opened = sum(ta.opened for ta in p.tas)
@@ -101,14 +101,14 @@ def _tas(p: BoardFacts) -> str:
     return f"{opened} of {len(p.tas)} open; signed: {named}"
 
 
-def _afalg(p: BoardFacts) -> str:
+def _afalg(p: ExaminedBoard) -> str:
     bad = [f"{step} errno {code}" for step, code, _ in p.steps() if code]
     works = "works" if p.machine.crypto.afalg else p.why_not("crypto.afalg")
     drivers = len(p.machine.crypto.kernel_drivers or ())
     return f"{fmt.plural(drivers, 'driver')}; AF_ALG {', '.join(bad) or works}"
 
 
-def _openssl(p: BoardFacts) -> str:
+def _openssl(p: ExaminedBoard) -> str:
     version = p.machine.crypto.libcrypto or p.why_not("crypto.libcrypto")
     providers = [line for line in p.openssl if line in ("default", "legacy", "fips", "base")]
     return version + (f"; providers {', '.join(providers)}" if providers else "")

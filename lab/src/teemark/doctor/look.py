@@ -11,7 +11,7 @@ from teemark.boards.board import Board
 from teemark.boards.command_lines import BoardPath
 from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest, digests
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
@@ -56,12 +56,12 @@ def machine(board: Board) -> Machine:
     return answers.typed(board.name, about, record | {"type": "machine"}, Machine)
 
 
-def look(board: Board) -> BoardFacts:
+def look(board: Board) -> ExaminedBoard:
     """Returns the facts that the rules need; teebench must run on the board."""
     facts = machine(board)
     usable = facts.tee.device is not None and facts.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
-    return BoardFacts(
+    return ExaminedBoard(
         name=board.name,
         machine=facts,
         tas=_tas(board) if usable else (),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from teemark.base.finding import SEVERITIES, Finding
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.wording import fmt
 
 HOT = 80.0
@@ -178,7 +178,7 @@ Symptoms = Iterator[tuple[str, ...]]
 """Each symptom is a problem's name in PROBLEMS, the evidence, and the texts for {0}, {1}, …."""
 
 
-def _tee(p: BoardFacts) -> Symptoms:
+def _tee(p: ExaminedBoard) -> Symptoms:
     tee, evidence = p.machine.tee, p.why_not("tee.device")
     if tee.device is not None:
         if tee.libteec is None:
@@ -211,7 +211,7 @@ def _tee(p: BoardFacts) -> Symptoms:
     yield key, f"{evidence}; {state}", cause, remedy
 
 
-def _trusted_applications(p: BoardFacts) -> Symptoms:
+def _trusted_applications(p: ExaminedBoard) -> Symptoms:
     for code in dict.fromkeys(ta.code for ta in p.tas if not ta.opened):
         these = [ta for ta in p.tas if not ta.opened and ta.code == code]
         named, first = ", ".join(dict.fromkeys(ta.name for ta in these)), these[0]
@@ -237,7 +237,7 @@ _SLOW_KERNELS = {"KASAN": "checks every access to memory", "LOCKDEP": "checks ev
 _THROTTLED = {1: "too little voltage", 2: "a capped clock", 4: "throttling", 8: "the heat limit"}
 
 
-def _figures(p: BoardFacts) -> Symptoms:
+def _figures(p: ExaminedBoard) -> Symptoms:
     cpu, health, clock = p.machine.cpu, p.machine.health, p.machine.clock
     slow = {word.split()[-1] for word in cpu.governor or ()} - {"performance"}
     if slow and (cpu.khz_min is None or cpu.khz_min != cpu.khz_max):
@@ -281,7 +281,7 @@ _ENGINES = {
 _SILICON = ("raspberrypi,3", "raspberrypi,4", "brcm,bcm2837", "brcm,bcm2711", "brcm,bcm2835")
 
 
-def _lacks(p: BoardFacts) -> Symptoms:
+def _lacks(p: ExaminedBoard) -> Symptoms:
     m, compatible = p.machine, p.machine.board.compatible or ()
     if m.health.afalg_steps is None:
         yield "old-program", f"it is version {m.teebench}, and says nothing of its health", p.name
@@ -306,7 +306,7 @@ def _lacks(p: BoardFacts) -> Symptoms:
         yield "emulated", m.board.emulated_told_by or "it says so"
 
 
-def _instructions(p: BoardFacts) -> Symptoms:
+def _instructions(p: ExaminedBoard) -> Symptoms:
     m = p.machine
     arm = (m.built_for or "").startswith(("aarch64", "arm"))
     if arm and m.cpu.features is not None and "aes" not in m.cpu.features:
@@ -356,7 +356,7 @@ _AFALG_ERRORS = {
 """Causes and remedies that are the same on every board."""
 
 
-def _afalg(p: BoardFacts) -> Symptoms:
+def _afalg(p: ExaminedBoard) -> Symptoms:
     for step, code, words in p.steps():
         kind = step.split()[0]
         if not code or kind == "netlink":
@@ -412,7 +412,7 @@ def problem(name: str, evidence: str, *fill: str) -> Finding:
     )
 
 
-def examine(p: BoardFacts) -> tuple[Finding, ...]:
+def examine(p: ExaminedBoard) -> tuple[Finding, ...]:
     """Returns all problems of a board, the most severe first."""
     problems = [problem(*symptom) for rule in SYMPTOMS for symptom in rule(p)]
     if not p.wants_tee:  # no TEE's programs: the board is measured without

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The machine, by its own account, and how it was measured: the grounds to trust the figures."""
 
-from teemark.doctor.facts import BoardFacts
+from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.inventory import facts, inventory
 from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Code, Facts, Fold, Quiet, Table, Text, left
@@ -16,7 +16,7 @@ def _machine(subject: Subject) -> list[Block]:
         ((Code(name),), (Code(value) if value else Quiet(why),)) for name, value, why in all_facts
     ]
     table = Table(left("fact", "value"), rows)
-    short = inventory(BoardFacts(subject.run.name, subject.run.machine))
+    short = inventory(ExaminedBoard(subject.run.name, subject.run.machine))
     note = f"{fmt.plural(len(all_facts), 'fact')}, {unknown} not known"
     return [
         Facts(tuple((label, (value,)) for label, value in short)),
