@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Formulas compute the value of a cell from a run, in a small part of Python's syntax.
 
-The functions are the methods of Lookup; docs/published-figures.md lists them. There are two more:
+The functions are the methods of Lookup; docs/published-figures.md has examples. There are two more:
 
     teehash(STEP, FORMULA)   the formula for each run of a step, over the names of its report
     max(…)                   the largest argument, of those whose value is known
