@@ -805,31 +805,19 @@ static struct {
 	uint64_t sizes[SIZES], instructions_of[SIZES]; /* by log2 of the length */
 } stretches;
 
-static unsigned depth(uint32_t node)
+/* Returns a node as it is printed: -1 for none. A node's number is larger than its parent's. */
+static int64_t number_of(uint32_t node)
 {
-	unsigned n = 0;
-
-	for (; node != NO_NODE; node = walk.nodes[node].parent)
-		n++;
-	return n;
+	return node == NO_NODE ? -1 : (int64_t)node;
 }
 
 /* Returns the innermost node that both nodes are below; NO_NODE if they have different roots. */
 static uint32_t common(uint32_t a, uint32_t b)
 {
-	unsigned deep_a = depth(a), deep_b = depth(b);
-
 	while (a != b) {
-		bool up_a = deep_a >= deep_b, up_b = deep_b >= deep_a;
+		uint32_t *later = number_of(a) > number_of(b) ? &a : &b;
 
-		if (up_a) {
-			a = walk.nodes[a].parent;
-			deep_a--;
-		}
-		if (up_b) {
-			b = walk.nodes[b].parent;
-			deep_b--;
-		}
+		*later = walk.nodes[*later].parent;
 	}
 	return a;
 }
@@ -877,11 +865,6 @@ static void stretch(bool held, uint32_t instructions)
 	if (stretches.now.ends != node)
 		stretches.now.above = common(stretches.now.above, node);
 	stretches.now.ends = node;
-}
-
-static int64_t number_of(uint32_t node)
-{
-	return node == NO_NODE ? -1 : (int64_t)node;
 }
 
 static void print_stretches(void)
