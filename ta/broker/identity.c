@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "broker.h"
 
+#include <teemark/low_order.h>
+
 #define BITS 256
 
 /* Reads an attribute of 32 bytes. */
@@ -30,32 +32,6 @@ TEE_Result identity(struct session *session, TEE_Param *params)
 	if (!res)
 		put_output(&params[0], public, sizeof(public));
 	return res;
-}
-
-/*
- * Returns true if X25519 of any key and this point is 0 (RFC 7748, 6.1), at which OP-TEE would
- * panic. The highest bit is ignored. The points include p and p + 1, which equal 0 and 1 modulo p.
- */
-static bool is_of_small_order(const uint8_t point[TZ_PUBLIC_BYTES])
-{
-	static const uint8_t points[][TZ_PUBLIC_BYTES] = {
-		{ 0 },
-		{ 1 },
-		{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
-		  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
-		  0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00 },
-		{ 0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1,
-		  0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c,
-		  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
-		{ 0xec, [1 ... 30] = 0xff, 0x7f },
-		{ 0xed, [1 ... 30] = 0xff, 0x7f },
-		{ 0xee, [1 ... 30] = 0xff, 0x7f },
-	};
-
-	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-		if (!TEE_MemCompare(point, points[i], 31) && (point[31] & 0x7f) == points[i][31])
-			return true;
-	return false;
 }
 
 /* Computes the X25519 secret of the enrolment key and another public half. */
@@ -123,8 +99,10 @@ TEE_Result identity_agree(enum tz_order order, const struct text *id,
 			  const uint8_t theirs[TZ_PUBLIC_BYTES], uint8_t key[TZ_KEY_BYTES])
 {
 	uint8_t info[TZ_INFO_MAX + 1], ours[TZ_PUBLIC_BYTES], secret[32];
-	TEE_Result res = is_of_small_order(theirs) ? TEE_ERROR_BAD_FORMAT : identity_public(ours);
+	TEE_Result res = TEE_ERROR_BAD_FORMAT;
 
+	if (!is_low_order(theirs, TZ_PUBLIC_BYTES))
+		res = identity_public(ours);
 	if (!res)
 		res = x25519(theirs, secret);
 	if (!res)

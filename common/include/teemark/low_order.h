@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Returns true if the peer's public key (X25519: 32 bytes, X448: 56) is a point of low order, with
+ * which the secret is 0 whatever the private key: TEE_DeriveKey() ends the session at it (RFC 7748,
+ * section 6). X25519 ignores the highest bit, as is done here.
+ */
+static inline bool is_low_order(const uint8_t *u, size_t len)
+{
+	static const uint8_t x25519[][32] = {
+		{ 0 },
+		{ 1 },
+		{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
+		  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
+		  0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00 },
+		{ 0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1,
+		  0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c,
+		  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
+		{ 0xec, [1 ... 30] = 0xff, 0x7f }, /* p - 1 */
+		{ 0xed, [1 ... 30] = 0xff, 0x7f }, /* p, which equals 0 */
+		{ 0xee, [1 ... 30] = 0xff, 0x7f }, /* p + 1 */
+	};
+	static const uint8_t x448[][56] = {
+		{ 0 },
+		{ 1 },
+		{ 0xfe, [1 ... 27] = 0xff, 0xfe, [29 ... 55] = 0xff },
+		{ [0 ... 27] = 0xff, 0xfe, [29 ... 55] = 0xff },
+		{ [28 ... 55] = 0xff },
+	};
+	const uint8_t *points = len == 32 ? x25519[0] : x448[0];
+	size_t size = len == 32 ? sizeof(x25519) : sizeof(x448);
+	uint8_t last = len == 32 ? u[31] & 0x7f : u[len - 1];
+
+	for (size_t i = 0; i < size; i += len)
+		if (!memcmp(u, points + i, len - 1) && last == points[i + len - 1])
+			return true;
+	return false;
+}
