@@ -250,7 +250,7 @@ board-programs: build venv-dev host-armhf
 # What sends signals, has threads or waits for another process. Those of boards boot one each time:
 #   make test-again N=5 TESTS='-m "board and not exhaustive" lab/tests/boards'
 WAITING := host/tests/test_masks.c host/tests/test_measure.c host/tests/test_tee_client.c \
-	host/tests/test_switches.c host/tests/test_afalg.c ta/tests/test_digest_trouble.c \
+	host/tests/test_afalg.c ta/tests/test_digest_trouble.c \
 	-m "not board and not quiet" host/tests/test_teebench.py host/tests/teehash
 
 .PHONY: test-again

@@ -8,8 +8,7 @@ COMMON_DIGEST_SRCS := algorithms.c digest.c merkle_damgard.c sha1.c sha256.c \
 	sha512.c sha3.c
 
 # All of them.
-COMMON_SRCS := $(COMMON_DIGEST_SRCS) kernels.c hmac.c cipher.c aes.c \
-	aes_gcm.c asym.c
+COMMON_SRCS := $(COMMON_DIGEST_SRCS) kernels.c asym.c
 
 # Compiled with COMMON_CE_CFLAGS on aarch64 and without them elsewhere, where
 # they come out empty. Run them only where the CPU has the instructions.

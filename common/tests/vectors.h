@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads vectors/ciphers.txt: for the tests of common/src and of the TAs. */
+/* Reads vectors/ciphers.txt: for the tests of the TAs. */
 #pragma once
 
 #include <stddef.h>

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the normal world's code, which reads shared memory but decides nothing by it. */
-#include <teemark/digest.h>
 #include <teemark/kernels.h>
 
-#include "bytes.h"
 #include "session.h"
 
 _Static_assert(KERNEL_COPY_BYTES <= sizeof(((struct session *)0)->buffer), "no room to copy to");
-
-static uint64_t sha256(const uint8_t *data, size_t len)
-{
-	uint8_t digest[32] __attribute__((aligned(BYTES_ALIGN)));
-	union digest_ctx ctx;
-
-	sha256_c.init(&ctx);
-	sha256_c.update(&ctx, data, len);
-	sha256_c.final(&ctx, digest);
-	return load_le64(digest);
-}
 
 TEE_Result kernel_run(struct session *session, TEE_Param *params)
 {
@@ -37,9 +24,6 @@ TEE_Result kernel_run(struct session *session, TEE_Param *params)
 			break;
 		case TA_BENCH_KERNEL_INTLOOP:
 			result = kernel_intloop(in.len);
-			break;
-		case TA_BENCH_KERNEL_SHA256:
-			result = sha256(in.data, in.len);
 			break;
 		default:
 			return TEE_ERROR_NOT_SUPPORTED;

@@ -14,7 +14,6 @@ global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align
 
 # It shares these with the normal world and with the other TAs.
-common := $(call beside,$(addprefix common/src/,algorithms.c asym.c \
-	kernels.c merkle_damgard.c sha256.c))
+common := $(call beside,$(addprefix common/src/,algorithms.c asym.c kernels.c))
 srcs-y += $(common) $(call beside,ta/common/command.c)
 $(foreach s,$(common),$(eval cflags-$(s)-y := $(COMMON_CFLAGS)))

@@ -59,14 +59,5 @@ struct gcm_class {
 /* Portable C without tables: no address and no branch depends on key or text. */
 extern const struct gcm_class gcm_ct;
 
-/*
- * The same in portable C with tables, to be measured: its timing reveals the key to programs that
- * share the CPU's cache. Keys have 16, 24 or 32 bytes.
- */
-void gcm_c_set_key(struct gcm_key *key, const uint8_t *bytes, size_t len);
-void gcm_c_crypt(struct gcm_message *message, const struct gcm_key *key, bool encrypt,
-		 const uint8_t *in, uint8_t *out, size_t len);
-void gcm_c_tag(struct gcm_message *message, const struct gcm_key *key, uint8_t tag[GCM_TAG_BYTES]);
-
 /* The class with ARMv8's AES and PMULL; NULL if the compiler may not use these. */
 extern const struct gcm_class *const gcm_ce;

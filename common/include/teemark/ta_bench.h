@@ -47,14 +47,12 @@ enum ta_bench_storage {
 	TA_BENCH_STORAGE_RPMB = 1,
 };
 
-/* Loops and a digest that both worlds compile from common/src. */
+/* Loops that both worlds compile from common/src. */
 enum ta_bench_kernel {
 	/* kernel_memcpy() to KERNEL_COPY_BYTES of the TA's memory */
 	TA_BENCH_KERNEL_MEMCPY = 0,
 	TA_BENCH_KERNEL_MEMTOUCH = 1, /* kernel_memtouch() of the data */
 	TA_BENCH_KERNEL_INTLOOP = 2,  /* kernel_intloop(), one step a byte */
-	/* SHA-256 in portable C; result: its first 8 bytes, little-endian */
-	TA_BENCH_KERNEL_SHA256 = 3,
 };
 
 /* Requests to OP-TEE that a TA can repeat. */

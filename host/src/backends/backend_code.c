@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <teemark/cipher.h>
 #include <teemark/digest.h>
-#include <teemark/hmac.h>
 
 #include "backend.h"
 #include "cpu.h"
@@ -18,9 +16,6 @@ struct session {
 	enum digest_code code;
 	const struct digest_class *stream; /* digest of the message under way */
 	union digest_ctx ctx;
-	/* For jobs with a key, which only `c` has. */
-	struct hmac hmac;
-	union cipher_ctx cipher;
 };
 
 extern const struct backend backend_c, backend_ce;
@@ -82,12 +77,6 @@ static int code_open(struct session *s, const struct backend *self, enum backend
 	return 0;
 }
 
-static void code_close(struct session *s)
-{
-	hmac_wipe(&s->hmac);
-	cipher_wipe(&s->cipher);
-}
-
 static int code_digest(struct session *s, const struct algorithm *alg, const struct buffer *in,
 		       size_t len, uint8_t *out, uint32_t repeat, struct error *err)
 {
@@ -133,89 +122,18 @@ static int code_digest_final(struct session *s, const struct buffer *in, size_t 
 	return 0;
 }
 
-static int c_set_up(struct session *s, const struct keyed_job *job, struct error *err)
-{
-	const struct algorithm *alg = job->alg;
-	bool done =
-		alg->class == ALG_MAC ?
-			hmac_set_key(&s->hmac, DIGEST_CODE_C, alg->id, job->key, alg->key_bytes) :
-			cipher_set_key(&s->cipher, alg->id, !job->decrypt, job->key);
-
-	return done ? 0 : backend_lacks(&backend_c, alg, err);
-}
-
-/* Compares in constant time: all bytes, even after a difference. */
-static bool equal(const uint8_t *a, const uint8_t *b, size_t len)
-{
-	uint8_t differs = 0;
-
-	for (size_t i = 0; i < len; i++)
-		differs |= a[i] ^ b[i];
-	return !differs;
-}
-
-static int one_message(struct session *s, const struct keyed_job *job, struct error *err)
-{
-	size_t len = job->decrypt ? keyed_result_len(job) : job->len;
-	uint8_t tag[ALG_TAG_MAX_BYTES];
-
-	cipher_begin(&s->cipher, job->iv);
-	cipher_update(&s->cipher, job->in->data, job->out->data, len);
-	if (job->alg->class != ALG_AEAD)
-		return 0;
-	cipher_tag(&s->cipher, tag);
-	if (!job->decrypt) {
-		memcpy(job->out->data + len, tag, sizeof(tag));
-		return 0;
-	}
-	if (equal(tag, job->in->data + len, sizeof(tag)))
-		return 0;
-	memset(job->out->data, 0, len);
-	return error_set(err, -EBADMSG, "the tag of %s is wrong", job->alg->title);
-}
-
-static int c_message(struct session *s, const struct keyed_job *job, uint32_t repeat,
-		     struct error *err)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < repeat; i++) {
-		if (job->alg->class == ALG_MAC)
-			hmac_message(&s->hmac, job->in->data, job->len, job->out->data);
-		else
-			ret = one_message(s, job, err);
-	}
-	return ret;
-}
-
-static int c_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
-		  struct error *err)
-{
-	if (step == KEYED_SET_KEY)
-		return c_set_up(s, job, err);
-	if (step == KEYED_SET_IV)
-		cipher_begin(&s->cipher, job->iv);
-	else
-		cipher_update(&s->cipher, job->in->data, job->out->data, job->len);
-	return 0;
-}
-
-#define DIGESTS_OF_CODE                                                              \
-	.local = true, .session_bytes = sizeof(struct session), .open = code_open,   \
-	.close = code_close, .digest = code_digest, .digest_init = code_digest_init, \
+#define DIGESTS_OF_CODE                                                            \
+	.local = true, .session_bytes = sizeof(struct session), .open = code_open, \
+	.digest = code_digest, .digest_init = code_digest_init,                    \
 	.digest_update = code_digest_update, .digest_final = code_digest_final
 
 const struct backend backend_c = {
 	.name = "c",
 	.title = "C, normal world",
 	.summary = "portable C, in the normal world",
-	.uses = 1u << USE_DIGESTS | 1u << USE_KEYS,
+	.uses = 1u << USE_DIGESTS,
 	.code = DIGEST_CODE_C,
 	DIGESTS_OF_CODE,
-	.set_up = c_set_up,
-	.message = c_message,
-	.step = c_step,
-	.no_step[KEYED_PREPARE] = "the C code has nothing to prepare: a key is all it wants",
 };
 
 const struct backend backend_ce = {

@@ -2,11 +2,10 @@
 /*
  * same-code/KERNEL/BACKEND/BYTES: one portable source (common/src), compiled for the normal world
  * (backend c) and for the TA (ta-c), so that times differ by the world and not by the code. KERNEL:
- * sha256, memcpy, memtouch or intloop.
+ * memcpy, memtouch or intloop. The digests of these backends are such code, too.
  */
 #include <string.h>
 
-#include <teemark/digest.h>
 #include <teemark/kernels.h>
 #include <teemark/ta_bench.h>
 
@@ -17,13 +16,11 @@ static const char *const kernels[] = {
 	[TA_BENCH_KERNEL_MEMCPY] = "memcpy",
 	[TA_BENCH_KERNEL_MEMTOUCH] = "memtouch",
 	[TA_BENCH_KERNEL_INTLOOP] = "intloop",
-	[TA_BENCH_KERNEL_SHA256] = "sha256",
 	NULL,
 };
 
 struct same_code {
 	struct buffer in, copy; /* for backend c */
-	const struct digest_class *sha256;
 	uint64_t result, want;
 };
 
@@ -43,20 +40,6 @@ static int same_parse(struct bench_case *c, struct error *err)
 			       0;
 }
 
-static uint64_t sha256(const struct same_code *s, size_t bytes)
-{
-	uint8_t digest[ALG_DIGEST_MAX_BYTES];
-	union digest_ctx ctx;
-	uint64_t result = 0;
-
-	s->sha256->init(&ctx);
-	s->sha256->update(&ctx, s->in.data, bytes);
-	s->sha256->final(&ctx, digest);
-	for (int i = 7; i >= 0; i--)
-		result = result << 8 | digest[i];
-	return result;
-}
-
 static uint64_t run_here(const struct same_code *s, enum ta_bench_kernel kernel, size_t bytes)
 {
 	switch (kernel) {
@@ -65,11 +48,9 @@ static uint64_t run_here(const struct same_code *s, enum ta_bench_kernel kernel,
 	case TA_BENCH_KERNEL_MEMTOUCH:
 		return kernel_memtouch(s->in.data, bytes);
 	case TA_BENCH_KERNEL_INTLOOP:
-		return kernel_intloop(bytes);
-	case TA_BENCH_KERNEL_SHA256:
 		break;
 	}
-	return sha256(s, bytes);
+	return kernel_intloop(bytes);
 }
 
 static int same_prepare(struct bench_case *c, struct error *err)
@@ -81,7 +62,6 @@ static int same_prepare(struct bench_case *c, struct error *err)
 	c->result = &s->result;
 	c->want = &s->want;
 	c->want_bytes = sizeof(s->want);
-	s->sha256 = digest_class_find(DIGEST_CODE_C, algorithm_by_name("sha256")->id);
 	ret = buffer_alloc(NULL, NULL, bytes, &s->in, err);
 	if (!ret)
 		ret = buffer_alloc(NULL, NULL, KERNEL_COPY_BYTES, &s->copy, err);
@@ -129,7 +109,7 @@ static int same_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 	return ret;
 }
 
-/* Returns the expected result, computed byte by byte by different code (except SHA-256). */
+/* Returns the expected result, computed byte by byte by different code. */
 static uint64_t expected(const struct bench_case *c)
 {
 	const struct same_code *s = c->state;
@@ -152,13 +132,11 @@ static uint64_t expected(const struct bench_case *c)
 				x += (uint64_t)p[i] << 8 * (i % 64);
 		return x;
 	case TA_BENCH_KERNEL_INTLOOP:
-		while (n--)
-			x = 6364136223846793005u * x + 1442695040888963407u;
-		return x;
-	case TA_BENCH_KERNEL_SHA256:
 		break;
 	}
-	return sha256(s, n);
+	while (n--)
+		x = 6364136223846793005u * x + 1442695040888963407u;
+	return x;
 }
 
 static int same_verify(struct bench_case *c, struct error *err)

@@ -50,11 +50,11 @@ enum status command_end(struct command *command, int ret)
 		complain_error(NULL, &run->shortage);
 	}
 	if (report && !ret)
-		report_measure(report, session);
+		report_measure(report, run, session);
 	run_end(run);
 	if (report && ret && !stop_by_signal())
 		complain("no report is written: the work came to no end");
-	else if (report && !ret && report_write(report, run, &err))
+	else if (report && !ret && report_write(report, &err))
 		ret = explain(&err);
 	report_free(report);
 	if (ret && stop_by_signal())

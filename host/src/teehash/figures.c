@@ -156,9 +156,19 @@ static const char *not_counted(const struct measurements *f)
 						  "a session that counted itself was lost";
 }
 
-static double cpu_ns(const struct measurements *f)
+static double cpu_ns(const struct usage *usage)
 {
-	return 1000.0 * (double)(f->usage.user_us + f->usage.sys_us);
+	return 1000.0 * (double)(usage->user_us + usage->sys_us);
+}
+
+static void count_switches(struct sheet *s, const struct usage *usage)
+{
+	count(s, "context_switches", "context switches", (uint64_t)(usage->nvcsw + usage->nivcsw),
+	      rusage);
+	count(s, "voluntary_context_switches", "of them voluntary (it waited)",
+	      (uint64_t)usage->nvcsw, rusage);
+	count(s, "involuntary_context_switches", "of them involuntary", (uint64_t)usage->nivcsw,
+	      rusage);
 }
 
 static void write_host(struct sheet *s, const struct measurements *f)
@@ -173,7 +183,7 @@ static void write_host(struct sheet *s, const struct measurements *f)
 	       "client clock, CLOCK_MONOTONIC_RAW");
 	figure(s, "file_read_time", "time in read()", "ns", (double)all->read_ns, NULL, s->tick,
 	       "client clock around read(), whichever thread");
-	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(f), NULL, "1 us",
+	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(usage), NULL, "1 us",
 	       "%s; time in the TEE counts, as system time", rusage);
 	figure(s, "user_time", "of it in user mode", "ns", (double)usage->user_us * 1000, NULL,
 	       rusage_step, rusage);
@@ -186,12 +196,7 @@ static void write_host(struct sheet *s, const struct measurements *f)
 		       "this kernel has no schedstat (CONFIG_SCHED_INFO)" :
 		       NULL,
 	       "1 ns", "/proc/thread-self/schedstat, all threads");
-	count(s, "context_switches", "context switches", (uint64_t)(usage->nvcsw + usage->nivcsw),
-	      rusage);
-	count(s, "voluntary_context_switches", "of them voluntary (it waited)",
-	      (uint64_t)usage->nvcsw, rusage);
-	count(s, "involuntary_context_switches", "of them involuntary", (uint64_t)usage->nivcsw,
-	      rusage);
+	count_switches(s, usage);
 	figure(s, "peak_memory", "peak resident memory", "bytes", (double)f->peak_bytes,
 	       f->peak_bytes < 0 ? "/proc/self/status has no VmHWM" : NULL, "1 page",
 	       "VmHWM of /proc/self/status");
@@ -208,6 +213,22 @@ static void write_host(struct sheet *s, const struct measurements *f)
 	       "mincore(), %" PRId64 " of %" PRId64 " pages, %" PRIu64 " of %" PRIu64 " files",
 	       cache->cached, cache->pages, f->totals.asked, f->totals.files);
 	count(s, "reads", "calls of read()", all->reads, "counted");
+	group_end(s);
+}
+
+/* Writes what the process used while it read and hashed: opening, which loads a TA, isn't in it. */
+static void write_hashing(struct sheet *s, const struct measurements *f)
+{
+	const struct usage *usage = &f->after_opening;
+
+	group(s, "hashing", "After opening, until the last digest");
+	figure(s, "elapsed_time", "time", "ns", (double)f->after_opening_ns, NULL, s->tick,
+	       "client clock, CLOCK_MONOTONIC_RAW");
+	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(usage), NULL, "1 us", "%s", rusage);
+	figure(s, "cpu_utilization", "CPU utilisation", "percent",
+	       100 * cpu_ns(usage) / (double)f->after_opening_ns, NULL, as_parts,
+	       "CPU time by time; 100 %% is one CPU");
+	count_switches(s, usage);
 	group_end(s);
 }
 
@@ -338,7 +359,7 @@ static void write_derived(struct sheet *s, const struct measurements *f)
 	       f->has_tee ? not_counted(f) : "not a call into another world", as_parts,
 	       "time in calls less computing, by calls");
 	figure(s, "cpu_utilization", "CPU utilisation", "percent",
-	       100 * cpu_ns(f) / (double)f->usage_ns, NULL, as_parts,
+	       100 * cpu_ns(&f->usage) / (double)f->usage_ns, NULL, as_parts,
 	       "CPU time by the time over which it was counted; 100 %% is one CPU%s",
 	       f->run->stats.sessions.slots > 1 ? ", and the reader thread may use another" : "");
 	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
@@ -423,6 +444,7 @@ void figures_write(struct sheet *s, const struct measurements *f)
 	snprintf(s->tick, sizeof(s->tick), "%" PRIu64 " ns", f->clock.resolution_ns);
 	write_parts(s, f);
 	write_host(s, f);
+	write_hashing(s, f);
 	write_tee(s, f);
 	write_first(s, f);
 	write_derived(s, f);

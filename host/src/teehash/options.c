@@ -51,8 +51,6 @@ const char options_help[] =
 	"      --report[=FORMAT] tell where the time went: text (default; on standard\n"
 	"                        error), or json (on standard output, instead of the\n"
 	"                        digest lines, which are in it)\n"
-	"      --timeline        with --report=json and one file: when its threads had a\n"
-	"                        CPU, step by step; then asks the TEE's own clocks\n"
 	"      --help            show this\n"
 	"  -V, --version         show the version\n"
 	"\n"
@@ -95,7 +93,6 @@ static const struct option_row rows[] = {
 	{ "strict", FLAG, .at = AT(strict), .check = true },
 	{ "tag", MARK, .min = MARK_TAG },
 	{ "text", MARK, .letter = 't', .min = MARK_TEXT },
-	{ "timeline", FLAG, .at = AT(report.timeline) },
 	{ "version", COMMAND, .letter = 'V', .min = COMMAND_VERSION },
 	{ "warn", VERBOSITY, .letter = 'w', .at = AT(warn), .check = true },
 	{ "zero", FLAG, .letter = 'z', .at = AT(style.zero) },
@@ -250,12 +247,6 @@ static int check_combinations(const struct options *opt, struct error *err)
 		  "the --tag option is meaningless when verifying checksums" },
 		{ check && marked, "the --binary and --text options are meaningless when "
 				   "verifying checksums" },
-		{ opt->report.timeline && opt->report.kind != REPORT_JSON,
-		  "--timeline is meaningful only with --report=json" },
-		{ opt->report.timeline &&
-			  (check || opt->names_count != 1 || !strcmp(opt->names[0], "-")),
-		  "--timeline is for hashing one named file: not for --check, "
-		  "several files or standard input" },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

@@ -22,7 +22,6 @@ struct report {
 	struct usage_meter meter;
 	struct usage before;
 	struct tracepoints *trace;
-	struct timeline timeline;
 	struct measurements found;
 	struct json json;
 	FILE *out; /* of a text report */
@@ -75,13 +74,8 @@ int report_begin(struct report **report, const struct report_settings *settings,
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
-	if (settings->timeline)
-		run->session.timeline = &r->timeline;
 	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
-	/* The timeline begins here, so that it excludes the report's own start. */
-	if (settings->timeline)
-		timeline_begin(&r->timeline);
 	r->found.usage_ns = clock_now_ns();
 	usage_read(&r->meter, &r->before);
 	r->begin_ns = clock_now_ns();
@@ -212,22 +206,26 @@ static void ask_session(struct measurements *f, struct hash_session *s)
 	f->nop_ns = ns[NOPS / 2];
 }
 
-void report_measure(struct report *r, struct hash_session *session)
+void report_measure(struct report *r, const struct run *run, struct hash_session *session)
 {
-	uint64_t begin = clock_now_ns();
+	struct measurements *f = &r->found;
+	uint64_t end;
 	struct usage now;
 
 	usage_read(&r->meter, &now);
-	r->found.usage = usage_between(&r->before, &now);
-	r->found.usage_ns = clock_now_ns() - r->found.usage_ns;
-	r->found.peak_bytes = peak_bytes();
-	tracepoints_end(r->trace, &r->found.switches, &r->found.untraced);
+	end = clock_now_ns();
+	f->run = run;
+	f->usage = usage_between(&r->before, &now);
+	f->usage_ns = end - f->usage_ns;
+	f->after_opening = usage_between(&run->stats.opened, &now);
+	f->after_opening_ns = end - run->stats.opened_ns;
+	f->peak_bytes = peak_bytes();
+	tracepoints_end(r->trace, &f->switches, &f->untraced);
 	r->trace = NULL;
-	ask_session(&r->found, session);
-	timeline_add(&r->timeline, "report", begin, clock_now_ns());
+	ask_session(f, session);
 }
 
-static void json_end(struct json *j, const struct measurements *f, const struct timeline *timeline)
+static void json_end(struct json *j, const struct measurements *f)
 {
 	const struct run_settings *settings = &f->run->settings;
 	const struct {
@@ -248,8 +246,6 @@ static void json_end(struct json *j, const struct measurements *f, const struct 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_u64(j, rows[i].key, rows[i].value);
 	figures_write(&(struct sheet){ .json = j }, f);
-	if (timeline)
-		timeline_json(j, timeline);
 	json_object_end(j);
 }
 
@@ -265,13 +261,11 @@ static void text_end(FILE *out, const struct measurements *f)
 	figures_write(&(struct sheet){ .text = out }, f);
 }
 
-int report_write(struct report *r, const struct run *run, struct error *err)
+int report_write(struct report *r, struct error *err)
 {
 	struct measurements *f = &r->found;
 	bool failed;
 
-	timeline_end(&r->timeline);
-	f->run = run;
 	f->total_ns = f->run->stats.end_ns - r->begin_ns;
 	f->startup_ns = f->run->stats.begin_ns - r->begin_ns;
 	clock_measure(&f->clock);
@@ -279,7 +273,7 @@ int report_write(struct report *r, const struct run *run, struct error *err)
 		text_end(r->out, f);
 		failed = fflush(r->out);
 	} else {
-		json_end(&r->json, f, r->settings->timeline ? &r->timeline : NULL);
+		json_end(&r->json, f);
 		failed = r->json.failed;
 	}
 	if (failed)
@@ -301,7 +295,6 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	tracepoints_end(r->trace, &r->found.switches, NULL);
-	timeline_free(&r->timeline);
 	usage_close(&r->meter);
 	if (r->out)
 		fclose(r->out);

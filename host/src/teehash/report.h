@@ -19,7 +19,6 @@ extern const char *const report_kinds[];
 
 struct report_settings {
 	enum report_kind kind;
-	bool timeline; /* JSON only; one file, one session */
 };
 
 struct report;
@@ -33,13 +32,13 @@ int report_begin(struct report **report, const struct report_settings *settings,
 /* Adds a file. `verdict` is "OK", "FAILED", …; NULL if digests are computed, not checked. */
 void report_file(struct report *report, const struct message *m, const char *verdict);
 /*
- * Measures in the session (NULL: there is none) after the work. These extra measurements count in
- * no total.
+ * Ends the measuring of `run`, which must stay until the report is written. Then measures in the
+ * session (NULL: there is none); these extra measurements count in no total.
  */
-void report_measure(struct report *report, struct hash_session *session);
+void report_measure(struct report *report, const struct run *run, struct hash_session *session);
 /*
  * Writes the report, once the sessions are closed. Returns 0, -EINTR when told to stop, or -errno.
  */
-int report_write(struct report *report, const struct run *run, struct error *err);
+int report_write(struct report *report, struct error *err);
 /* Frees the report, written or not. report_file() and report_free() accept NULL. */
 void report_free(struct report *report);

@@ -31,6 +31,13 @@ static bool wants_reader(const struct run_settings *settings)
 	       CPU_COUNT(&cpus) >= 2 * (int)settings->jobs;
 }
 
+/* Notes when the sessions were open; a run without any has been at work from its beginning. */
+static void note_opened(struct run_stats *stats)
+{
+	stats->opened_ns = clock_now_ns();
+	usage_read(&(struct usage_meter){ .schedstat_fd = -1 }, &stats->opened);
+}
+
 void run_begin(struct run *run, const struct run_settings *settings)
 {
 	memset(run, 0, sizeof(*run));
@@ -38,6 +45,7 @@ void run_begin(struct run *run, const struct run_settings *settings)
 	run->settings.session.threaded = wants_reader(settings);
 	run->stats.begin_ns = clock_now_ns();
 	run->turn_ns = run->stats.begin_ns;
+	note_opened(&run->stats);
 }
 
 struct worker {
@@ -247,6 +255,7 @@ static int open_sessions(struct run *r, const struct algorithm *alg, struct erro
 		ret = start_pool(r, err);
 	r->turn_ns = clock_now_ns();
 	r->stats.work_ns = r->turn_ns - r->stats.begin_ns;
+	note_opened(&r->stats);
 	return ret;
 }
 

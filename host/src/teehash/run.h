@@ -7,6 +7,7 @@
 #pragma once
 
 #include "stream.h"
+#include "usage.h"
 
 #define RUN_JOBS_MAX 64
 
@@ -47,6 +48,8 @@ struct run_stats {
 	uint64_t work_ns;              /* duration of each worker's work, from opening on */
 	uint64_t idle_ns;              /* part of work_ns: waiting for a message */
 	int64_t runq_ns;               /* ready but not running; -1: not known */
+	uint64_t opened_ns;            /* when the sessions were open … */
+	struct usage opened;           /* … and the process's usage up to then */
 	size_t chunk;                  /* largest stream call in bytes, in the first session */
 	struct session_stats sessions; /* sums, but `slots` and some times are of the first */
 };

@@ -13,7 +13,6 @@
 #include "backend.h"
 #include "reader.h"
 #include "ta_counter.h"
-#include "timeline.h"
 
 #define SESSION_CHUNK_MIN 4096u
 #define SESSION_CHUNK_MAX (256u << 20)
@@ -25,8 +24,6 @@ struct session_settings {
 	bool threaded; /* with a reader thread */
 	/* The counter that measures the time inside the TA; NULL: it isn't measured. */
 	const struct ta_counter *counter;
-	/* NULL: no timeline is recorded. */
-	struct timeline *timeline;
 };
 
 /* Times in ns of the client's clock. */

@@ -68,15 +68,11 @@ static int hash_last(struct stream *st, size_t offset, size_t len)
 /* Reads up to `size` bytes into the buffer at `offset`. */
 static int fill(struct stream *st, size_t offset, size_t size, size_t *len, bool *eof)
 {
-	struct timeline *timeline = st->session->settings->timeline;
 	uint64_t before = st->source.read_ns;
-	uint64_t begin = timeline ? clock_now_ns() : 0;
 	int ret = source_fill(&st->source, st->session->buffer.data + offset, size, len, eof,
 			      &st->m->err);
 
 	st->m->stats.inline_ns += st->source.read_ns - before;
-	if (timeline)
-		timeline_add(timeline, "read", begin, clock_now_ns());
 	return ret;
 }
 
@@ -106,10 +102,8 @@ static int wait_for_reader(struct stream *st, struct reader *reader, unsigned in
 {
 	uint64_t begin = clock_now_ns();
 	int ret = reader_next(reader, slot, len, eof, &st->m->err);
-	uint64_t end = clock_now_ns();
 
-	st->m->stats.wait_ns += end - begin;
-	timeline_add(st->session->settings->timeline, "wait", begin, end);
+	st->m->stats.wait_ns += clock_now_ns() - begin;
 	return ret;
 }
 

@@ -16,6 +16,10 @@ FIGURES = {
         "context_switches", "voluntary_context_switches", "involuntary_context_switches",
         "peak_memory", "buffer_memory", "page_cache_before", "reads",
     },
+    "hashing": {
+        "elapsed_time", "cpu_time", "cpu_utilization", "context_switches",
+        "voluntary_context_switches", "involuntary_context_switches",
+    },
     "tee": {
         "invoke_count", "hash_operations", "hashed_bytes", "hash_compute_time", "tee_time",
         "ree_time", "ta_heap_high_water", "ta_stack_high_water",
@@ -103,38 +107,18 @@ def test_the_tee_s_figures(tee: Program, tmp_path: Path) -> None:
     assert report["first"]["session_open"]["value"] > 0
 
 
-@pytest.mark.parametrize("reader", ["inline", "thread"])
-def test_a_timeline(teehash: Program, tmp_path: Path, reader: str) -> None:
-    """The steps follow each other in the time of the whole, and so do the switches; a machine
-    that lets nobody record them says so."""
+def test_what_hashing_used_leaves_the_opening_out(tee: Program, tmp_path: Path) -> None:
+    """The CPU time and the switches after opening are a part of the whole program's."""
     (tmp_path / "a").write_bytes(os.urandom(3_000_000))
-    options = ("--report=json", "--chunk=256K", "--mode=stream", f"--reader={reader}")
-    report = check(teehash(*options, "--timeline", "a", cwd=tmp_path).out)
-    found = report["timeline"]
-    if found["reason"] is not None:
-        assert "perf" in found["reason"] or "context switches" in found["reason"]
-        pytest.skip(found["reason"])
-    steps = [step for step, _, _ in found["steps"]]
-    assert (steps[0], steps[-2:], steps.count("open")) == ("open", ["report", "close"], 1)
-    # the digest's beginning, 11 pieces and the end
-    assert steps.count("hash") == report["tee"]["invoke_count"]["value"] == 13
-    assert steps.count("wait" if reader == "thread" else "read") >= 11
-    ends = [0, *(at for _, begin, end in found["steps"] for at in (begin, end)), found["ns"]]
-    assert ends == sorted(ends)
-    times = [at for at, *_ in found["switches"]]
-    assert times == sorted(times)
-    assert found["whole_until_ns"] <= found["ns"]
-    if found["whole_until_ns"] == found["ns"]:
-        outs = [one for one in found["switches"] if one[3] in ("wait", "preempt")]
-        assert len(outs) >= report["host"]["context_switches"]["value"] - 3
-
-
-def test_a_timeline_is_of_one_file(teehash: Program, tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"a")
-    for options in (["a"], ["--report", "a"], ["--report=json", "a", "a"], ["--report=json"]):
-        done = teehash("--timeline", *options, cwd=tmp_path)
-        assert done.status == 2, options
-        assert b"--timeline" in done.err
+    report = check(tee("--report=json", "--mode=stream", "a", cwd=tmp_path).out)
+    host, hashing = report["host"], report["hashing"]
+    opened = report["first"]["open_all"]["value"]
+    assert hashing["elapsed_time"]["value"] > report["files"][0]["total_ns"]
+    assert hashing["elapsed_time"]["value"] < host["total_time"]["value"] - opened + 100_000_000
+    for name in ("cpu_time", "context_switches", "voluntary_context_switches"):
+        assert hashing[name]["value"] <= host[name]["value"], name
+    spent = hashing["cpu_time"]["value"] / hashing["elapsed_time"]["value"]
+    assert hashing["cpu_utilization"]["value"] == pytest.approx(100 * spent)
 
 
 def test_a_heap_that_is_known(tee: Program, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_the_table_has_teebenchs_workloads() -> None:
         ("oneshot/sha256/tee/4096", (4096, None, None), ()),
         ("stream/sha256/ta-ce/1048576/4096", (1048576, 4096, None), ()),
         (
-            "cipher-steps/aes-128-cbc/c/dec/64/set-iv/inv",
+            "cipher-steps/aes-128-cbc/openssl/dec/64/set-iv/inv",
             (64, None, None),
             ("dec", "set-iv", "inv"),
         ),

@@ -22,7 +22,7 @@ CIPHERS = [
     for mode in MODES
     if (bits, mode) != (192, "xts")
 ]
-KEYED = ("tee", "openssl", "afalg", "c")
+KEYED = ("tee", "openssl", "afalg")
 LIBRARIES = ("tee", "openssl")
 KEY_STEPS = ("allocate", "import", "prepare", "operate", "whole")
 STORAGE = (
@@ -124,7 +124,7 @@ CASES = {
     "code": [
         *(
             f"same-code/{code}/{by}/{size} repeat=1,2"
-            for code in ("sha256", "memcpy", "memtouch", "intloop")
+            for code in ("memcpy", "memtouch", "intloop")
             for by in ("c", "ta-c")
             for size in (0, 7, 4097, 1 << 18)
         ),
@@ -188,7 +188,7 @@ def by_key(records: Records, kind: str) -> dict[str, dict[str, Any]]:
 
 def expected_skip(key: str) -> str | None:
     workload, _, backend, *rest = key.split("/")
-    if workload == "cipher-steps" and (backend, rest[2]) in (("c", "prepare"), ("afalg", "set-iv")):
+    if workload == "cipher-steps" and (backend, rest[2]) == ("afalg", "set-iv"):
         return "no-step"
     if key == "derive/x448/tee/none":  # OP-TEE 4.5 ends a TA that allocates its key
         return "ta-ended"
@@ -273,7 +273,7 @@ def test_tas_count_the_time_of_what_they_compute(ran: dict[str, Records]) -> Non
 def test_ciphertext_is_understood_by_the_other_side(ran: dict[str, Records]) -> None:
     """OpenSSL decrypts what the TEE encrypts to the message, and the other way round."""
     for key, case in by_key(ran["ciphers"], "case").items():
-        assert case["checked_by"] == ("c" if "/openssl/" in key else "openssl"), key
+        assert case["checked_by"] == ("afalg" if "/openssl/" in key else "openssl"), key
 
 
 def test_signatures_are_checked_by_the_other_side(ran: dict[str, Records]) -> None:
@@ -320,25 +320,6 @@ def test_opening_the_first_session_loads_the_ta(ran: dict[str, Records]) -> None
     assert fastest["session/first-open/tee/none"] > 10 * fastest["session/open/tee/none"]
 
 
-def test_random_sources_pass_fips_140_2(ran: dict[str, Records]) -> None:
-    for case in by_key(ran["random"], "case").values():
-        fips = case["fips"]
-        assert fips["blocks"] > 0
-        assert fips["failed"] <= fips["failed_at_most"]
-
-
-@pytest.mark.parametrize("source", ["/dev/hwrng", "/dev/urandom"])
-def test_rngtest_agrees(qemu_v8: VirtualBoard, source: str) -> None:
-    """The same tests by rng-tools: bounded by time, since a source may be slow."""
-    said = rngtest(qemu_v8, f"timeout 20 dd if={source} bs=2500 count=100")
-    assert said["successes"] >= 10
-    assert said["failures"] <= 4
-
-
-def test_rngtest_and_ours_find_what_is_not_random(qemu_v8: VirtualBoard) -> None:
-    assert rngtest(qemu_v8, "dd if=/dev/zero bs=2500 count=20")["successes"] == 0
-
-
 @pytest.mark.parametrize(("source", "bits"), [("/dev/hwrng", 7.9), ("/dev/zero", 0.0)])
 def test_ent(qemu_v8: VirtualBoard, source: str, bits: float) -> None:
     """Bits of entropy in a byte, by the frequency of bytes: a smoke test, which zeros fail."""
@@ -346,18 +327,6 @@ def test_ent(qemu_v8: VirtualBoard, source: str, bits: float) -> None:
     found = qemu_v8.script(f"{sample} | ent -t").text.splitlines()[1].split(",")
     assert int(found[1]) >= 25000
     assert bits <= float(found[2]) <= (8 if bits else 0)
-
-
-def rngtest(board: VirtualBoard, source: str) -> dict[str, int]:
-    done = board.script(
-        f"command -v rngtest >/dev/null && {{ {source} 2>/dev/null | rngtest 2>&1; :; }}"
-    )
-    said = {}
-    for line in done.text.splitlines():
-        for word in ("successes", "failures"):
-            if f"FIPS 140-2 {word}:" in line:
-                said[word] = int(line.rpartition(":")[2])
-    return said
 
 
 def test_what_this_board_lacks(qemu_v8: VirtualBoard) -> None:

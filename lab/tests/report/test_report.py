@@ -28,7 +28,6 @@ from teemark.run import reader
 from teemark.run.reader import RunData
 from teemark.run.records import Backend
 from teemark.wording import fmt
-from test_timeline import record as timeline_of_teehash
 from test_trace_outputs import trace
 
 ONE = ("sha256",)
@@ -267,9 +266,8 @@ def test_no_id_is_there_twice() -> None:
         },
         icount=True,
     )
-    drawn = replace(of, timelines=(timeline_of_teehash(),))
-    made = run_page.make([drawn, drawn], traces=[trace(), trace()])
-    sections = ("explain", "trace", "timeline", "throughput")
+    made = run_page.make([of, of], traces=[trace(), trace()])
+    sections = ("explain", "trace", "throughput")
     page = Page(made.html)
     assert set(sections) <= set(page.ids)
     assert made.html.count("<svg") >= 2 * 2 * len(sections)

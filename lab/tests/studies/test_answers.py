@@ -19,7 +19,7 @@ from teemark.reference.data import Published, PublishedNumber, load
 from teemark.report.run_page import make
 from teemark.report.sections.headline import headline
 from teemark.run.reader import RunData
-from teemark.run.records import Skip, Switch, Timeline
+from teemark.run.records import Skip
 from teemark.studies import declared
 from teemark.studies.answers import answers, mistaken, table
 from teemark.studies.measured import TRIED, Lookup, Value
@@ -103,6 +103,7 @@ def report(step: str, factors: Mapping[str, float]) -> dict[str, object]:
             "peak_memory": of("peak_memory", 3e6 + (0 if streams else size)),
             "buffer_memory": of("buffer_memory", chunk if streams else size),
         },
+        "hashing": {"cpu_utilization": of("cpu_utilization", 100.0)},
         "tee": {
             "invoke_count": calls,
             "hash_compute_time": hashing,
@@ -113,7 +114,14 @@ def report(step: str, factors: Mapping[str, float]) -> dict[str, object]:
     }
     return {
         group: {
-            name: {"value": value, "unit": "" if re.search("memory|count|stack", name) else "ns"}
+            name: {
+                "value": value,
+                "unit": "percent"
+                if name == "cpu_utilization"
+                else ""
+                if re.search("memory|count|stack", name)
+                else "ns",
+            }
             for name, value in figures.items()
         }
         for group, figures in groups.items()
@@ -470,28 +478,12 @@ def test_only_seed_plans_have_answers() -> None:
     assert answers(subject(run_of({"invoke/none/tee/none": [1.0] * 9}))) == ()
 
 
-def pass_of(key: str, busy: float) -> Timeline:
-    """A recorded pass of 10 ms after 5 ms of opening, busy for that share of it."""
-    ms = 1_000_000
-    away = int(10 * ms * (1 - busy))
-    opening: tuple[Switch, ...] = ((ms, 1, 0, "wait"), (3 * ms, 1, 0, "in"))
-    lost: tuple[Switch, ...] = ((7 * ms, 1, 0, "wait"), (7 * ms + away, 1, 0, "in"))
-    return Timeline(
-        case=f"{key}+timeline", argv=(), source="made up",
-        ns=16 * ms, whole_until_ns=16 * ms, thread=1,
-        steps=(("open", 0, 5 * ms), ("read", 5 * ms, 6 * ms), ("hash", 6 * ms, 15 * ms),
-               ("close", 15 * ms, 16 * ms)),
-        report={},
-        switches=(*opening, *lost) if away else opening,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("busy", "status"), [(1.0, "found"), (0.9, "ruled out")])
-def test_the_cpu_is_busy_by_the_pass_and_not_by_the_loading_of_the_ta(
+def test_the_cpu_is_busy_while_it_hashes_and_not_while_the_ta_is_loaded(
     busy: float, status: str
 ) -> None:
     """Issue 19, 13: opening waits for tee-supplicant; neither time has it."""
-    made = replace(run(HASH), timelines=(pass_of(WARM, busy), pass_of(MB100, busy)))
+    made = run(HASH, Change(f"{WARM}#cpu_utilization", busy, 0.0001))
     said = answer(HASH, "cpu-bound", made)
     assert said.status == status
     assert f"{busy * 100:.0f}" in said.evidence

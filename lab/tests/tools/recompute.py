@@ -73,7 +73,6 @@ class Run:
     samples: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # repeat, cost
     firsts: list[dict[str, Any]] = field(default_factory=list)
     teehash: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    timelines: dict[str, dict[str, Any]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     inside: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # by the TA's counter
     cases: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -153,8 +152,6 @@ def read(file: Path) -> Run:
             run.firsts.append(record)
         elif kind == "teehash":
             run.teehash.setdefault(record["case"], []).append(record)
-        elif kind == "timeline":
-            run.timelines[record["case"]] = record
         elif kind == "start":
             run.starts += 1
     run.starts = max(run.starts, 1)
@@ -1197,65 +1194,6 @@ def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return done
 
 
-STEPS = {
-    "open the session": "open", "read the file": "read", "hash, in calls": "hash",
-    "between the steps": "between", "close the session": "close",
-}  # fmt: skip
-
-
-def timeline(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """Returns each step's time on a CPU and off it in a recorded pass: the record's time is cut at
-    every event, and each piece has one state and one step."""
-    record = run.timelines.get(heading.replace("\\", ""))
-    if record is None:
-        return False
-    told = states(record)
-    for cells in rows:
-        row = {header.partition(" (")[0]: cell for header, cell in cells.items()}
-        cell = told.get(STEPS.get(row["step"], ""), Counter())
-        if not cell:
-            out.open["timeline: a step of another name"] += 1
-            continue
-        spent = {"takes": cell["in"] + cell["preempt"] + cell["wait"], "on a CPU": cell["in"],
-                 "waiting": cell["wait"], "ready": cell["preempt"]}  # fmt: skip
-        for header, value in spent.items():
-            if cost := re.fullmatch(COST, row[header]):
-                out.figure(f"{row['step']}, {header}", cost[1], value, UNITS[cost[2]], 0.0, 3)
-            elif is_figure(row[header]):
-                out.figure(f"{row['step']}, {header}", row[header], value)
-        for header in ("times", "switches"):
-            out.figure(f"{row['step']}, {header}", row[header], cell[header])
-    return True
-
-
-def states(record: dict[str, Any]) -> dict[str, Counter[str]]:
-    """Returns the nanoseconds of each step by state, and how often it came and was left."""
-    until = min(record["whole_until_ns"], record["ns"])
-    events = sorted((one for one in record["switches"] if one[0] <= until), key=lambda one: one[0])
-    steps = sorted(record["steps"], key=lambda one: one[1])
-    cuts = {0, until, *(one[0] for one in events)}
-    cuts |= {min(at, until) for _, begin, end in steps for at in (begin, end)}
-    told: dict[str, Counter[str]] = defaultdict(Counter)
-    state = {record["thread"]: "in"}
-    place, before, gap = 0, "", 0
-    for begin, end in itertools.pairwise(sorted(cuts)):
-        while place < len(events) and events[place][0] <= begin:
-            state[events[place][1]] = events[place][3]
-            place += 1
-        step = next((name for name, low, high in steps if low <= begin < high), "between")
-        now = next((one for one in ("in", "preempt") if one in state.values()), "wait")
-        cell = told[step]
-        cell[now] += end - begin
-        cell["times"] += step != before or (step != "between" and begin in {s[1] for s in steps})
-        gap = 0 if now == "in" else (gap if step == before else 0) + end - begin
-        cell["gap"] = max(cell["gap"], gap)
-        cell["switches"] += sum(
-            begin <= at < end or (at == until == end) for at, _, _, kind in events if kind != "in"
-        )
-        before = step
-    return told
-
-
 DOCUMENTS = Path(__file__).parents[3] / "reference"
 BASE = {"bytes": 1.0, "B": 1.0, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1e3, "MB": 1e6, "s": 1.0,
         "us": 1e-6, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "": 1.0, "x": 1.0, "%": 0.01,
@@ -1303,14 +1241,6 @@ def computed(  # noqa: PLR0911 (a formula's kinds)
                 raise Unheld
             ends = [float(one[end]) for end in ("corrected", "corrected_upper") if one[end]]
             return [statistics.fmean(ends) * BASE[one["corrected_unit"]]]
-        case ast.Call(ast.Name("timeline"), [ast.Constant(str(key)), ast.Constant(str(what))]):
-            told = states(run.timelines[f"{key}+timeline"]).items()
-            total = sum((cell for name, cell in told if name not in {"open", "close"}), Counter())
-            elapsed = (total["in"] + total["preempt"] + total["wait"]) * 1e-9
-            cpu = total["in"] * 1e-9
-            known = {"elapsed": elapsed, "cpu": cpu, "switches": float(total["switches"]),
-                     "share": cpu / elapsed}  # fmt: skip
-            return [known[what]]
         case ast.Call(ast.Name("teehash"), [ast.Constant(str(key)), figure]) if key in run.teehash:
             return sorted(computed(run, figure, one)[0] for one in run.teehash[key])
     raise Unheld
@@ -1638,7 +1568,7 @@ def bounds(
 
 TABLES = (
     by_size, all_cases, whole_calls, terms, parts, repeats, reasons, first_opens, first_calls,
-    floor, timeline, speeds, printed, document, ratios, layered, keys, key_pairs, answered
+    floor, speeds, printed, document, ratios, layered, keys, key_pairs, answered
 )  # fmt: skip
 
 

@@ -55,6 +55,12 @@ TEEC_Result update(TEEC_Session *s, const uint8_t *in, uint8_t *out, size_t len)
 TEEC_Result mac(TEEC_Session *s, const struct algorithm *alg, const uint8_t *key, size_t key_len,
 		const uint8_t *data, size_t len, uint8_t *out);
 
+/* The same by libcrypto, to compare with; an AEAD's tag is behind the ciphertext. */
+void encrypt_here(const struct algorithm *alg, const uint8_t *key, const uint8_t *iv,
+		  const uint8_t *in, size_t len, uint8_t *out);
+void mac_here(const struct algorithm *alg, const uint8_t *key, const uint8_t *data, size_t len,
+	      uint8_t *out);
+
 /* Each: the arguments that follow its name; the exit status. */
 int check_vectors(char **argv);
 int check_sessions(char **argv);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <string.h>
 
 #include <teemark/ta_bench.h>
 
+#include "board.h"
 #include "torture.h"
 
 TEEC_Result open_session(TEEC_Session *session, TEEC_UUID uuid)
@@ -101,4 +104,26 @@ TEEC_Result mac(TEEC_Session *s, const struct algorithm *alg, const uint8_t *key
 		return res;
 	return INVOKE(s, TA_BENCH_CMD_MAC, TYPES(IN, OUT, VALUE, NONE), memref(data, len),
 		      memref(out, alg->out_bytes), value(1, 0));
+}
+
+void encrypt_here(const struct algorithm *alg, const uint8_t *key, const uint8_t *iv,
+		  const uint8_t *in, size_t len, uint8_t *out)
+{
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	int n = 0;
+
+	if (!ctx || !EVP_CipherInit_ex(ctx, EVP_get_cipherbyname(alg->evp), NULL, key, iv, 1) ||
+	    !EVP_CIPHER_CTX_set_padding(ctx, 0) || !EVP_CipherUpdate(ctx, out, &n, in, (int)len) ||
+	    (size_t)n != len || !EVP_CipherFinal_ex(ctx, out + len, &n) ||
+	    (alg->class == ALG_AEAD &&
+	     !EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, out + len)))
+		die("libcrypto has no %s", alg->name);
+	EVP_CIPHER_CTX_free(ctx);
+}
+
+void mac_here(const struct algorithm *alg, const uint8_t *key, const uint8_t *data, size_t len,
+	      uint8_t *out)
+{
+	if (!HMAC(EVP_get_digestbyname(alg->evp), key, alg->key_bytes, data, len, out, NULL))
+		die("libcrypto has no %s", alg->name);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <teemark/cipher.h>
 #include <teemark/digest.h>
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
@@ -152,13 +151,9 @@ static void decrypt_toggled(struct hostile *h, unsigned int calls)
 	uint8_t plain[MESSAGE], sealed[MESSAGE + TAG], key[16] = { 3 };
 	uint8_t *quiet = (uint8_t *)h->memory.buffer + HOSTILE;
 	unsigned int right = 0, refused = 0;
-	union cipher_ctx ctx;
 
 	memset(plain, 0x55, sizeof(plain));
-	cipher_set_key(&ctx, alg->id, true, key);
-	cipher_begin(&ctx, key);
-	cipher_update(&ctx, plain, sealed, MESSAGE);
-	cipher_tag(&ctx, sealed + MESSAGE);
+	encrypt_here(alg, key, key, plain, MESSAGE, sealed);
 	if (prepare(&h->bench, alg, false, key))
 		die("cannot prepare %s", alg->name);
 	memcpy(quiet, sealed, sizeof(sealed));
@@ -230,12 +225,9 @@ static void check_alive(struct hostile *h)
 {
 	const struct algorithm *alg = algorithm_by_name("aes-128-cbc");
 	uint8_t key[16] = { 1 }, in[64] = { 2 }, out[64], want[64];
-	union cipher_ctx ctx;
 	size_t len = sizeof(out);
 
-	cipher_set_key(&ctx, alg->id, true, key);
-	cipher_begin(&ctx, key);
-	cipher_update(&ctx, in, want, sizeof(in));
+	encrypt_here(alg, key, key, in, sizeof(in), want);
 	h->findings += prepare(&h->bench, alg, true, key) ||
 		       message(&h->bench, alg, key, in, sizeof(in), out, &len, 2) ||
 		       memcmp(out, want, sizeof(want));

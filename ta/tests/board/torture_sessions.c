@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <teemark/cipher.h>
 #include <teemark/digest.h>
-#include <teemark/hmac.h>
 #include <teemark/kernels.h>
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
@@ -117,18 +115,12 @@ static TEEC_Result do_cipher(struct worker *w)
 	size_t len = (1 + next(w) % (MAX_LEN / 16)) * 16, out_len, in_len;
 	uint8_t key[ALG_KEY_MAX_BYTES], iv[ALG_IV_MAX_BYTES];
 	bool aead = alg->class == ALG_AEAD;
-	union cipher_ctx ctx;
 	TEEC_Result res;
 
 	fill(w, key, sizeof(key));
 	fill(w, iv, sizeof(iv));
 	fill(w, w->in, len);
-	if (!cipher_set_key(&ctx, alg->id, true, key))
-		return TEEC_ERROR_NOT_SUPPORTED;
-	cipher_begin(&ctx, iv);
-	cipher_update(&ctx, w->in, w->want, len);
-	if (aead)
-		cipher_tag(&ctx, w->want + len);
+	encrypt_here(alg, key, iv, w->in, len, w->want);
 	in_len = len + (aead ? TAG : 0);
 
 	res = prepare(&w->bench, alg, true, key);
@@ -154,15 +146,12 @@ static TEEC_Result do_cipher_steps(struct worker *w)
 {
 	const struct algorithm *alg = algorithm_by_name("aes-256-cbc");
 	uint8_t key[ALG_KEY_MAX_BYTES], iv[ALG_IV_MAX_BYTES];
-	union cipher_ctx ctx;
 	TEEC_Result res;
 
 	fill(w, key, sizeof(key));
 	fill(w, iv, sizeof(iv));
 	fill(w, w->in, 2048);
-	cipher_set_key(&ctx, alg->id, true, key);
-	cipher_begin(&ctx, iv);
-	cipher_update(&ctx, w->in, w->want, 2048);
+	encrypt_here(alg, key, iv, w->in, 2048, w->want);
 	res = prepare(&w->bench, alg, true, key);
 	if (!res)
 		res = set_iv(&w->bench, alg, iv);
@@ -179,13 +168,11 @@ static TEEC_Result do_mac(struct worker *w)
 	const struct algorithm *alg = any(w, ALG_MAC, ALG_MAC);
 	uint8_t key[ALG_KEY_MAX_BYTES];
 	size_t len = next(w) % MAX_LEN;
-	struct hmac hmac;
 	TEEC_Result res;
 
 	fill(w, key, sizeof(key));
 	fill(w, w->in, len);
-	hmac_set_key(&hmac, DIGEST_CODE_C, alg->id, key, alg->key_bytes);
-	hmac_message(&hmac, w->in, len, w->want);
+	mac_here(alg, key, w->in, len, w->want);
 	res = mac(&w->bench, alg, key, alg->key_bytes, w->in, len, w->out);
 	w->made += 2;
 	if (!res && memcmp(w->out, w->want, alg->out_bytes))

@@ -48,7 +48,7 @@ static TEEC_Result random_bytes(TEEC_Session *s, size_t len, uint32_t repeat)
 static TEEC_Result kernel(TEEC_Session *s, size_t len, uint32_t repeat)
 {
 	return INVOKE(s, TA_BENCH_CMD_KERNEL, TYPES(VALUE, IN, RESULT, NONE),
-		      value(TA_BENCH_KERNEL_SHA256, repeat), memref(in, len));
+		      value(TA_BENCH_KERNEL_INTLOOP, repeat), memref(in, len));
 }
 
 static const struct {

@@ -25,7 +25,7 @@ _CRYPTO = re.compile(
     r"aes_.*|mode_.*|(en)?crypt(_pieces)?|tag|same_bytes|set_key|expand|sub_.*|g?hash(_block)?|"
     r"authenticate|planes|bytes_of|transpose_.*|shift_rows|mix_columns|multiply|reverse|extensions"
 )
-"""Matches the functions of AES-GCM in the TA: those of common/src/aes*.c and gcm*.c."""
+"""Matches the functions of AES-GCM in the TA: those of common/src/gcm*.c."""
 
 _WHOSE = {"mosquitto": "broker", "on_message": "subscribers"}
 _WHOSE |= dict.fromkeys(("tz_bench", "libmosquitto.so.1"), "publisher")

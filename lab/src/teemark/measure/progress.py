@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from teemark.measure.runner import RunListener, Starts, samples_of
 from teemark.plan.file import Plan
 from teemark.run.reader import stands_for
-from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash, Timeline
+from teemark.run.records import AnyRecord, Case, Fail, Sample, Skip, Start, Teehash
 
 STEP = 0.1
 """Share of a run after which it prints a line, if there is no terminal."""
@@ -114,7 +114,7 @@ class Progress(RunListener):
                 # the TA's counter gives a second figure for the same sample
                 self.samples += record.source != "ta-counter"
                 self.began = self.began or time.monotonic()
-            case Teehash() | Timeline():
+            case Teehash():
                 self.hashed += 1
             case Case():
                 self.cases += 1

@@ -2,14 +2,12 @@
 """Runs the steps of a plan that use teehash, on files with known digests that are made on the
 board.
 
-Each run of a step becomes a `teehash` record with teehash's own JSON report, untouched; a run that
-records its context switches becomes a `timeline` record. A wrong digest is a `fail`, and a step
-that can't run is a `skip` with its reason.
+Each run of a step becomes a `teehash` record with teehash's own JSON report, untouched. A wrong
+digest is a `fail`, and a step that can't run is a `skip` with its reason.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -18,7 +16,7 @@ from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import quietly
 from teemark.plan.file import HashStep
-from teemark.run.records import AnyRecord, Fail, Skip, Teehash, Timeline
+from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 
 PROGRAM = "teehash"
 
@@ -100,7 +98,7 @@ def records(board: Board, steps: Sequence[HashStep], limit_s: float) -> Iterator
                     continue
                 file = f"{folder}/{step.bytes}"
                 record = _once(board, step, file, digest, seq=seq, limit_s=limit_s)
-                if not isinstance(record, Teehash | Timeline):
+                if not isinstance(record, Teehash):
                     left.remove((step, digest))
                 yield record
 
@@ -125,22 +123,4 @@ def _once(
     if hashed.digest != digest:
         reason = f"wrong digest: {hashed.digest}, but it is {digest}"
         return Fail(case=step.key, reason=reason)
-    if step.timeline:
-        return _timeline(step, tuple(argv), report)
     return Teehash(case=step.key, seq=seq, argv=tuple(argv), report=report)
-
-
-def _timeline(step: HashStep, argv: tuple[str, ...], report: dict[str, Any]) -> AnyRecord:
-    timeline = report.pop("timeline", None)
-    if not isinstance(timeline, dict):
-        reason = "this teehash records no timeline: it is an older one"
-        return Skip(case=step.key, code="teehash-failed", reason=reason)
-    reason, hint = timeline.pop("reason", None), timeline.pop("hint", None)
-    if reason:
-        return Skip(case=step.key, code="no-perf", reason=reason, hint=hint)
-    made = {"case": step.key, "argv": argv, "report": report, **timeline}
-    try:
-        return msgspec.convert(made | {"type": "timeline"}, Timeline)
-    except msgspec.ValidationError as error:
-        reason = f"its timeline could not be understood: {error}"
-        return Skip(case=step.key, code="teehash-failed", reason=reason)

@@ -33,7 +33,6 @@ from teemark.plan.words import (
 )
 
 BENCH = "bench.toml"  # The plan in a TA's folder; it has the folder's name
-TIMELINE = "+timeline"  # Ends the key of a step that records its timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +71,12 @@ class HashStep:
     chunk: int = 1 << 20
     reader: str = "inline"
     runs: int = 8
-    timeline: bool = False
-    """An extra run, which records teehash's context switches and reads the TEE's clocks."""
 
     @property
     def key(self) -> str:
         return (
             f"teehash/{self.algorithm}/{self.backend}/{self.mode}/{self.cache}/{self.bytes}/"
-            f"{self.chunk}/{self.reader}" + TIMELINE * self.timeline
+            f"{self.chunk}/{self.reader}"
         )
 
     def argv(self, file: str) -> list[str]:
@@ -90,8 +87,6 @@ class HashStep:
             words.append(f"--oneshot-limit={self.bytes}")
         if self.cache == "cold":
             words.append("--cold")
-        if self.timeline:
-            words.append("--timeline")
         return [*words, file]
 
 
@@ -185,16 +180,12 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
     chunk: Size = Size(1 << 20)
     reader: Literal["inline", "thread", "auto"] = "inline"
     runs: Positive = 8
-    timeline: bool = False
 
     def expanded(self) -> Iterator[HashStep]:
         lists = (self.algorithms, self.sizes, self.backends, self.modes, self.caches)
         for algorithm, size, backend, mode, cache in product(*lists):
             how = (self.chunk, self.reader, self.runs)
-            step = HashStep(size, algorithm, backend, mode, cache, *how)
-            yield step
-            if self.timeline:
-                yield replace(step, runs=1, timeline=True)
+            yield HashStep(size, algorithm, backend, mode, cache, *how)
 
 
 STEP_FORM = "teehash/ALGORITHM/BACKEND/MODE/CACHE/BYTES/CHUNK/READER"

@@ -64,7 +64,7 @@ def make(
     )
 
 
-FIRST = ["trace", "published", "keys", "comparison", "throughput", "breakdown", "calls", "timeline"]
+FIRST = ["trace", "published", "keys", "comparison", "throughput", "breakdown", "calls"]
 """Keys of sections; the first that a run has is the section that answers it."""
 
 

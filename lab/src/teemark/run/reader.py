@@ -125,7 +125,6 @@ class RunData:
     skips: tuple[records.Skip, ...] = ()
     fails: tuple[records.Fail, ...] = ()
     teehash: tuple[records.Teehash, ...] = ()
-    timelines: tuple[records.Timeline, ...] = ()
     end: records.End | None = None
     incomplete: str | None = None
 
@@ -134,11 +133,6 @@ class RunData:
         """Returns the cases that didn't fail later on, so that their samples may be used."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
-
-    @property
-    def hashed(self) -> tuple[records.Teehash | records.Timeline, ...]:
-        """Returns teehash's records: its timed runs, and its recorded timelines."""
-        return (*self.teehash, *self.timelines)
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -164,7 +158,7 @@ class RunData:
         if self.incomplete is None:
             return ()
         recorded = {trouble.case for trouble in (*self.skips, *self.fails)}
-        recorded |= {record.case for record in self.hashed}
+        recorded |= {record.case for record in self.teehash}
         starts = self.header.starts if self.header is not None else 1
         missing = []
         for key, measured in self.cases.items():
@@ -303,6 +297,9 @@ def stands_for(asked: str, key: str) -> bool:
 
 _decoder: msgspec.json.Decoder[records.AnyRecord] = msgspec.json.Decoder(records.AnyRecord)
 
+
+_NO_LONGER_READ = b'{"type":"timeline"'
+"""Begins the records of teehash's context switches that teemark 0.1 wrote."""
 
 LINE_MAX = 8 << 20
 """Largest line of a run's file, bytes; a board may send lines half as long (boards/shell.py)."""
@@ -501,7 +498,6 @@ class _Collector:
             skips=self._by_case(records.Skip),
             fails=self._by_case(records.Fail),
             teehash=self._all(records.Teehash),
-            timelines=self._all(records.Timeline),
             end=_together(ends) if len(ends) == len(self._starts) else None,
             incomplete=_incomplete(cut, ends, len(self._starts), asked),
         )
@@ -549,7 +545,7 @@ def parse(lines: Iterable[bytes], *, file: str) -> RunData:
     number = 0
     cut: str | None = None
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if not line.strip() or line.startswith(_NO_LONGER_READ):
             continue
         try:
             record = decode_line(line, file=file, number=number)

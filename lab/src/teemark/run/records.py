@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 
 SCHEMA = 4
 """Version of the file format. 2 added `start` records (a file of schema 1 is read as one start), 3
-added `legs` records, 4 `timeline` records."""
+added `legs` records, 4 `timeline` records of teehash, which are no longer made or read."""
 
 
 def says(text: str) -> Meta:
@@ -251,14 +251,6 @@ class Machine(Record, frozen=True, kw_only=True, tag="machine"):
     reasons: Annotated[dict[str, str], says("why a fact is null: group.name to a sentence")] = {}
 
 
-class Fips140(Struct, frozen=True, kw_only=True):
-    """A smoke test of random numbers, which finds broken sources; it says nothing about entropy."""
-
-    blocks: Count
-    failed: Count
-    failed_at_most: Annotated[Count, says("more fail of a good source once in a million times")]
-
-
 class Layers(Struct, frozen=True, kw_only=True):
     """The time that some calls of a PKCS #11 module spent in libteec; the module itself spent the
     rest."""
@@ -350,7 +342,6 @@ class Case(Record, frozen=True, kw_only=True, tag="case"):
     layers: Annotated[Layers | None, says("PKCS #11: where some calls spent their time")] = None
     rpcs_per_call: Annotated[float | None, says("calls of the TEE back to the normal world")] = None
     rpcs_reason: Annotated[str | None, says("why they aren't known")] = None
-    fips: Annotated[Fips140 | None, says("blocks of 20 000 bits through its tests")] = None
     ta: Annotated[str | None, says("UUID of the TA that is called")] = None
     command: Annotated[Count | None, says("number of its command")] = None
     unchecked: Annotated[Texts, says("what nothing was expected of, such as p1")] = ()
@@ -451,39 +442,6 @@ class Teehash(Record, frozen=True, kw_only=True, tag="teehash"):
     report: Annotated[Facts, says("what `teehash --report=json` said")]
 
 
-Switched = Literal["in", "wait", "preempt", "exit"]
-Switch = tuple[Count, Count, Count, Switched]
-StepName = Literal["open", "read", "wait", "hash", "report", "close"]
-Stretch = tuple[StepName, Count, Count]
-
-
-class Timeline(Record, frozen=True, kw_only=True, tag="timeline"):
-    """A separate run of teehash that records when its threads had a CPU: all switches until the
-    record was full. Times are nanoseconds since its beginning."""
-
-    case: Key
-    argv: Annotated[tuple[str, ...], says("the command line on the board")]
-    source: Annotated[str, says("who recorded it")]
-    ns: Annotated[Positive, says("the whole, from the session's opening to its close")]
-    whole_until_ns: Annotated[Count, says("no switch or step before this is left out")]
-    thread: Annotated[Count, says("the one that hashes; it has a CPU at the beginning")]
-    steps: Annotated[
-        tuple[Stretch, ...],
-        says(
-            "what that thread did, from and to: open the session; read; wait for the "
-            "thread that reads; hash, which is a call; what the report asks; close the session"
-        ),
-    ]
-    switches: Annotated[
-        tuple[Switch, ...],
-        says(
-            "when, which thread, on which CPU; in: it has the CPU; wait: it left it to "
-            "wait for something; preempt: it had to leave and could go on; exit: it ended"
-        ),
-    ]
-    report: Annotated[Facts, says("what else `teehash --report=json` said")]
-
-
 class End(Record, frozen=True, kw_only=True, tag="end"):
     """Last line of a start; a start without it was cut off."""
 
@@ -505,6 +463,4 @@ class End(Record, frozen=True, kw_only=True, tag="end"):
     duration_ns: Count | None = None
 
 
-AnyRecord = (
-    Run | Start | Machine | Case | First | Sample | Legs | Teehash | Timeline | Skip | Fail | End
-)
+AnyRecord = Run | Start | Machine | Case | First | Sample | Legs | Teehash | Skip | Fail | End

@@ -11,7 +11,6 @@ from teemark.model import stats
 from teemark.model.kind import Kind
 from teemark.model.models import operation
 from teemark.model.stats import Estimate, Summary, summarize
-from teemark.model.timeline import told
 from teemark.reference.data import Published, load
 from teemark.reference.units import UNITS
 from teemark.wording.interval import Interval
@@ -120,7 +119,7 @@ class Lookup:
         self.subject = subject
         self.machine = subject.run.machine
         self._reports: dict[str, list[TeehashReport]] = {}
-        for record in subject.run.hashed:
+        for record in subject.run.teehash:
             self._reports.setdefault(record.case, []).append(record.report)
 
     def absent(self, key: str) -> NotKnown:
@@ -300,21 +299,6 @@ class Lookup:
             )
             raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {are}")
         return max(fitting, key=lambda key: self.rate(key).median)
-
-    def timeline(self, key: str, what: str) -> Value:
-        """Returns `elapsed` or `cpu` (seconds), `switches`, or `share` (cpu ÷ elapsed) of a step's
-        recorded run, from after opening to before closing."""
-        for record in self.subject.run.timelines:
-            if record.case == f"{key}+timeline":
-                steps = ("read", "wait", "hash", "between")  # teehash's report comes afterwards
-                costs = [cost for cost in told(record).costs if cost.step in steps]
-                elapsed = sum(cost.ns for cost in costs) * 1e-9
-                cpu = sum(cost.on for cost in costs) * 1e-9
-                switches = float(sum(cost.switches for cost in costs))
-                sums = {"elapsed": elapsed, "cpu": cpu, "switches": switches}
-                value = stats.exactly(cpu / elapsed if what == "share" else sums[what])
-                return Value(value if what == "switches" else replace(value, kind=self._clock()))
-        raise self.absent(f"{key}+timeline")
 
     def published(self, table: str, row: str, column: str) -> Value:
         """Returns a figure of the document of the run's plan, with its unit corrected."""

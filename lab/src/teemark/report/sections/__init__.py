@@ -13,7 +13,6 @@ from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
-from teemark.report.sections.timeline import timeline
 from teemark.report.sections.trace import trace
 from teemark.studies import seed_tables
 
@@ -26,7 +25,6 @@ SECTIONS: tuple[SectionFunction, ...] = (
     causes,
     trace,
     seed_tables,
-    timeline,
     keys,
     pkcs11,
     calls,
