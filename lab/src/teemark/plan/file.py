@@ -100,6 +100,7 @@ class Plan:
     teehash: tuple[HashStep, ...] = ()
     ta: str | None = None  # UUID of the TA that the plan calls
     board: str | None = None  # the board to take, if it is built and the user names none
+    title: str = ""  # Begins the title of a report: "What a signature costs"
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -208,6 +209,7 @@ def step_of(key: str, runs: int) -> HashStep:
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     summary: Text
+    title: Text | None = None
     cases: Annotated[tuple[_Cases, ...], SOME] | None = None
     teehash: tuple[_Hashing, ...] = ()
     board: Text | None = None
@@ -239,7 +241,8 @@ def parse_plan(text: str, *, name: str, file: str) -> Plan:
             steps = f"{uuid};{call.steps(size)}"
             cases.append(CaseLine(work, call.samples, call.min_us, call=steps, place=place))
     hashing = tuple(step for block in read.teehash for step in block.expanded())
-    return Plan(name, read.summary, tuple(cases), hashing, uuid, read.board)
+    title = read.title or ""
+    return Plan(name, read.summary, tuple(cases), hashing, uuid, read.board, title)
 
 
 def plan_names() -> tuple[str, ...]:
