@@ -4,11 +4,14 @@
 import codecs
 import contextlib
 import io
+import json
 import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from teemark.base.sanitize import harmless
@@ -23,7 +26,7 @@ _INSTEAD = str.maketrans(
         **dict.fromkeys("\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "-"),
         **dict.fromkeys("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}", "'"),
         **dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"'),
-        **dict.fromkeys("█▇▆▅▄▓▒", "#"),
+        **dict(zip("█▓▒░", "#=-.", strict=True)),  # Parts of a bar stay apart
         "…": "...",
         "µ": "u",
         "\N{MULTIPLICATION SIGN}": "x",
@@ -48,12 +51,18 @@ _GROUPED = re.compile("( {2,}|[│|] )?\\b([0-9]+(?:\N{NARROW NO-BREAK SPACE}[0-
 _SPACES = str.maketrans("\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}", "  ")
 
 
+def plain(text: str) -> str:
+    """Returns text for programs: numbers without spaces, and no spaces but plain ones."""
+    return _GROUPED.sub(_ungrouped, text).translate(_SPACES)
+
+
 class _Plain(io.TextIOWrapper):
-    """A stream whose numbers can be copied and searched: no spaces within numbers, and only plain
-    spaces elsewhere. Right-aligned numbers stay aligned."""
+    """A stream with plain spaces only. In a terminal the digits of a number stand in groups; in a
+    pipe or a file they don't, so that programs can read them. Right-aligned numbers stay
+    aligned."""
 
     def write(self, text: str) -> int:
-        super().write(_GROUPED.sub(_ungrouped, text).translate(_SPACES))
+        super().write(text.translate(_SPACES) if self.isatty() else plain(text))
         return len(text)
 
 
@@ -149,25 +158,85 @@ def wrapped(text: str, width: int, indent: str = "  ") -> str:
 def json_text(data: object) -> str:
     """Returns JSON in ASCII, so that a board's words can't move the cursor; a number that isn't
     finite becomes null."""
-    import json
-
     import msgspec
 
     return json.dumps(msgspec.json.decode(msgspec.json.encode(data)), indent=2) + "\n"
 
 
+SILENT_S = 5.0  # Seconds after which a step says in a pipe that it goes on, and is remembered
+
+
+class _Steps:
+    file: Path | None = None
+
+
+def remember(file: Path) -> None:
+    """Names the file in which the times of steps are kept, for the next command to tell."""
+    _Steps.file = file
+
+
+def took(what: str) -> float | None:
+    """Returns the seconds that a step took the last time; None if that isn't known."""
+    return _times().get(what)
+
+
+def _times() -> dict[str, float]:
+    try:
+        return dict(json.loads(_Steps.file.read_text())) if _Steps.file is not None else {}
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+class _Step:
+    """A step's words, which may change, with the time that has passed and that it took before."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.began, before = what, time.monotonic(), took(what)
+        self.last = f", last time {_clock(before)}" if before is not None else ""
+
+    @property
+    def passed(self) -> float:
+        return time.monotonic() - self.began
+
+    def __rich__(self) -> str:
+        return f"{self.what}  {_clock(self.passed)}{self.last}".replace("[", "\\[")
+
+    def say(self) -> None:
+        say(f"{self.what.removesuffix(' …')}{self.last} …")
+
+    def tell(self, now: str) -> None:
+        self.what = now
+
+
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Shows `what` with a spinner on stderr while the block runs, if stderr is a terminal; the
-    block may change the words."""
-    if not sys.stderr.isatty() or threading.current_thread() is not threading.main_thread():
+    """Shows `what` on stderr while the block runs, with the time that has passed and that it took
+    the last time: on a terminal with a spinner, elsewhere in one line after SILENT_S. The block may
+    change the words."""
+    if threading.current_thread() is not threading.main_thread():
         yield lambda _what: None
         return
-    from rich.console import Console
-    from rich.text import Text
+    step = _Step(what)
+    if sys.stderr.isatty():
+        from rich.console import Console
 
-    with Console(stderr=True, emoji=False).status(Text(what)) as status:
-        yield lambda now: status.update(Text(now))
+        with Console(stderr=True, emoji=False).status(step):
+            yield step.tell
+    else:
+        timer = threading.Timer(SILENT_S, step.say)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield step.tell
+        finally:
+            timer.cancel()
+    if _Steps.file is not None and step.passed >= SILENT_S:
+        with contextlib.suppress(OSError):
+            _Steps.file.write_text(json.dumps(_times() | {what: round(step.passed, 1)}))
 
 
 def say(text: str, hint: str | None = None) -> None:
