@@ -35,6 +35,13 @@ def test_it_is_a_pi_with_its_own_op_tee(pi: VirtualBoard) -> None:
     assert b"D/TC" in pi.secure_log(0)[1]  # debug traces, as in the documents' logs
 
 
+def test_nothing_uses_instructions_that_a_pi_lacks(pi: VirtualBoard) -> None:
+    """QEMU's CPU has them; what teebench does with --mask-crypto is held by its own tests."""
+    assert "sha2" in pi.script("grep Features /proc/cpuinfo").text
+    assert pi.masks_crypto
+    assert "-ce\n" not in pi.capture(["cat", "/proc/crypto"]).text
+
+
 def test_its_clock_is_not_faster_than_this_machines(pi: VirtualBoard) -> None:
     """QEMU's timer has 62.5 MHz, TF-A says 19.2: without a mend it would be 3.26 times faster."""
     began = time.monotonic()

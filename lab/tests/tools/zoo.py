@@ -79,6 +79,7 @@ ZOO = (
     Animal(
         "qemu-rpi3",
         "a Raspberry Pi 3 with OP-TEE's own port to it: shared memory is a pool of 4 MiB",
+        skips=frozenset({"no-ce"}),
         proof='[ "$(nproc)" = 4 ] && grep -q "Raspberry Pi 3" /proc/device-tree/model',
     ),
     Animal(
