@@ -128,7 +128,7 @@ def test_a_plans_own_board_is_taken_once_it_is_built(
     assert config.default_board(suited) == "qemu-v8-icount"
     (tmp_path / "rpi3").mkdir()
     (tmp_path / "rpi3" / "ready").touch()
-    assert config.default_board(suited) == "qemu-rpi3-icount"
+    assert config.default_board(suited) == "qemu-rpi3"
     assert config.default_board(load_plan("quick").board) == "qemu-v8-icount"
     (tmp_path / "teemark").mkdir()
     (tmp_path / "teemark" / "config.toml").write_text('board = "qemu-v8"')
