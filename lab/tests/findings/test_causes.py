@@ -11,16 +11,18 @@ import pytest
 from click.testing import CliRunner
 
 from roles import roles
-from synthetic import Synthetic, run_from, run_of, run_with, scattered
+from synthetic import Synthetic, run_from, run_of, run_with, scattered, write
 from teemark.base.finding import Finding, ranked
 from teemark.cli.explain import command
+from teemark.cli.trace import command as trace_command
 from teemark.findings import ground, inside_core, storage
-from teemark.findings.ground import EXPLAIN, TRACE, Ground
+from teemark.findings.ground import EXPLAIN, Ground
 from teemark.findings.rules import judge
 from teemark.model.breakdown import Breakdown, Part
 from teemark.model.stats import estimate, exactly
 from teemark.plan.file import load_plan
 from teemark.run.reader import RunData
+from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Link, Node, Trace, TracedSample
 from teemark.wording import fmt
 
@@ -542,6 +544,7 @@ def by_trace(traced: Trace | None) -> dict[str, str]:
 
 
 REFUSED = "invoke/refused/tee/none"
+FROM_SOURCE = f"teemark trace {EMPTY} --optee source"
 
 
 @pytest.mark.parametrize(
@@ -566,7 +569,7 @@ def test_a_core_built_for_size_is_a_suspicion_from_outside(
     (figure,) = cause.figures
     assert (figure.what, figure.unit) == (f"{EMPTY} over {REFUSED}", "times")
     assert figure.value == pytest.approx(empty / refused)
-    assert f"what-if {EMPTY}" in cause.remedy if status == "found" else TRACE in cause.remedy
+    assert (f"what-if {EMPTY}" if status == "found" else FROM_SOURCE) in cause.remedy
     if status == "found":
         assert "looks built for size" in cause.claim
         assert cause.saves is not None
@@ -580,7 +583,7 @@ def test_a_core_built_for_size_is_a_suspicion_from_outside(
         run_with({REFUSED: refused}),
     ):
         cause = found(other)["size-optimised-core"]
-        assert (cause.status, cause.remedy) == ("not checked", TRACE)
+        assert (cause.status, cause.remedy) == ("not checked", FROM_SOURCE)
 
 
 def test_a_trace_overrules_what_is_told_from_outside() -> None:
@@ -591,6 +594,43 @@ def test_a_trace_overrules_what_is_told_from_outside() -> None:
         (call(QUIET), "ruled out"),
     ):
         assert found(run, trace)["size-optimised-core"].status == status
+
+
+def test_a_trace_is_never_asked_of_another_version_than_the_board_s() -> None:
+    """`--optee source` is Debian's version; a board's own, and that of a tree, need its sources."""
+    records = Synthetic(emulated=False).records()
+    records[1] = {**records[1], "tee": {"revision": "4.6.0"}}
+    tree = Synthetic().records()
+    commit = {"hash": "1" * 40}
+    tree[0] |= {"firmware": [{"name": "OP-TEE", "sha256": "0", "commit": commit}]}
+    for lines in (records, tree):
+        causes = found(run_from(lines))
+        asked = [one.remedy for one in causes.values() if "teemark trace" in one.remedy]
+        assert len(asked) >= len(inside_core.RULES)
+        assert not [remedy for remedy in asked if "--optee source" in remedy]
+        lacks = causes["core-debug"].lacks
+        assert ("4.6.0" in lacks) == (lines is records)
+
+
+def test_trace_says_which_cause_it_confirms_and_by_which_share(tmp_path: Path) -> None:
+    """The headline's command printed a flame graph's table and no verdict."""
+    write(Synthetic(identical=True).records(), tmp_path)
+    for functions, says in (
+        (QUIET | {"memset": (5000, 1)}, "size-optimised-core, confirmed: OP-TEE's core is built"),
+        (QUIET, "size-optimised-core, not the cause: instructions of memset"),
+    ):
+        store.write(call(functions), tmp_path)
+        command_line = [EMPTY, "--read", str(tmp_path)]
+        output = CliRunner().invoke(trace_command, command_line, standalone_mode=False).output
+        (line,) = [line for line in output.splitlines() if line.startswith("size-optimised-core")]
+        share = functions["memset"][0] / call(functions).cases[0].instructions
+        assert line.startswith(says)
+        assert f"memset in the core, of {EMPTY}: {fmt.percent(share)}" in line
+    store.write(call(QUIET, named=False), tmp_path)
+    run = run_from(Synthetic(identical=True).records())
+    assert list(inside_core.confirmed(run, call(QUIET, named=False))) == [
+        "No cause is confirmed or ruled out: OP-TEE 4.10.0-2 from source has no names of its core."
+    ]
 
 
 QUIET = {"memset": (1200, 1), "user_ta_enter": (200, 1)}
@@ -674,7 +714,7 @@ def test_a_price_is_no_loss() -> None:
     lines = {EMPTY: 50e3} | {f"log/lines/tee/{n}": 50e3 + n * 900e3 for n in (0, 1, 2, 4)}
     run = run_with(lines)
     price = found(run)["console-traces"]
-    assert (price.status, price.remedy) == ("not checked", TRACE)
+    assert (price.status, price.remedy) == ("not checked", FROM_SOURCE)
     assert "a line would cost: 900" in price.claim
     assert found(run, logging("log/lines/tee/4", 800))["console-traces"].status == "not checked"
     assert found(run, call(QUIET))["console-traces"].status == "ruled out"

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from synthetic import Synthetic, run_from, run_of, run_with, scattered
-from teemark.base.finding import Finding, ranked
+from teemark.base.finding import Figure, Finding, ranked
 from teemark.base.work import EMPTY_CALL, REFUSED_CALL
-from teemark.findings.ground import Ground
+from teemark.findings.ground import Ground, written
 from teemark.findings.rules import judge
+from teemark.model.stats import estimate, exactly
+from teemark.report.sections.breakdown import _share
 from teemark.run.reader import RunData
 from teemark.wording import fmt
+from teemark.wording.interval import Interval
 
 RSA = "sign/rsa-2048/{}/crt"
 
@@ -151,3 +154,21 @@ def test_rounding_errors_and_shares_beyond_all_are_not_printed() -> None:
     assert fmt.duration(-3.05e-11) == "0\N{NO-BREAK SPACE}ns"
     assert fmt.instructions(-3.05e-11) == "0"
     assert fmt.duration(0.0103).startswith("0.0103")
+
+
+def test_a_share_s_interval_reaches_below_no_zero_and_no_part_is_below_nothing() -> None:
+    """It printed “-5918 … < 0.01 %”: ends of two forms, below what a share can be; and “< 0.01 %”
+    for a part of which the interval has ten per cent."""
+    wide = Figure("a part", 0.02, "share", Interval(-59.18, 0.00004))
+    assert (
+        written(wide).replace("\N{NO-BREAK SPACE}", " ")
+        == "a part: 2.0\u202f% (0 … 0.00400\u202f%)"
+    )
+    loss = Figure("a part", -0.02, "share", Interval(-0.03, -0.01))
+    assert "−3.00" in written(loss)  # noqa: RUF001
+    factor = written(Figure("a over b", 2.0, "times", Interval(-5.0, 9.0)))
+    assert "interval 0" in factor
+    part = estimate([[2.0 + 5918.0 * step for step in (-1, 1, 0, -1, 1, 0, -1, 1)]], "x")
+    assert "<" not in _share(part, 57_000.0)
+    assert _share(part, 57_000.0).startswith("−")  # noqa: RUF001
+    assert _share(exactly(5700.0), 57_000.0) == "10\u202f%"

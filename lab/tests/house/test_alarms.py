@@ -61,3 +61,11 @@ def test_a_day_s_level_a_steady_run_and_values_that_repeat_raise_few_alarms() ->
     assert answers["steady"] == answers["3 % slower at the end"] == {"no": 4}
     assert answers["30 % slower at the end"] == {"yes": 4}
     assert not answers["a step of 30 %"]["no"]
+
+
+def test_any_of_many_figures_on_the_bound_makes_no_sentence_untrue() -> None:
+    """no-crypto-extensions, cpu-time, temporary buffers and the breakdown's checks: 2.5 % of runs
+    by theory. One by one, eight figures gave 9 to 18 %."""
+    simulations = 24
+    for name, share in bench.any_of_many(simulations).items():
+        assert share * simulations <= 3, name  # more comes out in 0.3 % of such tests

@@ -4,7 +4,7 @@
 import pytest
 
 from synthetic import scattered
-from teemark.model.decide import MOST, above, samples_needed, within
+from teemark.model.decide import MOST, above, any_above, samples_needed, within
 from teemark.model.stats import Estimate, estimate, exactly
 from teemark.wording import fmt
 
@@ -85,3 +85,13 @@ def test_a_number_that_nobody_can_follow_is_no_advice() -> None:
     assert samples_needed(figure, (figure.value + reach / 20,), 20) == pytest.approx(
         20 * 399, rel=0.1
     )
+
+
+def test_any_of_many_is_decided_by_all_together() -> None:
+    """Of 20 figures that lie just above, none is surely above; with 20 far below it is no."""
+    near = [known(1.04)] * 20
+    assert above(near[0], 1.0) == "yes"
+    assert any_above(near, 1.0) != "yes"
+    assert any_above([*near, known(2.0)], 1.0) == "yes"
+    assert any_above(near, 2.0) == "no"
+    assert any_above([*near, exactly(1.5)], 1.0) == "yes"

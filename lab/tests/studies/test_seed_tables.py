@@ -411,6 +411,40 @@ def test_a_column_says_how_many_times_the_published_figure_was_measured() -> Non
     assert first(runs["ratio"]) == pytest.approx(104 / 105, rel=0.01)
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_instructions_never_stand_under_milliseconds(name: str, spread: float) -> None:
+    """On a board that counts, a cell of a document's time or rate says that it is instructions, or
+    that its call waits (of `spread` samples some do): in its column's head, in its row, or in
+    itself. It was 0.09977 in a column of ms."""
+    lookup, reference = Lookup(subjects([made_up(name, board="exact", spread=spread)])[0]), load()
+    made = tables(section(name, board="exact", spread=spread))
+    checked = 0
+    for seed in SEEDS[name]:
+        cells = _Cells(seed, lookup, reference)
+        for title, table in made.items():
+            if title.partition("|")[0] != seed.title:
+                continue
+            by_row = {shown[0]: shown for shown in table.rows if isinstance(shown[0], str)}
+            for line, column in product(seed.rows, seed.columns):
+                value, unit = cells._value(line, column), cells._unit(line, column)
+                if not isinstance(value, Value) or UNITS.get(unit, ("",))[0] not in {
+                    "time", "rate", "time per byte"
+                } or value.known.kind not in ("counted", "waited"):  # fmt: skip
+                    continue
+                place = next(
+                    place for place, head in enumerate(table.columns)
+                    if head.title.partition(" (")[0] in (column.partition(" (")[0], "median")
+                )  # fmt: skip
+                said = (
+                    f"{table.columns[place].title} {by_row[line][1]} {text_of(by_row[line][place])}"
+                )
+                word = {"counted": "instructions", "waited": ", waits"}[value.known.kind]
+                assert word in said, (seed.table, line, column)
+                checked += 1
+    assert checked > 5
+
+
 @pytest.mark.parametrize(
     ("document", "board"),
     [("mqtt-tz-blocks", "exact"), ("mqtt-tz-blocks", "hardware"), ("rpi3-secure-hash", "exact"),

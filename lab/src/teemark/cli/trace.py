@@ -17,6 +17,7 @@ from teemark.cli import common
 from teemark.cli.common import argument, option, several, subcommand
 from teemark.exact import program as programs
 from teemark.exact import record
+from teemark.findings import inside_core
 from teemark.measure.watching import Program
 from teemark.model.compare import other_machines
 from teemark.page import trace_table
@@ -130,6 +131,9 @@ def command(**words: Any) -> int:
     _show(trace, before, asked.function)
     if before is not None and against is not None:
         _say_what_else_differs(against, before, folder, trace)
+    elif (folder / reader.RUN_FILE).is_file():
+        for sentence in inside_core.confirmed(reader.read(folder), trace):
+            click.echo(sentence)
     click.echo(f"report: {folder / 'report.html'}")
     return status
 

@@ -10,6 +10,7 @@ from teemark.findings.ground import (
     EXPLAIN,
     QUICK,
     SAME,
+    STATUS,
     Ground,
     cause,
     missing,
@@ -17,7 +18,7 @@ from teemark.findings.ground import (
     share_of,
     sure,
 )
-from teemark.model.decide import above
+from teemark.model.decide import above, any_above
 from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
 from teemark.wording import fmt
@@ -271,14 +272,13 @@ def temporary(ground: Ground) -> Finding:
         return not_checked(key, f"{lacks} of one size", EXPLAIN)
     ratios = [(case, allocated, case.estimate / allocated.estimate) for case, allocated in pairs]
     dearer = [row for row in ratios if above(row[2], SAME, len(ratios)) == "yes"]
-    unsure = any(above(ratio, SAME, len(ratios)) == "undecided" for *_, ratio in ratios)
     case, allocated, ratio = max(dearer or ratios, key=lambda row: row[2].value)
     size = fmt.size(case.bytes or 0)
     extra = case.estimate - allocated.estimate
     costs = share_of(extra, case, f"a call with {size} in temporary memory")
     return cause(
         key,
-        "found" if dearer else "undecided" if unsure else "ruled out",
+        STATUS[any_above([each[2] for each in ratios], SAME)],
         (
             ground.figure(f"{case.key} over {allocated.key}", ratio, "times"),
             ground.figure("difference a call", extra),

@@ -181,7 +181,7 @@ def what_about(run: RunData, choice: Choice) -> str:
 def sentence(ground: Ground, choice: Choice) -> str:
     """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
-    text = f"{fmt.span(choice.saved, 100.0)}{fmt.THIN}%"
+    text = fmt.shares(choice.saved) if choice.saved is not None else fmt.NONE
     brackets = fmt.interval_in_brackets(run, choice.ratio, text)
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":

@@ -23,8 +23,7 @@ WAYS = ("in", "inout", "out")  # Directions of a buffer; all plans measure the f
 KNOWN = 0.10  # Relative half-width of an interval above which a figure is uncertain
 
 EXPLAIN = "teemark run --plan explain --trace-events"
-QUICK = "teemark run --plan quick"
-TRACE = f"teemark trace {EMPTY_CALL} --optee source"  # Commands that measure what a finding lacks
+QUICK = "teemark run --plan quick"  # Commands that measure what a finding lacks
 
 STATUS: dict[Answer, Status] = {"yes": "found", "no": "ruled out", "undecided": "undecided"}
 
@@ -43,6 +42,19 @@ class Ground:
     def of(cls, run: RunData, trace: Trace | None = None) -> "Ground":
         models = build(run)
         return cls(run, models, breakdowns(run, models), trace)
+
+    @property
+    def optee(self) -> str:
+        """Returns the option that traces the OP-TEE that was measured: Debian's on an emulated
+        board, elsewhere a source tree of the board's version."""
+        images = self.run.header.firmware if self.run.header is not None else ()
+        own = any(image.name == "OP-TEE" and image.commit is not None for image in images)
+        return "--optee TREE" if own or not self.run.emulated else "--optee source"
+
+    @property
+    def trace_core(self) -> str:
+        """Returns the command that shows where OP-TEE's core spends an empty call."""
+        return f"teemark trace {EMPTY_CALL} {self.optee}"
 
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
@@ -227,11 +239,11 @@ def written(figure: Figure) -> str:
             if interval is None:
                 text += " (too few samples for an interval)"
             elif spread:
-                text += f" ({fmt.LEVEL} interval {fmt.span(interval)})"
+                text += f" ({fmt.LEVEL} interval {fmt.span(interval.of_shares(figure.value))})"
         case "share":
             text = fmt.percent(figure.value)
             if interval is not None and spread:
-                text += f" ({fmt.percent(interval.low)}{fmt.TO}{fmt.percent(interval.high)})"
+                text += f" ({fmt.shares(interval.of_shares(figure.value))})"
         case _:
             text = fmt.digits(figure.value)
     return f"{figure.what}: {text}"

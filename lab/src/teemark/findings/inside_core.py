@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from teemark.base.finding import Figure, Finding, Share
 from teemark.base.work import EMPTY_CALL, LOG, REFUSED_CALL
-from teemark.findings.ground import TRACE, Ground, cause, not_checked, written
+from teemark.findings.ground import Ground, cause, not_checked, written
 from teemark.model.decide import above
-from teemark.trace.profile import CaseTrace, Node
+from teemark.model.models import build
+from teemark.run.reader import RunData
+from teemark.trace.profile import CaseTrace, Node, Trace
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
-
-NAMES = "a trace with the names of the core"
 
 BYTEWISE = 1.0  # Instructions for a cleared byte; code that clears whole words takes fewer
 VECTORS = 0.01  # Share of an empty call above which changing vector registers is a cause
@@ -26,6 +26,12 @@ BUILT_FOR_SPEED = 2.45
 """An empty call with CFG_CC_OPT_LEVEL=2, in refused calls without it: 29,888 over 12,185
 instructions of OP-TEE 4.10, 47 % less than an empty call without it (docs/method.md)."""
 SIZE, SPECTRE = "size-optimised-core", "spectre-workaround-smc"
+
+
+def _names(ground: Ground) -> str:
+    """Returns what a cause inside the core lacks; with the board's version where it is known."""
+    version = ground.run.machine.tee.revision
+    return "a trace with the names of the core" + (f", OP-TEE {version}" if version else "")
 
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
@@ -56,11 +62,15 @@ def size_from_outside(ground: Ground) -> Finding:
     times also depend on caches and TLBs."""
     empty, refused = map(ground.models.case, (EMPTY_CALL, REFUSED_CALL))
     if not ground.run.icount or empty is None or refused is None or refused.time.median <= 0:
-        return not_checked(SIZE, NAMES, TRACE)
+        return not_checked(SIZE, _names(ground), ground.trace_core)
     ratio = empty.estimate / refused.estimate
     shown = ground.figure(f"{EMPTY_CALL} over {REFUSED_CALL}", ratio, "times")
     if above(ratio, BUILT_FOR_SIZE) != "yes":
-        return replace(not_checked(SIZE, NAMES, TRACE), evidence=written(shown), figures=(shown,))
+        return replace(
+            not_checked(SIZE, _names(ground), ground.trace_core),
+            evidence=written(shown),
+            figures=(shown,),
+        )
     less = (min(ratio.value, MOST) - BUILT_FOR_SPEED) / ratio.value
     saves = Share(less, "an empty call", at_most=True)
     return cause(
@@ -193,7 +203,7 @@ def console(ground: Ground) -> Finding:
     ]
     if not traced:
         claim = f"Whether calls write to the TEE's console can't be seen from outside{price}."
-        return not_checked(key, "a trace with the names of the core", TRACE, claim if price else "")
+        return not_checked(key, _names(ground), ground.trace_core, claim if price else "")
     worst, share = max(
         ((case, below(case, "trace_ext_puts") / case.instructions) for case in traced),
         key=lambda pair: pair[1],
@@ -227,4 +237,21 @@ def inside(ground: Ground) -> Iterator[Finding]:
         if trace is not None and finding is not None:
             yield replace(finding, evidence="; ".join((finding.evidence, trace.optee)))
         else:
-            yield size_from_outside(ground) if key == SIZE else not_checked(key, NAMES, TRACE)
+            lacks = not_checked(key, _names(ground), ground.trace_core)
+            yield size_from_outside(ground) if key == SIZE else lacks
+
+
+def confirmed(run: RunData, trace: Trace) -> Iterator[str]:
+    """Yields for each cause inside OP-TEE's core whether the trace confirms it, with the share of
+    the call that its functions take; one sentence if the core has no names. Yields nothing for a
+    trace without an empty call."""
+    ground = Ground(run, build(run), trace=trace)
+    if trace.case(EMPTY_CALL) is None:
+        return
+    findings = (*inside(ground), console(ground))
+    judged = [finding for finding in findings if finding.status in ("found", "ruled out")]
+    for finding in sorted(judged, key=lambda finding: finding.status != "found"):
+        verdict = f"confirmed: {finding.claim}" if finding.status == "found" else "not the cause:"
+        yield f"{finding.key}, {verdict} {finding.evidence}."
+    if not judged:
+        yield f"No cause is confirmed or ruled out: {trace.optee} has no names of its core."

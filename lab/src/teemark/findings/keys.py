@@ -62,7 +62,7 @@ def signature_cost(ground: Ground) -> Finding | None:
         f"takes on the same board.{why}",
         evidence=f"{ground.both(inside, outside)} (medians of "
         f"{fmt.plural(inside.time.count, 'sample')} and {outside.time.count}).",
-        remedy=f"`teemark trace {inside.key} --optee source` takes it apart to the function; the "
+        remedy=f"`teemark trace {inside.key} {ground.optee}` takes it apart to the function; the "
         "build of OP-TEE decides most of it (docs/upstream-bugs.md).",
         figures=(ground.figure("tee over openssl", ratio, "times"),),
         sure=sure(inside, outside),

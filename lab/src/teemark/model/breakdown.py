@@ -3,7 +3,7 @@
 the rest of the call is the part `unexplained`, which may be negative (docs/method.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from teemark.base import work
@@ -77,6 +77,7 @@ class CrossCheck:
     one_source: str
     other: Estimate
     other_source: str
+    tests: int = 1  # Number of checks of the run, of which any may show that sources differ
 
     @property
     def ratio(self) -> Estimate:
@@ -84,7 +85,7 @@ class CrossCheck:
 
     @property
     def answer(self) -> Answer:
-        return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE)
+        return within(self.ratio, 1 - TOLERANCE, 1 + TOLERANCE, self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +372,12 @@ def _inside(
 def breakdowns(run: RunData, models: Models) -> tuple[Breakdown, ...]:
     """Returns the breakdown of every case that is a call into the TEE and has known parts."""
     sources = Sources(run, models)
-    return tuple(call for stats in models.stats if (call := explain(sources, stats)) is not None)
+    calls = [call for stats in models.stats if (call := explain(sources, stats)) is not None]
+    tests = sum(len(call.checks) for call in calls)
+    return tuple(
+        replace(call, checks=tuple(replace(check, tests=tests) for check in call.checks))
+        for call in calls
+    )
 
 
 def shown(all_of_them: Sequence[Breakdown]) -> tuple[Breakdown, ...]:

@@ -46,6 +46,13 @@ def above(figure: Estimate, threshold: float, tests: int = 1) -> Answer:
     return "no" if interval.high < threshold else "undecided"
 
 
+def any_above(figures: Sequence[Estimate], threshold: float) -> Answer:
+    """Returns "yes" if one of the figures surely lies above the threshold, "no" if surely none
+    does. Where none does, "yes" comes out in at most 1 - LEVEL of the runs."""
+    answers = {above(figure, threshold, len(figures)) for figure in figures}
+    return "yes" if "yes" in answers else "no" if answers == {"no"} else "undecided"
+
+
 def within(figure: Estimate, low: float, high: float, tests: int = 1) -> Answer:
     """Returns "yes" if the whole interval lies between `low` and `high`, "no" if it lies outside,
     otherwise "undecided", as for a value from which nothing follows; `tests` as in `above`."""

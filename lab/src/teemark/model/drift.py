@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from teemark.model.decide import Answer, above, within
+from teemark.model.decide import Answer, any_above
 from teemark.model.stats import ENOUGH, Estimate, Sampling
 from teemark.run.reader import MeasuredCase
 
@@ -36,11 +36,7 @@ class Drift:
     @property
     def answer(self) -> Answer:
         """Returns "yes" if two parts surely differ by more than BOUND, "no" if surely none do."""
-        ratios = [a / b for a, b in permutations(self.levels, 2)]
-        if any(above(ratio, BOUND, len(ratios)) == "yes" for ratio in ratios):
-            return "yes"
-        steady = all(within(ratio, 0, BOUND, len(ratios)) == "yes" for ratio in ratios)
-        return "no" if steady else "undecided"
+        return any_above([a / b for a, b in permutations(self.levels, 2)], BOUND)
 
 
 def drift(cases: Iterable[MeasuredCase], sampling: Sampling) -> Drift | None:

@@ -2,7 +2,7 @@
 """A published table with this run's values beside it, and the audit's findings on it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -36,6 +36,9 @@ _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 _GLUED = ("%", "x")
 """Units that are written without a space and always stay with their number."""
 
+_COUNTED = {"time": "instructions", "time per byte": "instructions/B", "rate": "instructions/B"}
+"""What a board that counts gives instead of a document's times and rates, by their dimension."""
+
 
 def blocks(
     seed: SeedTable, lookup: Lookup, reference: Reference, findings: Sequence[Finding]
@@ -65,6 +68,8 @@ class _Cells:
     """Why cells are empty; each reason is listed once below the table."""
     apart: bool = False
     """Units stand in the headings or in a column of their own, not in the cells."""
+    counted: set[tuple[str, str]] = field(default_factory=set)
+    """Cells of instructions whose heading or row says so."""
 
     def _why(self, reason: str) -> Text:
         if reason not in self.reasons:
@@ -82,6 +87,23 @@ class _Cells:
             return figure.corrected_unit
         column_unit = self.seed.columns[column].unit
         return declared or column_unit or ("count" if self._formula(row, column) else "text")
+
+    def _instructions(self, row: str, column: str) -> str:
+        """Returns the unit of a cell that was counted where the document has a time or a rate; ""
+        for any other cell."""
+        value, unit = self._value(row, column), self._unit(row, column)
+        if not isinstance(value, Value) or value.known.kind != "counted":
+            return ""
+        return _COUNTED.get(UNITS[unit][0], "") if unit in UNITS else ""
+
+    def _counted_by(self, cells: Iterable[tuple[str, str]]) -> str:
+        """Returns the unit of a row or column if all its measured cells are instructions."""
+        measured = [cell for cell in cells if isinstance(self._value(*cell), Value)]
+        units = {self._instructions(*cell) for cell in measured}
+        if len(units) != 1 or units == {""}:
+            return ""
+        self.counted.update(measured)
+        return units.pop()
 
     def _formula(self, row: str, column: str) -> Formula | None:
         """Returns the formula of a cell; for a deviation, that of the column that it belongs to."""
@@ -115,9 +137,18 @@ class _Cells:
         heads, units = self._laid_out(names)
         with_unit = any(units.values())
         titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
+        self.counted.clear()
+        for row, unit in units.items():
+            if unit and (counted := self._counted_by((row, name) for name in names)):
+                units[row] = f"{counted}; published: {unit}"
         for name, title, _ in slots:
             unit = heads.get(name, "") if title != "ratio" else ""
             in_title = f"({unit})".lower() in title.lower()
+            ours = bool(unit) and "published" not in title
+            if ours and (counted := self._counted_by((row, name) for row in self.seed.rows)):
+                plain = title.rpartition(" (")[0] if in_title else title
+                titles.append(Column(f"{plain} ({counted})"))
+                continue
             titles.append(Column(title, unit="" if in_title else unit))
         lines: list[tuple[Cell, ...]] = []
         for row in self.seed.rows:
@@ -208,9 +239,17 @@ class _Cells:
         if not isinstance(value, Value):
             return [value, "", "", ""]
         factor, name = unit_for(self._unit(row, column))
-        value, unit = value * factor, name if not self.apart or name in _GLUED else ""
-        median, interval = number(value.median), _interval(value)
-        mean = number(value.mean) if value.mean is not None else ""
+        unit = name if not self.apart or name in _GLUED else ""
+        write: Callable[[float], str] = number
+        if counted := self._instructions(row, column):
+            rate = UNITS[self._unit(row, column)][0] == "rate"
+            value, write = 1e9 / value if rate else value * 1e9, fmt.instructions
+            unit = "" if (row, column) in self.counted else f"\N{NO-BREAK SPACE}{counted}"
+        else:
+            value *= factor
+            unit += ", waits" if value.known.kind == "waited" else ""
+        median, interval = write(value.median), _interval(value)
+        mean = write(value.mean) if value.mean is not None else ""
         sd = fmt.digits(value.sd) if value.sd is not None else ""
         if self.seed.tall:
             return [median + unit, (Quiet(interval),), mean, sd]

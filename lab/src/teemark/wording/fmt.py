@@ -128,6 +128,11 @@ def share(value: float, significant: int = 2) -> str:
     return percent(value, significant)
 
 
+def shares(interval: Interval) -> str:
+    """Writes both ends of a share's interval in percent, with one sign behind both."""
+    return f"{span(interval, 100.0)}{THIN}%"
+
+
 def signed(value: float, significant: int = 2) -> str:
     """Returns a relative difference as a percentage with its sign."""
     text = share(abs(value), significant)

@@ -17,6 +17,11 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def of_shares(self, value: float) -> "Interval":
+        """Returns the interval of a positive share or factor, which can't be negative, even if one
+        of few samples reaches below zero."""
+        return Interval(max(self.low, 0.0), self.high) if value > 0 else self
+
     @property
     def width(self) -> float:
         return self.high - self.low
