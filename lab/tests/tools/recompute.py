@@ -17,7 +17,7 @@ import re
 import statistics
 import sys
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,14 +71,9 @@ def sign_test_ranks(count: int) -> int:
 @dataclass
 class Run:
     samples: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # repeat, cost
-    firsts: list[dict[str, Any]] = field(default_factory=list)
     teehash: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
-    inside: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # by the TA's counter
     cases: dict[str, dict[str, Any]] = field(default_factory=dict)
-    legs: dict[str, list[list[list[int]]]] = field(default_factory=dict)
-    busy: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # CPU time, of
-    skips: list[dict[str, Any]] = field(default_factory=list)
     starts: int = 0
     plan: str = ""
     resolution: float = 0.0  # of the clock, in nanoseconds
@@ -132,24 +127,10 @@ def read(file: Path) -> Run:
         elif kind == "sample" and record["source"] == "client-clock":
             cost = record["ns"] / record["loops"]
             run.samples.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
-            if record.get("user_us") is not None:
-                spent = 1000 * (record["user_us"] + record["sys_us"])
-                had = record["ns"] - (record.get("runq_ns") or 0)
-                run.busy.setdefault(record["case"], []).append((spent, had))
-        elif kind == "sample":
-            cost = record["ns"] / record["loops"]
-            run.inside.setdefault(record["case"], []).append((record.get("repeat", 1), cost))
         elif kind == "machine":
             run.resolution = record.get("clock", {}).get("resolution_ns", 0.0)
         elif kind == "case":
             run.cases[record["case"]] = record
-        elif kind == "legs":
-            if record.get("repeat", 1) == 1:
-                run.legs.setdefault(record["case"], []).append(record["legs"])
-        elif kind == "skip":
-            run.skips.append(record)
-        elif kind == "first":
-            run.firsts.append(record)
         elif kind == "teehash":
             run.teehash.setdefault(record["case"], []).append(record)
         elif kind == "start":
@@ -238,8 +219,7 @@ def whole_message(run: Run, found: Found, out: Verdict) -> None:
 
 
 def counted_cases(run: Run, found: Found, out: Verdict) -> None:
-    hashed = len(run.teehash)
-    cases = len(run.samples) + hashed
+    cases = len(run.samples) + len(run.teehash)
     samples = sum(map(len, run.samples.values())) + sum(
         len(records) for records in run.teehash.values()
     )
@@ -281,361 +261,11 @@ def fewest(run: Run, found: Found, out: Verdict) -> None:
     out.figure(where, found["less"], 100 * (1 - mine / theirs), 1, run.loose)
 
 
-def over(run: Run, found: Found, out: Verdict) -> None:
-    one, two = (run.median(found[i].replace("\\", "")) for i in (1, 2))
-    if math.isnan(one) or math.isnan(two):
-        out.open["a quotient of cases by another clock"] += 1
-        return
-    out.figure(f"{found[1]} over {found[2]}", found[3], one / two)
-
-
-def over_difference(run: Run, found: Found, out: Verdict) -> None:
-    over(run, found, out)
-    one, two = (run.median(found[i].replace("\\", "")) for i in (1, 2))
-    out.figure(f"{found[1]} less {found[2]}", found[4], one - two, UNITS[found[5]])
-
-
-def once_as_much(run: Run, found: Found, out: Verdict) -> None:
-    """The way in and out, as so many bytes hashed: both from the TA's slope over bytes."""
-    if not run.counted:
-        out.open["a slope over medians that scatter"] += 1
-        return
-    way = Printed.of(found[2]).value * UNITS[found[3]]
-    size = Printed.of(found[1]).value * 1024
-    empty = run.median("oneshot/sha256/tee/0")
-    if math.isnan(empty):
-        out.open["the way in and out without an empty message"] += 1
-        return
-    setup = empty - way  # a message of 0 bytes computes its padding besides
-    cost = setup + size * run.slope("sha256", "tee")
-    out.hold("getting in and out", found[0][:60], abs(cost / way - 1) < 0.06, cost)
-
-
-def quotient_of(one: str, two: str) -> Rule:
-    """A sentence whose one figure is how many times as much as `two` the case `one` takes."""
-
-    def rule(run: Run, found: Found, out: Verdict) -> None:
-        out.figure(found[0][:60], found[1], run.median(one) / run.median(two), 1, run.loose, 3)
-
-    return rule
-
-
-def linear(run: Run, found: Found, out: Verdict) -> None:
-    costs = [run.median(f"oneshot/sha256/tee/{size}") for size in (1 << 20, 4 << 20, 4096, 65536)]
-    large, small = (costs[1] - costs[0]) / (3 << 20), (costs[3] - costs[2]) / (65536 - 4096)
-    out.figure(found[0][:60], found[1], large / small, 1, run.loose, 3)
-
-
 def beside_published(run: Run, found: Found, out: Verdict) -> None:
     ours, published = Printed.of(found[1], 3), Printed.of(found[2], 3)
     loose = ours.half / abs(ours.value) + published.half / abs(published.value)
     ratio = ours.value / published.value
     out.figure("as a document has it", found[3], ratio, 1, loose, 3)
-
-
-SHM = "shm/{}/tee/in/{}".format
-MIB = 1 << 20
-
-
-def copied(run: Run) -> float:
-    """Returns the surplus of read-only memory over writable one as it grows from 64 B to 1 MiB."""
-    ends = [
-        run.median(SHM("registered-ro", n)) - run.median(SHM("allocated", n)) for n in (64, MIB)
-    ]
-    return ends[1] - ends[0]
-
-
-def of_run(
-    compute: Callable[[Run], float], unit: float = 1.0, digits: int = 0, loose: float = 0.0
-) -> Rule:
-    """A sentence whose one figure is computed from the run; one with a unit of its own names it."""
-
-    def rule(run: Run, found: Found, out: Verdict) -> None:
-        value = compute(run)
-        if math.isnan(value):
-            out.open[f"a sentence whose samples are elsewhere: {found[0][:40]}"] += 1
-            return
-        own = UNITS[found[2]] if found.re.groups > 1 else unit
-        out.figure(found[0][:60], found[1], value, own, max(run.loose, loose), digits)
-
-    return rule
-
-
-ENDS = 0.005
-"""A slope between the two longest messages isn't the fit's; they are this close where the misfit,
-which is held beside the tables, is small."""
-
-
-def slope(algorithm: str, backend: str) -> Callable[[Run], float]:
-    return lambda run: run.slope(algorithm, backend) if run.counted else math.nan
-
-
-def byte_between(run: Run, found: Found, out: Verdict) -> None:
-    """A byte in the TEE, with its interval."""
-    value = slope("sha256", "tee")(run)
-    if math.isnan(value):
-        out.open["a slope over medians that scatter"] += 3
-        return
-    out.figure(found[0][:60], found[1], value, UNITS[found[2]], ENDS)
-    low, high = Printed.of(found[3]), Printed.of(found[4])
-    value /= UNITS[found[2]]
-    out.hold(found[0][:60], "lies between", low.value - low.half <= value <= high.value + high.half)
-
-
-def without_extensions(run: Run, found: Found, out: Verdict) -> None:
-    """A byte by the TEE's library over one by the CPU's instructions, and what that costs."""
-    tee, ce = (run.slope(found[1], by) for by in ("tee", "ta-ce"))
-    if not run.counted:
-        out.open["a slope over medians that scatter"] += 4
-        return
-    where = f"a byte of {found[1]}, tee over ta-ce"
-    out.figure(where, found[2], tee / ce, 1, 2 * ENDS)
-    low, high = Printed.of(found[3]), Printed.of(found[4])
-    out.hold(where, "lies between", low.value - low.half <= tee / ce <= high.value + high.half)
-    whole = run.median(found[6])
-    size = int(found[6].rsplit("/", 1)[1])
-    out.figure(f"{where}, share of {found[6]}", found[5], 100 * (tee - ce) * size / whole, 1, 0.005)
-
-
-def within_bound(_run: Run, found: Found, out: Verdict) -> None:
-    """Two ways to one figure: they lie as close to each other as the sentence says."""
-    one, two, bound = (Printed.of(found[at]).value for at in (1, 2, 3))
-    out.hold(found[0][:60], f"to within {bound} %", abs(one / two - 1) <= bound / 100, one / two)
-
-
-def least_squares(values: list[tuple[int, float]]) -> float:
-    """The slope of a straight line through the medians at each number of operations."""
-    at: dict[int, list[float]] = defaultdict(list)
-    for times, cost in values:
-        at[times].append(cost)
-    points = [(float(times), statistics.median(costs)) for times, costs in sorted(at.items())]
-    if len(points) < 3:
-        return math.nan
-    return statistics.linear_regression(*zip(*points, strict=True)).slope
-
-
-def both_clocks(run: Run, found: Found, out: Verdict) -> None:
-    """The slope over repetitions by the TA's counter and by the client's clock."""
-    off: dict[str, float] = {}
-    grain: dict[str, float] = {}  # Percent of the slope that a step of the clock hides
-    for key, values in run.inside.items():
-        by_ta, by_client = least_squares(values), least_squares(run.samples[key])
-        if not math.isnan(by_ta):
-            off[key] = by_ta / by_client - 1
-            grain[key] = 100 * STEP / max(times for times, _ in values) / by_client + 0.05
-    out.figure("both clocks, cases", found[1], len(off))
-    worst = max(off.values(), key=abs)
-    key = found[3].replace("\\", "")
-    there = 100 * off[key]
-    good = abs(there - Printed.of(found[4]).value) <= grain[key]
-    out.hold("both clocks, furthest", f"{found[3]} {found[4]} %", good, there)
-    said = Printed.of(found[2])
-    good = all(100 * abs(value) <= said.value + grain[key] for key, value in off.items())
-    out.hold("both clocks, apart", f"at most {found[2]} %", good, 100 * worst)
-    out.hold(
-        "both clocks", f"{found[5]} % is allowed", abs(100 * worst) < Printed.of(found[5]).value
-    )
-
-
-def is_steady(values: list[float]) -> bool:
-    """Tells whether the middle half of the samples lies within 1 % of their median."""
-    if len(values) < 2:
-        return True
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return high - low <= 0.01 * middle
-
-
-def timed(run: Run, found: Found, out: Verdict) -> None:
-    """Cases whose samples lie so far apart that they count no instructions. New keys and ML-DSA's
-    signatures count them all the same: each is a draw. PKCS #11's key pairs wait for storage."""
-    apart = [
-        "keypair" in key
-        or (
-            not is_steady(run.values(key, min(values)[0]))
-            and not re.match("keygen/|sign/ml-dsa", key)
-        )
-        for key, values in run.samples.items()
-    ]
-    out.figure("cases that are timed", found[1], sum(apart))
-    out.figure("cases in all", found[2], len(run.samples))
-
-
-def ends(run: Run, found: Found, out: Verdict) -> None:
-    values = run.values(found[1].replace("\\", ""))
-    out.figure(f"{found[1]} took, from", found[2], values[0], UNITS[found[3]], 0.0, 3)
-    out.figure(f"{found[1]} took, to", found[4], values[-1], UNITS[found[5]], 0.0, 3)
-
-
-def wide(run: Run, key: str, inner: int = 0) -> float:
-    """Returns how wide the interval of a median is, over the median; 0 for a steady case. `inner`:
-    of the interval whose ends are so many samples nearer to the middle."""
-    values = run.values(key, min(times for times, _ in run.samples[key]))
-    if len(values) < 2 or values[-1] - values[0] <= 0.01 * statistics.median(values):
-        return 0.0
-    ranks = sign_test_ranks(len(values))
-    if not ranks:
-        return math.inf
-    ranks = min(ranks + inner, (len(values) + 1) // 2)
-    return (values[-ranks] - values[ranks - 1]) / statistics.median(values)
-
-
-def badly_known(run: Run, found: Found, out: Verdict) -> None:
-    bound = 2 * Printed.of(found[3]).value / 100
-    # An end may be interpolated between the sample of the sign test and the next one inwards.
-    most, least = (sum(wide(run, key, inner) > bound for key in run.samples) for inner in (0, 1))
-    out.hold("medians badly known", found[1], least <= Printed.of(found[1]).value <= most, most)
-    out.figure("medians in all", found[2], len(run.samples))
-
-
-def too_few(run: Run, found: Found, out: Verdict) -> None:
-    """A median of fewer than six samples has no interval of 95 %."""
-    least = {key: run.values(key, min(values)[0]) for key, values in run.samples.items()}
-    exact = {
-        key for key, values in least.items()
-        if run.counted and is_steady(values) and "keygen" not in key and "keypair" not in key
-    }  # fmt: skip
-    few = sum(len(values) < 6 and key not in exact for key, values in least.items())
-    out.figure("medians without an interval", found[1], few)
-    out.figure("medians in all", found[2], len(run.samples))
-
-
-def spans(run: Run, found: Found, out: Verdict) -> None:
-    key = found[1].replace("\\", "")
-    # Ends that lie between two samples are interpolated there: they aren't those of the sign test.
-    said, here = Printed.of(found[2]).value / 100, wide(run, key)
-    out.hold(f"interval of {key}", found[0], here / 1.25 <= said <= here * 1.25, here)
-
-
-def samples_of(run: Run, found: Found, out: Verdict) -> None:
-    out.figure(found[0], found[2], len(run.values(found[1].replace("\\", ""))))
-
-
-def rpcs_of(run: Run, key: str) -> float:
-    """Returns the calls that the secure world makes to the normal one in a call of a case."""
-    found = [sum(leg[2] == 0xFFFF0005 for leg in legs) for legs in run.legs.get(key, ())]
-    return statistics.median(found) if found else math.nan
-
-
-def rpcs_a_block(run: Run, found: Found, out: Verdict) -> None:
-    begin, _, size = found[1].rpartition("/")
-    least = min((key for key in run.legs if key.startswith(begin + "/")),
-                key=lambda key: int(key.rpartition("/")[2]))  # fmt: skip
-    blocks = -(-int(size) // 4096) - -(-int(least.rpartition("/")[2]) // 4096)
-    each = (rpcs_of(run, found[1]) - rpcs_of(run, least)) / blocks
-    out.figure(found[0], found[2], each, 1, 0.0, 3)
-
-
-def rpcs_share(run: Run, found: Found, out: Verdict) -> None:
-    """The time between the legs of a call, over the call: what the normal world has of it."""
-    shares = []
-    for legs in run.legs[found[1]]:
-        gaps = sum(after[0] - before[1] for before, after in itertools.pairwise(legs))
-        shares.append(gaps / (legs[-1][1] - legs[0][0]))
-    share, low, high = 100 * statistics.median(shares), Printed.of(found[3]), Printed.of(found[4])
-    out.hold(f"RPCs of {found[1]}", "lies between", low.value <= share <= high.value, share)
-    out.hold(f"RPCs of {found[1]}", "said twice alike", found[2] == found[5])
-
-
-def interrupts(run: Run, found: Found, out: Verdict) -> None:
-    """What the kernel counted while a case ran: calls, and the share of CPU time."""
-    watched = run.cases[found[1].replace("\\", "")]["watched"]
-    out.figure(f"{found[1]}, calls that were watched", found[2], watched["calls"])
-    rest = found[0]
-    if busy := re.search(rf"the process had the CPU ({NUMBER}) % of the time", rest):
-        spent, had = map(sum, zip(*run.busy[found[1].replace("\\", "")], strict=True))
-        share = 100 * spent / had
-        good = abs(min(share, 100) - Printed.of(busy[1]).value) <= 1
-        out.hold(f"{found[1]}, on the CPU", busy[0], good, share)
-    if masked := re.search(rf"with \S+=1 it takes ({NUMBER})× the time", rest):
-        both = run.cases[found[1].replace("\\", "")]["masked"]
-        times = statistics.median(both["masked_ns"]) / statistics.median(both["plain_ns"])
-        out.figure(f"{found[1]}, masked", masked[1], times, 1, 0.0, 2)
-    if plain := re.search(rf"(\S+), the kernel's own C code, takes ({NUMBER})× the time", rest):
-        words = found[1].replace("\\", "").split("/")
-        words[2] = f"afalg:{plain[1]}"
-        times = run.median("/".join(words)) / run.median(found[1].replace("\\", ""))
-        out.figure(f"{found[1]}, by the kernel's own C", plain[2], times, 1, 0.0, 2)
-    if raised := re.search(rf"was raised ({NUMBER}) times in ({NUMBER}) calls", rest):
-        most = max(line["count"] for line in watched["interrupts"] if "virtqueues" in line["name"])
-        out.figure(f"{found[1]}, interrupts", raised[1], most)
-    if others := re.search(rf"took {COST} of CPU time a call \(({NUMBER}) % of the time\)", rest):
-        out.figure(f"{found[1]}, others", others[1], watched["others_ns"] / watched["calls"],
-                   UNITS[others[2]], 0.0, 3)  # fmt: skip
-        share = 100 * watched["others_ns"] / watched["ns"]
-        out.hold(
-            f"{found[1]}, others' share", others[3], abs(share - Printed.of(others[3]).value) <= 1
-        )
-
-
-def in_pieces(run: Run, found: Found, out: Verdict) -> None:
-    """Pieces of a message: a further piece costs a call, of which an empty one is the least, and
-    what a whole message pays besides its bytes the most."""
-    algorithm, by = TITLES[found[1]], found[2]
-    whole, piece = size_of(found["whole"]), size_of(found["piece"])
-    small = size_of(found["small"]) if found["small"] else piece
-    if not run.counted:
-        out.open["pieces, by a clock that scatters"] += 3
-        return
-    one = run.median(f"oneshot/{algorithm}/{by}/{whole}")
-    empty = run.median("invoke/none/tee/none")
-    calls = empty, run.median(f"oneshot/{algorithm}/{by}/64")
-    good, dear = ([one + (whole // size - 1) * call for call in calls] for size in (piece, small))
-    if found["small"]:
-        out.hold(found[0][:60], "at most 5 % more", good[0] <= 1.05 * one, good[0] / one)
-        less = [100 * (1 - few / many) for few, many in zip(good, dear, strict=True)]
-    else:
-        less = [100 * (1 - one / many) for many in dear]
-    said = Printed.of(found["less"])
-    fits = less[0] - 1 - said.half <= said.value <= less[1] + 1 + said.half
-    out.hold(found[0][:60], f"{found['less']} % less", fits, less)
-
-
-def tenth(run: Run, found: Found, out: Verdict) -> None:
-    """The size from which the way in and out is a tenth of a call: nine times the way."""
-    keys = [key for key in run.inside if key.startswith("oneshot/sha256/tee/")]
-    if not run.counted or not keys:
-        out.open["a slope over medians that scatter"] += 1
-        return
-    key = min(keys, key=lambda key: int(key.rpartition("/")[2]))
-    way = run.median(key) - statistics.median(cost for times, cost in run.inside[key] if times == 1)
-    size = 9 * way / run.slope("sha256", "tee") / 1024
-    out.figure("the way is less than a tenth", found[1], size, 1, 0.03)
-
-
-def each(case: str, most: int) -> Callable[[Run], float]:
-    """Returns the cost of one of the things that a call does `most` times, beside none."""
-    return lambda run: (run.median(f"{case}/{most}") - run.median(f"{case}/0")) / most
-
-
-def apart_by(run: Run, found: Found, out: Verdict) -> None:
-    """The same C source in both worlds: by their slopes over bytes."""
-    inside, outside = (slope(TITLES[found[1]], by)(run) for by in ("ta-c", "c"))
-    more = 100 * (inside / outside - 1) * (-1 if found[4] == "fewer" else 1)
-    good = abs(more - Printed.of(found[3]).value) <= 0.5 and abs(more) < Printed.of(found[2]).value
-    out.hold(found[0][:60], f"{found[3]} % {found[4]}", good or math.isnan(more), more)
-
-
-def ratio(one: str, two: str) -> Callable[[Run], float]:
-    return lambda run: run.median(one) / run.median(two)
-
-
-def saved(one: str, two: str) -> Callable[[Run], float]:
-    return lambda run: 100 * (1 - run.median(one) / run.median(two))
-
-
-def step(key: str, group: str, name: str) -> Callable[[Run], float]:
-    """Returns the median of a figure of teehash's reports of a step."""
-
-    def median(run: Run) -> float:
-        reports = run.teehash.get(f"teehash/sha256/{key}/inline", [])
-        values = [one["report"][group][name]["value"] for one in reports]
-        return statistics.median(values) if values else math.nan
-
-    return median
-
-
-def steps(one: str, two: str, group: str, name: str) -> Callable[[Run], float]:
-    return lambda run: step(one, group, name)(run) / step(two, group, name)(run)
 
 
 def by_itself(compute: Callable[..., float]) -> Rule:
@@ -652,11 +282,8 @@ def by_itself(compute: Callable[..., float]) -> Rule:
     return rule
 
 
-API = "{}/stream/warm/42822485/3145728"
-CHUNKS = "tee/stream/warm/{}/1048576"
 SAID = r"The parts of|Slope over|SHA-\d+[:.]|[\w-]+(, [\w ]+)?(\. Emulated|: [\w ]+ at the median)"
 STEP = 16  # ns or instructions, of the exact board's clock
-KEY = r"([a-z0-9-]+/[\w.\\-]+/[\w-]+/[\w/.-]+)"
 SENTENCES: list[tuple[str, Rule]] = [
     (rf"A call into the TEE costs {COST} before", call_cost),
     (rf"The median of (\d+) samples; within the run they lie between ({NUMBER}) and ({NUMBER})",
@@ -673,21 +300,12 @@ SENTENCES: list[tuple[str, Rule]] = [
      rf"fastest choice) (?:from ([\d.]+{SPACE}[KM]?i?B) to|at) ([\d.]+{SPACE}[KM]?i?B)"
      rf"(?:; at ([\d.]+{SPACE}[KM]?i?B)|:) it takes "
      rf"(?P<less>{NUMBER}){SPACE}% less than (?P<other>[a-z-]+)", fewest),
-    (rf"{KEY} over {KEY}: ({NUMBER})×; difference a call: {COST}", over_difference),
-    (rf"(?<!CPU time of ){KEY} over {KEY}: ({NUMBER})×(?!; difference)", over),
-    (rf"100 bytes take ({NUMBER})× the time of 1 byte",
-     quotient_of("oneshot/sha256/tee/100", "oneshot/sha256/tee/1")),
-    (rf"1 byte takes ({NUMBER})× the time of none",
-     quotient_of("oneshot/sha256/tee/1", "oneshot/sha256/tee/0")),
-    (rf"carries 1 MiB and does nothing with it takes ({NUMBER})× the time of an empty one",
-     quotient_of("shm/allocated/tee/in/1048576", "invoke/none/tee/none")),
-    (rf"From 1 to 4 MiB a byte takes ({NUMBER})× the time of one from 4 to 64 KiB", linear),
     (rf"({NUMBER})(?:×|{SPACE}%)(?:[^:;.]|\d\.\d)*, where [\w-]+ has ({NUMBER})(?:×|{SPACE}%): "
      rf"({NUMBER}) times as much here", beside_published),
-    (rf"constant at ({NUMBER}) µs beside a floor of ({NUMBER}) µs .*?: ({NUMBER}) x as much",
-     by_itself(lambda call, floor: floor / call)),
     (rf"constant at ({NUMBER}) µs beside a floor of ({NUMBER}) to ({NUMBER}) µs .*?: "
      rf"({NUMBER}) x as much", by_itself(lambda call, low, high: (low + high) / 2 / call)),
+    (rf"constant at ({NUMBER}) µs beside a floor of ({NUMBER})(?: to ({NUMBER}))? µs .*?: "
+     rf"({NUMBER}) x as much", by_itself(lambda call, *floor: statistics.fmean(floor) / call)),
     (rf"crash was at ({NUMBER}) MB, and the cure is shown with ({NUMBER}) MB: ({NUMBER}) %",
      by_itself(lambda crash, cure: 100 * cure / crash)),
     (rf"({NUMBER}) MB/s on a .*? at ([\d.]+) GHz .*? is ({NUMBER}) cycles a byte",
@@ -696,102 +314,6 @@ SENTENCES: list[tuple[str, Rule]] = [
      by_itself(lambda rate, seconds: rate * seconds * 1.048576)),
     (rf"({NUMBER}) and ({NUMBER}) s differ by ({NUMBER}) %",
      by_itself(lambda one, two: 100 * (two / one - 1))),
-    (rf"crypto instructions in the TA it takes {COST} a byte",
-     of_run(slope("sha256", "ta-ce"), loose=ENDS)),
-    (rf"“TEE API” takes {COST} a byte \(95 % interval ({NUMBER}) … ({NUMBER})\)", byte_between),
-    (rf"computing takes {COST} a byte \(95 % interval ({NUMBER}) … ({NUMBER})\)", byte_between),
-    (rf"“CE, in the TA” takes {COST} a byte", of_run(slope("sha256", "ta-ce"), loose=ENDS)),
-    (rf"a byte of (\w+), tee over ta-ce: ({NUMBER})× \(95 % interval ({NUMBER}) … ({NUMBER})\); "
-     rf"costs ({NUMBER}) % of (\S+)", without_extensions),
-    (rf"It saves ({NUMBER}) % of a byte of SHA-256",
-     of_run(lambda run: 100 * (1 - slope("sha256", "ta-ce")(run) / slope("sha256", "tee")(run)))),
-    (rf"It saves up to ({NUMBER}) % of an empty call",
-     of_run(lambda run: 100 - 200 / ratio("invoke/none/tee/none", "invoke/refused/tee/none")(run))),
-    (rf"same C source of (SHA-\d+) is as fast in the TEE as outside, to within ({NUMBER}) %: it "
-     rf"takes ({NUMBER}) % (more|fewer)", apart_by),
-    (rf": ({NUMBER}) \([^)]*\) and ({NUMBER}) \([^)]*\) agree to within ({NUMBER}) %",
-     within_bound),
-    (rf"on what an operation takes: ({NUMBER}) cases?, at most ({NUMBER}) % apart\.\*\* "
-     rf"Furthest apart: (\S+) ({NUMBER}) %; ({NUMBER}) % is allowed", both_clocks),
-    (rf"({NUMBER}) cases? of ({NUMBER}) (?:are|is) timed, not counted: half of (?:their|its) "
-     rf"samples lie over ({NUMBER}) % apart", timed),
-    (rf"({NUMBER}) medians? of ({NUMBER}) (?:are|is) known to no better than ({NUMBER}) %",
-     badly_known),
-    (rf"({NUMBER}) medians? of ({NUMBER}) (?:have|has) too few samples", too_few),
-    (rf"(\w\S+) took {COST} to {COST}", ends),
-    (rf"The interval of (\S+) spans ({NUMBER}) % of the median", spans),
-    (rf"(\w\S+) has ({NUMBER}) samples", samples_of),
-    (rf"RPCs a block, (\S+): ({NUMBER})", rpcs_a_block),
-    (rf"RPCs, of (\S+): ({NUMBER}) % \(({NUMBER}) % … ({NUMBER}) %\); "
-     rf"costs ({NUMBER}) % of a call with", rpcs_share),
-    (rf"copying, of .*?; a byte: {COST}",
-     of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
-    (rf"a page: {COST}", of_run(
-        lambda run: (run.median(SHM("allocated", MIB)) - run.median(SHM("allocated", 64))) / 255,
-        digits=3)),
-    (rf"a line would cost: {COST}", of_run(each("log/lines/tee", 4), loose=0.01)),
-    (rf"`(\S+/\S+)` \*\*[\w ]+\*\*: .*?\b({NUMBER}) calls.*$", interrupts),
-    (rf"TEE\\_GetREETime over TEE\\_GetSystemTime: ({NUMBER})×", of_run(
-        lambda run: each("time/ree/tee", 4)(run) / each("time/system/tee", 4)(run), digits=2)),
-    (rf"TEE\\_GetREETime: {COST}", of_run(each("time/ree/tee", 4), loose=1e-3)),
-    (rf"It saves ({NUMBER}) % of a query", of_run(
-        lambda run: 100 * (1 - each("time/system/tee", 4)(run) / each("time/ree/tee", 4)(run)))),
-    (rf"rng/random/tee/4096 without the call, over rng/random/getrandom/4096: ({NUMBER})×", of_run(
-        lambda run: (run.median("rng/random/tee/4096") - run.median("invoke/none/tee/none"))
-        / run.median("rng/random/getrandom/4096"), loose=0.02)),
-    (rf"(SHA-\d+) by ([a-z-]+), in pieces: those of (?P<piece>[\d.]+ [KM]iB) take at most "
-     rf"5 % more than one call with (?P<whole>[\d.]+ [KM]iB), and (?P<less>{NUMBER}) % less than "
-     rf"those of (?P<small>[\d.]+ [KM]iB)", in_pieces),
-    (rf"(SHA-\d+) by ([a-z-]+): one call with (?P<whole>[\d.]+ [KM]iB) takes "
-     rf"(?P<less>{NUMBER}) % less than pieces of (?P<piece>[\d.]+ [KM]iB)(?P<small>)", in_pieces),
-    (rf"Hand over larger pieces: from ({NUMBER}) KiB a call on, the way is less than a tenth",
-     tenth),
-    (rf"costs as much as the SHA-256 of ({NUMBER}) KiB.*? takes {COST};", once_as_much),
-    (rf"It saves ({NUMBER}){SPACE}% of a call with 1{SPACE}MiB in temporary memory",
-     of_run(saved(SHM("allocated", MIB), SHM("temporary", MIB)))),
-    (rf"It saves ({NUMBER}){SPACE}% of a call with 1{SPACE}MiB of read-only memory",
-     of_run(saved(SHM("allocated", MIB), SHM("registered-ro", MIB)))),
-    (rf"costs ({NUMBER}){SPACE}% of a call that only carries 1{SPACE}MiB",
-     of_run(saved(SHM("allocated", 64), SHM("allocated", MIB)))),
-    (rf"copying, of shm/allocated/tee/in/1048576: ({NUMBER}){SPACE}%",
-     of_run(lambda run: 100 * copied(run) / run.median(SHM("allocated", MIB)))),
-    (rf"copying, of [^:]*: {NUMBER}{SPACE}%; a byte: {COST}",
-     of_run(lambda run: copied(run) / (MIB - 64), digits=3)),
-    (rf"costs as much as ({NUMBER}) empty calls",
-     of_run(ratio("session/first-open/tee/none", "invoke/none/tee/none"), digits=3)),
-    (rf"opening the first session: {COST}",
-     of_run(lambda run: run.median("session/first-open/tee/none"))),
-    (rf"opening one while another session keeps the TA loaded: {COST}",
-     of_run(lambda run: run.median("session/open/tee/none"))),
-    (rf"Encrypting takes ({NUMBER})× the time with AES-128",
-     of_run(ratio("cipher-steps/aes-128-cbc/tee/enc/4096/whole/all",
-                  "cipher/aes-128-cbc/openssl/enc/4096"), digits=3)),
-    (rf"Encrypting takes ({NUMBER})× the time,",
-     of_run(ratio("cipher-steps/aes-256-cbc/tee/enc/4096/whole/all",
-                  "cipher-steps/aes-128-cbc/tee/enc/4096/whole/all"), digits=3)),
-    (rf"Reading it takes ({NUMBER})×",
-     of_run(ratio("storage/open-read-close/tee-ree-fs/7000",
-                  "storage/open-read-close/memory/7000"), digits=3)),
-    (rf"in the TEE's storage takes ({NUMBER})× .*? the time of a file that is written through",
-     of_run(ratio("storage/create/tee-ree-fs/7000", "storage/create/file-fsync/7000"), digits=3)),
-    (rf"\*\* {COST} against {NUMBER}{SPACE}\w+ \(medians\)",
-     of_run(lambda run: run.median("storage/create/tee-ree-fs/7000"))),
-    (rf"Hashing 42.8 MB takes portable C ({NUMBER})×",
-     of_run(steps(API.format("ta-c"), API.format("tee"), "tee", "hash_compute_time"), digits=3)),
-    (rf"Portable C needs ({NUMBER})× the stack",
-     of_run(steps(API.format("ta-c"), API.format("tee"), "tee", "ta_stack_high_water"), digits=3)),
-    (rf"The buffers for 52.4 MB are ({NUMBER})× those for 5.24 MB",
-     of_run(steps(CHUNKS.format(52428800), CHUNKS.format(5242880), "host", "buffer_memory"),
-            digits=3)),
-    (rf"The peak of resident memory is ({NUMBER})×",
-     of_run(steps(CHUNKS.format(52428800), CHUNKS.format(5242880), "host", "peak_memory"),
-            digits=3)),
-    (rf"The peak with 107 MB is ({NUMBER})×",
-     of_run(steps(CHUNKS.format(107058724), CHUNKS.format(4488896), "host", "peak_memory"),
-            digits=3)),
-    (rf"Its buffer is ({NUMBER})× as large",
-     of_run(steps("tee/oneshot/warm/2240000/1048576", CHUNKS.format(2240000), "host",
-                  "buffer_memory"), digits=3)),
 ]  # fmt: skip
 
 
@@ -847,19 +369,6 @@ def by_size(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             else:
                 return False
     return True
-
-
-def scatter(run: Run, key: str, row: Row, out: Verdict) -> None:
-    """The 95th percentile of a case's samples, and their relative deviation."""
-    values = run.values(key)
-    if cost := re.fullmatch(COST, row.get("p95", "")):
-        at = 0.95 * (len(values) - 1)
-        low, high = values[int(at)], values[min(int(at) + 1, len(values) - 1)]
-        rank = low + (at - int(at)) * (high - low)
-        out.figure(f"{key}, p95", cost[1], rank, UNITS[cost[2]], run.loose, 3)
-    if share := re.fullmatch(rf"({NUMBER}){SPACE}%", row.get("sd", "")):
-        wide = statistics.stdev(values) / statistics.mean(values)
-        out.figure(f"{key}, sd", share[1], 100 * wide, 1, run.loose, 2)
 
 
 def is_titled(algorithm: str, title: str) -> bool:
@@ -922,7 +431,6 @@ def all_cases(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
                 length = size or next((w for w in key.split("/")[::-1] if w.isdigit()), "nan")
                 rate = float(length) / run.median(key) * 1e9 / (1 << 20)
                 out.figure(f"{key}, rate", bound, rate, 1, run.loose, 3)
-        scatter(run, key, row, out)
     return done
 
 
@@ -974,74 +482,6 @@ def whole_calls(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return done
 
 
-def paid(name: str, term: str, size: int) -> float:
-    """Returns how often a message of that many bytes pays a term of a model, as the report says."""
-    block, end = (128, 17) if "512" in name or "384" in name else (64, 9)
-    if "AES" in name:
-        block, end = 16, 0
-    blocks = -(-(size + end) // block) if "storage" not in name else size // 4096 + 1
-    found = {"call": 1.0, "byte": float(size), "block": float(blocks), "feed": float(size > 0)}
-    found["page"] = -(-size // 4096) * (2.0 if "cipher" in name else 1.0)
-    found |= {"again": float(blocks > 1), "tail": float(size % block > 0)}
-    return found.get(term, math.nan)
-
-
-def terms(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """The terms of a model, added up, are what was measured: to within 2 %, or the misfit that
-    stands in the table above."""
-    told = re.match(r"What (.+) is made of", heading)
-    if told is None or "call (instructions)" not in rows[0]:
-        return False
-    for row in rows:
-        backend = row["backend"].strip("`")
-        sizes = sizes_of(run, told[1], backend)
-        for size, whole in sizes.items():
-            total = half = 0.0
-            for header, cell in row.items():
-                if is_figure(cell):
-                    often = paid(told[1], header.partition(" (")[0], size)
-                    total += Printed.of(cell).value * often
-                    half += Printed.of(cell).half * often
-            good = abs(total - whole) <= 0.02 * whole + half
-            out.hold(f"{told[1]} by {backend}, {size} B", "its terms add up", good, (total, whole))
-    return bool(sizes)
-
-
-def reasons(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """Cases that were left out, by their reason."""
-    if "can't run because" not in rows[0]:
-        return False
-    for row in rows:
-        why = re.sub(r"\W+", " ", row["can't run because"].partition(" (")[0])
-        same = [one for one in run.skips if why in re.sub(r"\W+", " ", json.dumps(one))]
-        if same:  # teehash's own failures are no skips of teebench
-            out.hold(f"left out: {why}", row["cases"], len(same) >= int(row["cases"]), len(same))
-    return True
-
-
-def first_opens(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """What happens once: contexts, sessions, first calls."""
-    time = next((one for one in rows[0] if one.partition(" (")[0] == "time"), None)
-    if "what" not in rows[0] or time is None:
-        return False
-    kinds = {"first contact": "context", "opening a session": "session", "first empty": "invoke"}
-    for row in rows:
-        kind = next((what for words, what in kinds.items() if row["what"].startswith(words)), "")
-        who = None, kind, row["what"].split()[-1]
-        values = [
-            one["ns"]
-            for one in run.firsts
-            if tuple(map(one.get, ("case", "what", "backend"))) == who
-        ]
-        cost = re.fullmatch(COST, row[time]) or re.fullmatch(rf"({NUMBER})", row[time])
-        if len(values) == 1 and cost and kind:
-            unit = UNITS[cost[2]] if cost.re.groups > 1 else unit_in(time) or 1.0
-            out.figure(row["what"], cost[1], values[0], unit, 0.0, 0 if run.counted else 3)
-        else:
-            out.open["a first time of several starts"] += 1
-    return True
-
-
 def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     """A call and its parts: they add up, and shares are shares."""
     key = heading.removeprefix("The parts of ").partition(".")[0].replace("\\", "")
@@ -1088,87 +528,10 @@ def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     return True
 
 
-def repeats(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """Work that a call does n times over: slope and what is left, from the ends."""
-    if not heading.startswith("Slope over n") or not run.counted:
-        return False
-    for row in rows:
-        backend = row["backend"].strip("`").partition("`")[0]
-        algorithm = TITLES.get(row["algorithm"])
-        if " " not in re.sub(SPACE, " ", row["bytes"]):
-            out.open["a slope over repetitions, of no size"] += 1
-            continue
-        key = f"oneshot/{algorithm}/{backend}/{size_of(row['bytes'])}"
-        times = sorted({repeat for repeat, _ in run.samples.get(key, [])})
-        one, many = run.median(key, times[0]), run.median(key, times[-1])
-        slope = (many - one) / (times[-1] - times[0])
-        misfit = re.search(NUMBER, row["misfit"])
-        loose = Printed.of(misfit[0]).value / 100 if misfit else 1e-4
-        loose = max(loose, STEP / (times[-1] - times[0]) / slope)
-        for header, cell in row.items():
-            if header.startswith("operation ("):
-                out.figure(f"{key}, slope", cell, slope, unit_in(header) or 1.0, loose)
-            elif header.startswith("byte (") and is_figure(cell):
-                cost = slope / (size_of(row["bytes"]) or math.nan)
-                out.figure(f"{key}, slope a byte", cell, cost, unit_in(header) or 1.0, loose, 3)
-            elif header.startswith("call ("):
-                unit = unit_in(header) or 1.0
-                left = Printed.of(cell)
-                good = abs(left.value * unit - (one - slope)) <= loose * many + left.half * unit
-                out.hold(f"{key}, the call alone", cell, good, (one - slope) / unit)
-    return True
-
-
-def first_calls(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """The first call of each case."""
-    first = next((one for one in rows[0] if one.startswith("first call")), None)
-    if first is None:
-        return False
-    firsts: dict[str, list[float]] = defaultdict(list)
-    for record in run.firsts:
-        if record["case"] and record.get("what") == "call":
-            firsts[record["case"]].append(record["ns"])
-    for row in rows:
-        key = row["case"].strip("`")
-        cell, unit = row[first], unit_in(first) or 1.0
-        if timed := re.fullmatch(COST, cell):
-            cell, unit = timed[1], UNITS[timed[2]]
-        if len(firsts[key]) == 1 and is_figure(cell):
-            digits = 0 if run.counted else 3
-            out.figure(f"{key}, first", cell, firsts[key][0], unit, digits=digits)
-        after = next(one for one in row if one.startswith("calls right after"))
-        more = re.fullmatch(rf"({NUMBER}) %", row["more"])
-        if more and is_figure(row[first]) and is_figure(row[after]):
-            a, b = Printed.of(row[first]), Printed.of(row[after])
-            percent = 100 * (a.value / b.value - 1)
-            wide = 100 * (a.half + b.half) / b.value / max(abs(percent), 1e-9)
-            out.figure(f"{key}, first against later", more[1], percent, 1.0, wide)
-    return True
-
-
-def floor(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """A document's rows of messages by size."""
-    done = False
-    for row in rows:
-        found = re.fullmatch(r"(\d+) B", row.get("message", ""))
-        if found and row["unit"] in UNITS:
-            key, unit = f"oneshot/sha256/tee/{found[1]}", UNITS[row["unit"]]
-            values = run.values(key)
-            out.figure(f"floor, {found[1]} B", row["median"], run.median(key), unit, 0.0, 3)
-            if run.starts == 1 and len(values) > 1:
-                out.figure(
-                    f"floor, {found[1]} B, mean", row["mean"], statistics.mean(values), unit, 0.0, 3
-                )
-                spread = statistics.stdev(values)
-                out.figure(f"floor, {found[1]} B, sd", row["sd"], spread, unit, 0.0, 3)
-            done = True
-    return done
-
-
 def worth(cell: str) -> tuple[Printed, str] | None:
     """A cell's number and its unit."""
     found = re.fullmatch(rf"(?:\\\\?[~<>] ?)*({NUMBER})(.*)", cell)
-    return (Printed.of(found[1]), found[2].strip()) if found else None
+    return (Printed.of(found[1], 4), found[2].strip()) if found else None
 
 
 def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
@@ -1197,6 +560,7 @@ def ratios(_run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
 DOCUMENTS = Path(__file__).parents[3] / "reference"
 BASE = {"bytes": 1.0, "B": 1.0, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1e3, "MB": 1e6, "s": 1.0,
         "us": 1e-6, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "": 1.0, "x": 1.0, "%": 0.01,
+        "instructions": 1e-9, "instructions/B": 1e-9,
         "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "MiB/s": 1 << 20}  # fmt: skip
 SIGNS = {ast.Add: float.__add__, ast.Sub: float.__sub__, ast.Mult: float.__mul__,
          ast.Div: float.__truediv__}  # fmt: skip
@@ -1341,7 +705,7 @@ def document(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
                 out.open[f"a document's cell: {text}"] += 1
                 continue
             label = f"{column['name']}, {names[place]}"
-            unit = "" if text.startswith("samples(") else rule.get("unit") or row.get("unit") or ""
+            unit = "" if text.startswith("samples(") else row.get("unit") or rule.get("unit") or ""
             told = Cells(run, out, label, values, str(unit))
             if table.get("tall"):
                 for head, kind in (("median", "median"), ("value", "median"), ("mean", "mean"),
@@ -1388,7 +752,7 @@ class Cells:
     def hold(self, cell: str, kind: str, head: str) -> None:
         """A mean or deviation of several starts is of the starts' medians, and isn't held."""
         named = re.search(r"\((.+)\)$", head)
-        unit = named[1] if named else self.unit
+        unit = (named[1] if named else self.unit).partition(";")[0]
         cell = cell.removesuffix(self.unit).removesuffix("×").strip()
         if unit not in BASE or not is_figure(cell) or (self.run.starts > 1 and kind != "median"):
             return
@@ -1398,119 +762,12 @@ class Cells:
             value = statistics.fmean(self.values)
         else:
             value = statistics.stdev(self.values) if len(self.values) > 1 else 0.0
+        if unit == "instructions/B" and value > 1:  # a rate
+            value = 1 / value
         loose = self.run.loose
         if kind == "median" and unit in {"s", "ms", "us", "µs", "ns"} and value:  # a clock's step
             loose = max(loose, self.run.resolution / 2 * 1e-9 / value)
         self.out.figure(f"{self.label}, {kind}", cell, value, BASE[unit], loose, 3)
-
-
-ROWS = {"SHA-1": "oneshot/sha1/{}/{}", "SHA-256": "oneshot/sha256/{}/{}",
-        "AES-128": "cipher/aes-128-cbc/{}/enc/{}", "AES-128-CBC": "cipher/aes-128-cbc/{}/enc/{}",
-        "SHA-1 hashing": "file/sha1/{}/10000000", "SHA-256 hashing": "file/sha256/{}/10000000",
-        "AES-128 encryption": "file/aes-128-cbc-enc/{}/10000000",
-        "AES-128 decryption": "file/aes-128-cbc-dec/{}/10000000"}  # fmt: skip
-
-
-def speeds(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
-    """A document's tables of rates: by OpenSSL, where no other is named."""
-    begins = ("OpenSSL's speed", "Throughput at 16 KiB", "A file of 10 MB")
-    if not heading.startswith(begins):
-        return False
-    key = ""
-    for row in rows:
-        name, _, who = next(iter(row.values())).partition(", ")
-        by = {"": "openssl", "kernel": "afalg", "TEE": "tee"}.get(who, "")
-        for header, cell in row.items():
-            spread = re.fullmatch(rf"({NUMBER}) ± ({NUMBER})", cell.replace("\u00a0", " "))
-            if name.startswith("mean") and key and spread:
-                values = run.values(key)
-                head = unit_in(header) or 1.0
-                out.figure(f"{key}, mean", spread[1], statistics.mean(values), head, run.loose, 3)
-                out.figure(f"{key}, sd", spread[2], statistics.stdev(values), head, run.loose, 3)
-            if name not in ROWS or header.startswith("published") or not is_figure(cell):
-                continue
-            size = int(found[1]) if (found := re.match(r"(\d+) bytes", header)) else 16384
-            key = ROWS[name].format(by, size)
-            size = int(key.rsplit("/", 1)[1])
-            if "B/s" in header:
-                per = 1e3 if "(kB/s)" in header or "(KB/s)" in header else 1e6
-                out.figure(key, cell, size / run.median(key) * 1e9 / per, 1, run.loose, 4)
-            elif unit := unit_in(header):
-                out.figure(key, cell, run.median(key), unit, run.loose, 4)
-    return True
-
-
-def layered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """PKCS #11: each layer is its sum over the calls that were watched, by their number."""
-    if "in the TEE" not in rows[0]:
-        return False
-    for row in rows:
-        key = f"pkcs11/{row['call']}/pkcs11/none"
-        layers = run.cases[key]["layers"]
-        library = layers["total_ns"] - layers["invoke_ns"] - layers["memory_ns"]
-        for header, value in (("in the TEE", layers["invoke_ns"]), ("library", library),
-                              ("shared memory", layers["memory_ns"])):  # fmt: skip
-            out.figure(f"{key}, {header}", row[header], value / layers["calls"], 1.0, 0.0, 3)
-        if is_figure(row["median"]):
-            out.figure(f"{key}, median", row["median"], run.median(key), 1.0, run.loose)
-        share = 100 * layers["memory_ns"] / layers["total_ns"]
-        out.figure(f"{key}, memory", row["memory's share"].removesuffix(" %"), share)
-        out.figure(f"{key}, calls", row["TEE calls"], layers["invokes"] / layers["calls"], 1, 0, 3)
-    return True
-
-
-def keys_named(run: Run, named: str, workload: str) -> list[str]:
-    """Returns the cases of a workload whose algorithm, and kind of key, a title names."""
-    title, _, kind = named.partition(", ")
-    given = {"with CRT": "crt", "without CRT": "plain"}.get(kind, "none")
-    return [
-        key for key in run.cases
-        if (parts := key.split("/"))[0] == workload and parts[3] == given
-        and is_titled(parts[1], title)
-    ]  # fmt: skip
-
-
-def keys(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """Operations with a key, in the TEE and by OpenSSL, and what one takes of the other."""
-    if not any(re.match(r"(sign|verify|derive): ", row.get("", "")) for row in rows):
-        return False
-    for row in rows:
-        workload, _, named = row[""].partition(": ")
-        found = {key.split("/")[2]: key for key in keys_named(run, named, workload)}
-        for header, cell in row.items():
-            by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(header.partition(" (")[0], "")
-            if by in found and is_figure(cell):
-                out.figure(found[by], cell, run.median(found[by]), 1.0, run.loose, 3)
-            elif is_figure(cell):
-                out.open["a key's row whose case this program can't tell"] += 1
-        ratio = row.get("ratio", "").removesuffix("×")
-        if is_figure(ratio) and len(found) == 2:
-            value = run.median(found["tee"]) / run.median(found["openssl"])
-            out.figure(f"{row['']}, ratio", ratio, value, 1.0, 0.0, 3)
-    return True
-
-
-def key_pairs(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
-    """New key pairs: median, least and most of the samples, and their number."""
-    if "key pair" not in rows[0]:
-        return False
-    for row in rows:
-        name, _, title = row["key pair"].rpartition(", ")
-        by = {"TEE API": "tee", "OpenSSL": "openssl"}.get(title, "")
-        found = [key for key in keys_named(run, name, "keygen") if f"/{by}/" in key]
-        if len(found) != 1:
-            out.open["a key pair whose case this program can't tell"] += 1
-            continue
-        values = run.values(found[0])
-        for header, cell in row.items():
-            name = header.partition(" (")[0]
-            known = {"median": statistics.median(values), "least": values[0], "most": values[-1],
-                     "samples": len(values)}  # fmt: skip
-            if name in known and is_figure(cell):
-                # A median may lie half a step of the clock from the samples that share the step.
-                loose = run.resolution / 2 / values[0] if name == "median" else 0.0
-                out.figure(f"{found[0]}, {name}", cell, known[name], 1.0, loose, 3)
-    return True
 
 
 def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
@@ -1521,13 +778,13 @@ def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
     declared = tomllib.loads(file.read_text())
     checks = {one["claim"]: one["checks"] for one in declared["answers"] if "checks" in one}
     for row in rows:
-        bounds(run, declared, checks.get(plain(row["the document says"]), ()), row, out)
+        bounds(run, declared, checks.get(claimed(row), ()), row, out)
         found = re.match(rf"({NUMBER})(×?)( %| points)?", row["here"])
         if found is None:
             continue
         printed, unit = Printed.of(found[1], 3), 1.0 if found[2] or not found[3] else 0.01
         told = list[float]()
-        for one in checks.get(row["the document says"].replace("\\", ""), ()):
+        for one in checks.get(claimed(row), ()):
             text = formula(declared.get("let", {}), {}, {"name": ""}, one)
             try:
                 told += [statistics.median(computed(run, ast.parse(text or "", mode="eval").body))]
@@ -1535,8 +792,14 @@ def answered(run: Run, _heading: str, rows: list[Row], out: Verdict) -> bool:
                 out.open[f"a conclusion's figure: {text}"] += 1
         if told:
             good = any(printed.is_near(value, unit, run.loose) for value in told)
-            out.hold(row["the document says"], row["here"], good, told)
+            out.hold(claimed(row), row["here"], good, told)
     return True
+
+
+def claimed(row: Row) -> str:
+    """Returns the claim of a conclusion, without the quotation behind it."""
+    cell = next(cell for head, cell in row.items() if head.startswith("the document says"))
+    return plain(cell).partition(" “")[0].removesuffix(" (comparison)")
 
 
 def bounds(
@@ -1563,12 +826,11 @@ def bounds(
             for (text, times, unit), value in zip(told, values, strict=True))
         for values in every
     )  # fmt: skip
-    out.hold(f"{row['the document says']}, the document's", row["figure or limit"], good, every)
+    out.hold(f"{claimed(row)}, the document's", row["figure or limit"], good, every)
 
 
 TABLES = (
-    by_size, all_cases, whole_calls, terms, parts, repeats, reasons, first_opens, first_calls,
-    floor, speeds, printed, document, ratios, layered, keys, key_pairs, answered
+    by_size, all_cases, whole_calls, parts, printed, document, ratios, answered
 )  # fmt: skip
 
 

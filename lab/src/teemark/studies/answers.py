@@ -149,9 +149,10 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
     sentence = check.says.replace("{figure}", here) + beside
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
-        same: Outcome = "yes" if shown == check.equals else "no"
+        word = shown.partition(" (")[0]  # A driver's name stands behind who did the work
+        same: Outcome = "yes" if word == check.equals else "no"
         return _Checked(
-            "undecided" if shown in check.open else same, f"{sentence}.", here, check.equals
+            "undecided" if word in check.open else same, f"{sentence}.", here, check.equals
         )
     outcome, bounds = within(value.known, check.low, check.high), _bounds(run, check)
     return _Checked(outcome, f"{sentence} (it holds {bounds}).", here, own or bounds)
