@@ -57,6 +57,8 @@ def command(
     return 0 if meaningful(problems) else 1
 
 
+_AS_ROOT = "log in as root, or name a folder that this user may write in the board file: directory"
+
 _UNKNOWN: dict[str, object] = {"machine": None, "tas": [], "openssl": []}
 
 
@@ -68,7 +70,8 @@ def _examine(
         try:
             ensure_installed(target, tell=tell)
         except TeemarkError as error:
-            return None, (replace(wrong, evidence=error.message),)
+            # The remedy of an absent teebench, `setup`, has just failed; the error knows another.
+            return None, (replace(wrong, evidence=error.message, remedy=error.hint or _AS_ROOT),)
         wrong = look.program(target)
     if wrong is not None:
         return None, (wrong,)

@@ -215,7 +215,10 @@ def _trusted_applications(p: ExaminedBoard) -> Symptoms:
     for code in dict.fromkeys(ta.code for ta in p.tas if not ta.opened):
         these = [ta for ta in p.tas if not ta.opened and ta.code == code]
         named, first = ", ".join(dict.fromkeys(ta.name for ta in these)), these[0]
-        evidence, setup = f"TA {first.uuid}: {first.reason}", f"teemark setup {p.name}"
+        evidence = f"TA {first.uuid}: {first.reason}"
+        setup, user = f"teemark setup {p.name}", str(p.machine.health.user)
+        if user not in ("root", "None"):
+            setup += f", as root if {user} may not write the folder of TAs"
         whys = {
             "no-ta": "their files aren't where tee-supplicant looks for them",
             "ta-version": "they were built for another OP-TEE, or are older than this teemark",

@@ -45,6 +45,10 @@ def notices(run: RunData) -> tuple[Notice, ...]:
     if run.fails:
         why = "Each had a wrong output or an error; its samples count for nothing."
         found.append((f"{fmt.plural(len(run.fails), 'case')} failed", why))
+    if run.legs and all(leg.reason for leg in run.legs):
+        why = f"--trace-events was asked for. {sentence(run.legs[0].reason or '')} "
+        why += "What only they tell is missing from `teemark explain`."
+        found.append(("The kernel's tracepoints traced no call", why))
     if run.without_tee:
         cases = fmt.plural(sum(skip.code == "no-tee" for skip in run.skips), "case")
         why = f"{cases} that need one couldn't run. The rest did."
