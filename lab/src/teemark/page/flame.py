@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A flame graph as inline SVG: each caller above the functions that it calls, widths by
-instructions; readable without JavaScript, and in both themes. With a second trace, widths are the
-new trace's, and colours show growth (red) or shrinking (blue)."""
+instructions; readable without JavaScript, in both themes, by mouse and by touch. With a second
+trace, widths are the new trace's, and colours show growth (red) or shrinking (blue)."""
 
+import textwrap
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
@@ -27,6 +28,8 @@ _ROW = 18
 _FONTS = "ui-monospace,Menlo,Consolas,monospace"
 _LETTER = 6.65  # Width of the widest font's letter, pixels at size 11
 _THIN = 0.4  # Frames narrower than this, in pixels, are invisible and left out
+_TOUCHED = 5.0  # Frames at least so wide, in pixels, tell their figures above the graph if touched
+_TOLD = 3  # Lines above the graph for that
 
 
 @dataclass(slots=True)
@@ -63,6 +66,11 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     named, head = bars.legend(_colours(case, differs), width, 2)
     parts = [*named, f'<g font-family="{_FONTS}" font-size="11">']
 
+    def told(title: str) -> str:
+        lines = textwrap.wrap(title, int(width / _LETTER))[:_TOLD]
+        spans = (f'<tspan x="0" dy="{_ROW - 3}">{escape(line)}</tspan>' for line in lines)
+        return f'<text class="told" display="none" y="{head}">{"".join(spans)}</text>'
+
     def draw(frame: _Frame, x: float, y: float) -> float:
         """Draws a frame and the frames below; returns the y at which the last row ends."""
         wide, name = frame.total * scale, frame.function.name
@@ -72,8 +80,11 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
         text = f'<text x="{x + 3:.1f}" y="{y + 13}" fill="#1b1b1b">{escape(shown)}</text>'
         dark = 0.0 if differs or not frame.total else wide * frame.held / frame.total
         held = bars.box(x, y + _ROW - 4, dark, 3, _HELD[0]) if dark >= _THIN else ""
+        title = _title(frame, whole, differs)
+        touched = told(title) if wide >= _TOUCHED else ""
+        focus = ' tabindex="-1"' if touched else ""
         parts.append(
-            f"<g><title>{escape(_title(frame, whole, differs))}</title>"
+            f"<g{focus}><title>{escape(title)}</title>{touched}"
             f'<rect x="{x:.2f}" y="{y}" width="{max(wide - 0.3, 0.3):.2f}" '
             f'height="{_ROW - 1}" fill="{colour}"/>{held}{text if room >= 3 else ""}</g>'
         )
@@ -86,7 +97,7 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
             x += child.total * scale
         return end
 
-    height = draw(root, 0.0, head + 6)
+    height = draw(root, 0.0, head + 6 + _TOLD * (_ROW - 3))
     return bars.picture(width, height, [*parts, "</g>"], f"Flame graph of {case.case}")
 
 

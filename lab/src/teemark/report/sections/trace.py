@@ -19,8 +19,8 @@ INTRO = (
     "aren't in it."
 )
 HOW_TO_READ = (
-    "The caller is above, what it calls below, as wide as it takes instructions. Point at a frame "
-    "for its figures."
+    "The caller is above, what it calls below, as wide as it takes instructions. Point at a frame, "
+    "or tap it, for its figures."
 )
 HOW_TO_COMPARE = (
     "Widths are this trace's; red takes more than in the other one, blue less. What is gone "
