@@ -274,7 +274,7 @@ def test_the_report_has_a_row_for_each_outcome() -> None:
     )
     section = offload(subjects([run]))
     assert section is not None
-    text = markdown.render("", "", [section], "").replace("\N{NO-BREAK SPACE}", " ")
+    text = markdown.render("", "", [section], ()).replace("\N{NO-BREAK SPACE}", " ")
     for row in (
         "| `afalg:omap-sha256` | **software** | SHA-256 at 128 B |",
         "| `afalg:omap-sha256` | **accelerator** | SHA-256 at 16 KiB |",
@@ -311,7 +311,7 @@ def test_the_report_says_which_devices_af_alg_reaches() -> None:
     )
     section = offload(subjects([run]))
     assert section is not None
-    assert "doctor BOARD --accelerators" in markdown.render("", "", [section], "")
+    assert "doctor BOARD --accelerators" in markdown.render("", "", [section], ())
     assert reach(made(case("sha256-ce")), ()) == ()
 
 

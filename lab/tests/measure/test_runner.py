@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from fake_board import FakeBoard, teebench
-from synthetic import Synthetic
+from synthetic import Synthetic, write
 from teemark.base import paths, shutdown
 from teemark.base.errors import BootError, CommandFailed, ConnectionLost, DataError, UsageMistake
 from teemark.base.work import Work
@@ -741,3 +741,123 @@ def test_a_bar_has_room_for_the_time_that_is_left(
     lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capfd.readouterr().err))
     last = next(line.rstrip() for line in reversed(lines) if "left" in line)
     assert re.fullmatch(rf"\S {title}: measuring [━╺╸]{{12}} 4:10 left", last)
+
+
+def test_a_run_that_lacks_cases_is_resumed(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    """The connection broke; what is missing is measured, and stands in one run with the rest."""
+    board, args = command
+    output = (board.programs / "output").read_bytes()
+    teebench(board.programs, f'head -n 500 "{board.programs}/output"; exit 255')
+    CliRunner().invoke(cli.cli, args, standalone_mode=False)
+    first = reader.read(tmp_path / "out")
+    lacking = {missing.case for missing in first.missing}
+    assert first.incomplete
+    assert lacking
+    # This board measures whatever is asked of it
+    rest = [line for line in output.splitlines(keepends=True) if asked(line, lacking)]
+    (board.programs / "output").write_bytes(b"".join(rest))
+    teebench(board.programs, f'cat >"{board.programs}/cases"\ncat "{board.programs}/output"\n')
+    more = ["run", "--resume", str(tmp_path / "out"), "--out", str(tmp_path / "again")]
+    more += args[1:3]
+    result = CliRunner().invoke(cli.cli, more, standalone_mode=False)
+    typed = (board.programs / "cases").read_text().splitlines()
+    assert {line.split()[0] for line in typed} <= lacking
+    again = reader.read(tmp_path / "again")
+    assert again.incomplete is None, result.output
+    assert {case.key for case in again.sound} >= lacking
+    assert all(len(case.starts) == 1 for case in again.sound)
+    whole = (tmp_path / "again" / "run.ndjson").read_bytes().splitlines()
+    kept = (tmp_path / "out" / "run.ndjson").read_bytes().splitlines()[1:]
+    assert whole[1 : len(kept) + 1] == kept
+    again_and_again = ["run", "--resume", str(tmp_path / "again"), *args[1:3]]
+    nothing = CliRunner().invoke(cli.cli, again_and_again, standalone_mode=False)
+    assert "lacks no case of quick" in str(nothing.exception)
+
+
+def asked(line: bytes, keys: set[str]) -> bool:
+    """Says whether a teebench that is asked for these cases would write the line."""
+    case = json.loads(line).get("case")
+    return case is None or case in keys
+
+
+def test_a_case_that_failed_is_replaced_by_its_resumption() -> None:
+    records = Synthetic(samples=6, algorithms=("sha256",)).records()
+    key = "oneshot/sha256/c/64"
+    mine = [record for record in records if record.get("case") == key]
+    fail = {"type": "fail", "case": key, "reason": "wrong output"}
+    end = {"type": "end", "complete": False, "reason": "interrupted"}
+    one: list[dict[str, object]] = [records[0] | {"schema": 4}]
+    one.append({"type": "start", "number": 1, "kind": "round"})
+    one += [*records[1:-1], fail, end]
+    two = [{"type": "start", "number": 2, "kind": "round", "resumes": True}, records[1], *mine]
+    broken = reader.parse([json.dumps(record).encode() + b"\n" for record in one], file="x")
+    assert key not in {case.key for case in broken.sound}
+    lines = [json.dumps(record).encode() + b"\n" for record in (*one, *two, records[-1])]
+    whole = reader.parse(lines, file="x")
+    assert whole.incomplete is None
+    assert whole.fails == ()
+    assert len(whole.cases[key].samples) == sum(record["type"] == "sample" for record in mine)
+    cut_off = reader.parse(lines[:-1], file="x")
+    assert cut_off.incomplete is not None
+
+
+def test_a_run_of_several_starts_is_not_resumed(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    write(Synthetic(samples=6, starts=2).records(), tmp_path / "two")
+    args = ["run", "--resume", str(tmp_path / "two"), *command[1][1:3]]
+    result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
+    assert isinstance(result.exception, UsageMistake)
+    assert "several starts can't be resumed" in str(result.exception)
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    board, args = command
+    (board.programs / "teebench").unlink()
+    result = CliRunner().invoke(cli.cli, [*args, "--dry-run"], standalone_mode=False)
+    assert result.return_value == 0, result.output
+    assert re.search(r"quick on fake: \d+ cases", result.stdout)
+    assert str(board.programs) in result.stdout
+    assert "--remove` takes them away" in result.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_that_is_there_twice_is_a_mistake(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    """Only the last plan was measured, without a word about the first."""
+    args = [*command[1], "--plan", "asymmetric"]
+    result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
+    assert isinstance(result.exception, UsageMistake)
+    assert "--plan is there 2 times: quick and asymmetric" in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tracepoints_that_traced_nothing_are_said(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    legs = {
+        "type": "legs", "case": "invoke/none/tee/none", "seq": 0, "repeat": 1, "ns": None,
+        "legs": None, "resolution_ns": 0, "source": "tracepoints",
+        "reason": "tracefs is for root only",
+    }  # fmt: skip
+    lines = (command[0].programs / "output").read_bytes().splitlines(keepends=True)
+    lines.insert(-1, json.dumps(legs).encode() + b"\n")
+    (command[0].programs / "output").write_bytes(b"".join(lines))
+    result = CliRunner().invoke(cli.cli, command[1], standalone_mode=False)
+    assert "The kernel's tracepoints traced no call" in result.stderr
+    assert "Tracefs is for root only" in result.stderr
+
+
+def test_a_run_keeps_its_command_line(command: tuple[FakeBoard, list[str]], tmp_path: Path) -> None:
+    line = [*command[1], "--rounds", "1", "--label", "a=b c"]
+    CliRunner().invoke(cli.cli, line, standalone_mode=False)
+    header = reader.read(tmp_path / "out").header
+    assert header is not None
+    assert header.command is not None
+    assert header.command.endswith("run --board fake --plan quick --rounds 1 --label 'a=b c'")
+    assert header.plan_title == "What a call into the TEE and a digest cost"

@@ -38,7 +38,7 @@ def test_section(made: tuple[Subject, ...], name: str) -> None:
     function: SectionFunction = SECTIONS[name]
     section = function(made)
     assert section is not None
-    text = markdown.render("", "", [section], "")
+    text = markdown.render("", "", [section], ())
     file = GOLDEN / f"{name}.md"
     if os.environ.get("UPDATE_GOLDEN"):
         file.write_text(text)

@@ -620,8 +620,8 @@ def test_findings_stand_under_the_tables_that_they_concern(reference: Reference)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_both_renderings_are_the_same_every_time(name: str) -> None:
     one, two = section(name), section(name)
-    assert markdown.render("t", "s", [one], "g") == markdown.render("t", "s", [two], "g")
-    assert html.render("t", "s", [one], "g") == html.render("t", "s", [two], "g")
+    assert markdown.render("t", "s", [one], ()) == markdown.render("t", "s", [two], ())
+    assert html.render("t", "s", [one], ()) == html.render("t", "s", [two], ())
 
 
 def test_quotients_keep_what_is_known() -> None:

@@ -96,6 +96,7 @@ class Synthetic:
             "board_summary": "made up, with known truth",
             "plan": self.plan,
             "plan_summary": "What one call costs, and digests in every backend.",
+            "plan_title": "What a call into the TEE and a digest cost",
             "started": "2026-01-02T03:04:05Z",
             "emulated": self.emulated,
             "icount": self.identical,

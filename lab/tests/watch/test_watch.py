@@ -596,15 +596,15 @@ def test_the_timeline_is_one_that_chrome_reads() -> None:
 
 def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:
     made = program_page.sections(ran(call("invoke", 10, 10_000)), Names(), exact=True)
-    text = program_page.write(made, "it on a board", "", tmp_path).with_suffix(".md").read_text()
-    assert text.count("it on a board") == 1
+    text = program_page.write(made, "it", "a board", tmp_path).with_suffix(".md").read_text()
+    assert text.count("# What it spends in the TEE of a board") == 1
     assert "| a call takes (instructions) | calls |" in text
 
 
 def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:
     made = program_page.sections(ran(), Names(), exact=False)
     assert [section.key for section in made] == ["answer"]
-    page = program_page.write(made, "it", "", tmp_path)
+    page = program_page.write(made, "it", "a board", tmp_path)
     assert "It called nothing in the TEE." in page.read_text()
 
 

@@ -61,7 +61,7 @@ def test_a_death_has_its_command_its_code_and_its_call_stack(
     assert (death.ta, death.why) == (OS_TEST, "panic with code 0xbeef")
     assert [file for file, _ in death.stack] == [OS_TEST, OS_TEST_LIB, OS_TEST]
     made = program_page.sections(ran, names.read([names.KNOWN]), exact=False)
-    text = program_page.write(made, "", "", tmp_path).with_suffix(".md").read_text()
+    text = program_page.write(made, "it", "a board", tmp_path).with_suffix(".md").read_text()
     assert "os\\_test: PANIC | TEE\\_ERROR\\_TARGET\\_DEAD: it ended the TA | TEE | 1" in text
     assert "os\\_test: INIT | TEE\\_ERROR\\_TARGET\\_DEAD: the TA had ended before | TEE" in text
     assert "os\\_test, 1 time: panic with code 0xbeef, in 5b9e0e40+0x" in text

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from teemark.base.console import json_text, terminal
+from teemark.base.console import json_text, plain, terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
+from teemark.wording import fmt
 
 if TYPE_CHECKING:
     from teemark.boards.own_ta import OwnTa
@@ -64,6 +65,17 @@ def argument(metavar: str | None = None, **more: Any) -> Any:
     return lambda name: click.argument(name, metavar=metavar, **more)
 
 
+def _once(_ctx: click.Context, param: click.Parameter, values: Sequence[Any]) -> Any:
+    """Returns an option's only value, or None; two would leave it open which one counts."""
+    if len(values) > 1:
+        named = " and ".join(map(str, values))
+        raise UsageMistake(
+            f"{param.opts[-1]} is there {len(values)} times: {named}",
+            hint="name one, and give the command once more for the other",
+        )
+    return values[0] if values else None
+
+
 def option(
     words: str,
     help: str,  # noqa: A002
@@ -73,13 +85,17 @@ def option(
     **more: Any,
 ) -> Any:
     """Returns the declaration of an option from its words in the help, "-o --out DIR". An option
-    without a value is a flag. An N is a number of at least 1, a RUN is a path."""
+    without a value is a flag; one with a value may be there once. An N is a number of at least 1, a
+    RUN is a path."""
     flags = [word for word in words.split() if word.startswith("-")]
     metavar = next((word for word in words.split() if not word.startswith("-")), None)
     if metavar is None:
         return lambda name: click.option(*flags, name, is_flag=True, help=help)
+    if not more.get("multiple"):
+        default = None if default is None else (default,)
+        more |= {"multiple": True, "callback": _once}
     if default is not None:  # None would count as a value, also of a required option
-        more |= {"default": default, "show_default": bool(default)}
+        more |= {"default": default, "show_default": bool(default[0])}
     kind = kind or {"N": click.IntRange(1), "RUN": PATH}.get(metavar)
     more |= {"metavar": metavar, "type": kind, "shell_complete": _COMPLETED.get(flags[-1])}
     return lambda name: click.option(*flags, name, help=help, **more)
@@ -207,6 +223,14 @@ def parse_limit(text: str, of: str = "--fail-on") -> "Limit":
     return Limit(share=number / 100) if match[2] == "%" else Limit(instructions=number)
 
 
+def kept(done: int, of: int, what: str, folder: Path) -> str:
+    """Says what a command keeps that a signal ended, and how it goes on."""
+    return (
+        f"teemark: ended early: {done} of {fmt.plural(of, what)} in {folder}, and what was built, "
+        f"are kept; the same command with `--out {folder}` goes on from there"
+    )
+
+
 def put(text: str, output: Path | None) -> None:
     """Writes text to the file, whole or not at all; without a file, to stdout."""
     if output is not None:
@@ -242,4 +266,4 @@ def put_blocks(
         console = terminal(plain=output is not None)
         with console.capture() as text:
             show(console, blocks())
-        put(text.get(), output)
+        put(plain(text.get()) if output is not None else text.get(), output)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from teemark.base.console import say
 from teemark.base.errors import UsageMistake
 from teemark.base.files import write_whole
 from teemark.boards import config
@@ -90,6 +91,8 @@ def command(
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
     own = Own(*common.load(ta_path, None if name == OF_TA else name))
     if update:
+        traces = "" if no_functions else ", and a traced boot of all cases"
+        say(f"two boots of {fmt.plural(len(own.plan.keys), 'case')}{traces}; ends with {place}")
         made = replace(gate.make(file, own, functions=not no_functions), plan=name)
         write_whole(place, baselines.render(made))
         click.echo(f"{place}: {len(made.figures)} cases. Read the difference, and commit it.")

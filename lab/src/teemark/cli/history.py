@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark history`: many runs of the same plan, and where their levels changed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from teemark.base.console import say
+from teemark.base.console import say, working
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
@@ -17,7 +17,9 @@ from teemark.cli.common import (
     PATH,
     all_option,
     argument,
+    json_option,
     option,
+    put_json,
     several,
     subcommand,
 )
@@ -27,6 +29,8 @@ from teemark.model.history import FEWEST, CaseHistory
 from teemark.page import terminal
 from teemark.page.blocks import Paragraph, Quiet
 from teemark.report import history_page
+from teemark.report.comparing import when
+from teemark.report.heading import days
 from teemark.run import listing, reader
 from teemark.run.listing import Entry
 from teemark.run.reader import RunData
@@ -53,6 +57,7 @@ def command(
     output: Path | None = option(
         "-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT
     ),
+    as_json: bool = json_option("Each case's level in each run, as JSON."),
 ) -> int:
     """Show what changed over the runs in the folders of DIR (default: runs), in the order of time:
     which cases, by how much, and since which run and commit.
@@ -65,14 +70,7 @@ def command(
     --add or --prune nothing else is done, unless --list asks for it.
     """
     if store is not None:
-        kind, _, branch = store.partition(":")
-        if kind != "git" or not branch:
-            raise UsageMistake(f"--store {store} is no store", hint="such as --store git:runs")
-        kept = Store(folder or Path(), branch)
-        for run in added:
-            click.echo(f"{run}: {kept.add(run) or 'there already'}")
-        if prune:
-            click.echo(f"{fmt.plural(kept.prune(prune), 'run')} left {kept.name}")
+        kept = _store(store, folder or Path(), added, prune)
         if (added or prune) and not listed:
             return 0
         folder = kept.folder()
@@ -91,7 +89,8 @@ def command(
         return _list(asked)
     runs = list[RunData]()
     try:
-        lines = history.lines(_each(folder, asked, runs))
+        with working("reading the runs …") as tell:
+            lines = history.lines(_each(folder, asked, runs, tell))
     except ModuleNotFoundError as error:
         raise MissingOutput(
             f"{error.name} isn't installed, which finds changes of sampled times",
@@ -104,13 +103,36 @@ def command(
             hint="name the folder that has the runs' folders, such as runs/",
         )
     remark = _remark(runs, lines)
-    _show(runs, lines, remark, everything=everything)
+    if as_json:
+        put_json(
+            {
+                "runs": [{"file": run.file, "began": when(run), **run.origin} for run in runs],
+                "unit": runs[0].unit,
+                "cases": lines,
+                "remark": remark,
+            }
+        )
+    else:
+        _show(runs, lines, remark, everything=everything)
     if output is not None:
         assert runs[0].header is not None
-        title = f"{runs[0].header.plan} on {runs[0].name}, over time"
+        title = f"What changed in {runs[0].header.plan} on {runs[0].name}, {days(runs)}"
         write_whole(output, history_page.render(title, runs, lines, remark))
-        click.echo(f"page: {output}")
+        (say if as_json else click.echo)(f"page: {output}")
     return 0
+
+
+def _store(word: str, folder: Path, added: Sequence[Path], prune: int | None) -> Store:
+    """Returns the store that --store names, after putting runs into it and taking others out."""
+    kind, _, branch = word.partition(":")
+    if kind != "git" or not branch:
+        raise UsageMistake(f"--store {word} is no store", hint="such as --store git:runs")
+    kept = Store(folder, branch)
+    for run in added:
+        click.echo(f"{run}: {kept.add(run) or 'there already'}")
+    if prune:
+        click.echo(f"{fmt.plural(kept.prune(prune), 'run')} left {kept.name}")
+    return kept
 
 
 def _list(asked: Sequence[Entry]) -> int:
@@ -124,17 +146,24 @@ def _list(asked: Sequence[Entry]) -> int:
     return 0
 
 
-def _each(folder: Path, asked: Sequence[Entry], runs: list[RunData]) -> Iterator[RunData]:
+def _kinds(asked: Sequence[Entry]) -> list[tuple[str, str]]:
+    """Returns the boards and plans of the runs that can be used."""
+    return sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
+
+
+def _each(
+    folder: Path, asked: Sequence[Entry], runs: list[RunData], tell: Callable[[str], None]
+) -> Iterator[RunData]:
     """Yields the complete runs in the order of time, and appends to `runs` what is shown of each.
     Raises UsageMistake unless all are of one board and plan."""
-    kinds = sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
-    if len(kinds) > 1:
+    if len(kinds := _kinds(asked)) > 1:
         plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
             f"{folder} has runs of several boards or plans: {plans}",
             hint="choose by --board and --plan",
         )
-    for listed in asked:
+    for number, listed in enumerate(asked, 1):
+        tell(f"reading run {number} of {len(asked)} …")
         try:
             if listed.wrong:
                 raise DataError(listed.wrong)

@@ -6,6 +6,7 @@ returns an exit status (None for 0), one row here, and a line or two in examples
 the short help, so that `teemark --help` imports none of them.
 """
 
+import contextlib
 import importlib
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import NoReturn
 
 import click
 
-from teemark.base import console, shutdown
+from teemark.base import console, paths, shutdown
 from teemark.base.errors import TeemarkError, UsageMistake, meant
 from teemark.version import full_version
 
@@ -148,7 +149,8 @@ def _say(message: str, hint: str | None = None) -> None:
 def run(args: list[str] | None = None) -> int:
     """Run a command line; return the exit status. Only this function prints errors."""
     try:
-        status = cli.main(args, prog_name="teemark", standalone_mode=False)
+        words = sys.argv[1:] if args is None else args  # `origin.command` repeats them
+        status = cli.main(args, prog_name="teemark", standalone_mode=False, obj=words)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
@@ -194,6 +196,8 @@ def _have_streams() -> None:
 def main() -> NoReturn:
     _have_streams()
     console.plain_streams()
+    with contextlib.suppress(TeemarkError):
+        console.remember(paths.build() / "took.json")
     shutdown.install()
     try:
         status = run()

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from teemark.base.console import say
 from teemark.base.errors import UsageMistake
 from teemark.boards import config
 from teemark.cli import common
 from teemark.cli.common import argument, option, subcommand
-from teemark.exact import pull_request
+from teemark.exact import pull_request, record
 from teemark.page import markdown
 from teemark.run.writer import directory_for
+from teemark.trace import store
 
 
 @subcommand("pr")
@@ -33,6 +35,7 @@ def command(
     release: bool = option("--release", "Hold HEAD against the last release before BASE as well."),
     board: str = common.exact_board_option,
     out: Path | None = common.out_option("runs/TIME-BOARD-pr, with a folder for each commit"),
+    as_json: bool = common.json_option("Both commits' calls and functions, as JSON."),
 ) -> int:
     """Build the commits BASE and HEAD of OP-TEE, trace each CASE with both, and print a comment
     for the pull request: which calls changed, in which functions, and how to repeat it. Without
@@ -52,8 +55,19 @@ def command(
     keys = cases or pull_request.CASES
     tree = tree.absolute()
     commits = (base, *((pull_request.last_release(tree, base),) if release else ()), head)
-    measured = pull_request.measure(file, tree, commits, keys, directory)
-    for one in measured:
+    say(record.ahead(len(commits), len(keys), file))
+    try:
+        measured = pull_request.measure(file, tree, commits, keys, directory)
+    except (KeyboardInterrupt, SystemExit):
+        done = sum(1 for _ in directory.glob(f"*/{store.FILE}"))
+        say(common.kept(done, len(commits), "trace", directory))
+        raise
+    if as_json:
+        kinds = ("base", "head", "cells", "verdicts", "gone", "settings", "built")
+        common.put_json(
+            [common.picked(one, *kinds) | {"dearer": one.dearer(limit.share)} for one in measured]
+        )
+    for one in measured * (not as_json):
         again = ["teemark", "pr", "--optee", "TREE", one.base, one.head, *cases]
         made = pull_request.blocks(one, limit.share, shlex.join(again))
         click.echo("\n\n".join(markdown.block(block, 2) for block in made) + "\n")

@@ -18,6 +18,7 @@ from teemark.boards import (
     LabgridBoard,
     VirtualConfig,
     config,
+    install,
     instances,
     named,
     open_board,
@@ -37,7 +38,7 @@ from teemark.page import terminal
 from teemark.plan import check as plan_check
 from teemark.plan.file import Plan, select_cases
 from teemark.run import reader
-from teemark.run.reader import RUN_FILE, RunData
+from teemark.run.reader import RUN_FILE, RunData, stands_for
 from teemark.run.writer import check_free, directory_for, point_latest
 from teemark.studies.answers import answers
 from teemark.wording import fmt
@@ -94,6 +95,13 @@ def command(
     labels: tuple[str, ...] = several(
         "--label KEY=VALUE", "Kept in the run and shown by compare, history and exports."
     ),
+    resume: Path | None = option(
+        "--resume RUN",
+        "Measure the cases that this run lacks, on its board; the new run has its records, too.",
+    ),
+    dry_run: bool = option(
+        "--dry-run", "Say what would be measured, how long, and what is written on the board."
+    ),
     as_json: bool = json_option("Print a summary for scripts on stdout."),
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
@@ -116,9 +124,12 @@ def command(
     """
     if plan_word == "broker":
         raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")
+    old = reader.read(resume) if resume is not None else None
+    if old is not None and old.header is not None:
+        plan_word, boards = plan_word or old.header.plan, boards or (old.header.board,)
     ta, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
-    if only:
-        plan = select_cases(plan, only)
+    plan = select_cases(plan, only) if only else plan
+    plan = _lacking(plan, old, (boots or 1) * (rounds or 1)) if old is not None else plan
     plan_check.check(plan)
     source = {"commit": origin.commit(commit_word, Path.cwd()), "labels": origin.labels(labels)}
     names = named(boards) or [config.default_board(plan.board)]
@@ -141,20 +152,17 @@ def command(
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
     what, starts = _ahead(target, plan, starts, events=trace_events)
+    if dry_run:
+        click.echo("\n".join((f"{plan.name} on {target.name}: {what}", *_written(target, plan))))
+        return 0
     say(f"{plan.name} on {target.name}: {what}")
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
     limit_s = limit_minutes * 60 if limit_minutes else None
     built = own_ta.build_for(ta, plan.ta, target)
-    how = {"options": options, "limit_s": limit_s, **source}
+    how = {"options": options, "limit_s": limit_s, "before": resume, **source}
     outcome = _measure(target, plan, out, starts, built, **how)
-    hung = isinstance(outcome.error, BoardError) and not shutdown.signalled()
-    if hung and isinstance(target, LabgridBoard) and target.power_cycle == "once":
-        folder = outcome.file.parent
-        _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
-        assert outcome.error is not None
-        say(f"teemark: {outcome.error.message}", outcome.error.hint)
-        target.power_cycle = "now"
+    if isinstance(target, LabgridBoard) and _hung(outcome, target):
         outcome = _measure(target, plan, out, starts, built, **how)
     if shutdown.signalled():
         _kept(outcome.file)
@@ -167,17 +175,68 @@ def command(
     return 0 if run.as_asked else 1
 
 
+def _hung(outcome: Outcome, board: LabgridBoard) -> bool:
+    """Says whether a board hung whose power may be cut now; if so, keeps its run under another
+    name."""
+    error = outcome.error
+    if not isinstance(error, BoardError) or shutdown.signalled() or board.power_cycle != "once":
+        return False
+    folder = outcome.file.parent
+    _kept(folder.rename(folder.with_name(f"{folder.name}-hung")) / RUN_FILE)
+    say(f"teemark: {error.message}", error.hint)
+    board.power_cycle = "now"
+    return True
+
+
+def _lacking(plan: Plan, old: RunData, starts: int) -> Plan:
+    """Returns what a run lacks of its plan: cases that weren't reached, have too few samples,
+    failed, or found no TEE that they could use."""
+    if starts > 1 or (old.header is not None and old.header.starts > 1):
+        raise UsageMistake(
+            "a run of several starts can't be resumed", hint="what it has stands: measure anew"
+        )
+    wanted = {lost.case for lost in old.missing}
+    wanted |= {trouble.case for trouble in (*old.fails, *old.tee_refused)}
+    keys = [key for key in plan.keys if any(stands_for(key, case) for case in wanted)]
+    if not keys:
+        raise UsageMistake(f"{old.file} lacks no case of {plan.name}", hint="nothing is to be done")
+    cases = tuple(case for case in plan.cases if case.key in keys)
+    return replace(
+        plan, cases=cases, teehash=tuple(step for step in plan.teehash if step.key in keys)
+    )
+
+
+def _written(board: Board, plan: Plan) -> list[str]:
+    """Returns a line for each thing that a run leaves or needs on the board."""
+    tas = fmt.plural(len(install.built_tas(board)), "Trusted Application")
+    lines = [
+        f"writes, unless they are there: {', '.join(install.PROGRAMS)} into "
+        f"{board.config.directory}, {tas} into {board.ta_directory}; "
+        f"`teemark setup {board.name} --remove` takes them away"
+    ]
+    stored = sorted({case.work.workload for case in plan.cases} & {"storage", "file", "pkcs11"})
+    if stored:
+        lines.append(f"meanwhile: objects, files or tokens for {fmt.listed(stored)}")
+    if plan.teehash:
+        most = fmt.size(max(step.bytes for step in plan.teehash))
+        lines.append(f"meanwhile: files to hash, the largest of {most}")
+    lines.append("writes here: a new folder with run.ndjson, report.html and report.md")
+    return lines
+
+
 def _needs(name: str) -> int:
     virtual = isinstance(config.find(name).config, VirtualConfig)
     return side_by_side.PROCESS + side_by_side.GUEST * virtual
 
 
 def _together(children: Sequence[Child], outs: Sequence[Path], *, as_json: bool) -> int:
-    from teemark.report.sections.boards import data, table
+    """Shows the runs of boards that were measured side by side; returns the exit status."""
+    from teemark.report.sections.boards import data, figures, table
 
     about = subjects([reader.read(out) for out in outs if (out / RUN_FILE).exists()])
     if as_json:
-        common.put_json([data(subject) for subject in about])
+        names = tuple(figures(about)) if about else ()
+        common.put_json([data(subject, names=names) for subject in about])
     elif about:
         terminal.show(text_terminal(), [table(about)])
         click.echo("\n".join(_short(Path(subject.run.file)) for subject in about))
@@ -213,8 +272,8 @@ def _kept(file: Path) -> None:
     if file.is_file():
         folder = _short(file.parent)
         say(
-            f"teemark: the run was ended early: what was measured is kept in {folder}; "
-            f"`teemark report {folder}` reports it"
+            f"teemark: the run was ended early: what was measured is kept in {folder}; `teemark "
+            f"report {folder}` reports it, `teemark run --resume {folder}` measures the rest"
         )
 
 

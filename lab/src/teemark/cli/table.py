@@ -10,7 +10,7 @@ from teemark.cli import common
 from teemark.cli.common import option, subcommand
 from teemark.cli.runs import read
 from teemark.findings.subject import subjects
-from teemark.report.sections.boards import data, table
+from teemark.report.sections.boards import data, figures, table
 
 
 @subcommand("table")
@@ -20,18 +20,20 @@ def command(
     form: str = common.form_option("markdown", "csv"),
     output: Path | None = common.output_option,
 ) -> int:
-    """Show what a call and a byte cost on each board: a line a run.
+    """Show what calls cost on each board: a line a run.
 
-    A RUN is a run's folder, or its run.ndjson. Every call into the TEE takes an empty call; a call
-    that hashes takes its set-up with it, and each byte comes on top. A byte in Linux is that of its
-    cheapest backend. CSV and JSON have the intervals; a ? marks a figure that is smaller than its
-    interval.
+    A RUN is a run's folder, or its run.ndjson. Of runs with digests it shows a call and a byte:
+    every call into the TEE takes an empty call; a call that hashes takes its set-up with it, and
+    each byte comes on top. A byte in Linux is that of its cheapest backend. Of other runs it shows
+    the cases that most of them have, those of the headline first. CSV and JSON have the intervals;
+    a ? marks a figure that is smaller than its interval.
 
     Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
     there; 2 for a mistake on the command line.
     """
     about = subjects([read(path) for path in run_paths])
-    rows = [data(subject, algorithm) for subject in about]
+    names = tuple(figures(about, algorithm))
+    rows = [data(subject, algorithm, names) for subject in about]
     if form == "csv":
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")

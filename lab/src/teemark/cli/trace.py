@@ -182,10 +182,9 @@ def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
     if asked.out is None:
         point_latest(directory)
     programs.say_unread(traced)
-    title = f"{' '.join(argv)} on {file.name}"
     sections = program_page.sections(traced.ran, traced.names, exact=True)
     sections += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
-    page = program_page.write(sections, title, traced.trace.optee, directory)
+    page = program_page.write(sections, " ".join(argv), file.name, directory, traced.trace.optee)
     if asked.output is not None:
         click.echo(_RENDER[asked.output](traced.trace), nl=False)
     else:
@@ -226,7 +225,7 @@ def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
     if asked.output is None:
         show(terminal(120), sections[0].blocks)
     sections += program_page.traced(trace, ())
-    program_page.write(sections, trace.cases[0].case, trace.optee, directory)
+    program_page.write(sections, trace.cases[0].case, asked.board, directory, trace.optee)
 
 
 def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:

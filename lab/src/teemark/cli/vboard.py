@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from teemark.base import paths
-from teemark.base.console import say
+from teemark.base.console import say, working
 from teemark.base.errors import MissingOutput, UsageMistake
 from teemark.boards import VirtualConfig, build, config, optee
 from teemark.cli.common import FILE, OUTPUT, TREE, argument, board_option, option, subcommand
@@ -44,7 +44,8 @@ def install(
     into = paths.build()
     into.mkdir(parents=True, exist_ok=True)
     argv = ["make", "--no-print-directory", "-C", str(paths.root()), "board", "DEPS="]
-    with build.alone(into):
+    say(f"downloads 130 MB, builds the virtual board in {into}: about two minutes on a PC")
+    with build.alone(into), working("building the virtual board …"):
         build.step([*argv, f"BUILD={into}"], "the virtual board can't be built", ("make",))
     say(f"the virtual board is in {into}; try: teemark run --plan quick")
 

@@ -75,7 +75,7 @@ def command(
         ran, listed, exact=target.deterministic, elfs=_ta_files(ran, places)
     )
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
-    page = program_page.write(made, title, "", directory)
+    page = program_page.write(made, what, target.name, directory)
     console = terminal(120)
     for section in made:
         console.print(f"\n{title if section is made[0] else section.title}", markup=False)

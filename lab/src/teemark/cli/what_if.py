@@ -35,6 +35,7 @@ def command(
     ta_path: Path | None = common.ta_option,
     board: str = common.exact_board_option,
     out: Path | None = common.out_option("runs/TIME-BOARD-what-if, with a folder for each variant"),
+    as_json: bool = common.json_option("All variants and functions, as JSON."),
 ) -> int:
     """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
     many instructions a change saves and in which functions.
@@ -72,14 +73,17 @@ def command(
     # A wrong case is reported before anything is built.
     record.plan_of(cases, record.SAMPLES, known=own.plan)
     folder = directory_for(out, file.name, "what-if")
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageMistake(f"{folder} isn't empty", hint="name another folder with --out")
+    say(record.ahead(len(files), len(cases), file))
     built: list[Variant] = []
     status = 0
     for added, variant in zip(variants, files, strict=True):
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
-            traced = record.record(variant, cases, place, own=own)
+            done = None if ta_path is not None else record.kept(variant, cases, place)
+            traced = done or record.record(variant, cases, place, own=own)
+        except (KeyboardInterrupt, SystemExit):
+            say(common.kept(len(built), len(files), "trace", folder))
+            raise
         except TeemarkError as error:
             if not added:
                 raise
@@ -92,6 +96,9 @@ def command(
         )
         built.append(whatif.Variant(added, traced.trace))
         status = 1 if traced.run.fails or traced.run.skips else status
-    show(terminal(140), whatif.blocks(built))
-    click.echo(f"runs: {folder}")
+    if as_json:
+        common.put_json({"folder": str(folder), "variants": whatif.data(built)})
+    else:
+        show(terminal(140), whatif.blocks(built))
+        click.echo(f"runs: {folder}")
     return status

@@ -12,7 +12,7 @@ from teemark.base.errors import DataError
 from teemark.boards.config import BoardFile
 from teemark.boards.ta_kit import Kit
 from teemark.exact.analyse import profile_of, signed_ta, sources
-from teemark.exact.record import recording
+from teemark.exact.record import BUILDING, recording
 from teemark.measure import watching
 from teemark.measure.watching import Program, Ran
 from teemark.trace import calls, names, store, window
@@ -47,7 +47,7 @@ def record(
 ) -> TracedProgram:
     """Runs the program on a fresh boot, and keeps its calls and their trace in `directory`."""
     with recording(file, f"room={DISK}") as (board, folder):
-        with working(f"making the OP-TEE of {board.name} …"):
+        with working(BUILDING):
             optee = board.optee
         # OP-TEE accepts only TAs of its own version.
         own = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))

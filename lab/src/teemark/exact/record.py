@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Records a run with its trace, on the exact board booted with QEMU's plugin."""
 
+import itertools
 import re
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ import msgspec
 
 from teemark.base import paths
 from teemark.base.checked import convert
-from teemark.base.console import say, working
+from teemark.base.console import say, took, working
 from teemark.base.errors import ConfigError, DataError, MissingOutput, UsageMistake
 from teemark.base.work import CALL, EMPTY_CALL, Work
 from teemark.boards import VirtualBoard, own_ta
@@ -32,8 +33,10 @@ from teemark.run.reader import RunData
 from teemark.trace import store
 from teemark.trace.profile import Trace
 from teemark.trace.window import TEEHASH_PARTS
+from teemark.wording import fmt
 
 SAMPLES = 3
+BUILDING = "building OP-TEE, unless it is there already …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,9 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
             raise UsageMistake(f"{key}: no plan says what that calls", hint=hint)
         cases.append(replace(calls.get(key, asked), samples=samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
-    return Plan("trace", summary, tuple(cases), tuple(steps.values()), ta=known.ta)
+    traced = keys[0] if len(keys) == 1 else f"{len(keys)} calls"
+    title = f"Where the instructions of {traced} go"
+    return Plan("trace", summary, tuple(cases), tuple(steps.values()), known.ta, title)
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -160,7 +165,7 @@ def record(
             reason, hint=error.hint or "`teemark plan show trace` prints cases that there are"
         ) from None
     with recording(file) as (board, folder):
-        with working(f"making the OP-TEE of {board.name} …"):
+        with working(BUILDING):
             what = board.optee.what
         if board.recipe.optee != "debian":
             say(f"teemark: {what}")
@@ -179,11 +184,39 @@ def record(
     return TracedRun(run, trace)
 
 
+def ahead(builds: int, cases: int, file: BoardFile) -> str:
+    """Returns a sentence on the builds of OP-TEE and the traced boots that a command will make, and
+    how long one took the last time."""
+    built = took(BUILDING)
+    each = fmt.roughly_minutes(built) if built is not None else "about 2 minutes"
+    traced = took(f"measuring {fmt.plural(cases + 1, 'case')} on {file.name} …")
+    boot = f", {fmt.roughly_minutes(traced)} each" if traced is not None else ""
+    return (
+        f"{fmt.plural(builds, 'build')} of OP-TEE, {each} each unless it is there already; each is "
+        f"booted, and {fmt.plural(cases, 'call')} traced{boot}"
+    )
+
+
+def kept(file: BoardFile, keys: Sequence[str], directory: Path) -> TracedRun | None:
+    """Returns the run and trace that `directory` has of these cases with the OP-TEE that the board
+    has now. Otherwise returns None, and moves aside what is in the way there."""
+    if (directory / store.FILE).is_file() and (directory / reader.RUN_FILE).is_file():
+        run, trace = reader.read(directory), store.read(directory)
+        same = run.header is not None and run.header.firmware == VirtualBoard(file).firmware
+        asked = {_as_recorded(key) for key in keys} <= {case.case for case in trace.cases}
+        if same and asked and run.incomplete is None:
+            return TracedRun(run, trace)
+    if directory.exists() and any(directory.iterdir()):
+        aside = (directory.with_name(f"{directory.name}-{n}-aside") for n in itertools.count(1))
+        directory.rename(next(place for place in aside if not place.exists()))
+    return None
+
+
 def _measure(
     board: VirtualBoard, plan: Plan, directory: Path, guest: Built | None
 ) -> tuple[Outcome, str]:
     with own_ta.ready_board(board, guest):
-        with working(f"measuring on {board.name} …"):
+        with working(f"measuring {fmt.plural(len(plan.keys), 'case')} on {board.name} …"):
             options = ("--loops", "1", "--no-ta-counter")
             outcome = runner.measure(board, plan, directory, runner.RunListener(), options=options)
         with working("fetching the kernel's symbols …"):

@@ -113,6 +113,20 @@ def held_in_words(cell: Cell) -> str:
     return " → ".join(map(fmt.count, dict.fromkeys(cell.held)))
 
 
+def data(variants: Sequence[Variant]) -> list[dict[str, object]]:
+    """Returns the JSON of the variants, of which the first is the baseline."""
+    base = variants[0].trace
+    return [
+        {
+            "options": variant.options,
+            "optee": variant.trace.optee,
+            "gives_up": list(filter(None, map(gives_up, variant.options))),
+            "cases": {case.case: compare(base, variant.trace, case.case) for case in base.cases},
+        }
+        for variant in variants
+    ]
+
+
 def blocks(variants: Sequence[Variant]) -> list[Block]:
     """Returns a table with a row per variant, of which the first is the baseline, and the functions
     behind each difference."""

@@ -113,7 +113,7 @@ def no_extensions(ground: Ground) -> Finding:
     largest, costs = max(in_tee, default=0), None
     if largest in in_ta:
         whole, less = in_tee[largest], in_tee[largest].estimate - in_ta[largest].estimate
-        costs = share_of(less, whole, whole.key)
+        costs = share_of(less, whole, ground.run.words(whole.key))
     looks = "computes" if sure else "looks as if it computed"
     return cause(
         key,

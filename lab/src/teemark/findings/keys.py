@@ -150,7 +150,7 @@ def rsa_of_any_size(ground: Ground) -> Finding | None:
     outside, costs = ground.models.case(SIGN.key("rsa-2048", "openssl", "crt")), None
     if outside is not None and outside.estimate.value < small.estimate.value:
         more = (small.estimate - outside.estimate).value / small.estimate.value
-        costs = Share(more, f"a signature: {small.key}", at_most=True)
+        costs = Share(more, ground.run.words(small.key), at_most=True)
     return Finding(
         key=key,
         topic="cause",

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The source that a run measures: its git commit, and labels that the user gives."""
+"""Where a run comes from: its command line, its source's git commit, and the user's labels."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from teemark.base import paths
 from teemark.base.errors import ConfigError, UsageMistake
@@ -13,6 +16,21 @@ from teemark.run.records import Commit
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
+
+
+def command(board: str = "") -> str | None:
+    """Returns the command line that is running, for a shell: with the board's name if it is given,
+    without the place of its output. None outside of a command."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.obj is None:
+        return None
+    words = ["teemark", *context.obj]
+    for place in {"-o", "--out", "--output"}.intersection(words):
+        at = words.index(place)
+        del words[at : at + 2]
+    if board and "--board" not in words:
+        words[2:2] = ["--board", board]
+    return shlex.join(words)
 
 
 def labels(words: Sequence[str]) -> dict[str, str]:

@@ -24,12 +24,12 @@ from teemark.boards.command_lines import quietly
 from teemark.boards.install import built_tas
 from teemark.boards.shell import LEAVING_S
 from teemark.boards.ta_key import all_signed_with_published_key
-from teemark.measure import teehash_steps
+from teemark.measure import origin, teehash_steps
 from teemark.measure.silence import Silence
 from teemark.plan import check as plan_check
 from teemark.plan.file import CaseLine, Plan, case_lines
 from teemark.run import records
-from teemark.run.reader import ANY_DRIVER, decode_line, ends
+from teemark.run.reader import ANY_DRIVER, decode_line, ends, locate, read
 from teemark.run.writer import RunWriter
 from teemark.version import full_version
 
@@ -97,6 +97,8 @@ def header(
         board_summary=board.config.description or None,
         plan=plan.name,
         plan_summary=plan.summary,
+        plan_title=plan.title or None,
+        command=origin.command(board.name),
         started=now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         emulated=board.emulated,
         icount=board.deterministic,
@@ -121,10 +123,12 @@ def measure(
     *,
     options: Sequence[str] = (),
     limit_s: float | None = None,
+    before: Path | None = None,
     **source: Any,
 ) -> Outcome:
     """Runs a plan on an open board that is set up. `options` are teebench's; a start may take
-    `limit_s` seconds (None: ten times its estimate, at least 600); `source` is for `header`.
+    `limit_s` seconds (None: ten times its estimate, at least 600); `source` is for `header`. With
+    `before`, a run's file, the new run has its records, too, and the plan is what it lacks.
 
     A lost connection, Ctrl-C, a full disk, a board or a TEE that hangs, or a program that dies
     leaves the records so far in the file; the end record names the cause. After a TEE that hangs,
@@ -133,13 +137,14 @@ def measure(
     starts = starts or Starts()
     limit_s = limit_s or max(600.0, 10 * seconds(plan, deterministic=board.deterministic))
     with RunWriter(directory) as writer:
-        writer.record(header(board, plan, starts.count, datetime.now(UTC), **source))
+        begun = header(board, plan, starts.count, datetime.now(UTC), **source)
+        number = _begin(writer, begun, before)
         error: errors.TeemarkError | None = None
-        number, measured, todo = 0, False, [(plan, starts)] * starts.count
+        measured, todo = False, [(plan, starts)] * starts.count
         while todo:
             number += 1
             part, how = todo.pop(0)
-            start = records.Start(number=number, kind=how.kind)
+            start = records.Start(number=number, kind=how.kind, resumes=before is not None)
             attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
             cause = attempt.run(how.again if number > 1 else None)
             with shutdown.undisturbed():
@@ -162,6 +167,22 @@ def measure(
             elif cause is not None or attempt.end is None or not attempt.end.complete:
                 break
         return Outcome(file=writer.finish(), error=error)
+
+
+def _begin(writer: RunWriter, begun: records.Run, before: Path | None) -> int:
+    """Writes a run's first record, and all records of the run that it resumes; returns the number
+    of that run's starts."""
+    if before is None:
+        writer.record(begun)
+        return 0
+    old = read(before)
+    asked = (old.header.asked if old.header is not None else None) or begun.asked
+    writer.record(msgspec.structs.replace(begun, asked=asked, cases=len(asked or ())))
+    with locate(before).open("rb") as lines:
+        for number, line in enumerate(lines):
+            if line.endswith(b"\n") and (number or old.header is None):
+                writer.line(line)
+    return old.starts[-1].number
 
 
 def without_tee(plan: Plan) -> Plan | None:

@@ -32,7 +32,17 @@ class Mark:
     verdict: Literal["worse", "better", "same", "undecided"]
 
 
-Inline = str | Strong | Code | Quiet | Mark
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A thing in words, with the slug that JSON and commands have for it. On a page it leads to the
+    slug's entry among the page's words; with `entry` it is that entry."""
+
+    text: str
+    slug: str
+    entry: bool = False
+
+
+Inline = str | Strong | Code | Quiet | Mark | Term
 Text = tuple[Inline, ...]
 
 
@@ -53,6 +63,8 @@ class Bullets:
 @dataclass(frozen=True, slots=True)
 class Findings:
     items: tuple[Finding, ...]
+    brief: bool = False
+    """True folds the evidence: what to know and to do stands on the first screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,9 @@ class Column:
     unit: str = ""
     optional: bool = field(default=False, repr=False)
     """True leaves the column out of a table in which it has no values."""
+    detail: bool = field(default=False, repr=False)
+    """True leaves the column out of a terminal that is too narrow for it, and of a phone until a
+    reader taps."""
 
     @property
     def on_a_card(self) -> str:
@@ -84,14 +99,16 @@ class Column:
         return self.title if self.unit in ("", "instructions") else f"{self.title}, {self.unit}"
 
 
-def left(*titles: str, optional: bool = False) -> tuple[Column, ...]:
+def left(*titles: str, optional: bool = False, detail: bool = False) -> tuple[Column, ...]:
     """Returns columns of words."""
-    return tuple(Column(title, "left", optional=optional) for title in titles)
+    return tuple(Column(title, "left", optional=optional, detail=detail) for title in titles)
 
 
-def right(*titles: str, unit: str = "", optional: bool = False) -> tuple[Column, ...]:
+def right(
+    *titles: str, unit: str = "", optional: bool = False, detail: bool = False
+) -> tuple[Column, ...]:
     """Returns columns of figures in one unit."""
-    return tuple(Column(title, unit=unit, optional=optional) for title in titles)
+    return tuple(Column(title, unit=unit, optional=optional, detail=detail) for title in titles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,8 @@ class Bar:
 
 
 Cell = str | Text | Bar
+
+MATTER = 3  # Columns that a phone shows of a table, unless the table says which
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +143,15 @@ class Table:
         for name, lines in (("columns", (self.columns,)), ("rows", self.rows)):
             kept = tuple(tuple(line[place] for place in shown) for line in lines)
             object.__setattr__(self, name, kept[0] if name == "columns" else kept)
+
+    @property
+    def details(self) -> frozenset[int]:
+        """Returns the places of the columns that a phone shows only to a reader who taps: those
+        that are details, else all behind the third. A stacked table has room for all."""
+        if self.stacked:
+            return frozenset()
+        named = frozenset(at for at, column in enumerate(self.columns) if column.detail)
+        return named or frozenset(range(MATTER, len(self.columns)))
 
 
 @dataclass(frozen=True, slots=True)

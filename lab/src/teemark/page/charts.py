@@ -260,12 +260,8 @@ def _names(
     em = 0.52 if shape is WIDE else 0.6  # mean width of a letter, with room for wide letters
     letters = int((shape.label - 10) / (FONT * em))
     for curve, (x, y), place in zip(series, ends, places, strict=True):
-        name = curve.backend.name
-        if (
-            curve.backend.title.lower() != name
-            and len(name) + len(curve.backend.title) + 3 <= letters
-        ):
-            name = f"{name} · {curve.backend.title}"
+        who = curve.backend
+        name = who.title if len(who.title) <= letters else who.name
         if len(name) > letters:  # drivers differ at their ends
             name = f"…{name[2 - letters :]}"
         if abs(place - lift - y) > 2:

@@ -37,10 +37,11 @@ def render(
     *,
     fills: Sequence[tuple[str, str]] = (),
     around_0: bool = False,
+    title: str = "",
 ) -> str:
     """Draws each row's name, with its dots below. The scale is logarithmic; with `around_0` it is
-    linear, with a bar from 0 to each dot. `write` formats a tick; `fills` are the colours of the
-    legend with their meanings."""
+    linear, with a bar from 0 to each dot. `write` formats a tick, `title` names the axis; `fills`
+    are the colours of the legend with their meanings."""
     values = [dot.value for row in rows for dot in row.dots]
     least, most = min(values), max(values)
     ticks = level_ticks(max(-least, most)) if around_0 else log_ticks(least, most)
@@ -65,6 +66,9 @@ def render(
                 svg.append(box(left, middle - 3, right - left, 7, fill))
             spot = (at - RADIUS, middle - RADIUS + 0.5, 2 * RADIUS, 2 * RADIUS, fill)
             svg.append(box(*spot, name=dot.name, rx=str(RADIUS), stroke="var(--paper)"))
+    if title:
+        svg.append(label(width / 2, bottom, title, "middle"))
+        bottom += LINE
     if fills:
         entries = [(f"var(--c-{fill})", name) for fill, name in fills]
         named, bottom = legend(entries, width, bottom + 4)

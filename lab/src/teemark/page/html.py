@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from teemark.page.bars import NARROW, WIDE
-from teemark.page.blocks import Block, Section
+from teemark.page.blocks import Block, Section, Text
 from teemark.page.charts import is_palette_name
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render(
     title: str,
     subtitle: str,
     sections: Sequence[Section],
-    generator: str,
+    footer: Sequence[Text],
     notices: Sequence[Block] = (),
 ) -> str:
     made = environment("page")
@@ -41,5 +41,5 @@ def render(
     made.globals |= {"wide": WIDE, "narrow": NARROW}
     template = made.get_template("report.html.j2")
     return template.render(
-        title=title, subtitle=subtitle, notices=notices, sections=sections, generator=generator
+        title=title, subtitle=subtitle, notices=notices, sections=sections, footer=footer
     )

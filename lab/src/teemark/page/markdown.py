@@ -37,7 +37,9 @@ def text(parts: kind.Text) -> str:
                 texts.append(f"{' ' * part.text[:1].isspace()}**{escape(part.text)}**")
             case kind.Code():
                 texts.append(code(part.text))
-            case kind.Quiet():
+            case kind.Term(entry=False) if part.slug != part.text:
+                texts.append(f"{escape(part.text)} ({code(part.slug)})")
+            case kind.Quiet() | kind.Term():
                 texts.append(_keeping_ends(part.text))
             case _:
                 texts.append(_keeping_ends(part))
@@ -107,7 +109,7 @@ def render(
     title: str,
     subtitle: str,
     sections: Sequence[kind.Section],
-    generator: str,
+    footer: Sequence[kind.Text],
     notices: Sequence[kind.Block] = (),
 ) -> str:
     parts = [f"# {escape(title)}", *(block(part, 1) for part in notices), escape(subtitle)]
@@ -118,5 +120,5 @@ def render(
             lead = f"<details><summary>{escape(section.lead)}</summary>"
             inner = [lead, *inner, "</details>"]
         parts += inner
-    parts.append(f"---\n\n{escape(generator)}")
+    parts += ["---", *map(text, footer)]
     return "\n\n".join(part for part in parts if part) + "\n"

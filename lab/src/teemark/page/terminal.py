@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": ""}
 
 NARROWEST = 11  # Smallest width of a column of words, in characters
+WHOLE = 24  # A row's name of up to so many characters isn't broken within a word
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
@@ -69,7 +70,8 @@ def _finding(console: "Console", finding: Finding) -> None:
 
 
 def _table(console: "Console", table: kind.Table) -> None:
-    """Shows a table without breaking figures; if it is too wide, each row is a paragraph."""
+    """Shows a table without breaking figures. If it is too wide, the columns that are details are
+    left out, the last first; if that isn't enough, each row is a paragraph."""
     from rich import box
     from rich import table as rich
     from rich.text import Text as Line
@@ -78,7 +80,16 @@ def _table(console: "Console", table: kind.Table) -> None:
         paragraph(console, f"{table.caption}:")
     titles = [column.unit or column.title for column in table.columns]
     rows = [[_cell(cell) for cell in row] for row in table.rows]
-    widths = _widths(table.columns, titles, rows, console.width)
+    places = list(range(len(titles)))
+    spare = [place for place in places if table.columns[place].detail]
+
+    def fitted() -> list[int] | None:
+        kept = [[line[place] for place in places] for line in (titles, *rows)]
+        columns = [table.columns[place] for place in places]
+        return _widths(columns, kept[0], kept[1:], console.width)
+
+    while (widths := fitted()) is None and spare:
+        places.remove(spare.pop())
     if widths is None:
         for first, *others in rows:
             pairs = zip(titles[1:], others, strict=True)
@@ -86,12 +97,15 @@ def _table(console: "Console", table: kind.Table) -> None:
             paragraph(console, f"  {first}{': ' if details else ''}{details}", indent="    ")
         return
     made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column, title, width in zip(table.columns, titles, widths, strict=True):
-        made.add_column(title, justify=column.align, overflow="fold", width=width)
+    for place, width in zip(places, widths, strict=True):
+        align = table.columns[place].align
+        made.add_column(titles[place], justify=align, overflow="fold", width=width)
     for texts, row in zip(rows, table.rows, strict=True):
-        cells = zip(texts, row, strict=True)
-        made.add_row(*(Line(text, STYLES.get(_verdict(cell), "")) for text, cell in cells))
+        made.add_row(*(Line(texts[at], STYLES.get(_verdict(row[at]), "")) for at in places))
     console.print(made)
+    if len(places) < len(titles):
+        hidden = ", ".join(titles[at] for at in range(len(titles)) if at not in places)
+        paragraph(console, f"A wider terminal also shows {hidden}.", "dim")
 
 
 def _widths(
@@ -101,12 +115,15 @@ def _widths(
     then words, the widest column first, but never a figure. None if that isn't enough."""
     from rich.cells import cell_len
 
-    widths, least = [], []
+    widths: list[int] = []
+    least: list[int] = []
     for column, title, *cells in zip(columns, titles, *rows, strict=True):
         wide, word = (max(map(cell_len, texts), default=0) for texts in (cells, title.split()))
         widths.append(max(wide, cell_len(title)))
         figure = column.align == "right"
-        least.append(max(wide, word) if figure else min(widths[-1], NARROWEST))
+        whole = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+        name = whole if not least and whole <= WHOLE else NARROWEST
+        least.append(max(wide, word) if figure else min(widths[-1], max(NARROWEST, name)))
     room -= 3 * len(columns) - 1  # the gaps between columns
     if sum(least) > room:
         return None

@@ -31,10 +31,10 @@ from teemark.model.compare import (
 from teemark.model.power import ALPHA, POWER, starts_to_see
 from teemark.page import blocks as page
 from teemark.page import dots, html, markdown
+from teemark.report.heading import days, footer
 from teemark.run.reader import RunData
 from teemark.trace.difference import changes as function_changes
 from teemark.trace.difference import in_words
-from teemark.version import full_version
 from teemark.wording import fmt
 
 NAMED = 3  # Most functions that are named for a case
@@ -243,7 +243,11 @@ def chart(of: ComparedRuns) -> page.Chart | None:
     if not rows:
         return None
     draw = partial(
-        dots.render, rows, write=lambda tick: signed(tick) if tick else "0", around_0=True
+        dots.render,
+        rows,
+        write=lambda tick: signed(tick) if tick else "0",
+        around_0=True,
+        title="change of a call's cost",
     )
     title = " → ".join(pair_names(of.comparison.first, of.comparison.second))
     unit = "Instructions a call. " if of.comparison.exact else ""
@@ -486,12 +490,15 @@ def render(
         head = "What changed" if len(diffs) == 1 else title
         blocks = (*_verdicts(diff, limit), facts)
         sections.append(page.Section(f"comparison-{number}", head, blocks))
-    title = titles[0] if len(diffs) == 1 else f"Against {name(pairs[0][0])}"
     run = pairs[0][0].header
+    what = titles[0] if len(diffs) == 1 else f"since {name(pairs[0][0])}"
+    where = "" if titles[0].startswith(pairs[0][0].name) else f" on {pairs[0][0].name}"
+    every = [pairs[0][0], *(pair[1] for pair in pairs)]
+    title = f"What changed{where}: {what}, {days(every)}"
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
     banners = [page.Banner("ComparedRuns by force", (f"{why}.",)) for why in forced]
     how = html.render if form == "html" else markdown.render
-    return how(title, subtitle, sections, f"Made by teemark {full_version()}.", banners)
+    return how(title, subtitle, sections, footer(title, every), banners)
 
 
 # -- for scripts ---------------------------------------------------------------------------------

@@ -7,14 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from teemark.base.work import EMPTY_CALL
+from teemark.measure import origin
 from teemark.model.compare import Verdict
 from teemark.model.history import CaseHistory, events
 from teemark.page import blocks as page
 from teemark.page import charts, html
 from teemark.report import comparing
+from teemark.report.heading import footer
 from teemark.run import reader
 from teemark.run.reader import RunData
-from teemark.version import full_version
 from teemark.wording import fmt
 
 SMALL = 12  # Most small charts: one of each family, those that changed most
@@ -34,7 +35,7 @@ def render(
     )
     blocks.append(page.Fold("Every run", f"{len(runs)} runs", (_runs_table(runs),)))
     section = page.Section("history", "What changed, and when", tuple(blocks))
-    return html.render(title, "", [section], f"Made by teemark {full_version()}.")
+    return html.render(title, "", [section], footer(title, again=origin.command()))
 
 
 def since(run: RunData) -> str:

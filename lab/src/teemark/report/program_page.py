@@ -7,6 +7,7 @@ import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,15 +15,16 @@ from msgspec.structs import replace
 from teemark.base.files import write_whole
 from teemark.base.results import SHORT_BUFFER, TARGET_DEAD
 from teemark.findings.program import Cost, advice
+from teemark.measure.origin import command
 from teemark.measure.watching import Leg, Ran
 from teemark.page import blocks as page
 from teemark.page import html, markdown
+from teemark.report.heading import day, footer
 from teemark.report.sections.trace import calls
 from teemark.trace.calls import CallKind, TeeCall, name_of
 from teemark.trace.names import Names, origin, result
 from teemark.trace.profile import Trace, together
 from teemark.trace.symbols import Elf
-from teemark.version import full_version
 from teemark.wording import fmt
 
 TIMELINE = "timeline.json"
@@ -273,10 +275,13 @@ def timeline(ran: Ran, names: Names) -> str:
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
 
 
-def write(made: Sequence[page.Section], title: str, subtitle: str, directory: Path) -> Path:
-    """Writes report.html and report.md; returns the HTML's path."""
-    generator = f"Made by teemark {full_version()} from calls.bin."
-    write_whole(directory / "report.md", markdown.render(title, subtitle, made, generator))
+def write(
+    made: Sequence[page.Section], what: str, board: str, directory: Path, subtitle: str = ""
+) -> Path:
+    """Writes report.html and report.md on `what`, a program or message; returns the HTML's path."""
+    title = f"What {what} spends in the TEE of {board}, {day(datetime.now(UTC).isoformat())}"
+    foot = footer(title, again=command(board), source="calls.bin")
+    write_whole(directory / "report.md", markdown.render(title, subtitle, made, foot))
     page = directory / "report.html"
-    write_whole(page, html.render(title, subtitle, made, generator))
+    write_whole(page, html.render(title, subtitle, made, foot))
     return page

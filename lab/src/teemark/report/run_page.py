@@ -11,13 +11,13 @@ from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
 from teemark.page import html, markdown
 from teemark.page.blocks import Banner, Section
+from teemark.report import heading
 from teemark.report.comparing import origin
 from teemark.report.sections import SECTIONS
+from teemark.report.sections.causes import HELP
 from teemark.run.reader import RunData
 from teemark.studies.answers import answers as concluded
 from teemark.trace.profile import Trace
-from teemark.version import full_version
-from teemark.wording import fmt
 
 HTML = "report.html"
 MARKDOWN = "report.md"
@@ -44,11 +44,11 @@ def make(
     sections = [section for function in SECTIONS if (section := function(about)) is not None]
     plan = about[0].run.plan if about else ""
     answers = _answering(sections, plan, concludes=any(map(concluded, about)))
-    if not any(ranked(subject.found("cause")) for subject in about):
+    if not any(ranked(subject.found("cause"))[HELP:] for subject in about):
         answers.remove("causes")
     sections = [replace(s, lead="") if s.key in answers else s for s in sections]
     sections.sort(key=lambda s: answers.index(s.key) if s.key in answers else len(answers))
-    title = _title(about)
+    title = heading.title([subject.run for subject in about], [s.label for s in about])
     summaries = (
         subject.run.header.board_summary for subject in about if subject.run.header is not None
     )
@@ -56,10 +56,10 @@ def make(
     subtitle = "; ".join(
         [", ".join(origin(subject.run)) for subject in about if len(about) < 3] + boards
     )
-    generator = f"Made by teemark {full_version()} from run.ndjson."
+    foot = heading.footer(title, [subject.run for subject in about], source="run.ndjson")
     return Report(
-        html=html.render(title, subtitle, sections, generator, banners),
-        markdown=markdown.render(title, subtitle, sections, generator, banners),
+        html=html.render(title, subtitle, sections, foot, banners),
+        markdown=markdown.render(title, subtitle, sections, foot, banners),
         subjects=about,
     )
 
@@ -77,13 +77,6 @@ def _answering(sections: Sequence[Section], plan: str, *, concludes: bool) -> li
     leads = shown in (["boards"], ["comparison"]) or shown == ["trace"] == [plan]
     first = [*shown, "headline"] if leads else ["headline", *shown]
     return [*first, "causes", *(section.key for section in sections if not section.lead)]
-
-
-def _title(about: Sequence[Subject]) -> str:
-    boards = fmt.listed([subject.label for subject in about])
-    if all(subject.run.without_tee for subject in about):
-        return f"The cost of crypto on {boards}, without a TEE"
-    return f"The cost of trusted execution on {boards}"
 
 
 def write(report: Report, directory: Path) -> Path:

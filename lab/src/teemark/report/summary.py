@@ -10,7 +10,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.finding import ranked
 from teemark.page import terminal
-from teemark.page.blocks import Table, left, right
+from teemark.page.blocks import Cell, Table, left, right
 from teemark.report.sections.cases import call_tables
 from teemark.report.sections.keys import keys, pkcs11
 from teemark.report.sections.throughput import curves
@@ -68,16 +68,42 @@ def dearest(console: "Console", subject: "Subject") -> None:
             paragraph(console, f"  → {finding.advice}")
 
 
+MOST = 12  # Rows of operations with keys on a terminal
+_ELSEWHERE = ("a second", "memory's share", "TEE calls")  # Columns that only the report has
+
+
 def _keys(subject: "Subject") -> Table | None:
-    """Returns the cost of operations with keys, through PKCS #11 or in both worlds, with the
-    columns that fit a terminal; None if the run didn't measure them."""
-    for part, most in ((pkcs11, 5), (keys, 6)):
+    """Returns the cost of operations with keys: those through PKCS #11, or those of both worlds,
+    that of the answer first; None if the run didn't measure them."""
+    for part in (pkcs11, keys):
         for table in (block for block in part.blocks(subject) if isinstance(block, Table)):
-            columns = [replace(column, unit="") for column in table.columns[:most]]
-            columns[0] = replace(columns[0], title=fmt.cost_unit(subject.run))
-            rows = [row[:most] for row in table.rows]
-            return Table(columns, [row for row in rows if fmt.NONE not in row] or rows)
+            return _brief(subject, table)
     return None
+
+
+def _brief(subject: "Subject", table: Table) -> Table:
+    """Returns the table with the columns that most rows have and the rows that have these, up to
+    MOST; without operations a second and intervals, which the report has."""
+    shown = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.title not in _ELSEWHERE
+        and 2 * sum(row[place] != fmt.NONE for row in table.rows) >= len(table.rows)
+    ]
+    rows = [tuple(row[place] for place in shown) for row in table.rows]
+    claims = " ".join(finding.claim for finding in subject.found("answer"))
+    whole = [row for row in rows if fmt.NONE not in row] or rows
+    whole.sort(key=lambda row: str(row[0]).rpartition(": ")[2] not in claims)
+    columns = [replace(table.columns[place], unit="") for place in shown]
+    columns[0] = replace(columns[0], title=fmt.cost_unit(subject.run))
+    left_out = len(rows) - len(whole[:MOST])
+    more = f"{len(rows) - left_out} of {len(rows)} operations; the report has all"
+    short = [tuple(_without_interval(cell) for cell in row) for row in whole[:MOST]]
+    return Table(columns, short, caption=more * bool(left_out))
+
+
+def _without_interval(cell: Cell) -> Cell:
+    return cell.partition(" (")[0] if isinstance(cell, str) else cell
 
 
 def _table(subject: "Subject") -> Table | None:
@@ -85,15 +111,16 @@ def _table(subject: "Subject") -> Table | None:
     if not groups:
         return None
     (_, algorithm), group = next(iter(groups.items()))
-    sizes = _sizes([{case.bytes or 0 for case in stats} for stats in group.values()])
     run = subject.run
+    who = {name: run.who(stats[0].work) for name, stats in group.items()}
+    sizes = _sizes([{case.bytes or 0 for case in stats} for stats in group.values()])
     rows = []
     for world, secure in (("TEE", True), ("Linux", False)):
-        mine = (name for name in group if run.backend(name).secure is secure)
+        mine = (name for name in group if who[name].secure is secure)
         for number, backend in enumerate(mine):
             taken = {case.bytes: case.estimate for case in group[backend]}
             cells = [fmt.cost_cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
-            rows.append(("" if number else world, run.backend(backend).title, *cells))
+            rows.append(("" if number else world, who[backend].title, *cells))
     unit = ", instructions" if run.icount else ""
     columns = (*left(f"{run.title(algorithm)}{unit}", ""), *right(*map(fmt.size, sizes)))
     return Table(columns, rows)

@@ -18,8 +18,9 @@ import msgspec
 from teemark.base.checked import in_words
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.sanitize import harmless_value, suspect
-from teemark.base.work import Work
+from teemark.base.work import CALL, EMPTY_CALL, NONE, ONESHOT, Work
 from teemark.run import records
+from teemark.wording import fmt
 
 R = TypeVar("R", bound=records.Record)
 T = TypeVar("T", bound=records.Trouble)
@@ -273,6 +274,23 @@ class RunData:
         named = (record for record in self.machine.backends if record.name == name)
         return next(named, records.Backend(name=name, title=name))
 
+    def who(self, work: Work) -> records.Backend:
+        """Returns the backend of a case; commands of the user's own TA are computed by that TA."""
+        made = self.backend(work.backend)
+        return msgspec.structs.replace(made, title="your TA") if work.row is CALL else made
+
+    def words(self, key: str) -> str:
+        """Returns a case's name in words, such as `SHA-256 of 4 KiB by the TEE API`."""
+        work = Work.of(key)
+        if key == EMPTY_CALL:
+            return "an empty call"
+        parts = [work.workload] * (work.row is not ONESHOT)
+        parts += [self.title(work.algorithm)] * (work.algorithm != NONE)
+        parts += [word for word in work.words if word != NONE]
+        parts += [f"of {fmt.size(work.size or 0)}"] * (work.size is not None)
+        parts += [f"in pieces of {fmt.size(work.chunk or 0)}"] * (work.chunk is not None)
+        return f"{' '.join(parts)} by {self.who(work).title}"
+
     def place(self, backend: str) -> int:
         """Returns a backend's index in the run's own order; backends that the run didn't announce
         come last, as they appeared."""
@@ -376,6 +394,7 @@ class _Collector:
         self.run: records.Run | None = None
         self._starts: list[StartData] = []
         self._next_seq = 0
+        self._resumed = 0  # Index of the last start that resumes the run
         self._cases: dict[str, records.Case] = {}
         # Samples by case, then by start
         self._samples: dict[str, dict[int, list[records.Sample]]] = defaultdict(dict)
@@ -404,11 +423,14 @@ class _Collector:
             case records.Start():
                 seqs = range(self._next_seq, self._next_seq)
                 self._starts.append(StartData(record.number, record.kind, seqs))
+                self._resumed = len(self._starts) - 1 if record.resumes else self._resumed
             case records.Machine() if start is not None:
                 start.machine = record
             case records.Machine():  # schema 1: no start records, one start
                 self._starts.append(StartData(1, "round", range(0), record))
             case records.Case() if start is not None:
+                if self._resumed and record.case not in start.cases:
+                    self._forget(record.case)
                 start.cases.add(record.case)
                 self._cases.setdefault(record.case, record)
             case records.First():
@@ -418,6 +440,13 @@ class _Collector:
             case _:
                 self._others[type(record)].append(record)
 
+    def _forget(self, case: str) -> None:
+        """Leaves out what earlier starts have of a case that a resuming start measures anew."""
+        for known in (self._cases, self._samples, self._ta_samples, self._first):
+            known.pop(case, None)
+        for kind in (records.Skip, records.Fail, records.Legs):
+            self._others[kind] = [other for other in self._others[kind] if other.case != case]
+
     def _misplaced(  # noqa: PLR0911 - a return a rule
         self, record: records.AnyRecord, start: StartData | None
     ) -> str | None:
@@ -426,7 +455,7 @@ class _Collector:
         match record:
             case records.Run():
                 return "a run record that isn't the first line" if self.run or start else None
-            case records.Start() if start is not None and start.end is None:
+            case records.Start() if start and start.end is None and not record.resumes:
                 return "a start record before the end of the start before it"
             case records.Start():
                 before = len(self._starts)
@@ -477,7 +506,8 @@ class _Collector:
                 f"{self.file}: no machine record, so there is no run in it",
                 hint="the program on the board ended before it measured anything",
             )
-        ends = [start.end for start in self._starts if start.end is not None]
+        counted = self._starts[self._resumed :]
+        ends = [start.end for start in counted if start.end is not None]
         asked = self.run.starts if self.run is not None else len(starts)
         return RunData(
             file=self.file,
@@ -498,8 +528,8 @@ class _Collector:
             skips=self._by_case(records.Skip),
             fails=self._by_case(records.Fail),
             teehash=self._all(records.Teehash),
-            end=_together(ends) if len(ends) == len(self._starts) else None,
-            incomplete=_incomplete(cut, ends, len(self._starts), asked),
+            end=_together(ends) if len(ends) == len(counted) else None,
+            incomplete=_incomplete(cut, ends, len(counted), asked),
         )
 
 

@@ -72,6 +72,8 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     board_summary: str | None = None
     plan: Annotated[str, says("name of the plan")]
     plan_summary: str | None = None
+    plan_title: Annotated[str | None, says("what the plan asks: begins a report's title")] = None
+    command: Annotated[str | None, says("the command line that made the run")] = None
     started: Annotated[str, says("UTC, ISO 8601")]
     emulated: Annotated[bool, says("the board's CPU is emulated")]
     icount: Annotated[bool, says("the board's clock counts instructions, 1 ns each")] = False
@@ -84,7 +86,7 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     firmware: Annotated[tuple[Firmware, ...], says("of a virtual board")] = ()
 
 
-class Start(Record, frozen=True, kw_only=True, tag="start"):
+class Start(Record, frozen=True, kw_only=True, tag="start", omit_defaults=True):
     """Begins one start: teebench's records of that start follow, from `machine` to `end`."""
 
     number: Annotated[Positive, says("from 1, without a gap")]
@@ -92,6 +94,9 @@ class Start(Record, frozen=True, kw_only=True, tag="start"):
         Literal["boot", "round"],
         says("what is new: boot: the whole board; round: teebench and its sessions"),
     ]
+    resumes: Annotated[
+        bool, says("it measures what the starts before it lack, and its cases replace theirs")
+    ] = False
 
 
 class FactGroup(Struct, frozen=True, kw_only=True):

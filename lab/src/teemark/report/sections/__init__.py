@@ -14,6 +14,7 @@ from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.trace import trace
+from teemark.report.sections.words import words
 from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (
@@ -37,4 +38,5 @@ SECTIONS: tuple[SectionFunction, ...] = (
     left_out,
     machine,
     method,
+    words,
 )

@@ -6,7 +6,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from teemark.base.work import EMPTY_CALL, ONESHOT, TEE
+from teemark.base.work import EMPTY_CALL, ONESHOT, TEE, Work
 from teemark.findings.offload import ghz
 from teemark.findings.subject import Subject
 from teemark.model.stats import Estimate
@@ -26,9 +26,32 @@ FIGURES = {
 """The figures of a board: their names in JSON and CSV, with their titles."""
 
 
-def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
-    """Returns a board's figures (FIGURES) in the run's unit, with the ends of their intervals; None
-    for a figure that the run lacks. A byte in Linux is that of the cheapest backend."""
+MOST = 5  # Figures of boards whose plan measures no digest
+
+
+def figures(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> dict[str, str]:
+    """Returns the figures by which these runs are held beside each other, with their titles: those
+    of FIGURES if a run has a digest of this name, else the empty call and up to MOST cases of the
+    headline and of the plan, those that most runs have first."""
+    digest = f"{ONESHOT.name}/{algorithm}/"
+    if any(cost.name.startswith(digest) for subject in subjects for cost in subject.models.costs):
+        title = subjects[0].run.title(algorithm)
+        return {name: words.format(title) for name, words in FIGURES.items()}
+    answers = [finding for subject in subjects for finding in subject.found("answer")]
+    said = [key for answer in answers for figure in answer.figures for key in figure.cases]
+    said.sort(key=lambda key: not Work.of(key).in_tee)
+    have = [stats.key for subject in subjects for stats in subject.models.stats]
+    keys = [key for key in dict.fromkeys((EMPTY_CALL, *said, *have)) if key in have]
+    keys.sort(key=lambda key: -have.count(key))
+    return {key: subjects[0].run.words(key) for key in keys[:MOST]}
+
+
+def data(
+    subject: Subject, algorithm: str = ANSWERED[0], names: Sequence[str] = tuple(FIGURES)
+) -> dict[str, Any]:
+    """Returns a board's figures (`names`, of `figures`) in the run's unit, with the ends of their
+    intervals; None for a figure that the run lacks. A byte in Linux is that of the cheapest
+    backend."""
     models, run, tee = subject.models, subject.run, subject.run.machine.tee
     row: dict[str, Any] = {
         "board": subject.label,
@@ -41,10 +64,16 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
     empty, inside = models.case(EMPTY_CALL), models.cost(algorithm, TEE)
     mine = [cost for cost in models.costs if cost.name.startswith(f"{ONESHOT.name}/{algorithm}/")]
     linux = [cost.byte for cost in mine if not run.backend(cost.backend).secure and cost.fit.fits]
-    cheapest = min(linux, key=lambda byte: byte.value, default=None)
-    tee_costs = (inside.call, inside.byte) if inside else (None, None)
-    estimates = (empty.estimate if empty else None, *tee_costs, cheapest)
-    for name, estimate in zip(FIGURES, estimates, strict=True):
+    costs = (
+        empty.estimate if empty else None,
+        inside.call if inside else None,
+        inside.byte if inside else None,
+        min(linux, key=lambda byte: byte.value, default=None),
+    )
+    estimates = dict(zip(FIGURES, costs, strict=True))
+    for name in names:
+        case = models.case(name)
+        estimate = estimates.get(name) or (case.estimate if case else None)
         figure = None if estimate is None or estimate.meaningless else estimate
         ends = figure and figure.interval
         values = (figure and figure.value, ends and ends.low, ends and ends.high)
@@ -55,26 +84,35 @@ def data(subject: Subject, algorithm: str = ANSWERED[0]) -> dict[str, Any]:
 def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
     """Returns a table with a line for each board, in the order of the runs. A question mark means
     that the interval is wider than the figure, or unknown."""
-    titles = [what.format(subjects[0].run.title(algorithm)) for what in FIGURES.values()]
-    columns = (*left("board", "CPU", "OP-TEE"), *right(*titles))
-    columns += tuple(right("call, cycles", "a byte, cycles", optional=True))
+    named = figures(subjects, algorithm)
+    kinds = [_kind(subject) for subject in subjects]
+    columns = (*left("board"), *right(*named.values()), *left("CPU", "OP-TEE", detail=True))
+    if "tee_byte" in named:
+        columns += right("call, cycles", "a byte, cycles", optional=True, detail=True)
     rows = []
-    for subject in subjects:
-        row, clock = data(subject, algorithm), ghz(subject.run)
-        unit = " (instructions)" if subject.run.icount else " (emulated)" * subject.run.emulated
+    for subject, kind in zip(subjects, kinds, strict=True):
+        row, clock = data(subject, algorithm, tuple(named)), ghz(subject.run)
         tee = (row["tee"] or "none").removeprefix("OP-TEE").strip() or "unknown"
         cells = []
-        for name in FIGURES:
+        for name in named:
             value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
             vague = value is not None and (low is None or high - low > value)
             cell = fmt.NONE if value is None else fmt.cost_cell(subject.run, value)
             cells.append(cell + " ?" * vague)
-        for value in (row["empty_call"], row["tee_byte"]):
+        cells += [row["cpu"] or fmt.NONE, tee]
+        for name in ("empty_call", "tee_byte") * ("tee_byte" in named):
+            value = row[name]
             cells.append(fmt.digits(value * clock) if clock and value else fmt.NONE)
-        rows.append((f"{subject.label}{unit}", row["cpu"] or fmt.NONE, tee, *cells))
-    vague = any(str(cell).endswith(" ?") for row in rows for cell in row)
-    note = "?: the interval is wider than the figure, or unknown" if vague else ""
-    return Table(columns, rows, note=note, stacked=True)
+        rows.append((subject.label + f" ({kind})" * (len({*kinds}) > 1 and bool(kind)), *cells))
+    notes = [kinds[0]] if kinds[0] and len({*kinds}) == 1 else []
+    if any(str(cell).endswith(" ?") for row in rows for cell in row):
+        notes.append("?: the interval is wider than the figure, or unknown")
+    return Table(columns, rows, "What each board takes", "; ".join(notes), stacked=True)
+
+
+def _kind(subject: Subject) -> str:
+    """Returns the unit or the doubt that a board's figures share; "" for times of a real board."""
+    return "instructions" if subject.run.icount else "emulated" * subject.run.emulated
 
 
 FAR = 2.0
@@ -132,7 +170,7 @@ def beside(
                     DotRow(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
                     for name, dots in rows.items()
                 ]
-                draw = partial(render, lines, write=write, fills=entries)
+                draw = partial(render, lines, write=write, fills=entries, title=unit)
                 caption = ("The scale is logarithmic.", *remark(those[0][0]))
                 drawn.append(Chart(f"{title}: {unit}", caption, draw))
     sentences = (

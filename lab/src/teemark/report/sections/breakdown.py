@@ -21,7 +21,9 @@ def _of(subject: Subject) -> list[page.Block]:
     if not calls:
         return []
     folds = (
-        page.Fold(call.key, "its parts, and what told them", parts_of(subject, call))
+        page.Fold(
+            subject.run.words(call.key), "its parts, and what told them", parts_of(subject, call)
+        )
         for call in calls
     )
     return [chart(subject, calls), *folds, *untold(calls)]
@@ -29,9 +31,31 @@ def _of(subject: Subject) -> list[page.Block]:
 
 def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     """Draws calls as bars, one under the other, each as wide as the page."""
-    calls = [(call.key, fmt.cost(subject.run, call.total), call) for call in breakdowns]
+    calls = [
+        (subject.run.words(call.key), fmt.cost(subject.run, call.total), call)
+        for call in breakdowns
+    ]
     title = "Each call, and the shares of its parts"
     return page.Chart(title, remark(subject), partial(bars.render, calls))
+
+
+def chart_table(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Table:
+    """Returns the figures that `chart` draws: a row for each part of each call."""
+    rows = [
+        (
+            call.key,
+            part.title,
+            fmt.part_cell(subject.run, value),
+            fmt.share(value.value / call.total.value),
+        )
+        for call in breakdowns
+        for part, value in call.known_parts
+        if call.total.value
+    ]
+    unit = fmt.cost_unit(subject.run)
+    return page.Table(
+        (*page.left("call", "part"), *page.right("takes", unit=unit), *page.right("share")), rows
+    )
 
 
 def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
@@ -86,7 +110,7 @@ def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
         *page.right(fmt.LEVEL, "share"),
         *page.left("told by"),
     )
-    caption = f"The parts of {call.key}"
+    caption = f"The parts of {subject.run.words(call.key)} ({call.key})"
     return page.Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
 
 

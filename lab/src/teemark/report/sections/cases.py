@@ -72,7 +72,7 @@ def _table(subject: Subject, group: Sequence[CaseStats]) -> page.Table:
             ends = ("", "", fmt.cost_cell(run, time.p95), sd)
         rows.append(
             (
-                (page.Code(stats.backend),),
+                (page.Term(run.who(stats.work).title, stats.backend),),
                 fmt.size(stats.bytes or 0) if sized else stats.work.parameters,
                 *_time_cells(subject, time.estimate),
                 fmt.NONE if run.icount else fmt.rate(stats.throughput),

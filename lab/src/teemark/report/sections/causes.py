@@ -6,19 +6,23 @@ choices. `teemark explain` prints the same blocks."""
 from collections.abc import Iterator, Sequence
 
 from teemark.base.finding import Finding, ranked
+from teemark.findings.names import CAUSES
 from teemark.findings.subject import Subject
-from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Text
+from teemark.page.blocks import Block, Bullets, Code, Findings, Inline, Strong, Term, Text
 from teemark.page.section import RunSection
 
+HELP = 2  # Dearest causes whose remedies stand on the first screen of a report
 
-def causes_of(subject: Subject, most: int | None = None) -> list[Block]:
-    """Returns the `most` dearest causes that were found; for a run that calls into the TEE, also
-    the other causes."""
+
+def causes_of(subject: Subject, most: int | None = None, first: int = 0) -> list[Block]:
+    """Returns the `most` dearest causes that were found, without the `first` ones; for a run that
+    calls into the TEE, also the other causes."""
     findings = tuple(finding for finding in subject.findings if finding.topic == "cause")
     called = subject.breakdowns or subject.trace
     dearest = ranked(findings)[:most]
     others = tuple(_others(findings, dearest)) if called else ()
-    blocks: list[Block] = [Findings(dearest)] if dearest else []
+    shown = dearest[first:]
+    blocks: list[Block] = [Findings(shown)] if shown else []
     return [*blocks, Bullets(others)] if others else blocks
 
 
@@ -34,7 +38,7 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[T
         yield Strong("Ruled out"), ": ", *_names(silent), "."
     for finding in open_:
         if not finding.claim:
-            yield Strong("Undecided"), ": ", Code(finding.key), f" ({finding.evidence})."
+            yield Strong("Undecided"), ": ", term(finding.key), f" ({finding.evidence})."
     for finding in (*out, *open_, *unknown):
         if finding.claim:
             remedy = f" {finding.remedy}" * (finding.status == "undecided")
@@ -46,13 +50,22 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[T
         yield Strong("Not checked"), ": ", *_names(these), "; ", by, " tells."
     for finding in unknown:
         if not finding.remedy:
-            lacks = f", for lack of {finding.lacks}."
-            yield Strong("Can't be checked here"), ": ", Code(finding.key), lacks
+            yield (
+                Strong("Can't be checked here"),
+                ": ",
+                term(finding.key),
+                f", for lack of {finding.lacks}.",
+            )
 
 
 def _names(findings: Sequence[Finding]) -> list[Inline]:
-    parts: list[Inline] = [part for finding in findings for part in (", ", Code(finding.key))]
+    parts: list[Inline] = [part for finding in findings for part in ("; ", term(finding.key))]
     return parts[1:]
+
+
+def term(key: str) -> Term:
+    """Returns a cause in words, which leads to its entry among the page's words."""
+    return Term(CAUSES.get(key, key), key)
 
 
 def _choices(subject: Subject) -> list[Block]:
@@ -63,10 +76,10 @@ def _choices(subject: Subject) -> list[Block]:
 causes = RunSection(
     "causes",
     "Why it costs that",
-    causes_of,
+    lambda subject: causes_of(subject, first=HELP),
     "Each known cause of lost time has a signature that a run shows or doesn't. A signature is no "
     "proof: another cause may leave the same one.",
-    "no cause was found; what was ruled out, and what wasn't checked",
+    "what was ruled out, and what wasn't checked",
 )
 choices = RunSection(
     "choices",

@@ -91,10 +91,7 @@ def _cost_table(subject: Subject, key: tuple[str, str], group: Sequence[Cost]) -
 
 
 def _backend(subject: Subject, backend: str) -> page.Cell:
-    title = subject.run.backend(backend).title
-    return (
-        (page.Code(backend), page.Quiet(f" {title}")) if title != backend else (page.Code(backend),)
-    )
+    return (page.Term(subject.run.backend(backend).title, backend),)
 
 
 def misfit_cell(fit: Fit) -> page.Cell:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The answer in sentences; what was measured on which board, and how far to trust it."""
 
+from teemark.base.finding import ranked
 from teemark.findings.subject import Subject
 from teemark.model.stats import WANDER, rarest
 from teemark.page import blocks as page
 from teemark.page.section import RunSection
+from teemark.report.sections.causes import HELP
 from teemark.studies.answers import answers, table
 from teemark.wording import fmt
 
@@ -29,7 +31,9 @@ def _of(subject: Subject) -> list[page.Block]:
             blocks.append(page.Fold(title, why, (page.Bullets(these),)))
         blocks.append(page.Heading("What else the run shows"))
     if first:
-        blocks.append(page.Findings(first))
+        blocks.append(page.Findings(first, brief=True))
+    if dearest := ranked(subject.found("cause"))[:HELP]:
+        blocks += [page.Heading("What would help"), page.Findings(dearest, brief=True)]
     return blocks
 
 

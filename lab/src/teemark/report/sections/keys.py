@@ -77,7 +77,8 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
             rows.append(DotRow(name, dots, fmt.cost(run, stats.estimate)))
     if not rows:
         return []
-    draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()))
+    axis = "cost of a key pair over the case's median"
+    draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()), title=axis)
     caption = "A dot is a key pair, on a logarithmic scale of the median, which ends each line."
     return [Chart("New key pairs, beside the median", (caption, *remark(subject)), draw)]
 

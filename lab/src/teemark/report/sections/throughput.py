@@ -92,7 +92,7 @@ def _series(subject: Subject, backend: str, stats: Sequence[CaseStats]) -> chart
             points.append((float(case.bytes), rate(subject, case.throughput)))
             ends = None if subject.run.icount else case.throughput_interval
             bounds.append((ends.low / (1 << 20), ends.high / (1 << 20)) if ends else None)
-    who = subject.run.backend(backend)
+    who = subject.run.who(stats[0].work)
     return charts.Series(who, tuple(points), tuple(bounds), place=subject.run.place(backend))
 
 
@@ -106,7 +106,8 @@ def _table(subject: Subject, group: dict[str, list[CaseStats]]) -> Table:
         return fmt.digits(rate(subject, case.throughput))
 
     rows = [(fmt.size(size), *(shown(by[name].get(size)) for name in group)) for size in sizes]
-    return Table((*right("bytes"), *right(*group, unit=unit_of(subject))), rows)
+    names = (subject.run.who(stats[0].work).title for stats in group.values())
+    return Table((*right("bytes"), *right(*names, unit=unit_of(subject))), rows)
 
 
 def _intro(subjects: Sequence[Subject]) -> Block:
