@@ -132,3 +132,41 @@ def test_a_dot_stands_where_its_value_is() -> None:
     spots = [one for one in spots if one.attrib.get("rx")]
     middles = [float(one.attrib["x"]) + dots.RADIUS for one in spots]
     assert middles == [pytest.approx(30, abs=0.1), pytest.approx(330, abs=0.1)]
+
+
+def test_a_figure_for_a_paper(runs: tuple[str, str], tmp_path: Path) -> None:
+    """A column is 85 mm wide; its title and font are the paper's, its figures stand beside it."""
+    file = tmp_path / "a.svg"
+    words = ["--width", "85", "--title", "", "--font", "Latin Modern Roman", "--csv"]
+    assert cli.run(["plot", runs[0], "-o", str(file), *words]) == 0
+    top = ET.fromstring(file.read_text(encoding="utf-8"))
+    assert top.attrib["width"] == "85.00mm"
+    assert top.attrib["font-family"] == "Latin Modern Roman"
+    said = "".join(top.itertext())
+    assert "b0" not in said
+    assert "bytes in one call" in said
+    assert "instructions a byte" in said
+    lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("chart,bytes,TEE API (instructions a byte)")
+    assert lines[1].startswith("SHA-256,0 B") or lines[1].startswith("SHA-256,64 B")
+    assert all("\N{NARROW NO-BREAK SPACE}" not in line for line in lines)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_its_figures_as_csv(runs: tuple[str, str], kind: str, tmp_path: Path) -> None:
+    of = runs if kind == "compare" else runs[:1]
+    file = tmp_path / "a.svg"
+    assert cli.run(["plot", *of, "--what", kind, "-o", str(file), "--csv"]) == 0
+    lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("chart,")
+    assert len(lines) > 1
+
+
+def test_a_narrow_figure_has_larger_words(runs: tuple[str, str], tmp_path: Path) -> None:
+    def scale(width: str) -> float:
+        file = tmp_path / f"{width}.svg"
+        assert cli.run(["plot", runs[0], "-o", str(file), "--width", width]) == 0
+        top = ET.fromstring(file.read_text(encoding="utf-8"))
+        return float(width) / float(top.attrib["viewBox"].split()[2])
+
+    assert scale("85") == pytest.approx(scale("170"), rel=0.5)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark plot`: one of a report's charts as a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -14,10 +15,12 @@ from teemark.cli.common import OUTPUT, option, runs_argument, subcommand
 from teemark.cli.runs import read
 from teemark.findings.subject import Subject, subjects
 from teemark.model import breakdown
+from teemark.model.breakdown import Breakdown
 from teemark.page import figure_file
 from teemark.page.blocks import Chart
 from teemark.report import comparing
 from teemark.report.sections.breakdown import chart as call_chart
+from teemark.report.sections.breakdown import chart_table
 from teemark.report.sections.throughput import chart as curve_chart
 from teemark.report.sections.throughput import curves
 from teemark.report.sections.trace import chart as flame_chart
@@ -35,6 +38,7 @@ _MEASURED_BY = {
 
 @subcommand("plot")
 def command(
+    *,
     run_paths: tuple[Path, ...] = runs_argument,
     what: str = option(
         "--what KIND",
@@ -48,6 +52,16 @@ def command(
     output: Path | None = option(
         "-o --output FILE", "FILE.svg, FILE.png or FILE.pdf. [default: KIND.svg]", kind=OUTPUT
     ),
+    width: float | None = option(
+        "--width MM",
+        "Width of the figure: 85 is a column of a paper, 170 a page. [default: as in a report]",
+        kind=click.FloatRange(30, 1000),
+    ),
+    title: str | None = option("--title TEXT", "Its title; '' for none. [default: the boards]"),
+    font: str = option(
+        "--font NAME", "Its font, such as 'Latin Modern Roman'.", default="sans-serif"
+    ),
+    with_csv: bool = option("--csv", "Write the figures that it shows beside it, as FILE.csv."),
 ) -> int:
     """Write a chart of a report as a file: light colours, sizes of a page.
 
@@ -65,14 +79,22 @@ def command(
     )
     if what == "compare":
         pairs = [comparing.compared(about[0], subject) for subject in about[1:]]
-        charts = [chart for pair in pairs if (chart := comparing.chart(pair)) is not None]
+        charts = [
+            replace(chart, data=comparing.case_table(pair, comparing.rows_of(pair.comparison)))
+            for pair in pairs
+            if (chart := comparing.chart(pair)) is not None
+        ]
     else:
         charts = [_one(what, subject, of) for subject in about]
     if not charts:
         raise DataError(f"there is nothing to draw: {_MEASURED_BY[what]}")
-    title = ", ".join(dict.fromkeys(subject.run.name for subject in about))
-    write_whole(output, figure_file.render(charts, title, cast(figure_file.Kind, kind)))
+    named = ", ".join(dict.fromkeys(subject.run.name for subject in about))
+    look = figure_file.Look(named if title is None else title, width, font)
+    write_whole(output, figure_file.render(charts, look, cast(figure_file.Kind, kind)))
     click.echo(f"{what}: {output}")
+    if with_csv:
+        write_whole(output.with_suffix(".csv"), figure_file.table(charts))
+        click.echo(f"data: {output.with_suffix('.csv')}")
     return 0
 
 
@@ -84,8 +106,8 @@ def _one(what: str, subject: Subject, of: str | None) -> Chart:
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)
         if shown and of is None:
-            return call_chart(subject, shown)
-        charts = {call.key: partial(call_chart, subject, (call,)) for call in subject.breakdowns}
+            return _parts(subject, shown)
+        charts = {call.key: partial(_parts, subject, (call,)) for call in subject.breakdowns}
     elif subject.trace is not None:
         charts = {case.case: partial(flame_chart, case) for case in subject.trace.cases}
     if not charts:
@@ -94,3 +116,8 @@ def _one(what: str, subject: Subject, of: str | None) -> Chart:
         names = ", ".join(list(charts)[:8])
         raise UsageMistake(f"{subject.run.file} has no {what} of {of}", hint=f"there are: {names}")
     return charts[of or next(iter(charts))]()
+
+
+def _parts(subject: Subject, calls: Sequence[Breakdown]) -> Chart:
+    """Returns the chart of calls' parts with its figures, which a report has in tables below."""
+    return replace(call_chart(subject, calls), data=chart_table(subject, calls))
