@@ -28,7 +28,7 @@ from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, CaseHistory
 from teemark.page import terminal
 from teemark.page.blocks import Paragraph, Quiet
-from teemark.report import history_page
+from teemark.report import history_page, index_page
 from teemark.report.comparing import when
 from teemark.report.heading import days
 from teemark.run import listing, reader
@@ -55,7 +55,9 @@ def command(
     ),
     everything: bool = all_option,
     output: Path | None = option(
-        "-o --output FILE", "Write a page with plots to this file.", kind=OUTPUT
+        "-o --output FILE",
+        "Write a page with plots to this file; of several boards or plans, an index of all runs.",
+        kind=OUTPUT,
     ),
     as_json: bool = json_option("Each case's level in each run, as JSON."),
 ) -> int:
@@ -64,7 +66,8 @@ def command(
 
     Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
     incomplete are left out, and named. All must be of one board and plan: --board and
-    --plan choose.
+    --plan choose. Of several, -o writes an index: a page that opens each report and compares any
+    two runs.
 
     With --store the runs are in a branch of a git repository, which git fetches and pushes. With
     --add or --prune nothing else is done, unless --list asks for it.
@@ -87,6 +90,11 @@ def command(
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
+    if output is not None and len(_kinds(asked)) > 1:
+        with working("reading the runs …") as tell:
+            index_page.write(folder, asked, output, tell)
+        click.echo(f"page: {output}")
+        return 0
     runs = list[RunData]()
     try:
         with working("reading the runs …") as tell:
@@ -160,7 +168,7 @@ def _each(
         plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
             f"{folder} has runs of several boards or plans: {plans}",
-            hint="choose by --board and --plan",
+            hint="choose by --board and --plan, or have an index of all: -o index.html",
         )
     for number, listed in enumerate(asked, 1):
         tell(f"reading run {number} of {len(asked)} …")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Renders sections as one HTML file without external references; only SVG of ours isn't escaped."""
 
-from collections.abc import Sequence
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from teemark.page.bars import NARROW, WIDE
@@ -43,3 +46,21 @@ def render(
     return template.render(
         title=title, subtitle=subtitle, notices=notices, sections=sections, footer=footer
     )
+
+
+def index(
+    title: str,
+    answer: str,
+    groups: Sequence[Mapping[str, object]],
+    data: str,
+    footer: Sequence[str],
+) -> str:
+    """Returns a page of many runs. Its one script, index.js, is named by its digest in the page's
+    policy; `data` is JSON without "<"."""
+    script = files("teemark.page").joinpath("templates/index.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    template = environment("page").get_template("index.html.j2")
+    return template.render(
+        title=title, answer=answer, groups=groups, data=data, footer=footer, script=script,
+        digest=digest,
+    )  # fmt: skip
