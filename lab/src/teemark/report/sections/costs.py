@@ -126,7 +126,7 @@ def _terms(subject: Subject, name: str, fits: dict[str, Fit]) -> list[page.Block
         return []
     counted = _counted(subject, fits.values())
     rows = [
-        ((page.Code(backend),), *(_term(counted, fit.terms.get(term)) for term in names))
+        (_backend(subject, backend), *(_term(counted, fit.terms.get(term)) for term in names))
         for backend, fit in fits.items()
     ]
     unit = "instructions" if counted else "ns"
