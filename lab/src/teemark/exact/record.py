@@ -81,7 +81,7 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
     summary = "One call of each case, instruction by instruction."
     traced = keys[0] if len(keys) == 1 else f"{len(keys)} calls"
     title = f"Where the instructions of {traced} go"
-    return Plan("trace", summary, tuple(cases), tuple(steps.values()), known.ta, title)
+    return Plan("trace", summary, tuple(cases), tuple(steps.values()), known.ta, title=title)
 
 
 def _split(key: str) -> tuple[str, str]:

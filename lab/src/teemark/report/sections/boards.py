@@ -31,10 +31,9 @@ MOST = 5  # Figures of boards whose plan measures no digest
 
 def figures(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> dict[str, str]:
     """Returns the figures by which these runs are held beside each other, with their titles: those
-    of FIGURES if a run has a digest of this name, else the empty call and up to MOST cases of the
+    of FIGURES if a run has digests, else the empty call and up to MOST cases of the
     headline and of the plan, those that most runs have first."""
-    digest = f"{ONESHOT.name}/{algorithm}/"
-    if any(cost.name.startswith(digest) for subject in subjects for cost in subject.models.costs):
+    if any(cost.workload == ONESHOT.name for subject in subjects for cost in subject.models.costs):
         title = subjects[0].run.title(algorithm)
         return {name: words.format(title) for name, words in FIGURES.items()}
     answers = [finding for subject in subjects for finding in subject.found("answer")]
@@ -86,7 +85,12 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
     that the interval is wider than the figure, or unknown."""
     named = figures(subjects, algorithm)
     kinds = [_kind(subject) for subject in subjects]
-    columns = (*left("board"), *right(*named.values()), *left("CPU", "OP-TEE", detail=True))
+    alike = kinds[0] if len({*kinds}) == 1 else ""
+    columns = (
+        *left(f"board ({alike})" if alike else "board"),
+        *right(*named.values()),
+        *left("CPU", "OP-TEE", detail=True),
+    )
     if "tee_byte" in named:
         columns += right("call, cycles", "a byte, cycles", optional=True, detail=True)
     rows = []
@@ -103,11 +107,10 @@ def table(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> Table:
         for name in ("empty_call", "tee_byte") * ("tee_byte" in named):
             value = row[name]
             cells.append(fmt.digits(value * clock) if clock and value else fmt.NONE)
-        rows.append((subject.label + f" ({kind})" * (len({*kinds}) > 1 and bool(kind)), *cells))
-    notes = [kinds[0]] if kinds[0] and len({*kinds}) == 1 else []
-    if any(str(cell).endswith(" ?") for row in rows for cell in row):
-        notes.append("?: the interval is wider than the figure, or unknown")
-    return Table(columns, rows, "What each board takes", "; ".join(notes), stacked=True)
+        rows.append((subject.label + f" ({kind})" * (kind != alike and bool(kind)), *cells))
+    vague = any(str(cell).endswith(" ?") for row in rows for cell in row)
+    note = "?: the interval is wider than the figure, or unknown" if vague else ""
+    return Table(columns, rows, note=note, stacked=True)
 
 
 def _kind(subject: Subject) -> str:
