@@ -211,7 +211,7 @@ def _written(board: Board, plan: Plan) -> list[str]:
     tas = fmt.plural(len(install.built_tas(board)), "Trusted Application")
     lines = [
         f"writes, unless they are there: {', '.join(install.PROGRAMS)} into "
-        f"{board.config.directory}, {tas} into {board.ta_directory}; "
+        f"{board.config.directory}, {tas} where tee-supplicant looks for them; "
         f"`teemark setup {board.name} --remove` takes them away"
     ]
     stored = sorted({case.work.workload for case in plan.cases} & {"storage", "file", "pkcs11"})
