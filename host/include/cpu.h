@@ -25,9 +25,7 @@ const char *cpu_feature_name(enum cpu_feature feature);
 bool cpu_lists(enum cpu_feature feature);
 /* Returns true if the feature may be used: it is listed, and not masked. */
 bool cpu_has(enum cpu_feature feature);
-/* Masks all features but NEON: an emulator's CPU can have crypto instructions that its board's hasn't. */
-void cpu_mask_crypto(void);
-/* Returns true if they are masked. */
-bool cpu_masked(void);
+/* True masks all features but NEON: an emulator's CPU can have more than its board's. */
+extern bool cpu_masked;
 /* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);

@@ -45,17 +45,7 @@ const char *cpu_built_for(void)
 	return BUILT_FOR;
 }
 
-static bool masked;
-
-void cpu_mask_crypto(void)
-{
-	masked = true;
-}
-
-bool cpu_masked(void)
-{
-	return masked;
-}
+bool cpu_masked;
 
 bool cpu_lists(enum cpu_feature feature)
 {
@@ -66,5 +56,5 @@ bool cpu_lists(enum cpu_feature feature)
 
 bool cpu_has(enum cpu_feature feature)
 {
-	return cpu_lists(feature) && !(masked && feature != CPU_NEON);
+	return cpu_lists(feature) && !(cpu_masked && feature != CPU_NEON);
 }

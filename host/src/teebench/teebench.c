@@ -194,7 +194,7 @@ static void mask_crypto(void)
 	for (size_t i = 0; backends[i]; i++)
 		if (backends[i]->mask)
 			setenv(backends[i]->mask(&value), value, 1);
-	cpu_mask_crypto();
+	cpu_masked = true;
 }
 
 static int take(const struct option_row *row, const char *text, struct arguments *a,
