@@ -24,7 +24,7 @@ static const char usage_text[] =
 	"Usage: teebench [OPTION]... [KEY]...\n"
 	"       teebench --list | --machine\n"
 	"       teebench --open-tas UUID...\n"
-	"       teebench --memory [KEY]... | --fit UUID...\n"
+	"       teebench --memory [KEY]... | --fit [UUID]...\n"
 	"       teebench --stretch CALLS KEY\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"

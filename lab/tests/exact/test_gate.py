@@ -204,7 +204,7 @@ def test_a_stretch_with_interrupts_held_off_that_grows_fails(
     found, said = gated(file, capsys, "--fail-on", limit)
     assert (found, boards.traced) == (status, [[CASE]])
     assert said["outcome"] == ("fail" if status else "pass")
-    assert said["held"] == ({CASE: {"baseline": 5200, "now": held}} if status else {})
+    assert said["held"] == ({CASE: [5200, held]} if status else {})
     assert {case["verdict"] for case in said["cases"]} == {"same"}
 
 

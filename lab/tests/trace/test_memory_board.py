@@ -4,6 +4,7 @@ own TAs and PKCS #11; how many sessions fit, and that all memory comes back."""
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from teemark.exact import memory
 from teemark.exact.record import recording
 from teemark.measure import memory as outside
 from teemark.measure.memory import Taken
+from teemark.measure.watching import Program
 from teemark.plan.file import CaseLine, load_plan
 from teemark.trace.memory import GRANULE, TaMemory
 
@@ -131,6 +133,24 @@ def test_sessions_fill_one_pool_and_all_of_it_comes_back(
     assert taken.more("first", "Physical TA memory") == 192_512
     assert taken.more("second", "Physical TA memory", since="first") == 90_112
     assert [taken.more("after", pool) for pool in taken.pools] == [0, 0]
+
+
+def test_a_program_as_it_is_takes_stack_and_memory(
+    watched: tuple[VirtualBoard, Path, Built], tmp_path: Path
+) -> None:
+    """xtest's sessions with its TA: what the TEE gives away comes back, and the TA's stack."""
+    board, folder, _ = watched
+    program = Program(("xtest", "1004"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "_opened", lambda _: nullcontext((board, folder)))
+        patch.setattr(own_ta, "ready_board", lambda _: nullcontext())
+        measured, ran = memory.of_program(config.find("qemu-v8-icount"), program, tmp_path)
+    (taken,) = measured.cases
+    assert ran.status == 0
+    assert (taken.most("Physical TA memory") or 0) > 100_000
+    assert taken.more("after", "Physical TA memory") == 0
+    (ta,) = measured.tas or ()
+    assert 0 < ta.stack < ta.stack_size
 
 
 def test_the_command_says_how_much_of_a_ta_is_used(

@@ -37,6 +37,8 @@ def traced(folder: Path, *keys: str, which: str | None = None, samples: int = 3)
 
 def check_exact(case: CaseTrace) -> None:
     """Sums, and the guest's clock, which knows nothing of the trace."""
+    if case.held is not None:  # each instruction of a stretch is at its function
+        assert sum(node.held for node in case.nodes) == case.held.instructions
     assert sum(node.self for node in case.nodes) == case.instructions
     assert sum(case.levels().values()) == case.instructions
     assert sum(count for _, _, count in case.components()) == case.instructions

@@ -26,6 +26,7 @@ from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.findings.program import advice
 from teemark.measure import watching
+from teemark.measure.memory import MemoryPool, MemoryStep
 from teemark.measure.watching import Program, Ran
 from teemark.page import terminal
 from teemark.report import program_page
@@ -33,6 +34,7 @@ from teemark.trace import calls, deaths, names, symbols
 from teemark.trace.calls import Maps, Param, TeeCall, WatchedCalls
 from teemark.trace.names import Names
 from teemark.trace.profile import CaseTrace, Function, Node
+from teemark.wording import fmt
 from waiting import PATIENCE_S, output_of, until
 
 LIBRARY = paths.built_programs("native") / watching.LIBRARY
@@ -423,6 +425,65 @@ def test_the_kernels_tracepoints_are_held_against_the_calls(
     without = program_page.sections(ran(one), Names(), exact=False)
     terminal.show(console(120), without[0].blocks)
     assert "nothing to hold the counts against" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_most_memory_of_the_tee_is_shown_where_it_has_statistics(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pools = [(MemoryPool("TA RAM", 0, most, 9, 0, 0),) for most in (0, 190_000)]
+    known = tuple(MemoryStep("all", *at) for at in zip(("before", "after"), pools, strict=True))
+    unknown = tuple(MemoryStep("all", step, unknown="no") for step in ("before", "after"))
+    one = call("invoke", 1_000_009_500, 10_000, thread=11)
+    made = [
+        program_page.sections(replace(ran(one), memory=steps), Names(), exact=False)
+        for steps in (known, unknown, ())
+    ]
+    found = [section for sections in made for section in sections if section.key == "memory"]
+    assert len(found) == 1
+    terminal.show(console(120), found[0].blocks)
+    said = " ".join(capsys.readouterr().out.replace(fmt.THIN, " ").split())
+    assert "program pool at most when closed" in said  # no column of a case's steps
+    assert "TA RAM +190 000 0" in said
+
+
+WAITS = """\
+   client-11    [000] .....    1.000010: wait_thread: (optee_cq_wait_for_completion+0x0/0xb0)
+   client-11    [000] .....    1.000030: done_thread: (optee_do_call+0x1/0x2 <- optee_cq_wait)
+   client-11    [000] .....    1.000040: wait_lock: (optee_notif_wait+0x0/0xb0 [optee])
+   client-12    [001] .....    1.000041: wait_supplicant: (optee_supp_thrd_req+0x0/0xb0 [optee])
+   client-11    [000] .....    1.000050: done_lock: (optee_rpc_cmd+0x1/0x2 <- optee_notif_wait)
+   client-12    [001] .....    1.000071: done_supplicant: (optee_rpc_cmd+0x1/0x2 <- x)
+   client-12    [001] .....    1.000090: wait_lock: (optee_notif_wait+0x0/0xb0 [optee])
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "session", "lock"),
+    [
+        (7, 7, "another call of the session 1 10.0 µs"),
+        (8, 7, "the TA's instance, or a lock in it 1 10.0 µs"),
+        (0, 0, "a lock in the TEE 1 10.0 µs"),
+    ],
+)
+def test_what_calls_wait_for_is_named(
+    other: int, session: int, lock: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wait that hasn't ended, and one outside of the calls, count for nothing."""
+    waits = tuple(watching.waits([*WAITS.splitlines(), *EVENTS.splitlines()]))
+    assert [(wait.thread, wait.what, wait.end - wait.begin) for wait in waits] == [
+        (11, "thread", 20_000),
+        (11, "lock", 10_000),
+        (12, "supplicant", 30_000),
+    ]
+    one = call("invoke", 1_000_005_000, 50_000, thread=11, session=session)
+    two = call("invoke", 1_000_045_000, 50_000, thread=13, session=other)
+    made = program_page.sections(replace(ran(one, two), waits=waits), Names(), exact=False)
+    (section,) = [section for section in made if section.key == "waits"]
+    terminal.show(console(160), section.blocks)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "a thread of OP-TEE 1 20.0 µs 20 %" in shown
+    assert lock in shown
+    assert "supplicant" not in shown
 
 
 class Attached:

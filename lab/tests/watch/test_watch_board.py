@@ -77,7 +77,7 @@ def test_what_the_kernel_alone_counts_is_temporary_memory(
         for param in call.params
         if param.size
     )
-    legs = program_page._by_call(ran)
+    legs = program_page._by_call(ran, ran.legs or ())
     inside = sum(leg.complete for mine in legs.values() for leg in mine)
     assert inside - len(ran.watched.calls) == 2 * buffers > 100
 

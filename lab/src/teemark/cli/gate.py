@@ -176,7 +176,5 @@ def _json(gated: Gated, limit: Limit) -> dict[str, object]:
         "not_in_baseline": list(comparison.new),
         "scattered": list(figures_of(comparison.second)[1]),
         "functions": dict(gated.functions),
-        "held": {
-            case: dict(zip(("baseline", "now"), v, strict=True)) for case, v in gated.held.items()
-        },
+        "held": gated.held,
     }

@@ -2,7 +2,10 @@
 """`teemark memory`: what Trusted Applications take of the TEE's memory."""
 
 import re
+import tempfile
 from pathlib import Path
+
+import click
 
 from teemark.base.console import terminal
 from teemark.base.errors import UsageMistake
@@ -10,14 +13,16 @@ from teemark.boards import config
 from teemark.cli import common
 from teemark.cli.common import argument, option, several, subcommand
 from teemark.exact import memory, record
+from teemark.exact.memory import Measured
+from teemark.measure.watching import Program
 from teemark.page.terminal import show
 from teemark.report import memory_page
 
 
-@subcommand("memory")
+@subcommand("memory", cls=common.WithProgram)
 def command(
     *,
-    cases: tuple[str, ...] = argument("[CASE]...", nargs=-1),
+    cases: tuple[str, ...] = argument("[CASE]... [-- PROGRAM [ARG]...]", nargs=-1),
     plan: str | None = option("--plan NAME", "The plan's cases. [default with --ta: its own]"),
     ta_path: Path | None = common.ta_option,
     fit: tuple[str, ...] = several(
@@ -27,6 +32,7 @@ def command(
     least: bool = option(
         "--least", "Build the TA of --ta with less and less stack and heap, until a call fails."
     ),
+    push: tuple[Path, ...] = common.push_option,
     board: str = common.board_option("qemu-v8-icount", "Any; one that counts sees stacks, too."),
     optee: str | None = common.optee_option,
     as_json: bool = common.json_option("All figures, as JSON."),
@@ -39,9 +45,21 @@ def command(
     the first session on: how deep each stack went, and how far the heap was used. The TA needs no
     rebuild for that.
 
-    Exit status: 0 fine; 1 if a case failed, or if less than a tenth of a TA's stack is left; 2 for
-    a mistake on the command line.
+    With -- PROGRAM: run that program on the board, as it is, and say the same of its calls.
+
+    Exit status: 0 fine; 1 if a case or the program failed, or if less than a tenth of a TA's stack
+    is left; 2 for a mistake on the command line.
     """
+    file = config.find(board)
+    if optee is not None:
+        file = record.with_optee(file, optee, ())
+    if argv := click.get_current_context().meta["program"]:
+        if cases or plan or ta_path or fit:
+            raise UsageMistake("a program is looked at alone: no CASE, --plan, --ta or --fit")
+        with tempfile.TemporaryDirectory(prefix="teemark-memory-") as folder:
+            program = Program(argv, tuple(path.absolute() for path in push))
+            measured, ran = memory.of_program(file, program, Path(folder))
+        return max(_show(measured, as_json=as_json), int(ran.status != 0))
     own = record.Own()
     if plan is not None or ta_path is not None:
         own = record.Own(*common.load(ta_path, plan))
@@ -56,10 +74,10 @@ def command(
     for text in uuids:
         if not re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
             raise UsageMistake(f"--fit {text} is no UUID", hint=f"such as {memory.PKCS11}")
-    file = config.find(board)
-    if optee is not None:
-        file = record.with_optee(file, optee, ())
-    measured = memory.measure(file, named, uuids, own, least=least)
+    return _show(memory.measure(file, named, uuids, own, least=least), as_json=as_json)
+
+
+def _show(measured: Measured, *, as_json: bool) -> int:
     if as_json:
         common.put_json(measured)
     else:

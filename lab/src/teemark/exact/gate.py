@@ -106,11 +106,8 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, list[Cas
 
 def longest_held(traces: Mapping[str, Sequence[CaseTrace]]) -> dict[str, int]:
     """Returns the longest stretch with interrupts held off of each case where it is known."""
-    known = {
-        key: [part.longest_held for part in parts if part.longest_held]
-        for key, parts in traces.items()
-    }
-    return {key: max(lengths) for key, lengths in known.items() if lengths}
+    longest = {key: max(part.longest_held for part in parts) for key, parts in traces.items()}
+    return {key: length for key, length in longest.items() if length}
 
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
@@ -149,14 +146,13 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
 def held_longer(
     baseline: Baseline, now: Mapping[str, int], limit: Limit
 ) -> dict[str, tuple[int, int]]:
-    """Returns the longest stretches with interrupts held off that grew by more than the limit, in
-    the baseline and now."""
+    """Returns those stretches that grew by more than the limit, in the baseline and now."""
+    pairs = {key: (before, now.get(key, 0)) for key, before in baseline.held.items()}
     return {
-        key: (before, now[key])
-        for key, before in baseline.held.items()
-        if key in now
-        and held_grew(before, now[key], limit.share or 0.0)
-        and now[key] - before >= (limit.instructions or 0)
+        key: (before, after)
+        for key, (before, after) in pairs.items()
+        if held_grew(before, after, limit.share or 0)
+        and after - before >= (limit.instructions or 0)
     }
 
 

@@ -18,10 +18,13 @@ from teemark.boards.config import VirtualConfig
 from teemark.boards.install import guest
 from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.ta_kit import Kit
+from teemark.exact import program as programs
 from teemark.exact.analyse import signed_ta, sources
 from teemark.exact.record import Own, recording
 from teemark.measure import memory as outside
+from teemark.measure import watching
 from teemark.measure.memory import Taken
+from teemark.measure.watching import Program, Ran
 from teemark.plan.file import CaseLine
 from teemark.trace import memory as accesses
 from teemark.trace.memory import GRANULE, TaMemory
@@ -62,17 +65,13 @@ def measure(
 ) -> Measured:
     """Runs the cases, and fills the TEE with sessions of each TA. `own` is the user's own TA;
     `least` looks for its least sizes, which needs a board that counts instructions."""
-    counts = isinstance(file.config, VirtualConfig) and file.config.icount
     ta, uuid = own.ta, own.plan.ta
-    if least and (not counts or ta is None or not ta.source.is_dir()):
+    if least and (not _counts(file) or ta is None or not ta.source.is_dir()):
         raise UsageMistake(
             "--least builds a TA anew, and runs it on a board that counts instructions",
             hint="name the TA's folder by --ta, and --board qemu-v8-icount",
         )
-    opened: AbstractContextManager[tuple[Board, Path | None]] = (
-        recording(file, "memory=on") if counts else nullcontext((make_board(file), None))
-    )
-    with opened as (board, folder):
+    with _opened(file) as (board, folder):
         built = own_ta.build_for(ta, uuid, board)
         with own_ta.ready_board(board):
             with guest(board, built.file if built else None, tell=lambda _: None):
@@ -86,6 +85,29 @@ def measure(
             if least and ta is not None and uuid is not None:
                 measured = replace(measured, least=_least(board, measured, cases, ta, uuid))
     return measured
+
+
+def of_program(file: BoardFile, program: Program, directory: Path) -> tuple[Measured, Ran]:
+    """Runs the user's program; returns the memory that it takes, and its calls."""
+    with _opened(file) as (board, folder), own_ta.ready_board(board):
+        with working(f"running {program.argv[0]} on {board.name} …"):
+            ran = watching.run(board, program, directory)
+        taken = Taken(program.argv[0], ran.memory)
+        measured = Measured(board.name, (taken,), (), None, framework(board.kit))
+        if folder is not None and isinstance(board, VirtualBoard) and taken.pools:
+            kernel = board.capture(["cat", "/proc/kallsyms"]).text
+            known = programs.sources_of(sources(board.optee, kernel), ran, program, folder)
+            measured = replace(measured, tas=accesses.read(folder / "memory", known))
+        return measured, ran
+
+
+def _counts(file: BoardFile) -> bool:
+    return isinstance(file.config, VirtualConfig) and file.config.icount
+
+
+def _opened(file: BoardFile) -> AbstractContextManager[tuple[Board, Path | None]]:
+    """Returns a board; one that counts records accesses to memory, into a folder."""
+    return recording(file, "memory=on") if _counts(file) else nullcontext((make_board(file), None))
 
 
 def _inside(board: Board, folder: Path, built: Built | None) -> tuple[TaMemory, ...]:

@@ -57,7 +57,7 @@ def record(
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
         kit_names = known_names(optee.kit, files)
         with working("reading the trace …"):
-            named_by = _sources(sources(optee, kernel), ran, program, folder)
+            named_by = sources_of(sources(optee, kernel), ran, program, folder)
             cases, unread = _cases(ran, kit_names, named_by, folder)
     trace = Trace(schema=SCHEMA, optee=optee.what, cases=tuple(cases.values()))
     store.write(trace, directory)
@@ -94,7 +94,9 @@ def _cases(
     return cases, unread
 
 
-def _sources(named_by: SymbolSources, ran: Ran, program: Program, folder: Path) -> SymbolSources:
+def sources_of(named_by: SymbolSources, ran: Ran, program: Program, folder: Path) -> SymbolSources:
+    """Returns `named_by` with the files that the program's processes had mapped, and with the TAs
+    that it called."""
     root = paths.vboard() / "root"
     preloaded = paths.built_programs("aarch64") / watching.LIBRARY
     pushed = {file.name: file for file in (*program.push, preloaded)}

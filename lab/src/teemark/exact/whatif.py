@@ -77,8 +77,7 @@ class Cell:
     before: int  # Instructions on the baseline
     instructions: int
     changed: tuple[FunctionChange, ...]
-    held: tuple[int, int] | None = None
-    """The longest stretch with interrupts held off, before and now; None if it isn't known."""
+    held: tuple[int, int]  # longest stretch with interrupts held off, before and now; 0: unknown
 
     @property
     def share(self) -> float:
@@ -100,17 +99,13 @@ def compare(baseline: Trace, new: Trace, case: str) -> Cell | None:
     before, after = baseline.case(case), new.case(case)
     if before is None or after is None:
         return None
-    longest = before.longest_held, after.longest_held
-    held = None if None in longest else longest
-    changed = tuple(changes(before, after))
-    return Cell(before.instructions, after.instructions, changed, held)  # type: ignore[arg-type]
+    held = before.longest_held, after.longest_held
+    return Cell(before.instructions, after.instructions, tuple(changes(before, after)), held)
 
 
 def held_in_words(cell: Cell) -> str:
     """Returns the longest stretch with interrupts held off, before and now; "" if unknown."""
-    if cell.held is None:
-        return ""
-    return " → ".join(map(fmt.count, dict.fromkeys(cell.held)))
+    return " → ".join(map(fmt.count, dict.fromkeys(cell.held))) if all(cell.held) else ""
 
 
 def data(variants: Sequence[Variant]) -> list[dict[str, object]]:
@@ -144,7 +139,7 @@ def blocks(variants: Sequence[Variant]) -> list[Block]:
             row.append(f"{fmt.count(cell.instructions)}, {fmt.signed(cell.share, 3)}")
             if cell.changed:
                 changed.append((f"{variant.name}, {case}: {in_words(cell.changed, FUNCTIONS)}",))
-            if cell.held is not None and (held_grew(*cell.held) or held_grew(*cell.held[::-1])):
+            if held_grew(*cell.held) or held_grew(*cell.held[::-1]):
                 words = "interrupts are held off for up to "
                 changed.append((f"{variant.name}, {case}: {words}{held_in_words(cell)}",))
         lost = "; ".join(filter(None, map(gives_up, variant.options)))

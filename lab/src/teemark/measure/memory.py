@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import msgspec
+from msgspec.structs import replace
 
 from teemark.base.errors import BoardError
 from teemark.boards import answers
@@ -96,6 +97,15 @@ def of_cases(board: Board, cases: Sequence[CaseLine]) -> list[Taken]:
 def of_sessions(board: Board, uuids: Sequence[str]) -> list[Taken]:
     """Opens sessions with each TA until the TEE refuses, then closes them."""
     return _ask(board, ["teebench", "--fit", *uuids], b"") if uuids else []
+
+
+def now(board: Board, step: str) -> MemoryStep:
+    """Returns the TEE's pools now, as this step; from then on their most begins anew."""
+    try:
+        (taken,) = _ask(board, ["sh", "-c", "teebench --fit"], b"")
+    except BoardError as error:  # the board has no teebench, or an older one
+        return MemoryStep("all", step, unknown=error.message)
+    return replace(taken.steps[0], step=step)
 
 
 def _ask(board: Board, argv: list[str], lines: bytes) -> list[Taken]:

@@ -17,6 +17,8 @@ from teemark.boards import answers
 from teemark.boards.board import Board
 from teemark.boards.command_lines import script
 from teemark.boards.install import guest
+from teemark.measure import memory
+from teemark.measure.memory import MemoryStep
 from teemark.trace import calls as records
 from teemark.trace import deaths
 from teemark.trace.calls import HEAD, MAGIC, Maps, TeeCall, WatchedCalls
@@ -39,6 +41,9 @@ EVENT = re.compile(
 )
 """Matches a line of the kernel's trace: program, thread, seconds, begin or end, first argument."""
 
+_WAIT = re.compile(
+    r" *.+-(\d{1,9})\s+\[\d+\].*?(\d{1,12}\.\d{6}): (wait|done)_(thread|supplicant|lock): "
+)
 _EVENT_MAX = 512  # Characters of the longest line that is read as one
 _OVERRUN = re.compile(r"^overrun: (\d{1,15})$", re.M)
 
@@ -84,6 +89,17 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A wait of a thread in the kernel's driver, and for what: `thread` (of OP-TEE), `supplicant`,
+    or `lock`."""
+
+    thread: int
+    begin: int  # ns, of the same clock as the calls
+    end: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     watched: WatchedCalls
     status: int
@@ -91,7 +107,9 @@ class Ran:
     maps: dict[int, Maps]  # by process
     legs: tuple[Leg, ...] | None  # None: there were no tracepoints
     overrun: int  # trace events lost for lack of room
+    waits: tuple[Wait, ...] = ()
     attached: str = ""  # With `attach`: the process, and how long it was watched
+    memory: tuple[MemoryStep, ...] = ()  # the TEE's pools `before` the program and `after` it
     deaths: tuple[Death, ...] = ()  # of TAs meanwhile, where the board's secure console is read
 
 
@@ -118,11 +136,13 @@ def run(
         size = HEAD.itemsize + ROOM * records.CALL.itemsize
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
+        before = None if windows else memory.now(board, "before")
         told, _ = board.secure_log(0)
         # The first signal ends only the program: its calls until then are fetched.
         with board.stream(script(_SCRIPT, *words)) as process:
             status = process.copy(lambda _: None, TRACED_S if windows else None)
         _, said = board.secure_log(told)
+        pools = (before, memory.now(board, "after")) if before is not None else ()
         # Only the used part of the file is fetched: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
         made = int.from_bytes(begun[16:24], "little")
@@ -152,22 +172,23 @@ def run(
     _, *parts = re.split(r"^maps (\d{1,9})$", told_maps, flags=re.M)
     maps = {int(pid): Maps(text) for pid, text in zip(parts[::2], parts[1::2], strict=True)}
     mapped.unlink()
-    traced, lost = _events(directory / "events.txt")
-    died = deaths.deaths(said.decode(errors="replace"))
-    return Ran(watched, status, output, maps, traced, lost, deaths=tuple(died))
+    traced, lost, waited = _events(directory / "events.txt")
+    died = tuple(deaths.deaths(said.decode(errors="replace")))
+    return Ran(watched, status, output, maps, traced, lost, waited, memory=pools, deaths=died)
 
 
-def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int]:
-    """Returns what a file of the kernel's events has, and how many events found no room; None if
-    there were no tracepoints."""
+def _events(file: Path) -> tuple[tuple[Leg, ...] | None, int, tuple[Wait, ...]]:
+    """Returns the entries into the secure world in a file of the kernel's events (None: there were
+    no tracepoints), how many events found no room, and the waits."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         lines = iter(lambda: stream.readline(_EVENT_MAX), "")
         lost, events = list[str](), list[str]()
         for line in lines:
             (lost if line.startswith("overrun: ") else events).append(line)
     if not lost:
-        return None, 0
-    return tuple(legs(events)), sum(int(n) for n in _OVERRUN.findall("".join(lost)))
+        return None, 0, ()
+    overrun = sum(int(n) for n in _OVERRUN.findall("".join(lost)))
+    return tuple(legs(events)), overrun, tuple(waits(events))
 
 
 def built_for(board: Board, name: str) -> Path:
@@ -206,7 +227,7 @@ def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
     if len(times) != 2:
         raise BoardError(f"{board.name}: its answer about process {pid} can't be understood")
     begin, end = map(float, times)
-    found, lost = _events(file)
+    found, lost, waited = _events(file)
     traced = found or ()
     begun, calls = dict[int, int](), list[TeeCall]()
     for leg in traced:
@@ -215,7 +236,8 @@ def attach(board: Board, pid: int, seconds: int, directory: Path) -> Ran:
             place = (begun.pop(leg.thread), leg.end, pid, leg.thread)
             calls.append(TeeCall("call", leg.program, 0, *place, 0, (), 0, 0, None, 0, 0))
     watched = WatchedCalls(tuple(calls), len(begun), 1, 0)
-    return Ran(watched, 0, file, {}, traced, lost, f"{pid} in {end - begin:.1f} s")
+    about = f"{pid} in {end - begin:.1f} s"
+    return Ran(watched, 0, file, {}, traced, lost, waited, attached=about)
 
 
 def legs(lines: Iterable[str]) -> Iterator[Leg]:
@@ -230,3 +252,15 @@ def legs(lines: Iterable[str]) -> Iterator[Leg]:
             begun[thread] = ns
         elif thread in begun:
             yield Leg(int(thread), begun.pop(thread), ns, int(first, 16), harmless_line(program))
+
+
+def waits(lines: Iterable[str]) -> Iterator[Wait]:
+    """Yields each wait in the kernel's driver in the lines of a kernel trace."""
+    begun: dict[tuple[str, str], int] = {}
+    for match in filter(None, map(_WAIT.match, lines)):
+        thread, at, kind, what = match.groups()
+        ns = round(float(at) * 1e6) * 1000
+        if kind == "wait":
+            begun[thread, what] = ns
+        elif (thread, what) in begun:
+            yield Wait(int(thread), begun.pop((thread, what)), ns, what)

@@ -29,7 +29,7 @@ def blocks(measured: Measured) -> Iterator[Block]:
         yield Paragraph((f"What the TEE gave away isn't known: {unknown}.",))
     else:
         if measured.cases:
-            yield _cases(measured.cases)
+            yield pools(measured.cases, "case or program")
         if measured.sessions:
             yield _sessions(measured.sessions)
     for taken in (*measured.cases, *measured.sessions):
@@ -108,13 +108,15 @@ def _pool(taken: Taken, pool: str, steps: tuple[str, str], since: str) -> tuple[
     return tuple(fmt.NONE if change is None else fmt.change(change) for change in changes)
 
 
-def _cases(cases: tuple[Taken, ...]) -> Table:
+def pools(taken: tuple[Taken, ...], what: str) -> Table:
+    """Returns a table of what the TEE gave away to each case, or to a program."""
     rows = tuple(
-        (taken.about, pool, *_pool(taken, pool, ("ready", "again"), "call"))
-        for taken in cases
-        for pool in taken.pools
+        (one.about, pool, *_pool(one, pool, ("ready", "again"), "call"))
+        for one in taken
+        for pool in one.pools
     )
-    columns = (*left("case", "pool"), *right("ready", "kept by a call", "at most", "when closed"))
+    columns = (*left(what, "pool"), *right("ready", "kept by a call", optional=True))
+    columns += right("at most", "when closed")
     return Table(columns, rows, "What the TEE gave away, bytes", "by OP-TEE's own statistics")
 
 

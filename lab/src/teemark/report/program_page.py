@@ -9,16 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from teemark.base.files import write_whole
 from teemark.base.results import SHORT_BUFFER, TARGET_DEAD
 from teemark.findings.program import Cost, advice
+from teemark.measure.memory import Taken
 from teemark.measure.origin import command
-from teemark.measure.watching import Leg, Ran
+from teemark.measure.watching import Leg, Ran, Wait
 from teemark.page import blocks as page
 from teemark.page import html, markdown
+from teemark.report import memory_page
 from teemark.report.heading import day, footer
 from teemark.report.sections.trace import calls
 from teemark.trace.calls import CallKind, TeeCall, name_of
@@ -29,13 +32,15 @@ from teemark.wording import fmt
 
 TIMELINE = "timeline.json"
 
+_Span = TypeVar("_Span", Leg, Wait)
+
 
 def sections(
     ran: Ran, names: Names, *, exact: bool, elfs: Mapping[str, Elf] | None = None
 ) -> list[page.Section]:
     """Returns the sections, the answer first; with `exact`, times are instructions. `elfs` are the
     known files of TAs by UUID, with the names of their functions."""
-    kinds, legs = ran.watched.kinds(names), _by_call(ran)
+    kinds, legs = ran.watched.kinds(names), _by_call(ran, ran.legs or ())
 
     def cost(ns: float) -> str:
         return fmt.count(round(ns)) if exact else fmt.duration(ns)
@@ -46,9 +51,11 @@ def sections(
         ("answer", "In short", tuple(answer)),
         ("failed", "Which calls failed", tuple(_failed(ran, names, elfs))),
         ("calls", "Calls by TA and command", (_kinds(ran, kinds, legs, cost, exact=exact),)),
+        ("waits", "What calls wait for", tuple(_waits(ran, cost))),
         ("advice", "What to change", (page.Findings(findings),) if findings else ()),
         ("sizes", "What crosses", (_params(kinds),)),
         ("spread", "How long calls take", (_histogram(ran, cost, exact=exact),)),
+        ("memory", "Memory", tuple(_memory(ran))),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
     shown = parts if kinds else parts[:1]
@@ -97,7 +104,8 @@ def _answer(
 
 
 def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
-    watched, legs = ran.watched, [leg for mine in _by_call(ran).values() for leg in mine]
+    watched, by_call = ran.watched, _by_call(ran, ran.legs or ())
+    legs = [leg for mine in by_call.values() for leg in mine]
     inside = sum(leg.end - leg.begin for leg in legs)
     rpcs = fmt.plural(sum(not leg.complete for leg in legs), "RPC")
     text = f"Process {ran.attached}: {fmt.plural(len(watched.calls), 'call')} into the TEE took "
@@ -116,7 +124,7 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
         why = "The kernel's tracepoints can't be used here (no root, or no tracefs)"
         return "" if exact else f"{why}: nothing to hold the counts against."
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
-    mine = _by_call(ran)
+    mine = _by_call(ran, ran.legs)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))
     known = {id(leg) for legs in mine.values() for leg in legs}
     others = Counter(leg.program for leg in ran.legs if leg.complete and id(leg) not in known)
@@ -164,12 +172,12 @@ def _failed(ran: Ran, names: Names, elfs: Mapping[str, Elf] | None) -> Iterator[
         )
 
 
-def _by_call(ran: Ran) -> dict[TeeCall, list[Leg]]:
+def _by_call(ran: Ran, of: Sequence[_Span]) -> dict[TeeCall, list[_Span]]:
     by_thread: dict[int, list[TeeCall]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
-    legs: dict[TeeCall, list[Leg]] = defaultdict(list)
-    for leg in ran.legs or ():
+    legs: dict[TeeCall, list[_Span]] = defaultdict(list)
+    for leg in of:
         mine = by_thread.get(leg.thread, [])
         at = bisect_right(mine, leg.begin + 1000, key=lambda call: call.begin) - 1
         if at >= 0 and leg.end <= mine[at].end + 1000:
@@ -200,6 +208,40 @@ def _kinds(
     return page.Table(columns, rows, note="instructions" if exact else "")
 
 
+_WAITS = {
+    "thread": ("a thread of OP-TEE", "more of them: CFG_NUM_THREADS"),
+    "supplicant": ("tee-supplicant", "fewer calls that need storage, or load TAs"),
+    "lock": ("a lock in the TEE", ""),
+    "session": ("another call of the session", "a session for each thread"),
+    "instance": ("the TA's instance, or a lock in it", "a TA without TA_FLAG_SINGLE_INSTANCE"),
+}
+"""What threads wait for, and what makes that shorter."""
+
+
+def _lock(ran: Ran, call: TeeCall, wait: Wait) -> str:
+    """Returns whether a call waited for another one of its session, or for the TA's instance."""
+    session = call.process, call.session
+    beside = (c for c in ran.watched.calls if (c.process, c.session) == session and c is not call)
+    overlap = any(c.begin < wait.end and c.end > wait.begin for c in beside)
+    return "session" if overlap else "instance"
+
+
+def _waits(ran: Ran, cost: Cost) -> Iterator[page.Block]:
+    """Yields a table of where the time of the calls went, if a call waited."""
+    waiting: dict[str, list[int]] = defaultdict(list)
+    for call, waits in _by_call(ran, ran.waits).items():
+        for wait in waits:
+            what = _lock(ran, call, wait) if wait.what == "lock" and call.session else wait.what
+            waiting[what].append(wait.end - wait.begin)
+    rows = []
+    for what, ns in sorted(waiting.items(), key=lambda item: -sum(item[1])):
+        share = fmt.share(sum(ns) / ran.watched.inside)
+        rows.append((_WAITS[what][0], fmt.count(len(ns)), cost(sum(ns)), share, _WAITS[what][1]))
+    columns = (*page.left("for"), *page.right("times", "in all", "share of the time in calls"))
+    if rows:
+        yield page.Table((*columns, *page.left("what makes it shorter")), rows)
+
+
 def _params(kinds: Sequence[CallKind]) -> page.Table:
     by_param: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for kind in kinds:
@@ -225,6 +267,11 @@ def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
         rows.append((f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}", bar))
     unit = "instructions" if exact else ""
     return page.Table((*page.right("a call takes", unit=unit), *page.left("calls")), rows)
+
+
+def _memory(ran: Ran) -> Iterator[page.Block]:
+    if any(step.pools for step in ran.memory):
+        yield memory_page.pools((Taken("all", ran.memory),), "program")
 
 
 def _callers(ran: Ran, names: Names) -> page.Table:

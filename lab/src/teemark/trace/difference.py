@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from teemark.trace.profile import CaseTrace, Function, Trace
 from teemark.wording import fmt
 
-HELD_SLACK = 0.02
-"""Two boots of one build may differ by this share of the longest stretch with interrupts held off:
-it begins with the way into OP-TEE, whose length depends on the kernel's pages."""
+HELD_SLACK = 0.01
+"""The longest stretch with interrupts held off has grown if it is longer by more than this share.
+Two boots of one build gave the same in five calls, two builds of one source differed by 0.3 %."""
 
 
 def held_grew(before: int, after: int, limit: float = 0.0) -> bool:
-    """Returns true if the longest stretch grew by more than `limit`, a share of it, and by more
-    than two boots differ."""
-    return after > before * (1 + max(limit, HELD_SLACK))
+    """Returns true if the longest stretch is known (not 0) and grew by more than `limit`, a share
+    of it, and more than builds differ by."""
+    return after > before * (1 + max(limit, HELD_SLACK)) > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,12 +121,9 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return self._with_below([node.held for node in self.nodes])
 
     @property
-    def longest_held(self) -> int | None:
-        """Returns the instructions of the longest stretch with interrupts held off; None if it
-        isn't known."""
-        if self.held is None:
-            return None
-        return max((stretch.instructions for stretch in self.held.longest), default=0)
+    def longest_held(self) -> int:
+        """Returns the instructions of the longest stretch with interrupts held off; 0: unknown."""
+        return self.held.longest[0].instructions if self.held and self.held.longest else 0
 
     def _with_below(self, totals: list[int]) -> tuple[int, ...]:
         for index in range(len(self.nodes) - 1, -1, -1):  # parents come before children
