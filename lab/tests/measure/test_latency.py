@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fake_board import FakeBoard
@@ -54,6 +55,14 @@ def test_a_cpu_that_is_not_there_is_an_error() -> None:
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "CPU 1023" in done.stderr
+
+
+@needs_program
+@needs_priority
+def test_the_baseline_is_whole_however_low_the_limit_is(here: FakeBoard) -> None:
+    options = msgspec.structs.replace(QUICK, stop_ns=1)
+    base = latency.measure(here, options, "an empty loop", ())
+    assert (len(base.late), base.stopped) == (QUICK.samples, False)
 
 
 @needs_program
@@ -134,7 +143,9 @@ def test_the_trace_names_the_call_that_was_under_way() -> None:
     )
     stopped = Delays("calls", (5000, 900_000), stopped=True, events=events)
     assert stopped.culprit == "my prog (thread 42)"
-    assert "wake-up beyond the limit, number 2: my prog (thread 42) called" in said(stopped)
+    assert "wake-up beyond the limit, number 2: my prog (thread 42) was in the TEE last" in said(
+        stopped
+    )
 
 
 @pytest.mark.parametrize("words", [(), ("--while", "invoke/none/tee/none", "--", "true")])

@@ -83,9 +83,9 @@ def calls(case: CaseLine) -> tuple[str, ...]:
 
 
 def measure(board: Board, options: Options, load: str, argv: Sequence[str]) -> Delays:
-    """Measures the delays beside a load; no `argv` is an empty loop. The board must be open. Raises
-    BoardError if the load ends too early."""
-    given = options if argv else msgspec.structs.replace(options, settle_ms=10)
+    """Measures the delays beside a load; no `argv` is an empty loop, which nothing stops. The board
+    must be open. Raises BoardError if the load ends too early."""
+    given = options if argv else msgspec.structs.replace(options, settle_ms=10, stop_ns=0)
     numbers = [getattr(given, name) for name in Options.__struct_fields__]
     with board.folder("/tmp") as place:
         program = f"{place}/{PROGRAM}"

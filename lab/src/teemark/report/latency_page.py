@@ -41,5 +41,5 @@ def _answer(base: Delays, load: Delays, cost: Callable[[int], str], unit: str) -
     sentence += f", so the calls add {cost(more)}." if more > 0 else ": no later."
     if load.stopped:
         late = f"Stopped at the first wake-up beyond the limit, number {len(load.late)}"
-        sentence += f" {late}{f': {load.culprit} called the TEE' if load.culprit else ''}."
+        sentence += f" {late}{f': {load.culprit} was in the TEE last' if load.culprit else ''}."
     return sentence
