@@ -267,7 +267,7 @@ build/docs/.ready: lab/requirements-docs.lock
 	@touch $@
 
 .PHONY: docs
-docs: build/docs/.ready ## docs/ as a site in build/site, which opens without a server, too
+docs: build/docs/.ready venv ## docs/ as a site in build/site, which opens without a server, too
 	@mk/install-node-packages
 	@mk/docs
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The documentation as a site (`make docs`): it opens from a folder, and no link is dead."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -46,7 +47,20 @@ def pages_of(nav: Any) -> Iterator[str]:
 def test_every_page_of_docs_is_in_the_navigation() -> None:
     with (paths.root() / "zensical.toml").open("rb") as file:
         listed = sorted(pages_of(tomllib.load(file)["project"]["nav"]))
+    listed.remove("releases/index.html")  # which mk/docs makes from reference/releases.json
     assert listed == sorted(page.name for page in (paths.root() / "docs").glob("*.md"))
+
+
+def test_it_has_the_measured_releases(site: Path) -> None:
+    told = json.loads((paths.reference() / "releases.json").read_text())
+    text = (site / "releases/index.html").read_text()
+    for version in told["versions"]:
+        assert version["version"]["name"] in text
+    for jump in told["jumps"]:
+        assert jump["case"] in text
+    shown = json.loads((site / "releases/data.json").read_text())
+    assert shown["versions"] == told["versions"]
+    assert 'href="./releases/index.html"' in (site / "index.html").read_text()
 
 
 def test_no_link_of_the_site_is_dead(site: Path) -> None:

@@ -54,7 +54,7 @@ class Point(Struct, frozen=True, kw_only=True):
 class _Measured(Point, frozen=True, kw_only=True):
     """A version's result with its readings, as `releases --json` writes it."""
 
-    readings: tuple[CaseReading, ...] = ()
+    readings: tuple[CaseReading, ...]
 
 
 class _File(Struct, frozen=True):
