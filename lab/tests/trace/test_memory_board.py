@@ -140,7 +140,7 @@ def test_a_program_as_it_is_takes_stack_and_memory(
 ) -> None:
     """xtest's sessions with its TA: what the TEE gives away comes back, and the TA's stack."""
     board, folder, _ = watched
-    program = Program(("xtest", "1004"))
+    program = Program(("xtest", "4001"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "_opened", lambda _: nullcontext((board, folder)))
         patch.setattr(own_ta, "ready_board", lambda _: nullcontext())
