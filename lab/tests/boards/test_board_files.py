@@ -123,7 +123,7 @@ def test_a_plans_own_board_is_taken_once_it_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setattr(config.paths, "systems", lambda: tmp_path)
+    monkeypatch.setattr(paths, "systems", lambda: tmp_path)
     suited = load_plan("rpi3-secure-hash").board
     assert config.default_board(suited) == "qemu-v8-icount"
     (tmp_path / "rpi3").mkdir()

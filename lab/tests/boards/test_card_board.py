@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,12 +23,13 @@ from waiting import TEEMARK, status_of, until
 pytestmark = [pytest.mark.board, pytest.mark.exhaustive, pytest.mark.timeout(3000)]
 
 SECTOR = 512
+PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 FIRMWARE = ("bootcode.bin", "start.elf", "fixup.dat")
 
 
 def run(*argv: str | Path) -> str:
     """Returns what a tool prints; fails if the tool finds fault."""
-    argv = ("env", "PATH=/usr/sbin:/sbin:/usr/bin:/bin", *argv)
+    argv = ("env", f"PATH={PATH}", *argv)
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{argv}: {done.stdout}{done.stderr}"
     return done.stdout
@@ -35,6 +37,9 @@ def run(*argv: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for program in ("sfdisk", "mkfs.vfat", "mcopy"):
+        if shutil.which(program, path=PATH) is None:
+            pytest.skip(f"there is no {program}")
     folder = tmp_path_factory.mktemp("card")
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "key")
     (folder / "firmware").mkdir()
