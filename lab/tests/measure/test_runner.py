@@ -787,7 +787,7 @@ def test_a_case_that_failed_is_replaced_by_its_resumption() -> None:
     records = Synthetic(samples=6, algorithms=("sha256",)).records()
     key = "oneshot/sha256/c/64"
     mine = [record for record in records if record.get("case") == key]
-    fail = {"type": "fail", "case": key, "reason": "wrong output"}
+    fail: dict[str, object] = {"type": "fail", "case": key, "reason": "wrong output"}
     end = {"type": "end", "complete": False, "reason": "interrupted"}
     one: list[dict[str, object]] = [records[0] | {"schema": 4}]
     one.append({"type": "start", "number": 1, "kind": "round"})

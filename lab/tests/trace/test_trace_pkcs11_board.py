@@ -73,7 +73,7 @@ def test_what_takes_the_time_of_a_signature_and_what_another_build_saves(tmp_pat
     before, own_before = signed((), tmp_path / "before")
     made = program_page.sections(before.ran, before.names, exact=True)
     made += program_page.traced(before.trace, tuple(programs.subtests(before.ran)))
-    page = markdown.render("it", "", made, ()).replace("\\", ())
+    page = markdown.render("it", "", made, ()).replace("\\", "")
     assert f"of that is {SIGN}." in page
     assert f"{SIGN} takes 82" in page  # percent of what calls take; nearly all else is the log-in
     assert "command 31" not in page
