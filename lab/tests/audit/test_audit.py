@@ -109,6 +109,7 @@ PLANTED = {
     "wolfSSL's keys": ("RSA     2048  public      1200 ops took 1.003 sec, avg 0.836 ms, 1196.411 ops/sec\n", "1196.411", "1916.411", "1 per-second"),
     "Mbed TLS": ("  SHA-256                  :      79200 KiB/s,         12 ns/byte\n", "79200", "29200", "1 rate"),
     "a Markdown table": ("| f | Size | Time | Throughput |\n|--|--|--|--|\n| a | 10 MB | 2 s | 5.0 MB/s |\n", "5.0", "9.0", "3 rate"),
+    "sizes in the cells": ("| size | time | rate |\n|--|--|--|\n| 1 MiB | 16.2 ms | 61.7 MiB/s |\n| 64 KiB | 1.02 ms | 61.3 MiB/s |\n", "61.7", "71.6", "3 rate"),
     "a grid": (GRID, "5.0  ", "9.0  ", "4 rate"),
     "CSV": ("file,size (MB),time (s),rate (MB/s)\na,10,2.0,5.0\nb,30,3.0,10.0\n", "10.0", "30.1", "3 rate"),
     "times a byte": ("| alg | ns/B | MB/s |\n|--|--|--|\n| a | 8.0 | 125 |\n", "125", "152", "3 rate"),

@@ -108,6 +108,14 @@ def rounded(one: Printed) -> Printed:
     return replace(one, unit="x", span=printed(_decimal(one.digits)))
 
 
+def whole(one: Printed) -> Printed:
+    """Returns a size such as 1 MiB or 64 KiB, which nobody rounds, as what it says: benchmarks take
+    messages of powers of two. Any other figure stays what it is."""
+    power = one.unit in ("KiB", "MiB", "GiB") and re.fullmatch(r"[1-9]\d*", one.digits)
+    exactly = power and int(one.digits).bit_count() == 1
+    return replace(one, span=exact(one.span.mid)) if exactly else one
+
+
 # -- comparing -------------------------------------------------------------------------------------
 
 

@@ -60,7 +60,7 @@ def records(group: Group) -> Results:
             alike = [(text, one) for text, one in group.figures if one.dimension == kind]
             fitting = [one for text, one in alike if re.fullmatch(label, text)
                        if statistic(text) in ("", "mean")]  # fmt: skip
-            named |= {key: fitting[0]} if len(fitting) == 1 else {}
+            named |= {key: numbers.whole(fitting[0])} if len(fitting) == 1 else {}
         used = re.findall(r"\w+", " ".join(record.relations))
         if set(record.fields) - set(named) <= set(used):
             yield from formulas.related(record, named)
