@@ -189,11 +189,14 @@ static int set_number(const struct option_row *row, const char *text, uint64_t *
 /* Masks the CPU's crypto instructions, for libraries by their environment before they are loaded. */
 static void mask_crypto(void)
 {
-	const char *value;
+	const char *variable, *value;
 
-	for (size_t i = 0; backends[i]; i++)
-		if (backends[i]->mask)
-			setenv(backends[i]->mask(&value), value, 1);
+	for (size_t i = 0; backends[i]; i++) {
+		if (!backends[i]->mask)
+			continue;
+		variable = backends[i]->mask(&value);
+		setenv(variable, value, 1);
+	}
 	cpu_masked = true;
 }
 
