@@ -743,14 +743,23 @@ def test_a_bar_has_room_for_the_time_that_is_left(
     assert re.fullmatch(rf"\S {title}: measuring [━╺╸]{{12}} 4:10 left", last)
 
 
+@pytest.mark.parametrize("unreached", [False, True])
 def test_a_run_that_lacks_cases_is_resumed(
-    command: tuple[FakeBoard, list[str]], tmp_path: Path
+    command: tuple[FakeBoard, list[str]], tmp_path: Path, unreached: bool
 ) -> None:
-    """The connection broke; what is missing is measured, and stands in one run with the rest."""
+    """The connection broke; what is missing is measured, and stands in one run with the rest. After
+    a TEE that hung, a second start may not have reached the board."""
     board, args = command
     output = (board.programs / "output").read_bytes()
     teebench(board.programs, f'head -n 500 "{board.programs}/output"; exit 255')
-    CliRunner().invoke(cli.cli, args, standalone_mode=False)
+    typed_first = [*args, "--label", "by=me"]
+    CliRunner().invoke(cli.cli, typed_first, standalone_mode=False, obj=typed_first)
+    with (tmp_path / "out" / "run.ndjson").open("a") as file:
+        for record in (
+            {"type": "start", "number": 2, "kind": "round"},
+            {"type": "end", "complete": False, "reason": "connection-lost"},
+        ) * unreached:
+            file.write(json.dumps(record) + "\n")
     first = reader.read(tmp_path / "out")
     lacking = {missing.case for missing in first.missing}
     assert first.incomplete
@@ -766,6 +775,11 @@ def test_a_run_that_lacks_cases_is_resumed(
     assert {line.split()[0] for line in typed} <= lacking
     again = reader.read(tmp_path / "again")
     assert again.incomplete is None, result.output
+    assert again.header is not None
+    assert again.header.command == f"teemark run --board {args[2]} --plan quick --label by=me"
+    assert again.labels == {"by": "me"}
+    (tmp_path / "1-fake-quick").symlink_to(tmp_path / "again")  # Its time is that of a part
+    assert runner.took_before(tmp_path, "fake", load_plan("quick"), 1, events=False) is None
     had = {json.loads(line).get("case") for line in output.splitlines()}
     assert {case.key for case in again.sound} >= lacking & had
     assert all(len(case.starts) == 1 for case in again.sound)
@@ -802,6 +816,50 @@ def test_a_case_that_failed_is_replaced_by_its_resumption() -> None:
     assert len(whole.cases[key].samples) == sum(record["type"] == "sample" for record in mine)
     cut_off = reader.parse(lines[:-1], file="x")
     assert cut_off.incomplete is not None
+
+
+def test_a_resumption_replaces_all_that_there_is_of_a_case() -> None:
+    """A first call stands before the case; a step of teehash has no case record."""
+    key, step = "oneshot/sha256/c/64", "teehash/sha256/c/stream/warm/64/64/inline"
+    begun, machine, *rest, end = Synthetic(samples=6, algorithms=("sha256",)).records()
+    cut = {"type": "end", "complete": False, "reason": "interrupted"}
+    failed: list[dict[str, object]] = [
+        {"type": "fail", "case": step, "reason": "wrong digest"},
+        {"type": "fail", "case": key, "reason": "old"},
+    ]
+
+    def of(ns: int) -> list[dict[str, object]]:
+        first = {"type": "first", "case": key, "what": "call", "ns": ns}
+        mine = [r for r in rest if r.get("case") == key and r["type"] != "first"]
+        report: dict[str, object] = {"files": [], "ns": ns}
+        return [first, *mine, {"type": "teehash", "case": step, "seq": 0, "argv": [],
+                               "report": report}]  # fmt: skip
+
+    one = {"type": "start", "number": 1, "kind": "round"}
+    two = {"type": "start", "number": 2, "kind": "round", "resumes": True}
+    records = [begun | {"schema": 4}, one, machine, *of(1), *failed, cut, two, machine, *of(2), end]
+    whole = reader.parse([json.dumps(record).encode() + b"\n" for record in records], file="x")
+    assert [record.ns for record in whole.cases[key].first] == [2]
+    assert [record.report["ns"] for record in whole.teehash] == [2]
+    assert whole.as_asked
+    still = [
+        *records[: records.index(two) + 2],
+        {"type": "fail", "case": key, "reason": "new"},
+        end,
+    ]
+    lines = [json.dumps(record).encode() + b"\n" for record in still]
+    reasons = {fail.case: fail.reason for fail in reader.parse(lines, file="x").fails}
+    assert reasons == {key: "new", step: "wrong digest"}
+
+
+def test_a_run_is_resumed_on_its_own_board(
+    command: tuple[FakeBoard, list[str]], tmp_path: Path
+) -> None:
+    write(Synthetic(samples=6, board="other").records()[:-9], tmp_path / "of")
+    args = ["run", "--resume", str(tmp_path / "of"), *command[1][1:]]
+    result = CliRunner().invoke(cli.cli, args, standalone_mode=False)
+    assert isinstance(result.exception, UsageMistake)
+    assert "is of other, not of" in str(result.exception)
 
 
 def test_a_run_of_several_starts_is_not_resumed(

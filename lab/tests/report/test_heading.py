@@ -4,6 +4,7 @@
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from synthetic import Synthetic, run_from, write
@@ -89,3 +90,18 @@ def test_a_history_says_what_changed_where_and_when(
 
 def test_a_command_outside_of_one_is_unknown() -> None:
     assert origin.command("desk") is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("run --plan quick -o x --out=y", "run --plan quick --board desk"),
+        ("run --board=desk --only a", "run --board=desk --only a"),
+        ("broker measure --out x", "broker measure --board desk"),
+        ("watch -- tool -o x --board y", "watch --board desk -- tool -o x --board y"),
+    ],
+)
+def test_a_command_is_said_with_its_board_and_without_its_output(typed: str, said: str) -> None:
+    """What stands behind -- is the program's own."""
+    with click.Context(click.Command("x"), obj=typed.split()):
+        assert origin.command("desk") == f"teemark {said}"

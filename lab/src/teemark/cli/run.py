@@ -147,7 +147,7 @@ def command(
         target.power_cycle = "once" if power_cycle else "never"
     elif power_cycle:
         raise UsageMistake(f"{target.name} is in no labgrid farm", hint="leave --power-cycle out")
-    _check_starts(target, boots, rounds)
+    _check_starts(target, boots, rounds, old)
     if out is not None:
         check_free(out)
     starts = Starts(boots or rounds or 1, "boot" if boots is not None else "round")
@@ -325,7 +325,10 @@ def _ahead(board: Board, plan: Plan, starts: Starts, *, events: bool) -> tuple[s
     return text, replace(starts, guess_s=guess / starts.count)
 
 
-def _check_starts(board: Board, boots: int | None, rounds: int | None) -> None:
+def _check_starts(board: Board, boots: int | None, rounds: int | None, old: RunData | None) -> None:
+    if old is not None and old.header is not None and board.name != old.header.board:
+        why = f"{old.file} is of {old.header.board}, not of {board.name}"
+        raise UsageMistake(why, hint="a run has one board: leave --board out")
     if boots is None:
         return
     if rounds is not None:

@@ -14,6 +14,7 @@ from teemark.git import git
 from teemark.run.git import head
 from teemark.run.records import Commit
 
+_PLACES = ("-o", "--out", "--output")
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 
@@ -24,13 +25,18 @@ def command(board: str = "") -> str | None:
     context = click.get_current_context(silent=True)
     if context is None or context.obj is None:
         return None
-    words = ["teemark", *context.obj]
-    for place in {"-o", "--out", "--output"}.intersection(words):
-        at = words.index(place)
-        del words[at : at + 2]
-    if board and "--board" not in words:
-        words[2:2] = ["--board", board]
-    return shlex.join(words)
+    given = list(context.obj)
+    at = given.index("--") if "--" in given else len(given)
+    words, program = [], given[at:]  # What stands behind "--" is not ours
+    own = iter(given[:at])
+    for word in own:
+        if word in _PLACES:
+            next(own, None)
+        elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
+            words.append(word)
+    if board and not any(word.partition("=")[0] == "--board" for word in words):
+        words += ["--board", board]
+    return shlex.join(["teemark", *words, *program])
 
 
 def labels(words: Sequence[str]) -> dict[str, str]:

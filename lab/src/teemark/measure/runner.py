@@ -176,13 +176,16 @@ def _begin(writer: RunWriter, begun: records.Run, before: Path | None) -> int:
         writer.record(begun)
         return 0
     old = read(before)
-    asked = (old.header.asked if old.header is not None else None) or begun.asked
-    writer.record(msgspec.structs.replace(begun, asked=asked, cases=len(asked or ())))
+    if (head := old.header) is not None:  # What made the run is the command that began it
+        labels, asked = head.labels | begun.labels, head.asked or begun.asked
+        about = {"asked": asked, "cases": len(asked or ()), "labels": labels}
+        begun = msgspec.structs.replace(begun, command=head.command, **about)
+    writer.record(begun)
     with locate(before).open("rb") as lines:
         for number, line in enumerate(lines):
             if line.endswith(b"\n") and (number or old.header is None):
                 writer.line(line)
-    return old.starts[-1].number
+    return old.begun
 
 
 def without_tee(plan: Plan) -> Plan | None:
@@ -451,7 +454,8 @@ def took_before(runs: Path, board: str, plan: Plan, starts: int, *, events: bool
             first, whole = ends(file)
             began = datetime.fromisoformat(first.started).timestamp()
             same = whole and first.asked == plan.keys and first.starts == starts
-            if not same or events != (b'"trace_events":true' in file.read_bytes()):
+            text = file.read_bytes() if same else b""
+            if not same or b'"resumes":true' in text or events != (b'"trace_events":true' in text):
                 continue
         except (OSError, ValueError, errors.DataError):
             continue

@@ -5,6 +5,7 @@ report, and a script in the page compares any two; nothing is fetched."""
 import contextlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def _group(
         if mine is not None:
             name = f"{run.plan} on {run.board}, {row['began']}"
             shown = {case: float(f"{figure:.6g}") for case, figure in mine.cases.items()}
-            where = (folder / run.folder).as_posix()
+            where = shlex.quote((folder / run.folder).as_posix())
             data.append({"name": name, "folder": where, "unit": mine.unit, "figures": shown})
     unit = ", instructions" if have and have[-1].unit != "ns" else ""
     return {

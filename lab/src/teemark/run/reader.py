@@ -98,6 +98,7 @@ class StartData:
     machine: records.Machine | None = None  # None if the start was cut off before it
     end: records.End | None = None
     cases: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)  # With those that were skipped or failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class RunData:
     machine: records.Machine
     header: records.Run | None = None
     starts: tuple[StartData, ...] = ()
+    begun: int = 0  # Number of starts, with those that ended before their machine record
     cases: dict[str, MeasuredCase] = field(default_factory=dict)
     first: tuple[records.First, ...] = ()
     legs: tuple[records.Legs, ...] = ()
@@ -409,6 +411,8 @@ class _Collector:
     def add(self, record: records.AnyRecord, number: int) -> None:
         where = f"{self.file}:{number}"
         start = self._starts[-1] if self._starts else None
+        if start and self._resumed and not isinstance(record, records.Sample):
+            self._forget(getattr(record, "case", None), start)
         match record:
             # Nearly all records are samples, so these are checked first, and quickly.
             case records.Sample() if start and not start.end and record.case in start.cases:
@@ -429,8 +433,6 @@ class _Collector:
             case records.Machine():  # schema 1: no start records, one start
                 self._starts.append(StartData(1, "round", range(0), record))
             case records.Case() if start is not None:
-                if self._resumed and record.case not in start.cases:
-                    self._forget(record.case)
                 start.cases.add(record.case)
                 self._cases.setdefault(record.case, record)
             case records.First():
@@ -440,11 +442,15 @@ class _Collector:
             case _:
                 self._others[type(record)].append(record)
 
-    def _forget(self, case: str) -> None:
-        """Leaves out what earlier starts have of a case that a resuming start measures anew."""
+    def _forget(self, case: str | None, start: StartData) -> None:
+        """Leaves out what earlier starts have of a case, at its first record in a resuming start:
+        that is `first` or `case`, or it was skipped, failed, or is a step of teehash."""
+        if case is None or case in start.named:
+            return
+        start.named.add(case)
         for known in (self._cases, self._samples, self._ta_samples, self._first):
             known.pop(case, None)
-        for kind in (records.Skip, records.Fail, records.Legs):
+        for kind in (records.Skip, records.Fail, records.Legs, records.Teehash):
             self._others[kind] = [other for other in self._others[kind] if other.case != case]
 
     def _misplaced(  # noqa: PLR0911 - a return a rule
@@ -514,6 +520,7 @@ class _Collector:
             machine=machine,
             header=self.run,
             starts=starts,
+            begun=len(self._starts),
             cases={
                 key: MeasuredCase(
                     record=case,
