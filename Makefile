@@ -288,7 +288,7 @@ test-farm: build venv-dev build/labgrid/.ready ## virtual boards in a labgrid fa
 .PHONY: zoo
 zoo: build venv-dev ## each step on virtual boards that differ, told in docs/boards.md (10 minutes)
 	@ZOO=1 THOROUGH=1 $(PYTEST) -m board lab/tests/boards/test_zoo_board.py; status=$$?; \
-		cd lab/tests && ../../$(VENV)/bin/python zoo.py && exit $$status
+		$(VENV)/bin/python lab/tests/tools/zoo.py && exit $$status
 
 .PHONY: torture
 torture: build venv-dev ## the power cut POWER_CUTS (100) times, and sessions opened at once for OPENS_SECONDS (600) in each way
