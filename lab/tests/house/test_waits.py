@@ -32,7 +32,6 @@ ALLOWED: dict[str, str] = {
     "host/tests/teehash/fake_tee.c::TEEC_OpenSession": "tests sessions that come late",
     "host/tests/test_masks.c::__wrap_execl": "in the child, before it is another program",
     "host/tests/test_masks.c::test_a_signal_while*": "between a signal and the next, of many",
-    "host/tests/test_switches.c::test_this_machines_own": "switches of a process that sleeps",
     "ta/tests/board/torture_opens.c": "moments are drawn; silence is judged by minutes",
     "broker/tests/tz_soak.c::serve": "the loop's turn; nothing is given up after it",
 }
