@@ -25,6 +25,7 @@ SIZES = {
 }
 NAMES = {0: "0 B", 64: "64 B", 1024: "1 KiB", 4096: "4 KiB", 16384: "16 KiB", 65536: "64 KiB"}
 NAMES[1 << 20] = "1 MiB"
+TITLES = {"tee": "TEE API", "ta-c": "C, in the TA", "c": "C, normal world", "openssl": "OpenSSL"}
 SAMPLES = 12
 NONE = "\N{EN DASH}"
 
@@ -132,7 +133,7 @@ def test_the_answer(report: Report) -> None:
 
 
 def test_rates_by_size(report: Report) -> None:
-    found = report.table("bytes", "tee (MiB/s)", "openssl (MiB/s)")
+    found = report.table("bytes", *(f"{title} (MiB/s)" for title in TITLES.values()))
     for column, by in enumerate(SIZES):
         for size in SIZES["tee"][1:]:
             known = size in SIZES[by]
@@ -141,11 +142,8 @@ def test_rates_by_size(report: Report) -> None:
 
 def test_whole_calls_and_a_further_byte(report: Report) -> None:
     found = report.table("backend", "byte (ns)", "limit (MiB/s)")
-    titles = {"tee": "TEE API", "ta-c": "C, in the TA", "c": "C, normal world"} | {
-        "openssl": "OpenSSL"
-    }
-    for by, title in titles.items():
-        row = found[f"{by}` {title}"]
+    for by, title in TITLES.items():
+        row = found[f"{title} (`{by}`)"]
         assert row[:3] == [shown(time(by, size)) for size in (64, 4096, 65536)]
         assert row[3] == digits(per_byte(by))
         assert row[5] == digits(1000 / 1.048576 / per_byte(by))
@@ -155,12 +153,14 @@ def test_whole_calls_and_a_further_byte(report: Report) -> None:
 def test_what_a_message_is_made_of(report: Report) -> None:
     found = report.table("backend", "call (ns)", "block (ns)", "page (ns)")
     for by in ("tee", "ta-c"):
-        assert found[by][0].startswith("42 000 ")
-        assert found[by][1].startswith(f"{BLOCK[by]} ")
-        assert found[by][2].startswith("500 ")
-    assert found["openssl"][0].startswith("700 ")
-    assert found["openssl"][1].startswith("64.0 ")
-    assert found["openssl"][2] == NONE
+        row = found[f"{TITLES[by]} (`{by}`)"]
+        assert row[0].startswith("42 000 ")
+        assert row[1].startswith(f"{BLOCK[by]} ")
+        assert row[2].startswith("500 ")
+    outside = found["OpenSSL (`openssl`)"]
+    assert outside[0].startswith("700 ")
+    assert outside[1].startswith("64.0 ")
+    assert outside[2] == NONE
 
 
 def test_where_the_time_of_an_empty_call_goes(report: Report) -> None:
@@ -221,7 +221,7 @@ def test_the_first_time(report: Report) -> None:
 
 
 def test_all_cases(report: Report) -> None:
-    rows = re.findall(r"^\| `([\w-]+)` \| (.+?) \| (.+) \|$", report.text, re.MULTILINE)
+    rows = re.findall(r"^\| [\w, ]+ \(`([\w-]+)`\) \| (.+?) \| (.+) \|$", report.text, re.MULTILINE)
     found = {(by, size): rest.split(" | ") for by, size, rest in rows if rest.endswith(" | 12")}
     for by, sizes in SIZES.items():
         for size in sizes:
@@ -234,3 +234,9 @@ def test_all_cases(report: Report) -> None:
     assert float(found["openssl", "64 KiB"][3]) == pytest.approx(
         time("openssl", 65536) / 65536, 0.02
     )
+
+
+def test_what_nobody_said_is_not_in_the_heading(report: Report) -> None:
+    """A file of teebench alone has no plan, no board and no time."""
+    assert report.text.startswith("# The cost of trusted execution on this machine\n")
+    assert " UTC" not in report.text

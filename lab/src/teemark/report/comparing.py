@@ -106,8 +106,9 @@ def names(run: RunData) -> str:
 
 def origin(run: RunData) -> list[str]:
     """Returns a run's plan and board, when it began, its commit and labels."""
-    facts = [f"{run.header.plan} on {run.header.board}"] if run.header is not None else []
-    facts.append(f"{when(run)} UTC")
+    facts = [when(run)]
+    if run.header is not None:
+        facts = [f"{run.header.plan} on {run.header.board}", f"{when(run)} UTC"]
     if run.commit is not None:
         branch = f" of {run.commit.branch}" if run.commit.branch else ""
         facts.append(f"commit {run.commit.short}{branch}")
