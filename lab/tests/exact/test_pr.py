@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from synthetic import Synthetic, run_with
+from synthetic import Synthetic, run_with, write
 from teemark.base import paths
 from teemark.base.errors import BoardError, UsageMistake
-from teemark.boards import config, optee, optee_tree
+from teemark.boards import VirtualBoard, config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
 from teemark.exact import pull_request, record
 from teemark.exact.record import TracedRun
@@ -20,6 +20,7 @@ from teemark.model.compare import compare
 from teemark.page import markdown
 from teemark.run import reader
 from teemark.run.records import Firmware
+from teemark.trace import store
 from teemark.trace.profile import (
     SCHEMA,
     CaseTrace,
@@ -30,6 +31,7 @@ from teemark.trace.profile import (
     Trace,
     TracedSample,
 )
+from teemark.version import full_version
 from teemark.wording import fmt
 
 EMPTY = "invoke/none/tee/none"
@@ -190,6 +192,31 @@ def traced(memset: int, setting: str = "y", key: str = EMPTY, held: int | None =
     core = Firmware(name="OP-TEE", sha256="0", configuration={"CFG_X": setting})
     header = msgspec.structs.replace(run.header, firmware=(core,))
     return TracedRun(replace(run, header=header), Trace(SCHEMA, "an OP-TEE", (case,)))
+
+
+def test_a_trace_is_kept_if_it_is_of_the_same_code_and_else_moved_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, folder, made = config.find("qemu-v8-icount"), tmp_path / "one", traced(1000)
+    assert made.run.header is not None
+    firmware = list(made.run.header.firmware)
+    monkeypatch.setattr(VirtualBoard, "firmware", property(lambda _: tuple(firmware)))
+    lines = Synthetic(algorithms=("sha256",)).records()
+    lines[0] |= {"teemark": full_version(), "firmware": msgspec.to_builtins(firmware)}
+    for there in (1, 2):
+        write(lines, folder)
+        store.write(made.trace, folder)
+        kept = record.kept(file, [EMPTY], folder)
+        assert kept is not None
+        assert kept.trace == made.trace
+        if there == 1:  # Another OP-TEE, and then another teemark
+            firmware[0] = msgspec.structs.replace(firmware[0], sha256="1")
+        else:
+            monkeypatch.setattr(record, "full_version", lambda: "9.9")
+        assert record.kept(file, [EMPTY], folder) is None
+        assert not folder.exists()
+        assert (tmp_path / f"one-{there}{record.ASIDE}" / store.FILE).is_file()
+        lines[0]["firmware"] = msgspec.to_builtins(firmware)
 
 
 def comment(base: TracedRun, head: TracedRun, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:

@@ -59,7 +59,8 @@ def command(
     try:
         measured = pull_request.measure(file, tree, commits, keys, directory)
     except (KeyboardInterrupt, SystemExit):
-        done = sum(1 for _ in directory.glob(f"*/{store.FILE}"))
+        folders = (file.parent.name for file in directory.glob(f"*/{store.FILE}"))
+        done = sum(not name.endswith(record.ASIDE) for name in folders)
         say(common.kept(done, len(commits), "trace", directory))
         raise
     if as_json:

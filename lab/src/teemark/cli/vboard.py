@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """teemark vboard install, image"""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 from teemark.base import paths
 from teemark.base.console import say, working
 from teemark.base.errors import MissingOutput, UsageMistake
+from teemark.base.files import write_whole
 from teemark.boards import VirtualConfig, build, config, optee
 from teemark.cli.common import FILE, OUTPUT, TREE, argument, board_option, option, subcommand
 
@@ -91,16 +93,26 @@ def image(
     argv += ["debian"] if non_free_firmware else [str(firmware)] if firmware else []
     build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")
     beside = output.with_suffix(".toml")
-    beside.write_text(
-        f'''kind = "ssh"
-description = "Raspberry Pi 3 with {made.what}"
-address = "teemark-pi3" # or the address that its console shows
-user = "root"
-identity = "{key.absolute().with_suffix("")}"
-directory = "/opt/teemark"
-ta_kit = "{made.kit.folder}"
-'''
-    )
+    if beside.exists():  # Its owner may have changed the address
+        say(f"{beside} stays as it is; the card's TAs are built with ta_kit = {made.kit.folder}")
+    else:
+        write_whole(beside, _board_file(made, key.absolute().with_suffix("")))
     say(f"{output} is for the card; teemark run --board {beside} measures the board")
     if not argv[6:]:
         say("bootcode.bin, start.elf and fixup.dat, without which no Pi starts, aren't on it")
+
+
+def _board_file(made: optee.Optee, identity: Path) -> str:
+    words = {
+        "kind": "ssh",
+        "description": f"Raspberry Pi 3 with {made.what}",
+        "address": "teemark-pi3",
+        "user": "root",
+        "identity": str(identity),
+        "directory": "/opt/teemark",
+        "ta_kit": str(made.kit.folder),
+    }
+    lines = [f"{name} = {json.dumps(word)}\n" for name, word in words.items()]
+    return "".join(
+        ("# The address: this name, or the one that the board's console shows.\n", *lines)
+    )

@@ -129,7 +129,8 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
         tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder,
         ThreadPoolExecutor(1) as pool,
     ):
-        tracing_held = pool.submit(traced, file, own, list(baseline.held))
+        still = [key for key in baseline.held if key in own.plan.keys]  # The others are gone
+        tracing_held = pool.submit(traced, file, own, still)
         first = _boot(file, own, Path(folder) / "first")
         held = held_longer(baseline, longest_held(tracing_held.result()), limit)
         comparison = held_against(baseline, first)

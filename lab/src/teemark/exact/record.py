@@ -33,10 +33,12 @@ from teemark.run.reader import RunData
 from teemark.trace import store
 from teemark.trace.profile import Trace
 from teemark.trace.window import TEEHASH_PARTS
+from teemark.version import full_version
 from teemark.wording import fmt
 
 SAMPLES = 3
 BUILDING = "building OP-TEE, unless it is there already …"
+ASIDE = "-aside"  # Ends the name of a folder that was in the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,16 +200,17 @@ def ahead(builds: int, cases: int, file: BoardFile) -> str:
 
 
 def kept(file: BoardFile, keys: Sequence[str], directory: Path) -> TracedRun | None:
-    """Returns the run and trace that `directory` has of these cases with the OP-TEE that the board
-    has now. Otherwise returns None, and moves aside what is in the way there."""
+    """Returns the run and trace that `directory` has of these cases, by this teemark and with the
+    OP-TEE that the board has now. Otherwise returns None, and moves aside what is in the way."""
     if (directory / store.FILE).is_file() and (directory / reader.RUN_FILE).is_file():
         run, trace = reader.read(directory), store.read(directory)
-        same = run.header is not None and run.header.firmware == VirtualBoard(file).firmware
+        made_by = (run.header.teemark, run.header.firmware) if run.header is not None else ()
+        same = made_by == (full_version(), VirtualBoard(file).firmware)
         asked = {_as_recorded(key) for key in keys} <= {case.case for case in trace.cases}
         if same and asked and run.incomplete is None:
             return TracedRun(run, trace)
     if directory.exists() and any(directory.iterdir()):
-        aside = (directory.with_name(f"{directory.name}-{n}-aside") for n in itertools.count(1))
+        aside = (directory.with_name(f"{directory.name}-{n}{ASIDE}") for n in itertools.count(1))
         directory.rename(next(place for place in aside if not place.exists()))
     return None
 

@@ -16,7 +16,6 @@ from msgspec.json import decode, encode
 from teemark.base.errors import DataError, TeemarkError
 from teemark.base.files import write_whole
 from teemark.base.work import EMPTY_CALL
-from teemark.measure.origin import command
 from teemark.model.compare import LIMIT, readings
 from teemark.page import blocks, html
 from teemark.report import comparing, heading
@@ -102,7 +101,7 @@ def render(folder: Path, entries: Sequence[Entry], known: dict[str, Figures], pl
         "to compare them."
     )
     title = f"What was measured on {fmt.listed(sorted(boards))}"
-    foot = [blocks.plain(line) for line in heading.footer(title, again=command())]
+    foot = [blocks.plain(line) for line in heading.footer(title)]
     # In a page, "<" could end the script that holds the data
     text = json.dumps(data).replace("<", "\\u003c")
     return html.index(title, answer, groups, text, foot)
