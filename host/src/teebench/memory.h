@@ -21,7 +21,8 @@ int memory_of_cases(struct cases *cases, struct error *err);
 /*
  * Opens sessions with each TA until one is refused, or `most` are open, and closes all: steps
  * `before`, `first`, `second`, `full` (with the number of sessions, and how the TEE refused the
- * next one) and `after`. Without a TA there is one step, `now`, and QEMU's plugin records accesses to
- * memory from this look to the next. Returns -EIO if a TA has no session at all, -EINVAL for a wrong UUID.
+ * next one) and `after`. Without a TA there is one step, `now`, and QEMU's plugin records accesses
+ * to memory from this look to the next. Returns -EIO if a TA has no session at all, -EINVAL for a
+ * wrong UUID.
  */
 int memory_of_sessions(char **uuids, unsigned most, struct error *err);
