@@ -126,7 +126,8 @@ def command(
         raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")
     old = reader.read(resume) if resume is not None else None
     if old is not None and old.header is not None:
-        plan_word, boards = plan_word or old.header.plan, boards or (old.header.board,)
+        plan_word = plan_word or (None if ta_path else old.header.plan)
+        boards = boards or (old.header.board,)
     ta, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
     plan = select_cases(plan, only) if only else plan
     plan = _lacking(plan, old, (boots or 1) * (rounds or 1)) if old is not None else plan
@@ -271,9 +272,11 @@ def _measure(
 def _kept(file: Path) -> None:
     if file.is_file():
         folder = _short(file.parent)
+        rest = f", the same command with `--resume {folder}` and a new --out measures the rest"
+        rest *= reader.ends(file)[0].starts == 1  # of several starts, each has to be whole
         say(
             f"teemark: the run was ended early: what was measured is kept in {folder}; `teemark "
-            f"report {folder}` reports it, `teemark run --resume {folder}` measures the rest"
+            f"report {folder}` reports it{rest}"
         )
 
 

@@ -243,13 +243,13 @@ def inside(ground: Ground) -> Iterator[Finding]:
 
 def confirmed(run: RunData, trace: Trace) -> Iterator[str]:
     """Yields for each cause inside OP-TEE's core whether the trace confirms it, with the share of
-    the call that its functions take; one sentence if the core has no names. Yields nothing for a
-    trace without an empty call."""
+    the call that its functions take; one sentence if the core has no names: what is only suspected
+    from outside is no confirmation. Yields nothing for a trace without an empty call."""
     ground = Ground(run, build(run), trace=trace)
     if trace.case(EMPTY_CALL) is None:
         return
     findings = (*inside(ground), console(ground))
-    judged = [finding for finding in findings if finding.status in ("found", "ruled out")]
+    judged = [one for one in findings if one.sure and one.status in ("found", "ruled out")]
     for finding in sorted(judged, key=lambda finding: finding.status != "found"):
         verdict = f"confirmed: {finding.claim}" if finding.status == "found" else "not the cause:"
         yield f"{finding.key}, {verdict} {finding.evidence}."
