@@ -27,7 +27,7 @@ from teemark.exact import program as programs
 from teemark.findings.program import advice
 from teemark.measure import watching
 from teemark.measure.memory import MemoryPool, MemoryStep
-from teemark.measure.watching import Program, Ran
+from teemark.measure.watching import Program, Ran, Wait
 from teemark.page import terminal
 from teemark.report import program_page
 from teemark.trace import calls, deaths, names, symbols
@@ -484,6 +484,21 @@ def test_what_calls_wait_for_is_named(
     assert "a thread of OP-TEE 1 20.0 µs 20 %" in shown
     assert lock in shown
     assert "supplicant" not in shown
+
+
+@pytest.mark.timeout(30)
+def test_many_waits_are_judged_in_no_time(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each wait was held against every call: minutes for a busy program."""
+    calls = [
+        call("invoke", 1_000_000_000 + 50_000 * n, 40_000, thread=11, session=7)
+        for n in range(20_000)
+    ]
+    waits = tuple(Wait(11, c.begin + 5_000, c.begin + 15_000, "lock") for c in calls)
+    made = program_page.sections(replace(ran(*calls), waits=waits), Names(), exact=False)
+    (section,) = [section for section in made if section.key == "waits"]
+    terminal.show(console(160), section.blocks)
+    shown = " ".join(capsys.readouterr().out.replace(fmt.THIN, "").split())
+    assert "the TA's instance, or a lock in it 20000" in shown
 
 
 class Attached:

@@ -50,7 +50,7 @@ def command(
     boards: tuple[str, ...] = several(
         "--board NAME",
         "Where to measure; labgrid:PLACE is in a labgrid farm, labgrid:'stm32*' may be several. "
-        "[default: the plan's own, if it is built, or `teemark board list`'s with a *]",
+        "[default: config.toml's, else the plan's own if it is built, else qemu-v8-icount]",
     ),
     plan_word: str | None = option(
         "--plan NAME",

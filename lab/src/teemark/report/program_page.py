@@ -4,7 +4,7 @@ for a page."""
 
 import json
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -218,20 +218,27 @@ _WAITS = {
 """What threads wait for, and what makes that shorter."""
 
 
-def _lock(ran: Ran, call: TeeCall, wait: Wait) -> str:
-    """Returns whether a call waited for another one of its session, or for the TA's instance."""
-    session = call.process, call.session
-    beside = (c for c in ran.watched.calls if (c.process, c.session) == session and c is not call)
-    overlap = any(c.begin < wait.end and c.end > wait.begin for c in beside)
-    return "session" if overlap else "instance"
+def _lock(session: Sequence[TeeCall], longest: int, call: TeeCall, wait: Wait) -> str:
+    """Returns whether a call waited for another one of its session, or for the TA's instance. The
+    calls of the session are in the order of their beginnings, and take at most `longest` ns."""
+    ends = (wait.begin - longest, wait.end)
+    first, last = (bisect_left(session, ns, key=lambda other: other.begin) for ns in ends)
+    beside = (other for other in session[first:last] if other is not call)
+    return "session" if any(other.end > wait.begin for other in beside) else "instance"
 
 
 def _waits(ran: Ran, cost: Cost) -> Iterator[page.Block]:
     """Yields a table of where the time of the calls went, if a call waited."""
     waiting: dict[str, list[int]] = defaultdict(list)
+    sessions: dict[tuple[int, int], list[TeeCall]] = defaultdict(list)
+    for call in ran.watched.calls if ran.waits else ():
+        sessions[call.process, call.session].append(call)
+    longest = {key: max(call.ns for call in calls) for key, calls in sessions.items()}
     for call, waits in _by_call(ran, ran.waits).items():
+        key = call.process, call.session
         for wait in waits:
-            what = _lock(ran, call, wait) if wait.what == "lock" and call.session else wait.what
+            locked = wait.what == "lock" and call.session
+            what = _lock(sessions[key], longest[key], call, wait) if locked else wait.what
             waiting[what].append(wait.end - wait.begin)
     rows = []
     for what, ns in sorted(waiting.items(), key=lambda item: -sum(item[1])):
