@@ -262,6 +262,15 @@ def test_starts_are_measured_one_after_the_other(board: FakeBoard, tmp_path: Pat
     assert [len(start) for start in samples] == [6, 6, 6]
 
 
+def test_a_resumption_takes_the_boot_that_was_made_for_it(board: FakeBoard, tmp_path: Path) -> None:
+    first = runner.measure(board, PLAN, tmp_path / "one", Recorder())
+    booted: list[int] = []
+    starts = runner.Starts(1, "boot", again=lambda: booted.append(1))
+    more = runner.measure(board, PLAN, tmp_path / "two", Recorder(), starts, before=first.file)
+    assert booted == []
+    assert [start.number for start in reader.read(more.file).starts] == [1, 2]
+
+
 def test_a_board_that_does_not_come_up_again(board: FakeBoard, tmp_path: Path) -> None:
     def again() -> None:
         raise BootError("fake: it didn't boot")

@@ -54,8 +54,10 @@ def command(
     if optee is not None:
         file = record.with_optee(file, optee, ())
     if argv := click.get_current_context().meta["program"]:
-        if cases or plan or ta_path or fit:
-            raise UsageMistake("a program is looked at alone: no CASE, --plan, --ta or --fit")
+        if cases or plan or ta_path or fit or least:
+            raise UsageMistake(
+                "a program is looked at alone: no CASE or option but --push, --optee"
+            )
         with tempfile.TemporaryDirectory(prefix="teemark-memory-") as folder:
             program = Program(argv, tuple(path.absolute() for path in push))
             measured, ran = memory.of_program(file, program, Path(folder))

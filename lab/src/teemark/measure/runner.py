@@ -138,7 +138,7 @@ def measure(
     limit_s = limit_s or max(600.0, 10 * seconds(plan, deterministic=board.deterministic))
     with RunWriter(directory) as writer:
         begun = header(board, plan, starts.count, datetime.now(UTC), **source)
-        number = _begin(writer, begun, before)
+        number = earlier = _begin(writer, begun, before)
         error: errors.TeemarkError | None = None
         measured, todo = False, [(plan, starts)] * starts.count
         while todo:
@@ -146,7 +146,7 @@ def measure(
             part, how = todo.pop(0)
             start = records.Start(number=number, kind=how.kind, resumes=before is not None)
             attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
-            cause = attempt.run(how.again if number > 1 else None)
+            cause = attempt.run(how.again if number > earlier + 1 else None)
             with shutdown.undisturbed():
                 if isinstance(cause, errors.TeemarkError):
                     error = error or cause
