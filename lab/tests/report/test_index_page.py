@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page of all runs in a folder: groups, links, the comparison of any two, and its speed."""
 
+import json
 import re
 import shutil
 import time
@@ -46,6 +47,19 @@ def test_the_index_groups_and_links(
     assert text.count("report.html") == 1
     assert run(["history", "runs", "-o", "elsewhere/all.html"]) == 0
     assert 'href="../runs/desk-0/report.html"' in Path("elsewhere/all.html").read_text()
+    capsys.readouterr()
+    assert run(["history", "runs", "--json", "-o", "all.html"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"html": "all.html"}
+
+
+def test_the_command_that_compares_two_runs_is_for_a_shell(tmp_path: Path) -> None:
+    folder_of_runs(tmp_path, 1)
+    runs = (tmp_path / "runs").rename(tmp_path / "my runs")
+    entries = listing.entries(runs)
+    text = index_page.render(runs, entries, index_page.figures(runs, entries), runs)
+    match = re.search(r'id="data">(.*?)</script>', text)
+    assert match is not None
+    assert json.loads(match[1])[0]["folder"] == f"'{runs / 'lab-0'}'"
 
 
 def test_a_folder_without_runs_is_no_run(

@@ -93,7 +93,7 @@ def command(
     if output is not None and len(_kinds(asked)) > 1:
         with working("reading the runs …") as tell:
             index_page.write(folder, asked, output, tell)
-        click.echo(f"page: {output}")
+        put_json({"html": str(output)}) if as_json else click.echo(f"page: {output}")
         return 0
     runs = list[RunData]()
     try:
