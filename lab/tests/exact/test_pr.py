@@ -14,6 +14,7 @@ from teemark.base import paths
 from teemark.base.errors import BoardError, UsageMistake
 from teemark.boards import VirtualBoard, config, optee, optee_tree
 from teemark.boards.config import VirtualConfig
+from teemark.cli import what_if
 from teemark.exact import pull_request, record
 from teemark.exact.record import TracedRun
 from teemark.model.compare import compare
@@ -217,6 +218,14 @@ def test_a_trace_is_kept_if_it_is_of_the_same_code_and_else_moved_aside(
         assert not folder.exists()
         assert (tmp_path / f"one-{there}{record.ASIDE}" / store.FILE).is_file()
         lines[0]["firmware"] = msgspec.to_builtins(firmware)
+
+
+def test_a_folder_with_traces_is_gone_on_with_unless_they_are_of_a_ta(tmp_path: Path) -> None:
+    (tmp_path / "as-it-is").mkdir()
+    assert what_if._folder(tmp_path, "b", own_ta=False) == tmp_path
+    with pytest.raises(UsageMistake, match="isn't empty"):
+        what_if._folder(tmp_path, "b", own_ta=True)
+    assert what_if._folder(tmp_path / "new", "b", own_ta=True) == tmp_path / "new"
 
 
 def comment(base: TracedRun, head: TracedRun, limit: float = 0.001) -> tuple[str, tuple[str, ...]]:

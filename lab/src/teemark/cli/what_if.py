@@ -72,7 +72,7 @@ def command(
     own = record.Own(*common.load(ta_path, None)) if ta_path is not None else record.Own()
     # A wrong case is reported before anything is built.
     record.plan_of(cases, record.SAMPLES, known=own.plan)
-    folder = directory_for(out, file.name, "what-if")
+    folder = _folder(out, file.name, own_ta=ta_path is not None)
     say(record.ahead(len(files), len(cases), file))
     built: list[Variant] = []
     status = 0
@@ -102,3 +102,10 @@ def command(
         show(terminal(140), whatif.blocks(built))
         click.echo(f"runs: {folder}")
     return status
+
+
+def _folder(out: Path | None, board: str, *, own_ta: bool) -> Path:
+    if own_ta and out is not None and out.exists() and any(out.iterdir()):
+        hint = "name another folder: nothing tells whether a TA's traces are of its present code"
+        raise UsageMistake(f"{out} isn't empty", hint=hint)
+    return directory_for(out, board, "what-if")
