@@ -851,6 +851,7 @@ def test_a_resumption_replaces_all_that_there_is_of_a_case() -> None:
     assert [record.ns for record in whole.cases[key].first] == [2]
     assert [record.report["ns"] for record in whole.teehash] == [2]
     assert whole.as_asked
+    assert (len(whole.starts), whole.starts_a_case) == (2, 1)
     still = [
         *records[: records.index(two) + 2],
         {"type": "fail", "case": key, "reason": "new"},

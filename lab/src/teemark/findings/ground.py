@@ -128,7 +128,7 @@ class Ground:
 
     def more_samples(self, ratio: Estimate, thresholds: Sequence[float], samples: int) -> str:
         """Says how many more samples, or starts, would decide an undecided question."""
-        starts = max((len(case.starts) for case in self.run.sound), default=1)
+        starts = self.run.starts_a_case
         return fmt.more_samples(ratio, samples_needed(ratio, thresholds, samples), starts)
 
     def both(self, first: CaseStats, second: CaseStats) -> str:

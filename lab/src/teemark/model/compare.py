@@ -185,7 +185,7 @@ class Comparison:
     @property
     def starts(self) -> int:
         """Returns the number of starts of the run that has fewer."""
-        return min(len(run.starts) for run in (self.first, self.second))
+        return min(run.starts_a_case for run in (self.first, self.second))
 
     @property
     def blind(self) -> str | None:

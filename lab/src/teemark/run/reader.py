@@ -138,6 +138,12 @@ class RunData:
         return tuple(case for key, case in self.cases.items() if key not in failed)
 
     @property
+    def starts_a_case(self) -> int:
+        """Returns the number of starts of the case that has most. It is less than the run's if one
+        of these resumed the run: that measured other cases."""
+        return max((len(case.starts) for case in self.sound), default=1)
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """Returns the cases that were measured and didn't fail, teehash's steps included. Every
         count of a run's cases counts these."""

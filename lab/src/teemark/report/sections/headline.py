@@ -57,7 +57,7 @@ def _measured(subject: Subject) -> list[page.Block]:
 
 def _what(subject: Subject) -> page.Text:
     run = subject.run
-    starts = max((len(case.starts) for case in run.sound), default=1)
+    starts = run.starts_a_case
     text: list[page.Inline] = [
         page.Strong(fmt.plural(len(run.measured), "case")),
         " measured with ",
