@@ -157,7 +157,7 @@ def test_a_part_of_a_call_is_no_more_than_the_call(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(storage, "_growth", lambda _: iter([(3.2, key, 65536)]))
     monkeypatch.setattr(storage, "_served", lambda *_: wide)
     found = storage.rpcs(Ground.of(run_of({EMPTY: [57_200.0] * 9}, icount=True)))
-    assert re.search(r"RPCs, of \S+: 70.% \(40.%.….100.%\)", found.evidence)
+    assert re.search(r"RPCs, of \S+: 70.% \(40\.0.….100.%\)", found.evidence)
 
 
 @pytest.mark.parametrize("shape", [charts.WIDE, charts.NARROW])

@@ -19,9 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthetic import MACHINE, Synthetic, run_from, run_of
+from teemark.base.finding import Finding
 from teemark.cli import main as cli
 from teemark.findings import notices
 from teemark.findings.subject import subjects
+from teemark.page import blocks as page
 from teemark.page import charts, markdown
 from teemark.report import run_page
 from teemark.run import reader
@@ -220,6 +222,14 @@ def test_code_spans_hold_backticks(text: str) -> None:
     made = markdown.code(text)
     fence = re.match(r"`+", made)
     assert fence is not None
+
+
+def test_a_command_in_advice_is_code() -> None:
+    advice = "Build it: `what-if --option CFG_X=2` tells."
+    one = Finding(key="key", topic="cause", claim="It is slow.", remedy=advice)
+    text = markdown.block(page.Findings((one,)), 2)
+    assert text.endswith("*Build it: `what-if --option CFG_X=2` tells.*")
+    assert "\\`" in markdown.block(page.Findings((replace(one, remedy="one ` alone"),)), 2)
 
 
 def test_incomplete_run_says_so() -> None:

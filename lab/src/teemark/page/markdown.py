@@ -102,7 +102,15 @@ def _finding(item: Finding) -> str:
     mark = "" if item.sure else "Uncertain: "
     mark = mark if item.severity == "note" else "Caution: "
     bullet = f"- **{mark}{escape(item.claim)}** {escape(item.evidence)}".rstrip()
-    return f"{bullet}\n  *{escape(item.advice)}*" if item.advice else bullet
+    return f"{bullet}\n  *{_advice(item.advice)}*" if item.advice else bullet
+
+
+def _advice(text: str) -> str:
+    """Returns advice; what stands between backticks, such as a command, is code."""
+    parts = text.split("`")
+    if not len(parts) % 2:
+        return escape(text)
+    return "".join(code(p) if n % 2 else _keeping_ends(p) for n, p in enumerate(parts))
 
 
 def render(
