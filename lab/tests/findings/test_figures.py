@@ -227,7 +227,7 @@ def test_terms_and_when_they_are_paid() -> None:
         f"oneshot/sha256/c/{n}": 5000.0 + 640 * -(-(n + 9) // 64) - 300 * (n > 0) for n in SIZES
     }
     section = costs([subject(run_of({k: [v] * 8 for k, v in times.items()}, icount=True))])
-    assert tables(section)[1][1] == ["c", "5000", "640", "−300"]  # noqa: RUF001
+    assert tables(section)[1][1] == ["C, normal world", "5000", "640", "−300"]  # noqa: RUF001
     assert section is not None
     folds = [block for block in section.blocks if isinstance(block, Fold)]
     assert [(fold.title, fold.note) for fold in folds] == [
@@ -251,7 +251,7 @@ def test_references() -> None:
     )
     assert made[-1] == [
         ["<backend", "call instructions", "reference instructions"],
-        ["tee", "57 000", "9000"],
+        ["TEE API", "57 000", "9000"],
     ]
 
 

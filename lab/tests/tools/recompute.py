@@ -31,6 +31,9 @@ NUMBER = rf"[−+-]?\d+(?:{SPACE}\d{{3}})*(?:\.\d+)?(?:{SPACE}×{SPACE}10[⁰¹�
 COST = rf"({NUMBER}){SPACE}?(instructions|ns|µs|ms|s)\b"
 TITLES = {"SHA-1": "sha1", "SHA-256": "sha256", "SHA-512": "sha512", "SHA-224": "sha224",
           "SHA-384": "sha384"}  # fmt: skip
+BACKENDS = {"TEE API": "tee", "C, in the TA": "ta-c", "CE, in the TA": "ta-ce",
+            "C, normal world": "c", "CE, normal world": "ce", "OpenSSL": "openssl",
+            "kernel (AF\\_ALG)": "afalg"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -484,7 +487,8 @@ def whole_calls(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
 
 def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
     """A call and its parts: they add up, and shares are shares."""
-    key = heading.removeprefix("The parts of ").partition(".")[0].replace("\\", "")
+    named = heading.removeprefix("The parts of ").partition(". ")[0].replace("\\", "")
+    key = named.rpartition("(")[2].removesuffix(")")
     takes = next((one for one in rows[0] if one.startswith("takes (")), None)
     if takes is None or key not in run.samples:
         return False
@@ -841,7 +845,16 @@ def table_rows(lines: list[str]) -> list[Row]:
     headers: list[str] = []
     for header in split[0]:  # the same words twice: the second gets a number
         headers.append(header if header not in headers else f"{header} {len(headers)}")
-    return [dict(zip(headers, cells, strict=False)) for cells in split[2:]]
+    heads = [slugged(one) for one in headers]
+    return [dict(zip(heads, map(slugged, cells), strict=False)) for cells in split[2:]]
+
+
+def slugged(cell: str) -> str:
+    """Returns a cell or a heading that names a backend by its words with the backend's key."""
+    if in_brackets := re.fullmatch(r".+ \(`([a-z-]+)`\)", cell):
+        return in_brackets[1]
+    title = next((one for one in BACKENDS if re.match(re.escape(one) + r"($| \()", cell)), None)
+    return cell if title is None else BACKENDS[title] + cell.removeprefix(title)
 
 
 def blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:

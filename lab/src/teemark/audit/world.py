@@ -132,7 +132,7 @@ def _against(reading: Reading, rate: Printed, claimed: bool, rows: Sequence[Cycl
         why = f", {ratio} times the fastest published, {_cited(reading, fastest)}"
     elif claimed and reaching:
         reached = fmt.listed([_cited(reading, row) for row in reversed(reaching)])
-        why = f": called hardware, and software reaches {reached}. Nothing here needs hardware"
+        why = f": called hardware, but software reaches {reached}"
     elif software and cycles.low * SLOWER > float(software[-1].cycles):
         clock = number(reading.clock_hz * float(software[-1].cycles) / cycles.mid / 1e6, 3)
         why = f", and the slowest published software has {_cited(reading, software[-1])}. It would "
