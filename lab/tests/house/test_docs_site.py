@@ -107,7 +107,7 @@ OPENED = """new Promise(done => {
 })"""
 
 SHOWN = """new Promise(done => {
-  const within = one => one.shadowRoot?.textContent.includes("OP-TEE version by version");
+  const within = one => one.shadowRoot?.querySelector('a[href*="/releases.html?h=bisect"]');
   const look = () => [...document.querySelectorAll("*")].some(within)
     ? done(true) : requestAnimationFrame(look);
   look();
