@@ -5,8 +5,8 @@
  *
  *   teelate CPU LOAD_CPU SAMPLES PERIOD_US SETTLE_MS STOP_NS [PROGRAM [ARG]...]
  *
- * PROGRAM runs on LOAD_CPU; without one, an empty loop does. After SETTLE_MS the thread on CPU
- * sleeps SAMPLES times until a set time, PERIOD_US after the one before. If it wakes up more than
+ * PROGRAM runs on LOAD_CPU; without one, an empty loop does. Once it has had the CPU for SETTLE_MS,
+ * or after twenty times as long where it sleeps, the thread on CPU sleeps SAMPLES times until a set time, PERIOD_US after the one before. If it wakes up more than
  * STOP_NS nanoseconds late (0: no limit), the kernel's trace is stopped, and the sampling, too.
  *
  * Standard output is one JSON object: `late_ns`, the delays in their order, `stopped` (whether the
@@ -37,6 +37,7 @@ enum {
 	SAMPLES_MAX = 10000000,
 	JITTER_NS = 4001, /* the sleeps differ by so much, or they would keep step with the load */
 	LEAVING_MS = 10000, /* how long PROGRAM may take to end after SIGTERM */
+	PATIENCE = 20, /* times SETTLE_MS */
 };
 
 static long number(const char *text, const char *what, long most)
@@ -94,6 +95,29 @@ static void nap(long ms)
 
 	while (nanosleep(&ts, &ts) && errno == EINTR && !stop_asked())
 		;
+}
+
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+}
+
+/*
+ * Waits until the load has had the CPU for `ms`. Time alone doesn't tell: while a TA is read from a
+ * slow disk, time passes and the load isn't under way.
+ */
+static void settle(pid_t load, long ms)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(PATIENCE * ms) * 1000000;
+	clockid_t used;
+
+	if (clock_getcpuclockid(load, &used))
+		errx(1, "no clock of another process's CPU time");
+	while (!stop_asked() && !has_ended(load) && clock_ns(CLOCK_MONOTONIC) < end &&
+	       clock_ns(used) < (uint64_t)ms * 1000000)
+		nap(1);
 }
 
 /* Ends the load, at last by force; returns its status. */
@@ -154,7 +178,7 @@ int main(int argc, char **argv)
 	tracing = stop_ns ? open("/sys/kernel/tracing/tracing_on", O_WRONLY | O_CLOEXEC) : -1;
 	load = start(argc > 7 ? argv + 7 : NULL, load_cpu);
 	stay_on(cpu);
-	nap(settle_ms);
+	settle(load, settle_ms);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || sched_setscheduler(0, SCHED_FIFO, &priority)) {
 		int why = errno;
 

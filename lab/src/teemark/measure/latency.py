@@ -41,7 +41,7 @@ class Options(msgspec.Struct, frozen=True):
     load_cpu: int = 0  # where the load runs
     samples: int = 3000
     period_us: int = 1000
-    settle_ms: int = 300  # until the load is under way; an empty loop is at once
+    settle_ms: int = 300  # CPU time after which the load is under way; an empty loop is at once
     stop_ns: int = 0  # 0: nothing stops it
 
 
