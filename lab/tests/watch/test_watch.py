@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import cast
 
@@ -29,6 +29,7 @@ from teemark.measure import watching
 from teemark.measure.memory import MemoryPool, MemoryStep
 from teemark.measure.watching import Program, Ran, Wait
 from teemark.page import terminal
+from teemark.page.blocks import Table
 from teemark.report import program_page
 from teemark.trace import calls, deaths, names, symbols
 from teemark.trace.calls import Maps, Param, TeeCall, WatchedCalls
@@ -486,19 +487,34 @@ def test_what_calls_wait_for_is_named(
     assert "supplicant" not in shown
 
 
-@pytest.mark.timeout(30)
-def test_many_waits_are_judged_in_no_time(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each wait was held against every call: minutes for a busy program."""
-    calls = [
-        call("invoke", 1_000_000_000 + 50_000 * n, 40_000, thread=11, session=7)
-        for n in range(20_000)
-    ]
+class Counted(TeeCall):
+    """A call that counts how often its end is asked for."""
+
+    __slots__ = ()
+    asked = 0
+
+    def __getattribute__(self, name: str) -> object:
+        Counted.asked += name == "end"
+        return super().__getattribute__(name)
+
+
+def _asked(number: int) -> int:
+    """Returns how often the ends of so many calls, each of which waits, are asked for."""
+    plain = [call("invoke", 50_000 * n, 40_000, thread=11, session=7) for n in range(number)]
+    calls = [Counted(*(getattr(one, word.name) for word in fields(TeeCall))) for one in plain]
     waits = tuple(Wait(11, c.begin + 5_000, c.begin + 15_000, "lock") for c in calls)
+    Counted.asked = 0
     made = program_page.sections(replace(ran(*calls), waits=waits), Names(), exact=False)
     (section,) = [section for section in made if section.key == "waits"]
-    terminal.show(console(160), section.blocks)
-    shown = " ".join(capsys.readouterr().out.replace(fmt.THIN, "").split())
-    assert "the TA's instance, or a lock in it 20000" in shown
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    assert table.rows[0][:2] == ("the TA's instance, or a lock in it", fmt.count(number))
+    return Counted.asked
+
+
+def test_the_work_of_judging_waits_grows_with_the_calls() -> None:
+    """Each wait was held against every call: minutes for a busy program."""
+    assert _asked(2000) < 2.5 * _asked(1000)
 
 
 class Attached:
