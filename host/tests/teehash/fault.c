@@ -2,9 +2,9 @@
 /*
  * LD_PRELOAD: read() of a file whose size is FAULT_SIZE fails with EIO after
  * FAULT_AT bytes; or, with FAULT_DO, that happens to the file instead:
- * "truncate" or "append". With FAULT_THREADS no thread can be started, with
- * FAULT_ALARM no alarm ever rings; and a
- * stack that is too small on some architecture ends the program.
+ * "truncate" or "append". With FAULT_THREADS no thread can be started; with
+ * FAULT_ALARM no alarm ever rings, and one that is set makes the file of that
+ * name; and a stack that is too small on some architecture ends the program.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -73,9 +73,12 @@ unsigned int alarm(unsigned int seconds)
 {
 	unsigned int (*real)(unsigned int);
 	void *symbol = dlsym(RTLD_NEXT, "alarm");
+	const char *file = getenv("FAULT_ALARM");
 
 	memcpy(&real, &symbol, sizeof(real));
-	return real(getenv("FAULT_ALARM") ? 0 : seconds);
+	if (file)
+		close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	return real(file ? 0 : seconds);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from teehash_program import Program
-from waiting import output_of, until_it_hears, until_it_settles
+from waiting import output_of, until, until_it_settles
 
 NO_REPORT = b"teehash: interrupted: no report is written\n"
 GOOD = hashlib.sha256(b"good").hexdigest().encode() + b"  good\n"
@@ -28,7 +28,8 @@ def interrupt(
     *arguments: str,
     **env: str,
 ) -> tuple[int, bytes, bytes]:
-    """Sends the signals once the program waits; returns its status and what it wrote."""
+    """Sends the signals once the program waits, each after the one before was taken; returns the
+    program's status and what it wrote."""
     with subprocess.Popen(
         [program.path, *program.arguments, *arguments], cwd=directory,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -36,9 +37,11 @@ def interrupt(
     ) as process:  # fmt: skip
         until_it_settles(process)
         assert process.poll() is None
-        for number in numbers:
+        for number in numbers[:-1]:
             process.send_signal(number)
-            until_it_hears(process, number)
+            # Sent at once, the next one could be taken by another thread before this one.
+            until("its handler to set the alarm", Path(env["FAULT_ALARM"]).exists)
+        process.send_signal(numbers[-1])
         out, err = output_of(process)
     return process.returncode, out, err
 
@@ -65,7 +68,7 @@ def test_interrupted_in_a_call_that_does_not_return(
     no_alarm = {
         "LD_PRELOAD": str(built / "libfault.so"),
         "ASAN_OPTIONS": "verify_asan_link_order=0",
-        "FAULT_ALARM": "1",
+        "FAULT_ALARM": str(directory / "alarm"),
     }
     status, out, err = interrupt(
         tee, directory, numbers, "--report=json", "gone", "good", FAKE_HANG="1",
