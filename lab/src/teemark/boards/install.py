@@ -131,9 +131,9 @@ def ensure_installed(
     wanted = [Item(program, f"{board.config.directory}/{program.name}", 0o755) for program in built]
     if seen.all("tee"):  # without a TEE the board has no folder for TAs
         wanted += [Item(ta, target, 0o444) for target, ta in tas.items()]
-    if require and not wanted:
+    if require and not built:
         raise MissingOutput(
-            f"{board.name}: nothing is built for {machine} boards",
+            f"{board.name}: the programs for {machine} boards aren't built",
             hint="run `make build` first; programs are built for aarch64, armhf (ARMv7, hard "
             "float) and this machine's own architecture",
         )
