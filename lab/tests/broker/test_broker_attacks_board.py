@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from conftest import often
 from teemark.base import paths
 from teemark.broker.mosquitto import PLACE, Mosquitto
 from tz import CLIENTS, TOPIC, Mqtt, forwarded, numbers, send
@@ -118,24 +119,24 @@ def put_back(mosquitto: Mosquitto, copy: str) -> None:
 def test_a_changed_byte_of_the_storage_never_leaves_the_enrolment_key_without_its_owner(
     mosquitto: Mosquitto, stored: str
 ) -> None:
-    """A byte is changed at four places of each file: either the TA still has all of its clients,
+    """A byte is changed at some places of each file: either the TA still has all of its clients,
     or it is another TA, with another enrolment key."""
     identity, clients = mosquitto.teemq("identity").text, mosquitto.teemq("list").text
     lines = (line.split() for line in mosquitto.board.script(STORED).text.splitlines())
     files = [(int(size), name) for size, name in lines if name != "total"]
-    gone = 0
+    gone, places = 0, often(2, 4)
     assert len(files) >= 2
     for size, name in files:
-        for place in range(4):
-            mosquitto.board.script(FLIP, name, str(size * place // 4))
+        for place in range(places):
+            mosquitto.board.script(FLIP, name, str(size * place // places))
             mosquitto.teemq("list", check=False)
             now = mosquitto.teemq("identity", check=False).text
             listed = mosquitto.teemq("list", check=False)
             kept = listed.status == 0 and listed.text == clients
-            assert kept or now != identity, f"{name} at {place}/4: {now} without its owner"
+            assert kept or now != identity, f"{name} at {place}/{places}: {now} without its owner"
             gone += not kept
             put_back(mosquitto, stored)
-    assert gone > 2, "hardly a change was noticed"
+    assert gone >= places, "hardly a change was noticed"
     assert mosquitto.teemq("list").text == clients
 
 

@@ -18,7 +18,7 @@ Debian's 4.5 isn't known from inside, and is taken to be no more than half as lo
 def test_empty_calls_delay_wake_ups_by_no_more_than_their_longest_stretch_but_for_few(
     qemu_v8_icount: VirtualBoard,
 ) -> None:
-    options = Options(samples=200, period_us=500)
+    options = Options(samples=200, period_us=500, settle_ms=100)
     base = latency.measure(qemu_v8_icount, options, "an empty loop", ())
     (case,) = record.plan_of(["invoke/none/tee/none"], 1).cases[1:]
     calls = latency.measure(qemu_v8_icount, options, case.key, latency.calls(case))
