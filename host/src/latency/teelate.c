@@ -77,9 +77,11 @@ static pid_t start(char **program, long cpu)
 	if (getppid() != parent)
 		_exit(1);
 	stay_on(cpu);
-	if (!program)
-		for (;;)
-			__asm__ volatile("");
+	if (!program) {
+		while (!stop_asked())
+			;
+		_exit(0);
+	}
 	null = open("/dev/null", O_RDWR);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);

@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -92,8 +93,13 @@ def test_a_case_is_repeated_until_the_measurement_ends(here: FakeBoard) -> None:
 
 @needs_program
 @needs_priority
-def test_without_a_program_an_empty_loop_runs_beside(here: FakeBoard) -> None:
+def test_without_a_program_an_empty_loop_runs_beside_and_ends_when_it_is_told(
+    here: FakeBoard,
+) -> None:
+    """It went on until it was killed, 10 s later."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert len(latency.measure(here, QUICK, latency_page.EMPTY_LOOP, ()).late) == QUICK.samples
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 2
 
 
 @needs_program
