@@ -30,9 +30,9 @@ def test_every_parameter_type_is_answered(
     qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
 ) -> None:
     """Every type that the driver passes on, on every command and on some that there are not, and
-    all 65,536 on the first: no instance died. In `make test` it is each 31st type: ta/tests tries
+    all 65,536 on the first: no instance died. In `make test` it is each 61st type: ta/tests tries
     all of them on the shim."""
-    step = often(31, 1)
+    step = often(61, 1)
     lines = qemu_v8.capture([str(programs / "ta_check"), "types", ta, str(step)], timeout=800).text
     counts = [
         tuple(map(int, found))
