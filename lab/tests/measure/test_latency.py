@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -160,3 +161,20 @@ def test_calls_or_a_program_but_one_of_them(
 ) -> None:
     assert cli.run(["latency", *words]) == UsageMistake("").exit_status
     assert "name the calls, or one program" in capsys.readouterr().err
+
+
+def test_what_was_measured_is_shown_where_a_later_load_fails(
+    here: FakeBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(_board: object, _options: Options, load: str, _argv: object) -> Delays:
+        if load.startswith("shm"):
+            raise BoardError("the board is gone")
+        return Delays(load, (5000, 6000))
+
+    monkeypatch.setattr(latency, "measure", measure)
+    monkeypatch.setattr("teemark.cli.latency.reached", lambda _board: nullcontext(here))
+    loads = ["--while", "invoke/none/tee/none", "--while", "shm/temporary/tee/in/64"]
+    assert cli.run(["latency", *loads]) == BoardError("").exit_status
+    out, err = capsys.readouterr()
+    assert "Beside invoke/none/tee/none a wake-up is up to 6.00" in out
+    assert "the board is gone" in err

@@ -53,13 +53,15 @@ def command(
     options = latency.Options(
         cpu, cpu if load_cpu is None else load_cpu, samples, period, stop_ns=stop_above or 0
     )
+    delays = list[latency.Delays]()
     with reached(board) as target:
-        delays = []
-        for load, words in {latency_page.EMPTY_LOOP: (), **loads}.items():
-            with working(f"waking up beside {load} on {target.name} …"):
-                delays.append(latency.measure(target, options, load, words))
-    if as_json:
-        common.put_json({"exact": target.deterministic, "delays": delays})
-    else:
-        show(terminal(120), latency_page.blocks(delays, exact=target.deterministic))
+        try:
+            for load, words in {latency_page.EMPTY_LOOP: (), **loads}.items():
+                with working(f"waking up beside {load} on {target.name} …"):
+                    delays.append(latency.measure(target, options, load, words))
+        finally:  # what was measured is shown, also where a later load fails
+            if len(delays) > 1 and as_json:
+                common.put_json({"exact": target.deterministic, "delays": delays})
+            elif len(delays) > 1:
+                show(terminal(120), latency_page.blocks(delays, exact=target.deterministic))
     return 1 if any(load.stopped for load in delays) else 0
