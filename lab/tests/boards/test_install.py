@@ -206,7 +206,7 @@ def test_nothing_built_is_an_error_only_where_it_is_asked_for(board: Board, buil
     for program in built.iterdir():
         program.unlink()
     assert ensure_installed(board) == []
-    with pytest.raises(errors.MissingOutput, match="the programs for .* boards aren.t built"):
+    with pytest.raises(errors.MissingOutput, match=r"the programs for \w+ boards aren.t built"):
         ensure_installed(board, require=True)
 
 
