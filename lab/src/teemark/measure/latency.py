@@ -22,7 +22,7 @@ _LOOPS = "64"
 
 _SAMPLES = 1_000_000  # More than any measurement waits for
 _SAMPLES_RNG = 20_000
-"""A source of random numbers that couldn't give them all in a minute is skipped (workload_rng.c)."""
+"""Of random numbers: a source that couldn't give them all in a minute is skipped."""
 
 _TRACED = """\
 t=/sys/kernel/tracing
