@@ -13,6 +13,9 @@
  *
  *   qemu-system-aarch64 … -plugin ./libteetrace-1.so,dir=DIR
  *
+ * With boot=ADDRESS a window begins with the first instruction of the machine and ends at that
+ * address, where the normal world's begins.
+ *
  * With memory=on it also records which places in memory are accessed between arm and disarm, by
  * which block (window.h).
  *
@@ -69,6 +72,7 @@ static struct {
 	uint64_t written;  /* bytes of all windows written */
 	uint64_t room;     /* limit of `written`; 0: no limit */
 	uint64_t at_step;  /* instruction count when the current step began */
+	uint64_t boot;     /* address that ends the boot's window; 0: none is recorded */
 } trace;
 
 #if QEMU_API == 1
@@ -373,6 +377,7 @@ static void on_marker(unsigned int cpu, void *data)
 			break;
 		trace.armed = !trace.armed;
 		trace.recording = false;
+		trace.boot = 0;
 		if (trace.armed)
 			forget_touched();
 		else if (touched.wanted)
@@ -422,11 +427,18 @@ static void record_block(struct qemu_plugin_tb *tb, size_t n)
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
+	static const unsigned booted[] = { END, DISARM };
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
+	if (trace.boot && !trace.file)
+		begin_window(BEGIN);
 	if (trace.armed)
 		record_block(tb, n);
+	for (size_t i = 0; trace.boot && qemu_plugin_tb_vaddr(tb) == trace.boot && i < 2; i++)
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), on_marker,
+						       QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)(uintptr_t)booted[i]);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint32_t word = 0;
@@ -459,6 +471,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "room=", 5)) {
 			trace.room = strtoull(argv[i] + 5, NULL, 10);
+			continue;
+		}
+		if (!strncmp(argv[i], "boot=", 5)) {
+			trace.boot = strtoull(argv[i] + 5, NULL, 0);
+			trace.armed = true;
 			continue;
 		}
 		if (!strcmp(argv[i], "memory=on")) {

@@ -55,7 +55,6 @@ class Workload:
     mapped: bool = False
     """A call maps the pages of its message: its cost rises by page, not only by block."""
     served: bool = False  # Other processes or kernel threads work while a call waits
-    draws: bool = False  # It works on random bytes, which a TEE may be slow to give
     least_ms: float = 0.3
     """Least time of a call into the TEE on a virtual board, in ms; guesses use it."""
     byte_ns: float = 0.0  # Likewise, in ns: time per byte beyond a digest's, with checks
@@ -254,7 +253,7 @@ STORAGE = Workload(
 FILE = Workload(
     "file", "OP", "BYTES", "files", backends=IN_TA, mapped=True, served=True, byte_ns=80
 )
-RNG = Workload("rng", "random", "BYTES", "random bytes", draws=True, least_ms=2, byte_ns=125)
+RNG = Workload("rng", "random", "BYTES", "random bytes", least_ms=2, byte_ns=125)
 SAME_CODE = Workload(
     "same-code", "KERNEL", "BYTES", "the same code in both worlds", kind="other", backends=IN_TA,
     carries={"*": (DATA,)}, byte_ns=-25,

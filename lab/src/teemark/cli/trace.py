@@ -15,8 +15,8 @@ from teemark.boards import BoardFile, config
 from teemark.broker import trace as message
 from teemark.cli import common
 from teemark.cli.common import argument, option, several, subcommand
+from teemark.exact import boot, record
 from teemark.exact import program as programs
-from teemark.exact import record
 from teemark.findings import inside_core
 from teemark.measure.watching import Program
 from teemark.model.compare import other_machines
@@ -81,6 +81,9 @@ class _Asked:
         "--function NAME",
         "Show who calls this function and what it calls, instead of all functions.",
     )
+    booting: bool = option(
+        "--boot", "Trace OP-TEE's boot instead, from power-on to the normal world."
+    )
     xtest: str | None = option(
         "--xtest N", "As -- xtest N: one of OP-TEE's own tests, such as 4001.", kind=click.STRING
     )
@@ -110,6 +113,10 @@ def command(**words: Any) -> int:
     source, against = asked.source, asked.against
     xtest = ("xtest", asked.xtest) if asked.xtest else ()
     program = (*xtest, *click.get_current_context().meta["program"])
+    if asked.booting:
+        if program or asked.cases or asked.plan or asked.ta_path or source or against:
+            raise UsageMistake("a boot is traced by itself: name the board and its OP-TEE alone")
+        return _boot(asked)
     if program:
         if asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake(
@@ -172,6 +179,17 @@ def _say_what_else_differs(against: Path, before: Trace, folder: Path, trace: Tr
         return
     if machines := other_machines(*runs):
         click.echo(f"Not only the code may differ: {'; '.join(machines)}.")
+
+
+def _boot(asked: _Asked) -> int:
+    measured = boot.measure(asked.board_file())
+    if asked.output == "json":
+        common.put_json(boot.data(measured))
+    elif asked.output is not None:
+        raise UsageMistake(f"--format {asked.output}: a boot has text and json")
+    else:
+        show(terminal(120), boot.blocks(measured))
+    return 0
 
 
 def _program(asked: _Asked, argv: tuple[str, ...]) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
+from teemark.base import work
 from teemark.base.errors import BoardError
 from teemark.base.sanitize import harmless_line
 from teemark.boards import answers
@@ -79,7 +80,7 @@ class _Answer(msgspec.Struct):
 
 def calls(case: CaseLine) -> tuple[str, ...]:
     """Returns the command that repeats a case until it is told to end."""
-    samples = _SAMPLES_RNG if case.work.workload == "rng" else _SAMPLES
+    samples = _SAMPLES_RNG if case.work.row is work.RNG else _SAMPLES
     endless = replace(case, samples=samples, min_us=0)
     options = ("--loops", _LOOPS, "--no-evidence", "--no-ta-counter")
     return ("teebench", *options, endless.line)
