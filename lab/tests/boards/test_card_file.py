@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from teemark.base.errors import UsageMistake
 from teemark.boards import build, config, optee
 from teemark.boards.config import SshConfig
 from teemark.boards.optee import Optee
@@ -32,3 +33,14 @@ def test_the_board_file_of_a_card_is_whole_and_stays_once_it_is_there(
     assert run(words) == 0
     assert "10.0.0.9" in file.read_text()
     assert f"{file} stays as it is" in capsys.readouterr().err
+
+
+def test_a_wrong_key_is_said_before_op_tee_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(optee, "resolve", lambda _: pytest.fail("OP-TEE was built"))
+    key = tmp_path / "id_ed25519"
+    key.write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    words = ["vboard", "image", "rpi3", "-o", str(tmp_path / "pi3.img"), "--key", str(key)]
+    assert run(words) == UsageMistake("").exit_status
+    assert f"{key} is no public key for ssh" in capsys.readouterr().err

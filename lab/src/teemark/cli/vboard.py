@@ -83,6 +83,9 @@ def image(
     key = key or Path.home() / ".ssh" / "id_ed25519.pub"
     if not key.is_file():
         raise UsageMistake(f"there is no {key}", hint="name one by --key; ssh-keygen makes one")
+    if not key.read_bytes().startswith((b"ssh-", b"ecdsa-", b"sk-")):
+        hint = "name the file that ends in .pub; ssh-keygen makes one"
+        raise UsageMistake(f"{key} is no public key for ssh", hint=hint)
     recipe = config.find(board).config
     if not isinstance(recipe, VirtualConfig) or recipe.system != model:
         raise UsageMistake(f"{board} is no virtual {model}", hint="its file has to say so: system")
@@ -91,7 +94,8 @@ def image(
     argv = [str(paths.root() / "vboard" / "scripts" / "card"), str(output.absolute()), str(key)]
     argv += [str(made.flash), str(programs), str(made.tas)]
     argv += ["debian"] if non_free_firmware else [str(firmware)] if firmware else []
-    build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")
+    with build.alone(paths.systems() / model):
+        build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")
     beside = output.with_suffix(".toml")
     if beside.exists():  # Its owner may have changed the address
         say(f"{beside} stays as it is; the card's TAs are built with ta_kit = {made.kit.folder}")
