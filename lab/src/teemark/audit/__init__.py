@@ -11,7 +11,7 @@ world             published speeds of a core
 from dataclasses import dataclass
 
 from teemark.audit import relations, world
-from teemark.audit.figure import Printed, PrintedRow, PrintedTable, Reading
+from teemark.audit.figure import Printed, PrintedRow, PrintedTable, Reading, Tested
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
 from teemark.wording import fmt
@@ -51,27 +51,21 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
     """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
     text says of the machine."""
     world.place(reading, reference, core, clock_hz)
-    tested = set[tuple[int, str, str]]()
-    findings: dict[tuple[int, str, str], Finding] = {}
-    for result in (
-        *reading.tested,
-        *relations.results(reading),
-        *world.published(reading, reference),
-    ):
-        one = result.figure
-        key = (one.line, one.text, one.name)
-        tested.add(key)
-        if not result.good:
-            place = Place(reading.file, one.line, one.table)
-            finding = Finding(key=result.rule, topic="document", severity=result.severity,
-                           claim=result.wrong, place=place)  # fmt: skip
-            findings.setdefault(key, finding)
-    read = {one.line for one in reading.figures} | {line for line, _, _ in tested}
-    unread = tuple(one for one in reading.unread if one[1] not in {line for line, _, _ in tested})
-    in_order = sorted(findings.values(), key=lambda one: one.place.line if one.place else 0)
-    read_keys = {(one.line, one.text, one.name) for one in reading.figures}
-    figures = len(reading.figures) + len(tested - read_keys)
-    return Audited(reading.file, figures, len(read), len(tested), unread, tuple(in_order))
+    bound, outside = relations.results(reading), world.published(reading, reference)
+    tested = dict[tuple[int, str, str], Tested]()
+    for result in (*reading.tested, *bound, *outside):
+        if (key := result.figure.key) not in tested or tested[key].good:
+            tested[key] = result
+    findings = [
+        Finding(key=one.rule, topic="document", severity=one.severity, claim=one.wrong,
+                place=Place(reading.file, one.figure.line, one.figure.table))
+        for _, one in sorted(tested.items(), key=lambda item: item[0][0]) if not one.good
+    ]  # fmt: skip
+    lines = {line for line, *_ in tested}
+    read = lines | {one.line for one in reading.figures}
+    unread = tuple(one for one in reading.unread if one[1] not in lines)
+    figures = len(reading.figures) + len(tested.keys() - {one.key for one in reading.figures})
+    return Audited(reading.file, figures, len(read), len(tested), unread, tuple(findings))
 
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
@@ -95,5 +89,5 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
             PrintedRow(name, 0, (), {head.index(column): cell for column, cell in cells.items()})
             for name, cells in named.items()
         )
-        reading.tables.append(PrintedTable(title, head, 0, rows))
+        reading.tables.append(PrintedTable(title, head, rows))
     return audit(reading, reference).findings

@@ -33,6 +33,11 @@ class Printed:
         return UNITS[self.unit][0]
 
     @property
+    def key(self) -> tuple[int, str, str]:
+        """Returns what tells the figure from all others of its text."""
+        return self.line, self.text, self.name
+
+    @property
     def name(self) -> str:
         """Returns the figure's headings, which name it in a message."""
         return ", ".join(dict.fromkeys(filter(None, (self.row, self.column)))) or self.table
@@ -66,8 +71,6 @@ class PrintedTable:
 
     title: str
     head: tuple[str, ...]
-    line: int
-    """Line number of the heading."""
     rows: tuple[PrintedRow, ...]
 
     @property
@@ -112,8 +115,8 @@ class Reading:
     """All lines of the text with their numbers."""
     unread: list[tuple[str, int]] = field(default_factory=list)
     """Lines with numbers that no reader took, each with its line number."""
-    speeds: list[tuple[str, int, Printed]] = field(default_factory=list)
-    """Rates with the algorithm's name and the bytes of a message (0 if unknown)."""
+    speeds: list[tuple[str, Printed]] = field(default_factory=list)
+    """Rates of programs, with the algorithm's name."""
     emulated: bool = False
     core: str = ""
     clock_hz: float = 0.0
@@ -122,3 +125,7 @@ class Reading:
     """The figures are OpenSSL's: published speeds of its code bound them."""
     inferred: dict[str, str] = field(default_factory=dict)
     """Facts of the machine that the text doesn't state but that follow from it, with the reason."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.title, *(text for _, text in self.lines)))

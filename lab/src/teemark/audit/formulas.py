@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ruff: noqa: RUF001 (the signs of arithmetic)
-"""Tests the relations of relations.toml: "rule: field = formula", "rule: low <= high"."""
+"""Tests relations between figures: "rule: field = formula", "rule: low <= high"."""
 
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct, convert
 
@@ -24,20 +23,27 @@ _PARTS = {"N": r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "U": "ps|ns|µs|us|ms|s|min|m"}
 _PART = re.compile(r"(?<=>)[NU](?=\))|(?<=\()N|(?<=\.)N(?=M)")
 
 
-class ProgramLine(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line that a program prints; relations.toml describes the fields."""
+class Relations(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Figures that belong together, and their relations; relations.toml describes the fields."""
+
+    relations: tuple[str, ...] = ()
+    slack: float = SLACK
+    wide: bool = False
+
+    def tested(self, figures: Figures) -> Iterator[Tested]:
+        return related(self.relations, figures, self.slack, wide=self.wide)
+
+
+class ProgramLine(Relations, frozen=True):
+    """A line that a program prints."""
 
     program: str
     pattern: str
     figures: dict[str, str] = {}
-    relations: tuple[str, ...] = ()
     keep: bool = False
     begins: bool = False
-    rounding: Literal["half", "last", "cut"] = "half"
-    binary: bool = False
-    slack: float = SLACK
+    cut: bool = False
     reader: str = ""
-    wide: bool = False
 
     @property
     def title(self) -> str:
@@ -50,15 +56,12 @@ class ProgramLine(Struct, frozen=True, forbid_unknown_fields=True):
         return re.compile(_PART.sub(lambda name: _PARTS[name[0]], text))
 
 
-class BoundRecord(Struct, frozen=True, forbid_unknown_fields=True):
+class BoundRecord(Relations, frozen=True):
     """Figures of a row, a column or a list, found by dimension and label."""
 
     kinds: tuple[Kind, ...]
     fields: dict[str, str]
-    relations: tuple[str, ...]
     but: str = "(?!)"
-    slack: float = SLACK
-    wide: bool = False
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,14 +75,16 @@ def relations() -> _File:
     return convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
 
 
-def related(of: ProgramLine | BoundRecord, figures: Figures) -> Iterator[Tested]:
-    """Tests those relations of a line or a record whose fields are all there."""
-    for relation in of.relations:
+def related(
+    relations: Sequence[str], figures: Figures, slack: float = SLACK, *, wide: bool = False
+) -> Iterator[Tested]:
+    """Tests those relations whose fields are all there; `wide` lets megabytes be binary."""
+    for relation in relations:
         rule, _, formula = relation.partition(": ")
         if set(re.findall(r"[a-z]\w*", formula)) - set(figures):
             continue
-        spans = {key: loose(one) if of.wide else one.span for key, one in figures.items()}
-        ends, target = formula.split(" <= "), formula.partition(" = ")[0]
+        spans = {key: loose(one) if wide else one.span for key, one in figures.items()}
+        ends, (target, _, value) = formula.split(" <= "), formula.partition(" = ")
         if rule == "spread" and not re.search(r" [-=] ", formula):
             yield from (in_order(rule, figures[a], figures[b]) for a, b in pairwise(ends))
         elif len(ends) > 1:
@@ -88,14 +93,12 @@ def related(of: ProgramLine | BoundRecord, figures: Figures) -> Iterator[Tested]
             one = max((figures[name] for name in names), key=lambda figure: figure.line)
             sums = f" = {amount(low, one.dimension)}" * (len(names) > 1)
             wrong = f"{_words(ends[0], figures, names=True)}{sums} is more than "
-            good = low.low <= high.high * (1 + of.slack)
+            good = low.low <= high.high * (1 + slack)
             yield Tested(rule, one, good, f"{wrong}{_words(ends[1], figures, names=True)}.")
         else:
             with suppress(ZeroDivisionError):
-                formula = formula.partition(" = ")[2]
-                value, shown = _value(formula, spans), _words(formula, figures)
-                one, slack = figures[target], of.slack or 1e-9
-                yield follows(rule, one, value, shown, slack, wide=of.wide)
+                follow = _value(value, spans), _words(value, figures), slack or 1e-9
+                yield follows(rule, figures[target], *follow, wide=wide)
 
 
 def _value(formula: str, spans: Mapping[str, Span]) -> Span:

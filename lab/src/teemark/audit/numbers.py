@@ -17,8 +17,6 @@ from teemark.wording import fmt
 SLACK = 0.005
 """Share by which a figure may miss the value that follows from others, beyond the rounding of all
 of them: programs compute with digits that they don't print."""
-BINARY = 2**20 / 10**6
-"""Bytes of a mebibyte per byte of a megabyte: programs often print MB and mean MiB."""
 
 SPELLINGS = {
     "Bytes": "bytes", "byte": "bytes", "sec": "s", "secs": "s", "seconds": "s", "second": "s",
@@ -125,9 +123,11 @@ def fits(value: Span, shown: Span, slack: float = SLACK) -> bool:
 
 
 def loose(one: Printed) -> Span:
-    """Returns the range of a size or a rate, with room for a binary megabyte."""
+    """Returns the range of a size or a rate with room for binary units: programs often print MB and
+    mean MiB."""
     if one.unit.partition("/")[0] in ("kB", "KB", "MB", "GB"):
-        return Span(one.span.low, one.span.mid, one.span.high * BINARY)
+        binary = UNITS[f"{one.unit[0].upper()}i{one.unit[1:]}"][1] / UNITS[one.unit][1]
+        return Span(one.span.low, one.span.mid, one.span.high * binary)
     return one.span
 
 

@@ -3,20 +3,14 @@
 """Relations between figures that a table or a list binds together: by row, by column, by name."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from teemark.audit import formulas, numbers
-from teemark.audit.figure import (
-    Group,
-    Printed,
-    PrintedRow,
-    PrintedTable,
-    Reading,
-    Tested,
-)
-from teemark.audit.numbers import amount, fits, follows, in_order
+from teemark.audit.figure import Group, Printed, PrintedRow, PrintedTable, Reading, Tested
+from teemark.audit.formulas import related
+from teemark.audit.numbers import amount, fits, follows
 from teemark.reference.span import exact
 from teemark.reference.units import UNITS
 
@@ -30,6 +24,7 @@ STATISTIC = re.compile(
     r"(?P<other>\bp\d\d?)|(?P<sd>\bst(?:andar)?d?[. -]*dev\w*|\bsd\b|\bdeviation|σ)"
 )
 """Matches a statistic's words, in lower case; the group that matches has the statistic's name."""
+SPREAD = ("min <= mean", "mean <= max", "sd <= max - min")
 RANKED = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
 """Statistics in rising order: none is smaller than those before it."""
 COST = ("time", "rate", "time per byte", "cycles", "cycles per byte", "size", "frequency")
@@ -63,7 +58,7 @@ def records(group: Group) -> Results:
             named |= {key: numbers.whole(fitting[0])} if len(fitting) == 1 else {}
         used = re.findall(r"\w+", " ".join(record.relations))
         if set(record.fields) - set(named) <= set(used):
-            yield from formulas.related(record, named)
+            yield from record.tested(named)
 
 
 def quotients(group: Group) -> Results:
@@ -72,17 +67,14 @@ def quotients(group: Group) -> Results:
     named = {one.unit.lower(): one for one in named.values() if one.unit.endswith("Hz")} | named
     for label, one in named.items():
         a, b = (named.get(part.strip()) for part in (*label.split("/"), "")[:2])
-        if label.count("/") == 1 and a and b and b.span.low > 0:
-            spans = [each.span * (1 / UNITS[each.unit][1]) for each in (a, b, one)]
-            value = spans[0] / spans[1]
-            wrong = f"{one.name}: {one.text} is printed, but {a.text} ÷ {b.text} = "
-            wrong += f"{numbers.number(value.mid)}."
-            yield Tested("quotient", one, fits(value, spans[2]), wrong)
+        if label.count("/") == 1 and a and b:
+            bare = {"c": numbers.rounded(one), "a": numbers.rounded(a), "b": numbers.rounded(b)}
+            yield from related(("quotient: c = a / b",), bare)
 
 
 def spread(group: Group) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
-    the mean is between min and max, the deviation is within the range, cv is deviation ÷ mean."""
+    the mean is between min and max, the deviation is within the range."""
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
     for label, one in group.figures:
         words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
@@ -91,26 +83,10 @@ def spread(group: Group) -> Results:
         named.setdefault(statistic(label), []).append(one)
     for (_, kind), named in subjects.items():
         single = {name: figures[0] for name, figures in named.items() if len(figures) == 1}
-        least, mean, most, sd = map(single.get, ("min", "mean", "max", "sd"))
-        ranked = [single[name] for name in RANKED if name in single]
-        if kind in ("rate", "frequency"):  # some programs count their percentiles from the top
-            ranked = [one for one in (least, most) if one]
-        for low, high in (*pairwise(ranked), (least, mean), (mean, most)):
-            if low and high:
-                yield in_order("spread", low, high)
-        if sd and least and most:
-            wrong = f"{sd.name}: {sd.text} is more than all of the range from {least.text} to "
-            small = sd.span.low <= most.span.high - least.span.low
-            yield Tested("spread", sd, small, f"{wrong}{most.text}.")
-
-
-def _within(whole: Printed, parts: Sequence[Printed]) -> Tested:
-    value = sum((part.span for part in parts), exact(0))
-    shown = " + ".join(f"{part.text} ({part.name})" for part in parts)
-    wrong = f"{shown} = {amount(value, whole.dimension)}, more than the {whole.text} of "
-    last = max(parts, key=lambda part: part.line)
-    good = value.low <= whole.span.high * 1.001
-    return Tested("part-above-whole", last, good, f"{wrong}“{whole.name}”.")
+        # some programs count the percentiles of rates from the top
+        ranked = ("min", "max") if kind in ("rate", "frequency") else RANKED
+        rules = (" <= ".join(name for name in ranked if name in single), *SPREAD)
+        yield from related([f"spread: {rule}" for rule in rules], single)
 
 
 # -- lists -----------------------------------------------------------------------------------------
@@ -131,55 +107,25 @@ def indented(table: PrintedTable) -> Results:
         if not whole.cells or len(figures) < 2 or len(kinds) > 1 or statistic(words):
             continue
         if kinds & set(ADDITIVE) and not re.search(r"limit|peak|per |last|total|free|avail", words):
-            yield _within(whole.cells[0], figures)
-
-
-def in_brackets(table: PrintedTable) -> Results:
-    """Checks what stands in brackets behind a value: a share of a named value, or the same value
-    in another unit."""
-    figures = [row.cells[0] for row in table.rows if 0 in row.cells]
-    named = {one.row.lower(): one for one in figures}
-    for one in figures:
-        inner = re.match(r"\(([^()]*)\)", one.note)
-        if inner is None:
-            continue
-        share = re.fullmatch(r"~?([\d.]+ ?%) of (?:the )?(.+)", inner[1])
-        whole = named.get(share[2].lower()) if share else None
-        made = numbers.figure(share[1] if share else inner[1], row=one.row, line=one.line)
-        if made and whole and whole.dimension == one.dimension and whole.span.low > 0:
-            yield follows("percent-of", made, one.span / whole.span, f"{one.text} ÷ {whole.text}")
-        elif made and made.dimension == one.dimension != "count" and not made.note:
-            most = 3 if one.dimension in ("size", "rate") else 0
-            scales = (1024.0**power for power in range(-most, most + 1))
-            good = any(fits(one.span * scale, made.span, 0.0005) for scale in scales)
-            wrong = f"{one.text} = {amount(one.span, one.dimension)}, and the brackets behind it "
-            yield Tested("conversion", made, good, f"{wrong}say {made.text}.")
+            named = {f"p{number}": figure for number, figure in enumerate(figures)}
+            rule = f"part-above-whole: {' + '.join(named)} <= whole"
+            yield from related((rule,), {**named, "whole": whole.cells[0]}, 0.001)
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
 def last_row(table: PrintedTable) -> Results:
-    """Checks the last row of a table if it is called total or mean. Only where a column shows that
-    the total is of all rows, or the rows exceed it, the others are held against it."""
-    last, rows = (table.rows or (PrintedRow("", 0, (), {}),))[-1], table.rows[:-1]
-    kind = re.fullmatch(r"(grand total|total|sum)|mean|average|avg", last.name.strip("* :").lower())
-    sums: list[tuple[Tested, bool]] = []
-    listed = table.kind == "list"
-    for index, one in last.cells.items() if kind and len(rows) > 1 and not listed else ():
+    """Checks the last row of a table if it is called mean."""
+    *rows, last = table.rows or (PrintedRow("", 0, (), {}),)
+    if not re.fullmatch(r"mean|average|avg", last.name.strip("* :").lower()):
+        return
+    for index, one in last.cells.items() if len(rows) > 1 and table.kind != "list" else ():
         values = [row.cells[index] for row in rows if index in row.cells]
         alike = {value.dimension for value in values} == {one.dimension}
-        if len(values) < len(rows) or not alike or statistic(table.head[index].lower()):
-            continue
-        value = sum((value.span for value in values), exact(0))
-        words = f"the {{}} of the {len(rows)} rows above"
-        if kind and kind[1] and one.dimension in ADDITIVE:
-            tested = follows("sum", one, value, words.format("sum"), 0.001)
-            sums.append((tested, value.low > one.span.high * 1.001))
-        elif kind and not kind[1]:
-            yield follows("mean", one, value * (1 / len(rows)), words.format(last.name))
-    agree = any(tested.good for tested, _ in sums)
-    yield from (tested for tested, above in sums if tested.good or agree or above)
+        if len(values) == len(rows) and alike and not statistic(table.head[index].lower()):
+            value = sum((value.span for value in values), exact(0)) * (1 / len(rows))
+            yield follows("mean", one, value, f"the {last.name} of the {len(rows)} rows above")
 
 
 def derived(table: PrintedTable) -> Results:
@@ -221,17 +167,20 @@ def derived(table: PrintedTable) -> Results:
             yield from best
 
 
+_COMPARED = {
+    "factor": ("factor: c = a / b", "factor: c = b / a"),
+    "share": [f"change: c = ({x} - {y}) / {z}" for x, y in ("ab", "ba") for z in "ab"],
+    "": ("change: c = a - b", "change: c = b - a"),
+}
+"""What a column may say of two others, by its dimension."""
+
+
 def _compared(one: Printed, a: Printed, b: Printed) -> Results:
-    for x, y in ((a, b), (b, a)):
-        if one.dimension in ("factor", "count"):
-            shown = numbers.rounded(one)
-            yield follows("factor", shown, x.span / y.span, f"{x.text} ÷ {y.text}", 0.01)
-        elif one.dimension == "share":
-            for under in (x, y):
-                value = (x.span - y.span) / under.span
-                yield follows("change", one, value, f"({x.text} - {y.text}) ÷ {under.text}", 0.01)
-        elif one.dimension == a.dimension:
-            yield follows("change", one, x.span - y.span, f"{x.text} - {y.text}", 0.001)
+    kind = "factor" if one.dimension == "count" else one.dimension
+    shown = numbers.rounded(one) if kind == "factor" else one
+    if kind in _COMPARED or kind == a.dimension:
+        slack = 0.01 if kind in _COMPARED else 0.001
+        yield from related(_COMPARED.get(kind, _COMPARED[""]), {"c": shown, "a": a, "b": b}, slack)
 
 
 _BASELINE = re.compile(r"[—-]+|baseline|n/a")
@@ -277,7 +226,7 @@ _AGAIN = re.compile(
 
 
 def lines(reading: Reading) -> Results:
-    """Checks counts with their parts, and means with their column and with what is said again."""
+    """Checks counts with their parts, and means with what is said again."""
     heading, said = "", list[tuple[Printed, set[str]]]()
     heads = [text.lstrip("# ") for _, text in reading.lines if text.startswith("#")]
     for line, text in reading.lines:
@@ -293,7 +242,6 @@ def lines(reading: Reading) -> Results:
                 # the words that tell this mean from those under other headings
                 others = _words(*(head for head in heads if head != heading)) if heading else set()
                 said.append((one, _words(text[: match.start()], heading) - others))
-                yield from _column_mean(reading, one, match[1], heading)
     for line, text in reading.lines if said else ():
         for match in _AGAIN.finditer(text):
             one = numbers.figure(match[1], row="the mean", line=line)
@@ -310,21 +258,8 @@ def _words(*texts: str) -> set[str]:
     return set(re.findall(r"\w+", " ".join(texts).lower()))
 
 
-def _column_mean(reading: Reading, mean: Printed, name: str, heading: str) -> Results:
-    """Checks a mean against the table's column of that name under the same heading."""
-    below = [one for one in reading.tables if heading and one.title.startswith(f"{heading} (line")]
-    for table, index in ((one, index) for one in below for index in range(len(one.head))):
-        values = [one.span.mid for _, one in table.column(index) if one.dimension == mean.dimension]
-        if re.sub(r"\s*[\[(].*", "", table.head[index]) == name and len(values) > 1:
-            formula = f"the mean of the {len(values)} rows of “{name}”"
-            yield follows("mean", mean, exact(sum(values) / len(values)), formula)
-
-
 GROUPS: tuple[Callable[[Group], Results], ...] = (records, quotients, spread)
-TABLES: tuple[Callable[[PrintedTable], Results], ...] = (
-    *(indented, in_brackets),  # of lists
-    *(last_row, derived, deltas),
-)
+TABLES: tuple[Callable[[PrintedTable], Results], ...] = (indented, last_row, derived, deltas)
 
 
 def results(reading: Reading) -> Results:

@@ -68,7 +68,7 @@ class _Text:
 
     def end_list(self) -> None:
         if any(item.cells for item in self.items):
-            self.reading.tables.append(PrintedTable("", ("",), 0, tuple(self.items)))
+            self.reading.tables.append(PrintedTable("", ("",), tuple(self.items)))
         self.items = []
 
     def _line(self, number: int, text: str) -> None:
@@ -170,7 +170,7 @@ class _Text:
                     self.reading.unread.append((text, number))
             self.reading.figures += row.cells.values()
             made.append(row)
-        self.reading.tables.append(PrintedTable(title, tuple(names), line, tuple(made)))
+        self.reading.tables.append(PrintedTable(title, tuple(names), tuple(made)))
         return after
 
 
@@ -216,15 +216,10 @@ def read(text: str, file: str) -> Reading:
 def read_file(path: Path) -> Reading:
     """Returns the figures of a file. Raises UsageMistake or DataError if it can't be read."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageMistake(
-            f"{path}: can't be read: {error.strerror}",
-            hint="name a program's output, or a text with figures, such as a run's report.md",
-        ) from None
-    try:
-        text = data.decode()
+        return read(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise DataError(f"{path}:{line}: not UTF-8 text", hint="convert it first") from None
-    return read(text, str(path))
+    except OSError as error:
+        hint = "name a program's output, or a text with figures, such as a run's report.md"
+        raise UsageMistake(f"{path}: can't be read: {error.strerror}", hint=hint) from None

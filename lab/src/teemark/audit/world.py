@@ -19,8 +19,8 @@ SLOWER = 0.5
 BULK = 1024
 """Bytes of a message from which its rate is the algorithm's, not the call's."""
 _BOARDS = (
-    (re.compile(r"raspberry pi 3|\brpi3\b", re.I), "rpi3"),
-    (re.compile(r"am335x|beaglebone", re.I), "am335x"),
+    (re.compile(r"(?:raspberry pi 3|\brpi3\b).*", re.I), "rpi3"),
+    (re.compile(r"(?:am335x|beaglebone).*", re.I), "am335x"),
 )
 _BARE = re.compile(
     r"raspberry pi ?[34]|\brpi ?[34]|bcm2(?:711|83[57])|no (?:crypto|aes)\w* (?:instr|ext)", re.I
@@ -41,27 +41,23 @@ _INSTRUCTIONS = ("ce", "sha-ni")
 def place(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> None:
     """Sets the reading's core and clock: the caller's, else what the text states or implies. A text
     with two cores or two clocks has none."""
-    texts = [reading.title, *(text for _, text in reading.lines)]
-    cores = {match[1].lower() for text in texts for match in _CORE.finditer(text)}
-    clocks = {
-        float(match[0]) * (1e9 if match[1] else 1e6)
-        for text in texts
-        for match in _CLOCK.finditer(text)
-    }
+    text = reading.text
+    cores = {name.lower() for name in _CORE.findall(text)}
+    clocks = {float(at[0]) * (1e9 if at[1] else 1e6) for at in _CLOCK.finditer(text)}
     stated = f"cortex-{next(iter(cores))}" if len(cores) == 1 else ""
     reading.core = core or stated
     reading.clock_hz = clock_hz or reading.clock_hz or (clocks.pop() if len(clocks) == 1 else 0.0)
-    reading.emulated |= any(re.search(r"\bqemu", text, re.I) for text in texts)
-    reading.lacks_instructions |= any(_BARE.search(text) for text in texts)
-    reading.openssl |= any("openssl" in text.lower() for text in texts)
+    reading.emulated |= bool(re.search(r"\bqemu", text, re.I))
+    reading.lacks_instructions |= bool(_BARE.search(text))
+    reading.openssl |= "openssl" in text.lower()
     for pattern, board in _BOARDS:
-        named = next((text for text in texts if pattern.search(text)), None)
+        named = pattern.search(text)
         board_core = reference.constants[f"{board}-core"].text
         if named is None or len(cores) > 1 or reading.core not in ("", board_core):
             continue
         if not reading.core:
             reading.core = board_core
-            why = ", and the board itself is inferred" if "(inferred" in named else ""
+            why = ", and the board itself is inferred" if "(inferred" in named[0] else ""
             reading.inferred["core"] = reference.constants[f"{board}-core"].source + why
         if not reading.clock_hz and len(clocks) < 2:
             reading.clock_hz = reference.constant(f"{board}-clock") * 1e9
@@ -77,12 +73,12 @@ def _named(text: str) -> str:
 def _speeds(reading: Reading) -> Iterator[tuple[str, int, Printed]]:
     """Yields rates with their algorithm and their message's bytes: those of programs, and those in
     tables. AES without a mode is CBC if the text names no other mode."""
-    modes = {mode.lower() for _, text in reading.lines for mode in _MODE.findall(text)}
+    modes = {mode.lower() for mode in _MODE.findall(reading.text)}
     alone = {_named(text) for _, text in reading.lines} - {""}
     tables = (table for table in reading.tables if table.kind != "list")
     rows = [(f"{one.row} {one.column} {one.table}", one)
             for table in tables for row in table.rows for one in row.cells.values()]  # fmt: skip
-    for words, one in [*((name, one) for name, _, one in reading.speeds), *rows]:
+    for words, one in [*reading.speeds, *rows]:
         name = _named(words) or (next(iter(alone)) if len(alone) == 1 else "")
         if one.dimension != "rate" or one.span.low <= 0 or not name:
             continue
@@ -126,7 +122,7 @@ def _against(reading: Reading, rate: Printed, claimed: bool, rows: Sequence[Cycl
     software = [row for row in ranked if row.implementation not in _INSTRUCTIONS
                 and (reading.openssl or row.implementation == "compiler")]  # fmt: skip
     reaching = [row for row in software if float(row.cycles) <= cycles.mid * (1 + CLOSE)]
-    alone = not any(_MANY.search(text) for _, text in reading.lines)
+    alone = not _MANY.search(reading.text)
     if not claimed and alone and cycles.high * FASTER < float(fastest.cycles):
         ratio = number(float(fastest.cycles) / cycles.mid, 3)
         why = f", {ratio} times the fastest published, {_cited(reading, fastest)}"
