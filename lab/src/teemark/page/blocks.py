@@ -122,6 +122,11 @@ class Bar:
 
 Cell = str | Text | Bar
 
+
+def cell_text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell.text if isinstance(cell, Bar) else plain(cell)
+
+
 MATTER = 3  # Columns that a phone shows of a table, unless the table says which
 
 

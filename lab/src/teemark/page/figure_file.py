@@ -15,7 +15,7 @@ from teemark.base.console import plain as ungrouped
 from teemark.base.errors import MissingOutput
 from teemark.base.sanitize import harmless_cell
 from teemark.page.bars import FONT, LINE, NARROW, WIDE, label
-from teemark.page.blocks import Bar, Chart, plain
+from teemark.page.blocks import Chart, cell_text, plain
 
 Kind = Literal["svg", "png", "pdf"]
 EDGE = 24
@@ -108,8 +108,6 @@ def table(charts: Sequence[Chart]) -> str:
         heads = [f"{c.title} ({c.unit})" if c.unit else c.title for c in chart.data.columns]
         lines.writerow(["chart", *heads])
         for row in chart.data.rows:
-            cells = (
-                c.text if isinstance(c, Bar) else c if isinstance(c, str) else plain(c) for c in row
-            )
-            lines.writerow(map(harmless_cell, map(ungrouped, (chart.title, *cells))))
+            cells = (chart.title, *map(cell_text, row))
+            lines.writerow(map(harmless_cell, map(ungrouped, cells)))
     return file.getvalue()

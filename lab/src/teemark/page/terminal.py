@@ -79,7 +79,7 @@ def _table(console: "Console", table: kind.Table) -> None:
     if table.caption:
         paragraph(console, f"{table.caption}:")
     titles = [column.unit or column.title for column in table.columns]
-    rows = [[_cell(cell) for cell in row] for row in table.rows]
+    rows = [[kind.cell_text(cell) for cell in row] for row in table.rows]
     places = list(range(len(titles)))
     spare = [place for place in places if table.columns[place].detail]
 
@@ -133,13 +133,3 @@ def _widths(
         wider = over or wider
         widths[max(wider, key=widths.__getitem__)] -= 1
     return widths
-
-
-def _cell(cell: kind.Cell) -> str:
-    match cell:
-        case str():
-            return cell
-        case kind.Bar():
-            return cell.text
-        case _:
-            return kind.plain(cell)
