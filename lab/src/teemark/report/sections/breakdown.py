@@ -46,7 +46,7 @@ def chart_table(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Table
             call.key,
             part.title,
             fmt.part_cell(subject.run, value),
-            fmt.share(value.value / call.total.value),
+            _share(value, call.total.value),
         )
         for call in breakdowns
         for part, value in call.known_parts
