@@ -6,9 +6,9 @@ import re
 from synthetic import Synthetic, run_of
 from teemark.base import paths
 from teemark.findings.ground import Ground
-from teemark.findings.names import CAUSES
 from teemark.findings.rules import judge
 from teemark.report import run_page
+from teemark.report.sections.causes import CAUSES
 
 
 def test_each_cause_that_a_rule_judges_has_words() -> None:

@@ -84,7 +84,7 @@ def test_a_prediction_is_printed_with_the_digits_that_its_interval_allows(
     run = run_with({"invoke/none/tee/none": 57_216})
     task = Work.of("oneshot/sha256/tee/100000")
     known = exactly(6_021_047.0)
-    _say(run, task, Prediction(task, known, 0.01, (0, 1 << 20)))
+    _say(run, Prediction(task, known, 0.01, (0, 1 << 20)))
     said = re.sub("[\u202f\u00a0]", "", capsys.readouterr().out)
     assert "6020000 instructions (5960000…6080000)" in said
 

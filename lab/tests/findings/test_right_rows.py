@@ -18,10 +18,9 @@ from teemark.findings.offload import Offload, device_lines
 from teemark.model import history
 from teemark.model.compare import Comparison, Difference, Limit, Verdict
 from teemark.model.forms import Form
-from teemark.model.kind import Kind
 from teemark.model.legs import CaseLegs
 from teemark.model.models import Streamed
-from teemark.model.stats import Sampling, estimate, exactly
+from teemark.model.stats import Kind, Sampling, estimate, exactly
 from teemark.page import charts, dots
 from teemark.report import comparing
 from teemark.run.reader import RunData

@@ -8,9 +8,8 @@ import pytest
 from synthetic import run_of, run_with, scattered
 from teemark.base.work import EMPTY_CALL
 from teemark.model.decide import above, samples_needed, within
-from teemark.model.kind import Kind, Unlike, joined
 from teemark.model.models import build
-from teemark.model.stats import Estimate, exactly
+from teemark.model.stats import Estimate, Kind, Unlike, exactly, joined
 
 CLOCKS: tuple[Kind, ...] = ("counted", "waited", "timed", "emulated")
 WAITS = [2e8, 1.6e8, 2.3e8, 2.1e8, 1.9e8, 2.2e8, 2.4e8, 1.7e8]

@@ -16,8 +16,7 @@ from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
 from teemark.wording import fmt
 
-SHOWN = 5
-"""Lines that weren't read which a summary names."""
+SHOWN = 5  # Lines that weren't read which a summary names
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,7 @@ class Audited:
     file: str
     figures: int
     lines: int
-    tested: int
-    """Number of figures that a rule could compare with others; the rest is untested."""
+    tested: int  # Number of figures that a rule could compare with others; the rest is untested
     unknown: tuple[tuple[str, int], ...]
     """Lines and cells with numbers that weren't read, each with its line number."""
     findings: tuple[Finding, ...]

@@ -48,8 +48,7 @@ class Group:
     """Figures that the text puts together, each with the words that tell it from the others."""
 
     kind: Kind
-    words: str
-    """The headings of all columns of its table, in lower case."""
+    words: str  # The headings of all columns of its table, in lower case
     figures: tuple[tuple[str, Printed], ...]
 
 
@@ -121,8 +120,7 @@ class Reading:
     core: str = ""
     clock_hz: float = 0.0
     lacks_instructions: bool = False
-    openssl: bool = False
-    """The figures are OpenSSL's: published speeds of its code bound them."""
+    openssl: bool = False  # The figures are OpenSSL's: published speeds of its code bound them
     inferred: dict[str, str] = field(default_factory=dict)
     """Facts of the machine that the text doesn't state but that follow from it, with the reason."""
 

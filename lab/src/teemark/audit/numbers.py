@@ -43,8 +43,7 @@ NUMBER = re.compile(r"(?<![\w.:/#-])\d+(?:\.\d+)?(?![\w:/#]|[.-]\d)")
 _CLEAN = str.maketrans("μ−–“”⁻⁰¹²³⁴⁵⁶⁷⁸⁹", 'µ--""-0123456789')
 _GROUPS = re.compile("(?<=\\d)[\xa0\u202f\u2009'](?=\\d{3}(?!\\d))")
 _POWER = re.compile("[\xa0\u202f\u2009 ]?×[\xa0\u202f\u2009 ]?10([⁻⁰¹²³⁴-⁹]{1,3})")
-LONGEST = 40
-"""Most characters of a figure's number that are read."""
+LONGEST = 40  # Most characters of a figure's number that are read
 
 
 def plain(text: str) -> str:
@@ -123,8 +122,7 @@ def fits(value: Span, shown: Span, slack: float = SLACK) -> bool:
 
 
 def loose(one: Printed) -> Span:
-    """Returns the range of a size or a rate with room for binary units: programs often print MB and
-    mean MiB."""
+    """Returns the range of a size or a rate, if MB may mean MiB, as in many programs."""
     if one.unit.partition("/")[0] in ("kB", "KB", "MB", "GB"):
         binary = UNITS[f"{one.unit[0].upper()}i{one.unit[1:]}"][1] / UNITS[one.unit][1]
         return Span(one.span.low, one.span.mid, one.span.high * binary)
@@ -149,8 +147,7 @@ def follows(
 
 
 def in_order(rule: str, low: Printed, high: Printed) -> Tested:
-    """Checks that two figures are in order; rounding keeps the order of figures of one unit with as
-    many decimals."""
+    """Checks that two figures are in order, which rounding to as many decimals keeps."""
     decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high

@@ -15,12 +15,9 @@ from teemark.audit.numbers import SPELLINGS, in_order
 from teemark.reference.span import Span, printed
 from teemark.reference.units import UNITS
 
-LONGEST = 400
-"""Characters of the longest line that a program prints; longer lines aren't matched."""
-FOLDED = 30
-"""Characters from which a line may have been folded by mail."""
-WAITED = 0.5
-"""Share of the time asked for below which openssl speed's CPU time is called waiting."""
+LONGEST = 400  # Characters of the longest line that a program prints; longer lines aren't matched
+FOLDED = 30  # Characters from which a line may have been folded by mail
+WAITED = 0.5  # Share of the time asked for below which openssl speed's CPU time is called waiting
 
 _SCALED = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)} | {
     f"{prefix}{unit}": ("/s" if unit else "count", factor)
@@ -83,15 +80,13 @@ class _Log:
     line: int = 0
     kept: Figures = field(default_factory=dict)
     name: str = ""
-    title: str = ""
-    """The program whose line was the last."""
+    title: str = ""  # The program whose line was the last
     asked: Fields = field(default_factory=dict)
     counts: dict[tuple[str, str], Figures | None] = field(default_factory=dict)
     """The figures of openssl's algorithm and block; None if they come twice."""
     sizes: list[str] = field(default_factory=list)
     forked: bool = False
-    shown: bool = False
-    """The table that belongs to `counts` was read."""
+    shown: bool = False  # The table that belongs to `counts` was read
     means: Figures = field(default_factory=dict)
     ranks: list[Printed] = field(default_factory=list)
     """The last percentile of a distribution, while its lines go on."""
@@ -168,8 +163,7 @@ class _Log:
                 self.test(*related((formula,), {**counted, "rate": rate}))
 
     def keys(self, fields: Fields, _: Figures) -> None:
-        """Takes the times and the rates of keys, KEMs and signatures; 0.0000s is less than it
-        shows."""
+        """Takes times and rates of keys, KEMs and signatures; 0.0000s is less than it shows."""
         times, rates = fields["times"].split(), fields["rates"].split()
         for shown, often in zip(times, rates, strict=True) if len(times) == len(rates) else ():
             taken = {"time": self.take(shown[:-1], "s"), "rate": self.take(often, "/s")}

@@ -16,8 +16,7 @@ KNOWN = (
     f"outputs of {programs.known()}; tables in Markdown, CSV, reStructuredText or with aligned "
     "columns; lists of name: value"
 )
-LONGEST = 20_000
-"""Characters of a line that are read; the rest is cut off."""
+LONGEST = 20_000  # Characters of a line that are read; the rest is cut off
 
 _QUOTED = re.compile(r"^(?:> ?){1,9}")
 _STAMP = re.compile(
@@ -31,8 +30,7 @@ _GAP = re.compile(r"\t+| {2,}")
 _DIRECTIVE = re.compile(r"(\s*)\.\. csv-table:: ?(.*)")
 
 
-_Line = tuple[int, list[str]]
-"""The number of a line with its cells."""
+_Line = tuple[int, list[str]]  # The number of a line with its cells
 
 
 @dataclass(slots=True)

@@ -12,12 +12,9 @@ from teemark.wording import fmt
 
 FASTER = 1.15
 """Ratio up to which an implementation may be faster than the published one: it may be newer."""
-CLOSE = 0.05
-"""Share by which claimed hardware may be faster than software and still be as fast."""
-SLOWER = 0.5
-"""Share of the slowest published software's rate below which a rate is strange."""
-BULK = 1024
-"""Bytes of a message from which its rate is the algorithm's, not the call's."""
+CLOSE = 0.05  # Share by which claimed hardware may be faster than software and still be as fast
+SLOWER = 0.5  # Share of the slowest published software's rate below which a rate is strange
+BULK = 1024  # Bytes of a message from which its rate is the algorithm's, not the call's
 _BOARDS = (
     (re.compile(r"(?:raspberry pi 3|\brpi3\b).*", re.I), "rpi3"),
     (re.compile(r"(?:am335x|beaglebone).*", re.I), "am335x"),

@@ -25,8 +25,7 @@ from teemark.report import comparing
 from teemark.report.comparing import ComparedRuns
 from teemark.wording import fmt
 
-OF_TA = "--ta"
-"""Plan's name in a baseline: the plan is the bench.toml of the TA."""
+OF_TA = "--ta"  # Plan's name in a baseline: the plan is the bench.toml of the TA
 
 
 @subcommand("gate")

@@ -11,18 +11,8 @@ from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.base.sanitize import harmless
-from teemark.cli.common import (
-    LATEST,
-    OUTPUT,
-    PATH,
-    all_option,
-    argument,
-    json_option,
-    option,
-    put_json,
-    several,
-    subcommand,
-)
+from teemark.cli import common
+from teemark.cli.common import LATEST, argument, option, put_json, several, subcommand
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, CaseHistory
@@ -41,7 +31,7 @@ from teemark.wording import fmt
 @subcommand("history")
 def command(
     *,
-    folder: Path | None = argument("[DIR]", required=False, type=PATH),
+    folder: Path | None = argument("[DIR]", required=False, type=common.PATH),
     board: str | None = option("--board NAME", "Only runs of this board."),
     plan: str | None = option("--plan NAME", "Only runs of this plan."),
     last: int | None = option("--last N", "Only the last N of these runs."),
@@ -53,13 +43,13 @@ def command(
     prune: int | None = option(
         "--prune N", "Leave the last N runs of each board and plan in the store."
     ),
-    everything: bool = all_option,
+    everything: bool = common.all_option,
     output: Path | None = option(
         "-o --output FILE",
         "Write a page with plots to this file; of several boards or plans, an index of all runs.",
-        kind=OUTPUT,
+        kind=common.OUTPUT,
     ),
-    as_json: bool = json_option("Each case's level in each run, as JSON."),
+    as_json: bool = common.json_option("Each case's level in each run, as JSON."),
 ) -> int:
     """Show what changed over the runs in the folders of DIR (default: runs), in the order of time:
     which cases, by how much, and since which run and commit.

@@ -8,9 +8,9 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import UsageMistake
 from teemark.base.work import STREAM, Work
-from teemark.cli.common import argument, json_option, latest_run, picked, put_json, subcommand
-from teemark.cli.runs import figure, low_high, read
-from teemark.model.models import Cost, Models, build
+from teemark.cli.common import argument, latest_run, subcommand
+from teemark.cli.runs import read
+from teemark.model.models import Models, build
 from teemark.model.predict import Prediction, Unpredictable, catalogue, predict
 from teemark.page import terminal
 from teemark.page.blocks import Table, left, right
@@ -21,10 +21,7 @@ from teemark.wording.interval import Interval
 
 
 @subcommand("predict")
-def command(
-    words: tuple[str, ...] = argument("[RUN] [CASE]...", nargs=-1),
-    as_json: bool = json_option("Write the predictions as JSON."),
-) -> int:
+def command(words: tuple[str, ...] = argument("[RUN] [CASE]...", nargs=-1)) -> int:
     """Say what each CASE would take, and how far off that may be.
 
     A CASE is oneshot/sha256/tee/5000, cipher/aes-128-cbc/tee/enc/64K, stream/sha256/tee/37M/64K, …:
@@ -44,21 +41,16 @@ def command(
     run = read(run_path)
     models = build(run)
     if not tasks:
-        _catalogue(run, models, as_json)
-        return 0
-    predictions: list[tuple[Work, Prediction | Unpredictable]] = []
+        _catalogue(models)
+    status = 0
     for task in tasks:
         try:
-            predictions.append((task, predict(models, task)))
+            _say(run, predict(models, task))
         except Unpredictable as error:
-            predictions.append((task, error))
-    if as_json:
-        data = {"unit": run.unit, "predictions": [_as_data(*pair) for pair in predictions]}
-        put_json(data)
-    else:
-        for task, answer in predictions:
-            _say(run, task, answer)
-    return 1 if any(isinstance(answer, Unpredictable) for _, answer in predictions) else 0
+            status = 1
+            paragraph(text_terminal(), f"{_name(task)}: no prediction: {error.message}")
+            paragraph(text_terminal(), f"  measure first: {error.hint}")
+    return status
 
 
 def asked(text: str) -> Work:
@@ -72,32 +64,14 @@ def asked(text: str) -> Work:
     return task
 
 
-def _as_data(task: Work, answer: Prediction | Unpredictable) -> dict[str, object]:
-    of_task: dict[str, object] = {
-        "workload": task.curve or task.workload,
-        "algorithm": task.algorithm,
-        "backend": task.backend,
-        "bytes": task.size,
-        "chunk": task.chunk,
-    }
-    if isinstance(answer, Unpredictable):
-        return of_task | {"value": None, "reason": answer.message, "measure": answer.hint}
-    return of_task | {
-        "value": answer.figure.value,
-        **low_high(answer.interval),
-        **picked(answer, "off", "fitted", "streams"),
-    }
-
-
-def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
-    console = text_terminal()
+def _name(task: Work) -> str:
     pieces = "" if task.chunk is None else f" in pieces of {fmt.size(task.chunk)}"
     curve = task.curve or task.workload
-    name = f"{curve}/{task.algorithm}/{task.backend}, {fmt.size(task.size or 0)}{pieces}"
-    if isinstance(answer, Unpredictable):
-        paragraph(console, f"{name}: no prediction: {answer.message}")
-        paragraph(console, f"  measure first: {answer.hint}")
-        return
+    return f"{curve}/{task.algorithm}/{task.backend}, {fmt.size(task.size or 0)}{pieces}"
+
+
+def _say(run: RunData, answer: Prediction) -> None:
+    console, task = text_terminal(), answer.task
     interval = answer.interval
     value, ends = answer.figure.value, "too few samples for an interval"
     if interval:
@@ -107,7 +81,7 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
             round(number / step) * step for number in (value, interval.low, interval.high)
         )
         ends = fmt.cost_ends(run, Interval(low, high))
-    paragraph(console, f"{name}: {fmt.cost(run, value)} ({ends})")
+    paragraph(console, f"{_name(task)}: {fmt.cost(run, value)} ({ends})")
     fitted = fmt.TO.join(map(fmt.size, answer.fitted))
     what = f"its model is fitted to {fitted}"
     if task.chunk is None:
@@ -120,23 +94,8 @@ def _say(run: RunData, task: Work, answer: Prediction | Unpredictable) -> None:
     paragraph(console, f"  {what}{checked}")
 
 
-def _model(cost: Cost, sizes: tuple[int, int], off: float) -> dict[str, object]:
-    low, high = sizes
-    return {
-        "model": cost.name,
-        "from": low,
-        "to": high,
-        "off": off,
-        "misfit": cost.fit.misfit,
-        "terms": {name: figure(term) for name, term in cost.fit.terms.items()},
-    }
-
-
-def _catalogue(run: RunData, models: Models, as_json: bool) -> None:
+def _catalogue(models: Models) -> None:
     predictable = list(catalogue(models))
-    if as_json:
-        put_json({"unit": run.unit, "models": [_model(*row) for row in predictable]})
-        return
     console = text_terminal()
     if not predictable:
         paragraph(console, "No model of this run predicts: one needs four sizes of a workload.")

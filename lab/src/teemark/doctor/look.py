@@ -15,8 +15,7 @@ from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.rules import problem
 from teemark.run.records import Machine
 
-ABSENT = "program-absent"
-"""The key of the problem that installing teebench solves."""
+ABSENT = "program-absent"  # The key of the problem that installing teebench solves
 
 _OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null; exit 0"
 

@@ -10,14 +10,10 @@ from teemark.base.finding import SEVERITIES, Finding
 from teemark.doctor.facts import ExaminedBoard
 from teemark.wording import fmt
 
-HOT = 80.0
-"""Degrees Celsius from which boards slow down, or soon will."""
-LOADED = 0.5
-"""Load average for each CPU from which a case seldom has a CPU to itself."""
-COARSE_NS = 1000
-"""Nanoseconds; with a clock of larger steps a sample needs thousands of calls."""
-ROOM = 64 << 20
-"""Bytes that must be free: a plan's largest file and a TA's memory fit into them."""
+HOT = 80.0  # Degrees Celsius from which boards slow down, or soon will
+LOADED = 0.5  # Load average for each CPU from which a case seldom has a CPU to itself
+COARSE_NS = 1000  # Nanoseconds; with a clock of larger steps a sample needs thousands of calls
+ROOM = 64 << 20  # Bytes that must be free: a plan's largest file and a TA's memory fit into them
 
 PROBLEMS = """
 program-absent, error: teebench isn't on the board

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Bencher Metric Format: the median of each case that was measured as asked, with the ends of its
-95 % interval."""
+"""Bencher Metric Format: the median of each case that was measured as asked, and its interval."""
 
 import json
 

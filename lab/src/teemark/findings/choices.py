@@ -21,8 +21,7 @@ from teemark.wording.interval import Interval
 
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
 
-NEARLY = 0.05
-"""Pieces are as good as one call if they cost at most this share more."""
+NEARLY = 0.05  # Pieces are as good as one call if they cost at most this share more
 KINDS = ("temporary", "registered", "allocated")
 """Kinds of memory that a program can choose; read-only memory isn't a choice."""
 TEST_CODE = ("c", "ce")

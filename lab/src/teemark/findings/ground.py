@@ -59,8 +59,7 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns a workload's cases by bytes, the smallest first; buffers only in direction
-        `way`."""
+        """Returns a workload's cases by bytes, the smallest first; of buffers those of `way`."""
         cases = {
             case.bytes: case
             for case in self.models.stats
@@ -207,8 +206,7 @@ class Rates:
         return f"{', '.join(both)}."
 
     def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
-        """Makes a finding of the comparison; if undecided, it says how many samples would
-        decide."""
+        """Makes a finding of the comparison; if undecided, it says what would decide."""
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How far the figures of a run can be trusted: clocks, scatter, models, overhead, and the
-machine."""
+"""How far a run's figures can be trusted: clocks, scatter, models, overhead, the machine."""
 
 from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import CALL, EMPTY_CALL, HARNESS, REFUSED_CALL
@@ -197,8 +196,7 @@ def clock_step(ground: Ground) -> Finding:
 
 
 def level(ground: Ground) -> Finding | None:
-    """Judges whether the level of all cases changed over the run, as a CPU that throttles makes
-    it."""
+    """Judges whether the level of all cases changed over the run, as where a CPU throttles."""
     found, bound = ground.models.drift, fmt.percent(BOUND - 1, 1)
     if found is None:
         return None

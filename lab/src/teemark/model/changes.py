@@ -9,8 +9,7 @@ from statistics import median
 
 from teemark.model.compare import Comparison, Difference, Family, World
 
-ALIKE = 0.1
-"""Largest deviation of a case from the common change, as a share of the change."""
+ALIKE = 0.1  # Largest deviation of a case from the common change, as a share of the change
 
 PADDING = 256
 """Bytes that a digest may add to a message: its largest block, and padding. A change of the

@@ -22,13 +22,7 @@ from teemark.base.work import Work
 from teemark.model.forms import AFALG
 from teemark.model.models import in_tee
 from teemark.model.power import ALPHA, FEWEST, student, student_p, visible
-from teemark.model.stats import (
-    Estimate,
-    centre,
-    exactly,
-    quartiles,
-    steady,
-)
+from teemark.model.stats import Estimate, centre, exactly, quartiles, steady
 from teemark.run.reader import RunData
 from teemark.wording.interval import LEVEL, Interval
 
@@ -62,8 +56,7 @@ Starts = Sequence[Sequence[float]]  # Nanoseconds or instructions per call, one 
 
 @dataclass(frozen=True)
 class CaseReading:
-    """One run's values of a case, for one number of operations per call, in nanoseconds or
-    instructions."""
+    """One run's values of a case, for one number of operations per call; ns or instructions."""
 
     case: str
     starts: Starts
@@ -189,8 +182,7 @@ class Comparison:
 
     @property
     def blind(self) -> str | None:
-        """Returns the clause that says why no case can be called better or worse; None if one
-        can."""
+        """Returns why no case can be called better or worse, as a clause; None if one can."""
         if self.exact:
             counted = any(pair.first.exact and pair.second.exact for pair in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -202,8 +194,7 @@ class Comparison:
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Returns the sampled cases with fewer than FEWEST starts: none is called better or
-        worse."""
+        """Returns the sampled cases with fewer than FEWEST starts: none gets a verdict."""
         return tuple(pair for pair in self.pairs if not pair.exact and pair.have < FEWEST)
 
     @property
@@ -221,8 +212,7 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """Returns, in rising order, the smallest relative change that each judged case would have
-        shown."""
+        """Returns the smallest relative change that each judged case shows, in rising order."""
         return tuple(sorted(pair.visible for pair in self.pairs if math.isfinite(pair.visible)))
 
 
@@ -397,8 +387,7 @@ def moves_with(pair: Difference, shift: float) -> bool:
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
-    """Returns the shift that most members share, in instructions per call (negative: fewer); else
-    None."""
+    """Returns the instructions per call (negative: fewer) that most members share; else None."""
     signs = [pair.added > 0 for pair in members if pair.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
@@ -409,8 +398,7 @@ def common_shift(members: Sequence[Difference]) -> float | None:
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Returns the two-sided p-value of `ups` of `count` signs being positive if both are equally
-    likely."""
+    """Returns the two-sided p-value of `ups` positive signs of `count`, both as likely."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
 
@@ -418,8 +406,7 @@ def sign_p(ups: int, count: int) -> float:
 # -- where times are sampled ---------------------------------------------------------------------
 
 
-DAY = 0.03
-"""A level that all cases share may differ by this share from one day to the next."""
+DAY = 0.03  # A level that all cases share may differ by this share from one day to the next
 
 ALMOST_ALL = 0.9  # Share of the cases that must move in one direction to have moved together
 

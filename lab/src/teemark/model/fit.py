@@ -48,8 +48,7 @@ class FitPoint:
 
     @property
     def error(self) -> float:
-        """Returns the relative error of predicting this point from all others, else the
-        residual."""
+        """Returns the relative error of predicting this point from others, else the residual."""
         predicted = self.fitted if self.left_out is None else self.left_out
         return abs(predicted / self.measured.value - 1)
 
@@ -73,8 +72,7 @@ class Fit:
 
     @property
     def worst(self) -> FitPoint:
-        """Returns the point with the largest residual; if any point is `missed`, only among
-        those."""
+        """Returns the point with the largest residual, among those `missed` if there are any."""
         missed = [point for point in self.points if point.missed]
         return max(missed or self.points, key=lambda point: abs(point.residual))
 
@@ -157,8 +155,7 @@ def line(
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
-    """Returns true if a term exceeds CLEAR half-widths of its interval, and is positive unless it
-    is in MAY_SAVE."""
+    """Returns true if a term exceeds CLEAR half-widths of its interval; a cost must be positive."""
     interval = term.interval
     if interval is None or (term.value < 0 and name not in MAY_SAVE):
         return False

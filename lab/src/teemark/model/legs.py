@@ -42,8 +42,7 @@ class CaseLegs:
         return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
-        """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
-        it."""
+        """Returns the mean of `values`, one per call; a coarse clock doesn't bias it."""
         mean = sum(values) / len(values)
         # Without an RPC nothing waits: the stamps of one count differ by the clock's step.
         sampling = self.sampling if self.rpcs else replace(self.sampling, by_chance=True)

@@ -12,11 +12,11 @@ from teemark.model.counter import Counted, counted_cases
 from teemark.model.drift import Drift, drift
 from teemark.model.fit import Fit, fit, line
 from teemark.model.forms import AFALG_REQUEST, PAGE_TABLE, Form
-from teemark.model.kind import Kind
 from teemark.model.stats import (
     CaseStats,
     Dependence,
     Estimate,
+    Kind,
     Sampling,
     added,
     case_stats,

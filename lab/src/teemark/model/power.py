@@ -10,8 +10,7 @@ from statistics import NormalDist
 ALPHA = 0.0005
 """Probability that a comparison of one build with itself calls any case better or worse."""
 
-POWER = 0.8
-"""Probability that a change of the size printed as visible is called worse."""
+POWER = 0.8  # Probability that a change of the size printed as visible is called worse
 
 FEWEST = 4
 """Fewest starts of a run for a verdict: one boot in ten may be far slower than the others, and two

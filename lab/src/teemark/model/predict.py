@@ -17,8 +17,7 @@ from teemark.model.models import Cost, Models, Streamed, in_pieces
 from teemark.model.stats import Estimate
 from teemark.wording.interval import Interval
 
-LEAST = 0.01
-"""Smallest relative error that a prediction claims, however well its model fits."""
+LEAST = 0.01  # Smallest relative error that a prediction claims, however well its model fits
 
 
 class Unpredictable(TeemarkError):

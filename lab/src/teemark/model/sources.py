@@ -19,8 +19,7 @@ from teemark.run.reader import MeasuredCase, RunData
 SPREAD = 10  # A line needs more than this ratio of blocks, longest to shortest message
 
 
-Sourced = tuple[Estimate, str]
-"""A cost, and the name of its source."""
+Sourced = tuple[Estimate, str]  # A cost, and the name of its source
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,7 @@ class Sources:
         }
 
     def time(self, key: str) -> Estimate | None:
-        """Returns the time of a call without its process's wait for a CPU; None for a case that the
-        run lacks."""
+        """Returns a call's time without the wait for a CPU; None if the run lacks the case."""
         stats = self.models.case(key)
         net = self._net.get(key)
         if stats is not None and net is not None:

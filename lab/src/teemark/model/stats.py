@@ -16,17 +16,44 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from statistics import NormalDist, median
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teemark.base.work import Work
-from teemark.model.kind import MISFIT, WAITED, Kind, joined
 from teemark.run.reader import MeasuredCase
 from teemark.wording.interval import LEVEL, Interval
 
 Array = NDArray[np.float64]
+
+Kind = Literal["number", "counted", "waited", "timed", "emulated"]
+"""number: no clock was read, as for a size or a constant. counted: executed instructions. waited:
+by a clock that counts instructions, and goes on while a call waits. timed: by the clock of
+hardware. emulated: by the clock of an emulator, which shows how busy its host is."""
+
+WAITED = (
+    "the clock of this board goes on while a call waits, for a disk as a rule: nothing follows "
+    "from such times"
+)
+MISFIT = "no sum of a call and its bytes describes these calls: don't calculate with it"
+
+
+class Unlike(ArithmeticError):
+    """Two quantities have no common measure by which one could be held against the other."""
+
+
+def joined(*kinds: Kind) -> Kind:
+    """Returns the kind of what is computed from quantities of these kinds; a number changes
+    nothing. Raises Unlike for any two of instructions, hardware's time and an emulator's time."""
+    left = set(kinds) - {"number"}
+    if left == {"counted", "waited"}:
+        return "waited"
+    if len(left) > 1:
+        raise Unlike(f"{' and '.join(sorted(left))} have no common measure")
+    return next(iter(left), "number")
+
 
 DRAWS = 2000
 SEED = 20260101
@@ -504,8 +531,7 @@ USAGE_NS = 1000  # Resolution of the CPU time in a sample, ns
 
 
 def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
-    """Returns the process's CPU time per call in ns; None if a sample lacks it, or if only the CPU
-    can do the work."""
+    """Returns the CPU time per call, ns; None if a sample lacks it, or no device can work."""
     if measured.record.watched is None and measured.record.watched_reason is None:
         return None
     starts: list[list[float]] = []

@@ -18,8 +18,7 @@ HEIGHT = 26
 FONT = 12.0
 LINE = 18  # Height of a line of a legend or title
 
-LEAST = 0.005
-"""Smallest share of a call with a place of its own in a bar."""
+LEAST = 0.005  # Smallest share of a call with a place of its own in a bar
 
 OPACITY = "0.75"  # Fill of a call's parts
 _FILLS = "█▓▒░"

@@ -90,8 +90,7 @@ class Column:
     optional: bool = field(default=False, repr=False)
     """True leaves the column out of a table in which it has no values."""
     detail: bool = field(default=False, repr=False)
-    """True leaves the column out of a terminal that is too narrow for it, and of a phone until a
-    reader taps."""
+    """True leaves the column out of a narrow terminal, and of a phone until a reader taps."""
 
     @property
     def on_a_card(self) -> str:

@@ -31,8 +31,7 @@ def colours() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a figure looks: its title ("" for none), its width in mm (None: as on a page, in pixels),
-    and its font."""
+    """The title ("" for none), the width in mm (None: as on a page, in pixels) and the font."""
 
     title: str
     width_mm: float | None = None

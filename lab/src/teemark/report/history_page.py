@@ -56,8 +56,7 @@ def answer(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
 
 
 def event_table(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> list[page.Block]:
-    """Returns a table of the changes that cases share, each with its first run; an empty list if
-    nothing changed."""
+    """Returns a table of the changes that cases share, each with its first run; [] without any."""
     rows = [
         (*comparing.change_cells(runs[number], change), since(runs[number]))
         for number, changes in events(runs, lines, _whole)

@@ -30,8 +30,7 @@ KEPT = ".index.json"
 
 
 class Figures(Struct, frozen=True):
-    """What the page shows of a run's file, as it was at `stamp`: nanoseconds (instructions) a call
-    by case."""
+    """What the page shows of a run's file as it was at `stamp`: ns or instructions by case."""
 
     stamp: int
     unit: str

@@ -9,8 +9,7 @@ from teemark.page.blocks import Block, Paragraph, Table, left, right
 from teemark.trace.memory import TaMemory
 from teemark.wording import fmt
 
-STACK_LEFT = 0.1
-"""A stack of which a smaller share than this was never used is named as a finding."""
+STACK_LEFT = 0.1  # A stack of which a smaller share than this was never used is named as a finding
 
 _MOST = 512  # Sessions at which teebench stops opening more
 

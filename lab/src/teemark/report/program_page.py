@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program's calls into the TEE by TA and command, with advice and the callers; for a terminal and
-for a page."""
+"""A program's calls into the TEE by TA and command, with advice, for a terminal and a page."""
 
 import json
 import math

@@ -13,7 +13,7 @@ from teemark.base.errors import ConfigError
 from teemark.base.finding import Finding, Place, Status
 from teemark.findings.subject import Subject
 from teemark.model.decide import Answer, within
-from teemark.model.kind import WAITED, Unlike
+from teemark.model.stats import WAITED, Unlike
 from teemark.page.blocks import Cell, Mark, Quiet, Table, left
 from teemark.reference.data import Reference, load
 from teemark.run.reader import RunData
@@ -80,8 +80,7 @@ def table(subject: Subject) -> Table:
 
 
 def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Checked]]]]:
-    """Returns each conclusion with its outcome and checks: "no" if one check contradicts it, "yes"
-    if all agree."""
+    """Returns each conclusion with its outcome and checks: "no" by one check, "yes" by all."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return []

@@ -36,13 +36,10 @@ class TableLine(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     measured: str | Names = ""
-    why: str = ""
-    """Why nothing is measured in this row or column."""
-    unit: str = ""
-    """The unit of cells that have no published number."""
+    why: str = ""  # Why nothing is measured in this row or column
+    unit: str = ""  # The unit of cells that have no published number
     words: Names = field(name="with", default_factory=dict)
-    sd_of: str = ""
-    """The column whose standard deviations this column shows."""
+    sd_of: str = ""  # The column whose standard deviations this column shows
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,8 +48,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     row_lines: tuple[str | TableLine, ...] = field(name="rows")
     column_lines: tuple[str | TableLine, ...] = field(name="columns")
     corner: str = "metric"
-    tall: bool = False
-    """Each statistic of a measured value has a column of its own."""
+    tall: bool = False  # Each statistic of a measured value has a column of its own
     measured: str = ""
     note: str = ""
 
@@ -96,8 +92,7 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     equals: str = ""
     open: tuple[str, ...] = ()
     unit: Unit = "times"
-    published: str = ""
-    """Formula of the document's own figure."""
+    published: str = ""  # Formula of the document's own figure
     hardware: bool = False
     """Only hardware can tell: an emulated board can't, not even by counting instructions."""
     words: Names = field(name="with", default_factory=dict)
@@ -122,10 +117,8 @@ class Conclusion(Struct, frozen=True, forbid_unknown_fields=True):
     claim: str
     checks: tuple[Check, ...] = ()
     advice: str = ""
-    why: str = ""
-    """Why no run can answer it."""
-    quote: str = ""
-    """The words of the document, as they stand in its line `line` (counted from 1)."""
+    why: str = ""  # Why no run can answer it
+    quote: str = ""  # The words of the document, as they stand in its line `line` (counted from 1)
     line: int = 0
     defined: str = ""
     """The definitions of the document's figure and of ours, where they differ."""

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from teemark.base.errors import ConfigError
-from teemark.model.kind import Unlike
+from teemark.model.stats import Unlike
 from teemark.reference.data import Reference
 from teemark.reference.span import Span, evaluated, exact
 from teemark.studies.measured import Lookup, NotKnown, TeehashReport, Value, exact_value, metric

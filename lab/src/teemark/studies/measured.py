@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
-from teemark.model.kind import Kind
 from teemark.model.models import operation
-from teemark.model.stats import Estimate, Summary, summarize
+from teemark.model.stats import Estimate, Kind, Summary, summarize
 from teemark.reference.data import Published, load
 from teemark.reference.units import UNITS
 from teemark.wording.interval import Interval
@@ -22,8 +21,7 @@ _TIMED = re.compile(
 )
 """A figure of teehash's report with one of these words is a time, or made of times."""
 
-TRIED = "teehash-failed"
-"""Code of the skip of a step that teehash tried and couldn't do."""
+TRIED = "teehash-failed"  # Code of the skip of a step that teehash tried and couldn't do
 
 
 class NotKnown(Exception):
@@ -254,8 +252,7 @@ class Lookup:
         return exact_value(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
-        """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
-        instructions."""
+        """Returns who did the work of a case by the evidence, such as an accelerator."""
         self._case(key)
         for offload in offloads(self.subject.run, self.subject.models):
             if offload.key == key:
@@ -267,8 +264,7 @@ class Lookup:
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
-        """Returns the bytes per second of the fastest kernel driver that is proven to have this
-        `outcome`."""
+        """Returns the bytes per second of the fastest kernel driver with this proven `outcome`."""
         return self.rate(self._fastest(outcome, work, parameters))
 
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:

@@ -7,19 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from teemark.base.finding import Finding
-from teemark.model.kind import Unlike
-from teemark.page.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Fold,
-    Paragraph,
-    Quiet,
-    Strong,
-    Table,
-    Text,
-)
+from teemark.model.stats import Unlike
+from teemark.page import blocks as page
 from teemark.reference.data import Published, Reference
 from teemark.reference.units import UNITS
 from teemark.studies.declared import SeedTable
@@ -33,8 +22,7 @@ _LONG = re.compile(r"(?<![.\w])\d{5,}(?=\.\d|(?!\.?\w))")
 
 _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 
-_GLUED = ("%", "x")
-"""Units that are written without a space and always stay with their number."""
+_GLUED = ("%", "x")  # Units that are written without a space and always stay with their number
 
 _COUNTED = {"time": "instructions", "time per byte": "instructions/B", "rate": "instructions/B"}
 """What a board that counts gives instead of a document's times and rates, by their dimension."""
@@ -42,7 +30,7 @@ _COUNTED = {"time": "instructions", "time per byte": "instructions/B", "rate": "
 
 def blocks(
     seed: SeedTable, lookup: Lookup, reference: Reference, findings: Sequence[Finding]
-) -> list[Block]:
+) -> list[page.Block]:
     """Returns a folded block of the report for one table: cells, reasons, source and findings."""
     cells = _Cells(seed, lookup, reference)
     if not seed.tall:
@@ -51,10 +39,10 @@ def blocks(
         tables = [cells.table([name], name * (len(seed.columns) > 1)) for name in seed.columns]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
     claims = tuple(said(finding) for finding in findings)
-    source = Paragraph((Quiet(_source(seed, reference)),))
-    bullets = [[Bullets(items)] if items else [] for items in (reasons, claims)]
+    source = page.Paragraph((page.Quiet(_source(seed, reference)),))
+    bullets = [[page.Bullets(items)] if items else [] for items in (reasons, claims)]
     note = f"{fmt.plural(len(claims), 'contradiction')} of its own" if claims else "beside this run"
-    return [Fold(seed.title, note, (*tables, *bullets[0], source, *bullets[1]))]
+    return [page.Fold(seed.title, note, (*tables, *bullets[0], source, *bullets[1]))]
 
 
 @dataclass(slots=True)
@@ -66,15 +54,14 @@ class _Cells:
     reference: Reference
     reasons: list[str] = field(default_factory=list)
     """Why cells are empty; each reason is listed once below the table."""
-    apart: bool = False
-    """Units stand in the headings or in a column of their own, not in the cells."""
+    apart: bool = False  # Units stand in the headings or in a column of their own, not in the cells
     counted: set[tuple[str, str]] = field(default_factory=set)
     """Cells of instructions whose heading or row says so."""
 
-    def _why(self, reason: str) -> Text:
+    def _why(self, reason: str) -> page.Text:
         if reason not in self.reasons:
             self.reasons.append(reason)
-        return (Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
+        return (page.Quiet(f"{fmt.NONE} [{self.reasons.index(reason) + 1}]"),)
 
     def _figure(self, row: str, column: str) -> Published | None:
         return self.reference.figures.get((self.seed.document, self.seed.table, row, column))
@@ -130,13 +117,13 @@ class _Cells:
         self.apart = False
         return {}, {}
 
-    def table(self, names: Sequence[str], caption: str = "") -> Table:
+    def table(self, names: Sequence[str], caption: str = "") -> page.Table:
         """Returns a table of these columns of the document, each as measured and as published. The
         units stand in the headings, or in a column of their own."""
         slots = [slot for name in names for slot in self._slots(name)]
         heads, units = self._laid_out(names)
         with_unit = any(units.values())
-        titles = [Column(self.seed.corner, "left"), *[Column("unit", "left")][:with_unit]]
+        titles = [page.Column(self.seed.corner, "left"), *[page.Column("unit", "left")][:with_unit]]
         self.counted.clear()
         for row, unit in units.items():
             if unit and (counted := self._counted_by((row, name) for name in names)):
@@ -147,25 +134,25 @@ class _Cells:
             ours = bool(unit) and "published" not in title
             if ours and (counted := self._counted_by((row, name) for row in self.seed.rows)):
                 plain = title.rpartition(" (")[0] if in_title else title
-                titles.append(Column(f"{plain} ({counted})"))
+                titles.append(page.Column(f"{plain} ({counted})"))
                 continue
-            titles.append(Column(title, unit="" if in_title else unit))
-        lines: list[tuple[Cell, ...]] = []
+            titles.append(page.Column(title, unit="" if in_title else unit))
+        lines: list[tuple[page.Cell, ...]] = []
         for row in self.seed.rows:
             cells = [cell(row, name) for name, _, cell in slots]
             lines.append((row, *[units.get(row, "")][:with_unit], *(cell[0] for cell in cells)))
             for place, statistic in enumerate(("median", "95 %", _MEAN), 1):
                 texts = [str(cell[place]) if len(cell) > 1 else "" for cell in cells]
                 if any(texts):
-                    head = (Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{statistic}"),)
-                    below = ((Quiet(text),) if text else "" for text in texts)
+                    head = (page.Quiet(f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{statistic}"),)
+                    below = ((page.Quiet(text),) if text else "" for text in texts)
                     lines.append((head, *[""][:with_unit], *below))
-        return Table(tuple(titles), tuple(lines), caption, stacked=True)
+        return page.Table(tuple(titles), tuple(lines), caption, stacked=True)
 
-    def _slots(self, name: str) -> list[tuple[str, str, Callable[[str, str], list[Cell]]]]:
+    def _slots(self, name: str) -> list[tuple[str, str, Callable[[str, str], list[page.Cell]]]]:
         """Returns the table's columns for one column of the document, each with title and cells:
         the measured (one per statistic in a tall table), the published, and the ratio."""
-        seed, slots = self.seed, list[tuple[str, str, Callable[[str, str], list[Cell]]]]()
+        seed, slots = self.seed, list[tuple[str, str, Callable[[str, str], list[page.Cell]]]]()
         empty = not seed.cells and any(row.why for row in seed.rows.values())  # each cell says why
         measured = seed.tall or empty or any(self._formula(row, name) for row in seed.rows)
         if seed.tall:
@@ -181,13 +168,13 @@ class _Cells:
             slots.append((name, "ratio", self._ratio))
         return slots
 
-    def _statistic(self, place: int, row: str, column: str) -> list[Cell]:
+    def _statistic(self, place: int, row: str, column: str) -> list[page.Cell]:
         return [self._measured(row, column)[place]]
 
     def _of_means(self, name: str) -> bool:
         return any(column.sd_of == name for column in self.seed.columns.values())
 
-    def _value(self, row: str, column: str) -> Value | Cell:
+    def _value(self, row: str, column: str) -> Value | page.Cell:
         formula, figure = self._formula(row, column), self._figure(row, column)
         try:
             if formula is not None:
@@ -217,22 +204,24 @@ class _Cells:
             return None
         return ratio.median if shown >= 0 else None
 
-    def _ratio(self, row: str, column: str) -> list[Cell]:
+    def _ratio(self, row: str, column: str) -> list[page.Cell]:
         quotient = self._quotient(row, column)
-        return [(Quiet(fmt.NONE),) if quotient is None else f"{fmt.digits(quotient)}{fmt.TIMES}"]
+        return [
+            (page.Quiet(fmt.NONE),) if quotient is None else f"{fmt.digits(quotient)}{fmt.TIMES}"
+        ]
 
-    def _as_published(self, row: str, column: str) -> list[Cell]:
+    def _as_published(self, row: str, column: str) -> list[page.Cell]:
         figure = self._figure(row, column)
         if figure is None:
-            return [(Quiet(fmt.NONE),)]
+            return [(page.Quiet(fmt.NONE),)]
         text = figure.put_right
         if self.apart and figure.corrected_unit not in _GLUED:
             text = text.replace(f" {figure.corrected_unit}", "")
         shown = _LONG.sub(lambda match: fmt.count(int(match.group())), text)
         printed = f" (printed: {figure.published})" if figure.corrected != figure.value else ""
-        return [(shown, Quiet(printed)) if printed else (shown,)]
+        return [(shown, page.Quiet(printed)) if printed else (shown,)]
 
-    def _measured(self, row: str, column: str) -> list[Cell]:
+    def _measured(self, row: str, column: str) -> list[page.Cell]:
         """Returns four cells, in the document's unit. In a tall table: median, interval, mean and
         deviation; otherwise the median, mean or deviation, and the three lines below it."""
         value = self._value(row, column)
@@ -252,7 +241,7 @@ class _Cells:
         mean = write(value.mean) if value.mean is not None else ""
         sd = fmt.digits(value.sd) if value.sd is not None else ""
         if self.seed.tall:
-            return [median + unit, (Quiet(interval),), mean, sd]
+            return [median + unit, (page.Quiet(interval),), mean, sd]
         if self.seed.columns[column].sd_of:
             why = self._why("one sample has no standard deviation") if not sd else ""
             return [why or (sd + unit,), "", "", ""]
@@ -268,14 +257,13 @@ def _interval(value: Value) -> str:
     return shown if fmt.TO in shown else ""  # narrower than the printed digits
 
 
-def said(finding: Finding) -> Text:
+def said(finding: Finding) -> page.Text:
     rule = finding.key.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
-    return (Strong(f"{rule}:"), f" {finding.claim}")
+    return (page.Strong(f"{rule}:"), f" {finding.claim}")
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:
-    """Returns where the published figures are from, which units were corrected, and the table's
-    note."""
+    """Returns where the published figures are from, the corrected units, and the table's note."""
     figures = [f for f in reference.table(seed.document, seed.table) if f.row in seed.rows]
     document = reference.documents[seed.document]
     parts = []

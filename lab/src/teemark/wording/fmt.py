@@ -262,8 +262,7 @@ def quantity(run: Counting) -> str:
 
 
 def more_samples(figure: Uncertain, number: int | None, starts: int) -> str:
-    """Returns a sentence on how many more samples or starts would decide a question, or why their
-    number doesn't."""
+    """Says how many more samples or starts would decide a question, or why no number does."""
     why = figure.meaningless or (figure.vague if figure.interval is None else "")
     if number is None and why:
         return f"More samples alone don't decide it: {why}."

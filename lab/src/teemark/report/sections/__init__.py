@@ -6,7 +6,7 @@ from teemark.report.comparing import comparison_section
 from teemark.report.sections.boards import boards
 from teemark.report.sections.breakdown import breakdown
 from teemark.report.sections.cases import calls, cases, first_use, left_out
-from teemark.report.sections.causes import causes, choices
+from teemark.report.sections.causes import causes, choices, words
 from teemark.report.sections.costs import costs
 from teemark.report.sections.headline import headline, measured
 from teemark.report.sections.keys import keys, pkcs11
@@ -14,7 +14,6 @@ from teemark.report.sections.machine import machine, method
 from teemark.report.sections.offload import offload
 from teemark.report.sections.throughput import throughput
 from teemark.report.sections.trace import trace
-from teemark.report.sections.words import words
 from teemark.studies import seed_tables
 
 SECTIONS: tuple[SectionFunction, ...] = (

@@ -118,8 +118,7 @@ def _kind(subject: Subject) -> str:
     return "instructions" if subject.run.icount else "emulated" * subject.run.emulated
 
 
-FAR = 2.0
-"""A board is named if its whole interval differs from the median by more than this factor."""
+FAR = 2.0  # A board is named if its whole interval differs from the median by more than this factor
 
 
 def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:

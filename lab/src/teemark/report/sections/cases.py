@@ -10,8 +10,7 @@ from teemark.page import blocks as page
 from teemark.page.section import RunSection
 from teemark.wording import fmt
 
-INTERVAL = page.Column(fmt.LEVEL, optional=True)
-"""The column of intervals behind a column of costs."""
+INTERVAL = page.Column(fmt.LEVEL, optional=True)  # The column of intervals behind a column of costs
 
 
 def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, page.Cell]:

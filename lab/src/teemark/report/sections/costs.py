@@ -95,8 +95,7 @@ def _backend(subject: Subject, backend: str) -> page.Cell:
 
 
 def misfit_cell(fit: Fit) -> page.Cell:
-    """Says how far off the model is beyond what scatter explains; if that is too far, also at which
-    size."""
+    """Says how far off the model is beyond scatter; if that is too far, also at which size."""
     misfit = fit.misfit
     if fit.fits:
         return "?" if misfit is None else fmt.share(misfit) if misfit else "none"
