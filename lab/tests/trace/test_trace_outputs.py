@@ -311,7 +311,6 @@ def test_what_if_takes_a_ta_of_ones_own(
         (["trace", "invoke/none/tee/none", "--optee", "/x"], "names /x, which is no folder"),
         (["trace", "a/b/c/d", "--optee", "debian", "--optee-option", "A=y"], "need a build"),
         (["what-if", "x", "--option", "CFG_X=y"], "'x' is no case"),
-        (["what-if", "a/b/c/d", "--option", "A=y", "--each", "--together"], "exclude each other"),
     ],
 )
 def test_mistakes_are_said_before_anything_is_booted(
@@ -390,13 +389,12 @@ def test_a_step_of_teehash_may_be_asked_for_by_one_of_its_parts() -> None:
 
 
 def test_which_variants_are_built() -> None:
-    def variants(*options: str, **modes: bool) -> tuple[tuple[str, ...], ...]:
-        return whatif.plan_variants(options, **({"each": False, "together": False} | modes))
+    def variants(*options: str, alone: bool = False) -> tuple[tuple[str, ...], ...]:
+        return whatif.plan_variants(options, alone=alone)
 
     assert variants("A=y") == ((), ("A=y",))
     assert variants("A=y", "B=n") == ((), ("A=y",), ("B=n",), ("A=y", "B=n"))
-    assert variants("A=y", "B=n", each=True) == ((), ("A=y",), ("B=n",))
-    assert variants("A=y", "B=n", together=True) == ((), ("A=y", "B=n"))
+    assert variants("A=y", "B=n", alone=True) == ((), ("A=y",), ("B=n",))
 
 
 def test_the_catalogue_prices_each_option_and_leaves_out_what_a_version_lacks(

@@ -17,7 +17,7 @@ from teemark.findings import choices as advice
 from teemark.findings.subject import Subject, subjects
 from teemark.model.breakdown import Breakdown, shown
 from teemark.page import bars, terminal
-from teemark.page.blocks import Findings, Table, left, right
+from teemark.page.blocks import Findings
 from teemark.report import summary
 from teemark.report.sections.breakdown import parts_of, untold
 from teemark.report.sections.causes import causes_of
@@ -93,25 +93,14 @@ def command(
 
 
 def _advise(subject: Subject, *, as_json: bool) -> None:
+    findings = tuple(advice.choices(subject, alone=True))
     if as_json:
-        common.put_json({"findings": tuple(advice.choices(subject, alone=True))})
-        return
-    rows = []
-    for choice in advice.choose(subject):
-        pieces = choice.question == "pieces"
-        names = [fmt.size(int(name)) if pieces else name for name in (choice.choose, choice.over)]
-        sizes = dict.fromkeys(map(fmt.size, (choice.first, choice.last)))
-        name = advice.what_about(subject.run, choice) + (", in pieces" if pieces else "")
-        rows.append((name, *names, fmt.TO.join(sizes), fmt.share(choice.saves)))
-    if rows:
-        columns = (*left("for", "choose", "instead of"), *right("at", "saves"))
-        terminal.show(text_terminal(), [Table(columns, rows)])
-        return
-    paragraph(
-        text_terminal(),
-        "Nothing to advise: the run compares no kinds of memory, pieces or backends, or none is "
-        "better by 1 %.",
-    )
+        common.put_json({"findings": findings})
+    elif findings:
+        terminal.show(text_terminal(), [Findings(findings)])
+    else:
+        why = "the run compares no kinds of memory, pieces or backends, or none is better by 1 %"
+        paragraph(text_terminal(), f"Nothing to advise: {why}.")
 
 
 def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None:

@@ -28,8 +28,6 @@ def command(
     catalogue: bool = option(
         "--catalogue", "Try each option that hardens or speeds up, and say what it gives up."
     ),
-    each: bool = option("--each", "Try each change alone only."),
-    together: bool = option("--together", "Try all changes together only."),
     optee: str | None = common.optee_option,
     patches: tuple[Path, ...] = common.patch_option,
     ta_path: Path | None = common.ta_option,
@@ -40,8 +38,8 @@ def command(
     """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
     many instructions a change saves and in which functions.
 
-    Without a CASE, an empty call is traced. Without --each or --together, each change is tried
-    alone and then all of them together. Each build is kept, so that another question is quicker.
+    Without a CASE, an empty call is traced. Each change is tried alone, and then all of them
+    together. Each build is kept, so that another question is quicker.
     With --catalogue each option of a list is tried alone, for an empty call, an open, a digest and
     a signature unless a CASE is named; an option that this version lacks is said and left out.
 
@@ -49,11 +47,9 @@ def command(
     command line.
     """
     if catalogue:
-        options, each = (*options, *(o for o in whatif.CATALOGUE if o not in options)), True
+        options = (*options, *(o for o in whatif.CATALOGUE if o not in options))
         cases = cases or whatif.CASES
     cases = cases or (EMPTY_CALL,)
-    if each and together:
-        raise UsageMistake("--each and --together exclude each other", hint="leave both out")
     # A patch is named by its file; no option looks like a file's name.
     by_name = {patch.name: patch for patch in patches}
     changes = (*options, *by_name)
@@ -63,7 +59,7 @@ def command(
         raise UsageMistake("a change is there twice")
     file = config.find(board)
     mine = file.config.options if isinstance(file.config, VirtualConfig) else ()
-    variants = whatif.plan_variants(changes, each=each, together=together)
+    variants = whatif.plan_variants(changes, alone=catalogue)
     files = []
     for added in variants:
         words = (*mine, *(word for word in added if word not in by_name))

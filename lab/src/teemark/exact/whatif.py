@@ -85,13 +85,11 @@ class Cell:
         return (self.instructions - self.before) / self.before
 
 
-def plan_variants(
-    options: Sequence[str], *, each: bool, together: bool
-) -> tuple[tuple[str, ...], ...]:
-    """Returns the sets of options to build: no option, each option alone, all together."""
-    single = [(option,) for option in options] if each or not together else []
-    joint = [tuple(options)] if together or not each else []
-    return tuple(dict.fromkeys(((), *single, *joint)))
+def plan_variants(options: Sequence[str], *, alone: bool) -> tuple[tuple[str, ...], ...]:
+    """Returns the sets of options to build: no option, each option alone, and, unless each stands
+    `alone`, all together."""
+    joint = [] if alone else [tuple(options)]
+    return tuple(dict.fromkeys(((), *((option,) for option in options), *joint)))
 
 
 def compare(baseline: Trace, new: Trace, case: str) -> Cell | None:

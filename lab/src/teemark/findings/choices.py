@@ -15,7 +15,6 @@ from teemark.findings.ground import Ground
 from teemark.model.decide import ALIKE
 from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import Estimate
-from teemark.run.reader import RunData
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
 
@@ -168,23 +167,18 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
         scope, unmeasured = scope * (not answer), unmeasured * (not predicted)  # each only once
 
 
-def what_about(run: RunData, choice: Choice) -> str:
-    """Returns the title of a choice: the algorithm or memory that it is about."""
-    if choice.question == "memory":
-        return f"Memory for a call ({choice.subject})"
-    algorithm, _, backend = choice.subject.partition("/")
-    inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
-    return f"{run.title(algorithm)}{f' by {backend}' if backend else inside}"
-
-
 def sentence(ground: Ground, choice: Choice) -> str:
     """Returns a sentence: what to choose, at which sizes, and what this saves."""
     run, last = ground.run, fmt.size(choice.last)
+    algorithm, _, backend = choice.subject.partition("/")
+    inside = " inside the TEE" if choice.question == "backend-in-tee" else ""
+    name = f"{run.title(algorithm)}{f' by {backend}' if backend else inside}"
+    name = f"Memory for a call ({choice.subject})" if choice.question == "memory" else name
     text = fmt.shares(choice.saved) if choice.saved is not None else fmt.NONE
     brackets = fmt.interval_in_brackets(run, choice.ratio, text)
     less = f"{fmt.share(choice.saves)} less than"
     if choice.question == "pieces":
-        name, over = what_about(run, choice), fmt.size(int(choice.over))
+        over = fmt.size(int(choice.over))
         if int(choice.choose) == choice.last:
             return f"{name}: one call with {last} takes {less} pieces of {over}{brackets}."
         return (
@@ -201,7 +195,4 @@ def sentence(ground: Ground, choice: Choice) -> str:
     leads = fewest if run.icount else "is the fastest choice"
     but = f", no better {none}" if sizes else ""
     at = f"{but}:" if choice.first == choice.last else f"{but}; at {last}"
-    return (
-        f"{what_about(run, choice)}: {choice.choose} {leads} {where}{at} it takes {less} "
-        f"{choice.over}{brackets}."
-    )
+    return f"{name}: {choice.choose} {leads} {where}{at} it takes {less} {choice.over}{brackets}."
