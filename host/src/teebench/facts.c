@@ -43,7 +43,12 @@ void fact_list(struct facts *f, const char *name, const char *lines, const char 
 	json_array_end(f->json);
 }
 
-const char *facts_path(const char *path)
+/*
+ * Returns the path at which to read a file of /proc, /sys, /boot or /lib: below the folder in the
+ * environment variable TEEBENCH_ROOT if tests set it, otherwise `path`. The next call may overwrite
+ * the text.
+ */
+static const char *facts_path(const char *path)
 {
 	static char whole[PATH_MAX];
 	const char *root = getenv("TEEBENCH_ROOT");
@@ -171,11 +176,4 @@ bool line_value(const char *text, const char *name, char *value, size_t size)
 		return true;
 	}
 	return false;
-}
-
-bool has_word(const char *text, const char *const *words)
-{
-	while (*words && !strstr(text, *words))
-		words++;
-	return *words;
 }

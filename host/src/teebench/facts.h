@@ -27,13 +27,6 @@ void fact_list(struct facts *f, const char *name, const char *lines, const char 
 void fact_unknown(struct facts *f, const char *name, const char *why);
 
 /*
- * Returns the path at which to read a file of /proc, /sys, /boot or /lib: below the folder in the
- * environment variable TEEBENCH_ROOT if tests set it, otherwise `path`. The next call may overwrite
- * the text.
- */
-const char *facts_path(const char *path);
-
-/*
  * Return a file's first line (read_line) or up to `max` bytes (read_whole), without blanks at the
  * end; NULL if the file can't be read. The caller frees the text.
  */
@@ -60,8 +53,6 @@ void fact_lines(struct facts *f, const char *name, struct lines *lines, const ch
  * such line, or `text` is NULL.
  */
 bool line_value(const char *text, const char *name, char *value, size_t size);
-/* Returns whether the text contains one of the words; a NULL ends their list. */
-bool has_word(const char *text, const char *const *words);
 
 void facts_of_cpu(struct facts *f);
 void facts_of_clock(struct facts *f);

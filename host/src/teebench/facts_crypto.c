@@ -212,6 +212,14 @@ static void add_drivers(struct facts *f)
 	kernel_drivers_free(&all);
 }
 
+/* Returns whether the text contains one of the words; a NULL ends their list. */
+static bool has_word(const char *text, const char *const *words)
+{
+	while (*words && !strstr(text, *words))
+		words++;
+	return *words;
+}
+
 static bool names_driver(const char *line)
 {
 	static const char *const of_a_trace[] = { "WARNING", "Modules linked", "CPU: ", "+0x",

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The doctor on made-up boards: what it finds, with which remedy, and when a board is well."""
 
+import getpass
 import json
+import os
+import re
+import subprocess
 from typing import Any
 
 import msgspec
 import pytest
 
+from teemark.base.errors import BoardError
 from teemark.base.finding import Finding
 from teemark.boards.tas import Ta
 from teemark.cli import doctor
 from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.inventory import inventory
+from teemark.doctor.look import HEALTH, with_health
 from teemark.doctor.rules import examine, meaningful
 from teemark.run.records import Machine
 
@@ -74,7 +80,6 @@ def machine(**changes: dict[str, Any]) -> Machine:
         },
         "health": {
             "user": "root",
-            "root": True,
             "afalg_steps": OK_STEPS,
             "kernel_asymmetric": KERNEL_KEYS,
             "devices": ["/dev/tee0 rw-rw---- root tee"],
@@ -445,3 +450,27 @@ def test_the_kernels_keys_and_the_ways_to_them() -> None:
     assert dict(inventory(board_facts()))["kernel's keys"] == "; ".join(KERNEL_KEYS)
     lines = dict(inventory(board_facts(health={"kernel_asymmetric": None})))
     assert lines["kernel's keys"] == "not told"
+
+
+def test_what_a_shell_tells_of_this_machine() -> None:
+    told = subprocess.run(["sh"], input=HEALTH, capture_output=True, text=True, check=True).stdout
+    seen = ExaminedBoard("here", with_health(machine(), "here", told))
+    health, random = seen.machine.health, seen.device("/dev/random")
+    assert random is not None
+    mode, user, group = random
+    assert re.fullmatch("[rwx-]{9}", mode)
+    assert (user, group) == ("root", "root")
+    assert health.user == getpass.getuser()
+    free = os.statvfs(".")
+    assert health.disk_free_bytes == pytest.approx(free.f_bavail * free.f_frsize, rel=0.1)
+    assert health.afalg_steps == tuple(OK_STEPS)  # what teebench told stays
+
+
+def test_modules_that_the_shell_lists() -> None:
+    text = "user ann\ntracer nop\nmodules\nmodules tee\nmodules optee\ndevices\n"
+    record = {"type": "machine", "schema": 1, "teebench": "1"}
+    health = with_health(msgspec.convert(record, Machine), "x", text).health
+    assert (health.user, health.modules, health.devices) == ("ann", ("tee", "optee"), ())
+    assert (health.modules_there, health.disk_free_bytes, health.throttled) == (None, None, None)
+    with pytest.raises(BoardError, match="x"):
+        with_health(machine(), "x", "user ann\nwho knows\n")

@@ -17,6 +17,7 @@ from teemark.boards import VirtualBoard, tas
 from teemark.cli import doctor
 from teemark.cli import main as cli
 from teemark.doctor.facts import ExaminedBoard
+from teemark.doctor.look import HEALTH, with_health
 from teemark.doctor.rules import examine
 from teemark.run.records import Machine
 
@@ -103,12 +104,13 @@ def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -
         assert "af_alg" in found["afalg-socket"]["remedy"]
 
     said = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.config.directory).stdout
-    theirs = ExaminedBoard("x", msgspec.convert(msgspec.json.decode(said), Machine))
+    seen = qemu_v8.script('su user -c "$1"', HEALTH).text
+    facts = msgspec.convert(msgspec.json.decode(said), Machine)
+    theirs = ExaminedBoard("x", with_health(facts, "x", seen))
     denied = {one.key: one for one in examine(theirs)}["tee-permission"]
     assert "usermod -aG tee user" in denied.remedy
     with fault(qemu_v8, "chmod 600 /dev/tee0", "chmod 660 /dev/tee0"):
-        seen = qemu_v8.script('su user -c "$1/teebench --machine"', qemu_v8.config.directory).text
-        assert "/dev/tee0 rw-------" in seen
+        assert "/dev/tee0 rw-------" in qemu_v8.script('su user -c "$1"', HEALTH).text
 
     folder = qemu_v8.config.directory
     noexec = f"mount --bind {folder} {folder} && mount -o remount,bind,noexec {folder}"

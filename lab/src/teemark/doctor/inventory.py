@@ -33,7 +33,7 @@ def inventory(p: ExaminedBoard, *, everything: bool = False) -> list[tuple[str, 
         ("OpenSSL", _openssl(p)),
         ("random", f"hwrng {m.crypto.hwrng or 'none'}"),
     ]
-    if m.health != HealthFacts():  # only `teebench --machine` tells these
+    if m.health != HealthFacts():  # only the doctor asks for these
         rows += [
             ("kernel's keys", "; ".join(m.health.kernel_asymmetric or ("not told",))),
             ("disk", f"{_bytes(m.health.disk_free_bytes)} free"),

@@ -2,10 +2,14 @@
 """Collects a board's facts for the doctor. Its only effect: a first use may load kernel modules."""
 
 from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from teemark.base import scratch
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
+from teemark.base.sanitize import harmless_value
 from teemark.boards import answers, tas
 from teemark.boards.board import Board
 from teemark.boards.command_lines import BoardPath
@@ -13,9 +17,12 @@ from teemark.boards.ta_key import signed_with_published_key
 from teemark.boards.transfer import digest, digests
 from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.rules import problem
-from teemark.run.records import Machine
+from teemark.run.records import HealthFacts, Machine
 
 ABSENT = "program-absent"  # The key of the problem that installing teebench solves
+
+HEALTH = Path(__file__).with_name("health.sh").read_text(encoding="utf-8")
+"""The script whose output `with_health` takes."""
 
 _OPENSSL = "openssl version -a 2>/dev/null; openssl list -providers 2>/dev/null; exit 0"
 
@@ -47,6 +54,22 @@ def program(board: Board) -> Finding | None:
     return None
 
 
+_TEXTS = ("user", "tracer", "trace_events", "throttled", "rng_available", "disk_free_kib")
+_LISTS = ("devices", "modules", "modules_there")
+
+
+def with_health(facts: Machine, board: str, text: str) -> Machine:
+    """Returns the facts with those that HEALTH told, which has the output `text`."""
+    answer = answers.parse(board, "how well it is", text, dict.fromkeys(_TEXTS + _LISTS, ".*"))
+    told = {name: answer.all(name)[0] for name in _TEXTS if answer.all(name)}
+    lists = {name: [*filter(None, answer.all(name))] for name in _LISTS if answer.all(name)}
+    free = told.pop("disk_free_kib", None)
+    disk = {"disk_free_bytes": 1024 * int(free)} if free and free.isdecimal() else {}
+    health = msgspec.to_builtins(facts.health) | harmless_value(told | lists | disk)
+    health = answers.typed(board, "how well it is", health, HealthFacts)
+    return msgspec.structs.replace(facts, health=health)
+
+
 def machine(board: Board) -> Machine:
     """Returns the facts that `teebench --machine` reports."""
     result = board.capture(["teebench", "--machine"], timeout=60)
@@ -57,7 +80,7 @@ def machine(board: Board) -> Machine:
 
 def look(board: Board) -> ExaminedBoard:
     """Returns the facts that the rules need; teebench must run on the board."""
-    facts = machine(board)
+    facts = with_health(machine(board), board.name, board.script(HEALTH).text)
     usable = facts.tee.device is not None and facts.tee.supplicant in ("running", None)
     openssl = board.script(_OPENSSL).text
     return ExaminedBoard(

@@ -176,11 +176,10 @@ class CryptoFacts(FactGroup, frozen=True, kw_only=True):
 
 
 class HealthFacts(FactGroup, frozen=True, kw_only=True):
-    """Facts that can prevent a measurement or make it meaningless; only `teebench --machine` tells
+    """Facts that can prevent a measurement or make it meaningless; only `teemark doctor` asks for
     them."""
 
     user: str | None = None
-    root: bool | None = None
     afalg_steps: Annotated[Texts | None, says("of a socket: ok, or errno and its words")] = None
     kernel_asymmetric: Annotated[Texts | None, says("drivers, and the ways to them")] = None
     devices: Annotated[Texts | None, says("path, permissions, owner, group")] = None
