@@ -552,7 +552,7 @@ def test_a_process_that_runs_already_is_shown_as_the_kernel_saw_it(
         (10_000, 9000, 11), (30_000, 3000, 11),
     ]  # fmt: skip
     made = program_page.sections(seen, Names(), exact=False)
-    assert [section.key for section in made] == ["answer", "calls", "spread"]
+    assert [section.key for section in made] == ["answer", "calls"]
     terminal.show(console(120), [block for section in made for block in section.blocks])
     shown = " ".join(capsys.readouterr().out.split())
     assert (
@@ -690,7 +690,7 @@ def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:
     made = program_page.sections(ran(call("invoke", 10, 10_000)), Names(), exact=True)
     text = program_page.write(made, "it", "a board", tmp_path).with_suffix(".md").read_text()
     assert text.count("# What it spends in the TEE of a board") == 1
-    assert "| a call takes (instructions) | calls |" in text
+    assert "\ninstructions\n\n| call | calls | total |" in text
 
 
 def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:

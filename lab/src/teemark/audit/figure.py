@@ -43,13 +43,8 @@ class Printed:
         return ", ".join(dict.fromkeys(filter(None, (self.row, self.column)))) or self.table
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Figures that the text puts together, each with the words that tell it from the others."""
-
-    kind: Kind
-    words: str  # The headings of all columns of its table, in lower case
-    figures: tuple[tuple[str, Printed], ...]
+Named = list[tuple[str, Printed]]
+"""Figures that the text puts together, each with the words that tell it from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +74,12 @@ class PrintedTable:
     def column(self, index: int) -> list[tuple[PrintedRow, Printed]]:
         return [(row, row.cells[index]) for row in self.rows if index in row.cells]
 
-    def groups(self) -> Iterable[Group]:
+    def groups(self) -> Iterable[tuple[Kind, Named]]:
         """Yields the rows and the columns."""
         for row in self.rows:
-            named = ((self.head[index].lower(), cell) for index, cell in row.cells.items())
-            yield Group("row", " ".join(self.head).lower(), tuple(named))
+            yield "row", [(self.head[index].lower(), cell) for index, cell in row.cells.items()]
         for index in range(len(self.head)):
-            cells = ((row.name.lower(), cell) for row, cell in self.column(index))
-            yield Group(self.kind, "", tuple(cells))
+            yield self.kind, [(row.name.lower(), cell) for row, cell in self.column(index)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,12 @@
 """Relations between figures that a table or a list binds together: by row, by column, by name."""
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import takewhile
+from collections.abc import Iterator
 
 from teemark.audit import formulas, numbers
-from teemark.audit.figure import Group, Printed, PrintedRow, PrintedTable, Reading, Tested
+from teemark.audit.figure import Kind, Named, Printed, PrintedRow, PrintedTable, Reading, Tested
 from teemark.audit.formulas import related
-from teemark.audit.numbers import amount, fits, follows
+from teemark.audit.numbers import follows
 from teemark.reference.span import exact
 from teemark.reference.units import UNITS
 
@@ -44,15 +42,16 @@ def statistic(label: str) -> str:
 # -- rows, columns and lists -----------------------------------------------------------------------
 
 
-def records(group: Group) -> Results:
-    """Tests the records of relations.toml: a field is the group's only figure that it fits."""
+def records(kind: Kind, words: str, figures: Named) -> Results:
+    """Tests the records of relations.toml: a field is the only figure that it fits. `words` are the
+    headings of the table, in lower case."""
     for record in formulas.relations().record:
-        if group.kind not in record.kinds or re.search(record.but, group.words):
+        if kind not in record.kinds or (kind == "row" and re.search(record.but, words)):
             continue
         named: dict[str, Printed] = {}
         for key, field in record.fields.items():
-            kind, _, label = field.partition(": ")
-            alike = [(text, one) for text, one in group.figures if one.dimension == kind]
+            dimension, _, label = field.partition(": ")
+            alike = [(text, one) for text, one in figures if one.dimension == dimension]
             fitting = [one for text, one in alike if re.fullmatch(label, text)
                        if statistic(text) in ("", "mean")]  # fmt: skip
             named |= {key: numbers.whole(fitting[0])} if len(fitting) == 1 else {}
@@ -61,9 +60,9 @@ def records(group: Group) -> Results:
             yield from record.tested(named)
 
 
-def quotients(group: Group) -> Results:
+def quotients(figures: Named) -> Results:
     """Checks a figure that is named of two others, such as “Score/MHz”, by their digits."""
-    named = {re.sub(r" ?[(\[].*", "", label): one for label, one in group.figures}
+    named = {re.sub(r" ?[(\[].*", "", label): one for label, one in figures}
     named = {one.unit.lower(): one for one in named.values() if one.unit.endswith("Hz")} | named
     for label, one in named.items():
         a, b = (named.get(part.strip()) for part in (*label.split("/"), "")[:2])
@@ -72,17 +71,17 @@ def quotients(group: Group) -> Results:
             yield from related(("quotient: c = a / b",), bare)
 
 
-def spread(group: Group) -> Results:
+def spread(figures: Named) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
     the mean is between min and max, the deviation is within the range."""
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
-    for label, one in group.figures:
+    for label, one in figures:
         words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
         subject = " ".join(word for word in words if word not in UNITS)
         named = subjects.setdefault((subject, one.dimension), {})
         named.setdefault(statistic(label), []).append(one)
     for (_, kind), named in subjects.items():
-        single = {name: figures[0] for name, figures in named.items() if len(figures) == 1}
+        single = {name: alike[0] for name, alike in named.items() if len(alike) == 1}
         # some programs count the percentiles of rates from the top
         ranked = ("min", "max") if kind in ("rate", "frequency") else RANKED
         rules = (" <= ".join(name for name in ranked if name in single), *SPREAD)
@@ -92,14 +91,12 @@ def spread(group: Group) -> Results:
 # -- lists -----------------------------------------------------------------------------------------
 
 
-def _is_below(whole: PrintedRow, row: PrintedRow) -> bool:
-    return row.indent > whole.indent
-
-
 def indented(table: PrintedTable) -> Results:
     """Checks that parts that are indented below their whole aren't more than it."""
     for at, whole in enumerate(table.rows):
-        parts = list(takewhile(partial(_is_below, whole), table.rows[at + 1 :]))
+        rest = table.rows[at + 1 :]
+        ends = (place for place, row in enumerate(rest) if row.indent <= whole.indent)
+        parts = rest[: next(ends, len(rest))]
         level = min((part.indent for part in parts), default=0)
         figures = [part.cells[0] for part in parts if part.indent == level and part.cells]
         words = " ".join(part.name.lower() for part in parts)
@@ -198,21 +195,17 @@ def deltas(table: PrintedTable) -> Results:
         parts = ((row, part.strip()) for row, text in cells for part in text.split(","))
         for row, part in parts:
             match = _PART.fullmatch(part)
-            made = numbers.figure(match[1], column=head, line=row.line) if match else None
-            name, unit = ((match[3] or "").strip(), match[2]) if match else ("", "")
+            name = (match[3] or "").strip() if match else ""
             columns = [other for other in row.cells.keys() & base[0].keys() - {index}
                        if table.head[other].startswith(name)]  # fmt: skip
-            if made is None or len(columns) != 1:
+            if match is None or len(columns) != 1:
                 continue
             here, there = (of[columns[0]] for of in (row.cells, base[0]))
-            change, shown = here.span - there.span, f"{here.text} - {there.text}"
-            if unit == "%":
-                change, shown = change / there.span, f"({shown}) ÷ {there.text}"
-            span = made.span * (1.0 if unit else UNITS[here.unit][1])
-            good = any(fits(change, span * k, 0.001) for k in (1, 1.024, 1.048576))
-            value = amount(change, made.dimension if unit else here.dimension)
-            wrong = f"{row.name}, {head}: {part} is printed, but {shown} = {value}."
-            yield Tested("change", made, good, wrong)
+            made = numbers.figure(match[1], here.unit, row=row.name, column=head, line=row.line)
+            if made is not None:
+                more = "(here - there) / there" if match[2] == "%" else "here - there"
+                bound = {"made": made, "here": here, "there": there}
+                yield from related((f"change: made = {more}",), bound, 0.001, wide=True)
 
 
 # -- lines that say what they are the sum or the mean of -------------------------------------------
@@ -235,8 +228,7 @@ def lines(reading: Reading) -> Results:
             parts = re.findall(r"\((\d+)\)", counted[2])
             whole = numbers.figure(counted[1], row=text.split(":")[0].strip(), line=line)
             if whole:
-                value = exact(float(sum(map(int, parts))))
-                yield follows("sum", whole, value, " + ".join(parts), 1e-9)
+                yield from related((f"sum: whole = {' + '.join(parts)}",), {"whole": whole}, 0)
         for match in _MEAN.finditer(text):
             if one := numbers.figure(match[2], row=f"mean {match[1]}", line=line):
                 # the words that tell this mean from those under other headings
@@ -258,13 +250,12 @@ def _words(*texts: str) -> set[str]:
     return set(re.findall(r"\w+", " ".join(texts).lower()))
 
 
-GROUPS: tuple[Callable[[Group], Results], ...] = (records, quotients, spread)
-TABLES: tuple[Callable[[PrintedTable], Results], ...] = (indented, last_row, derived, deltas)
-
-
 def results(reading: Reading) -> Results:
     """Yields the results of all relations in a text."""
-    groups = [group for table in reading.tables for group in table.groups()]
-    yield from (result for rule in GROUPS for group in groups for result in rule(group))
-    yield from (result for rule in TABLES for one in reading.tables for result in rule(one))
+    for table in reading.tables:
+        for kind, figures in table.groups():
+            yield from records(kind, " ".join(table.head).lower(), figures)
+            yield from (*quotients(figures), *spread(figures))
+        for rule in (indented, last_row, derived, deltas):
+            yield from rule(table)
     yield from lines(reading)

@@ -2,7 +2,6 @@
 """A program's calls into the TEE by TA and command, with advice, for a terminal and a page."""
 
 import json
-import math
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +52,6 @@ def sections(
         ("waits", "What calls wait for", tuple(_waits(ran, cost))),
         ("advice", "What to change", (page.Findings(findings),) if findings else ()),
         ("sizes", "What crosses", (_params(kinds),)),
-        ("spread", "How long calls take", (_histogram(ran, cost, exact=exact),)),
         ("memory", "Memory", tuple(_memory(ran))),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
@@ -263,16 +261,6 @@ def _params(kinds: Sequence[CallKind]) -> page.Table:
         rows.append((name, what, fmt.count(len(sizes)), span))
     columns = (*page.left("call", "parameter"), *page.right("times", "size"))
     return page.Table(columns, rows, stacked=True)
-
-
-def _histogram(ran: Ran, cost: Cost, *, exact: bool) -> page.Table:
-    counts = Counter(int(math.log2(max(call.ns, 1))) for call in ran.watched.calls)
-    rows = []
-    for power in range(min(counts, default=0), max(counts, default=-1) + 1):
-        bar = page.Bar(fmt.count(counts[power]), counts[power] / max(counts.values()))
-        rows.append((f"{cost(2**power)}{fmt.TO}{cost(2 ** (power + 1))}", bar))
-    unit = "instructions" if exact else ""
-    return page.Table((*page.right("a call takes", unit=unit), *page.left("calls")), rows)
 
 
 def _memory(ran: Ran) -> Iterator[page.Block]:
