@@ -35,33 +35,25 @@ _Line = tuple[int, list[str]]  # The number of a line with its cells
 
 @dataclass(slots=True)
 class _Text:
-    """A text being read; `at` is the line that is next, `free` the lines that no program took."""
+    """A text being read, whose lines of programs are empty; `at` is the line that is next."""
 
     reading: Reading
     lines: list[tuple[int, str]]
-    taken: set[int]
     at: int = 0
     heading: str = ""
     items: list[PrintedRow] = field(default_factory=list)
 
-    def free(self, at: int) -> str | None:
-        """Returns a line as text; None behind the end and for a program's line."""
-        if at >= len(self.lines) or self.lines[at][0] in self.taken:
-            return None
-        return self.lines[at][1]
+    def text(self, at: int) -> str:
+        return self.lines[at][1].strip() if at < len(self.lines) else ""
 
     def run(self) -> None:
         while self.at < len(self.lines):
-            number, text = self.lines[self.at]
-            if number in self.taken:
-                self.at += 1
-                continue
             if used := self._csv_table() or self._bars() or self._columns():
                 self.end_list()
                 self.at = used
-                continue
-            self.at += 1
-            self._line(number, text)
+            else:
+                self._line(*self.lines[self.at])
+                self.at += 1
         self.end_list()
 
     def end_list(self) -> None:
@@ -94,26 +86,27 @@ class _Text:
 
     def _csv_table(self) -> int:
         """Reads the reStructuredText directive csv-table; returns the line behind it, else 0."""
-        start = _DIRECTIVE.fullmatch(self.free(self.at) or "")
+        start = _DIRECTIVE.fullmatch(self.lines[self.at][1])
         if start is None:
             return 0
-        self.heading, rows, at = start[2] or self.heading, list[_Line](), self.at + 1
-        while (text := self.free(at)) is not None and (not text or text.startswith(f"{start[1]} ")):
+        self.heading, rows, at = start[2] or self.heading, list[_Line](), self.at
+        for at, (number, text) in enumerate(self.lines[self.at + 1 :], self.at + 1):
             option = re.match(r"\s*:([\w-]+): ?(.*)", text)
+            if text and not text.startswith(f"{start[1]} "):
+                return self._table(rows, at)
             if text and (option is None or option[1] == "header"):
-                rows.append((self.lines[at][0], _csv(option[2] if option else text)))
-            at += 1
-        return self._table(rows, at)
+                rows.append((number, _csv(option[2] if option else text)))
+        return self._table(rows, at + 1)
 
     def _bars(self) -> int:
         """Reads a table whose cells are parted by bars: with a ruled line below its heading, or a
         grid, whose rows may take several lines."""
-        text, below = ((self.free(at) or "").strip() for at in (self.at, self.at + 1))
+        text, below = self.text(self.at), self.text(self.at + 1)
         grid = _BORDER.fullmatch(text) is not None
         if "|" not in below if grid else "|" not in text or not _BORDER.fullmatch(below):
             return 0
         blocks, at = [list[_Line]()], self.at
-        while (text := (self.free(at) or "").strip()) and ("|" in text or _BORDER.fullmatch(text)):
+        while (text := self.text(at)) and ("|" in text or _BORDER.fullmatch(text)):
             if _BORDER.fullmatch(text):
                 blocks += [[]] if blocks[-1] else []
             else:
@@ -129,14 +122,14 @@ class _Text:
     def _columns(self) -> int:
         """Reads CSV, or a table whose columns are parted by tabs or by two blanks and more. Its
         heading has no figure but sizes, and a third of its first row are figures."""
-        text = (self.free(self.at) or "").strip()
+        text = self.text(self.at)
         for split in (_csv, _GAP.split):
             head, at = split(text), self.at + 1
             if len(head) < 2 or not all(head[1:]) or any(map(_no_heading, head)):
                 continue
-            at += bool(_RULE.fullmatch((self.free(at) or "").strip()))
+            at += bool(_RULE.fullmatch(self.text(at)))
             rows = [(self.lines[self.at][0], head)]
-            while len(cells := split((self.free(at) or "").strip())) == len(head):
+            while len(cells := split(self.text(at))) == len(head):
                 rows.append((self.lines[at][0], cells))
                 at += 1
             made = [figure(cell) for _, cells in rows[1:2] for cell in cells]
@@ -203,7 +196,7 @@ def read(text: str, file: str) -> Reading:
     number, first = next((line for line in lines if line[1].strip()), (1, ""))
     reading = Reading(file, first.lstrip("#= ")[:200], lines=lines)
     taken = programs.read(reading)
-    _Text(reading, lines, taken).run()
+    _Text(reading, [(number, text * (number not in taken)) for number, text in lines]).run()
     reading.unread.sort(key=lambda one: one[1])
     if not reading.figures:
         what = f"no figure from here on: {first.strip()[:60]!r}" if first else "the file is empty"

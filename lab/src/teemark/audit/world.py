@@ -67,7 +67,7 @@ def _named(text: str) -> str:
     return ("" if parts[:1] == ["sha"] else "-").join(parts)
 
 
-def _speeds(reading: Reading) -> Iterator[tuple[str, int, Printed]]:
+def _speeds(reading: Reading) -> Iterator[tuple[str, float, Printed]]:
     """Yields rates with their algorithm and their message's bytes: those of programs, and those in
     tables. AES without a mode is CBC if the text names no other mode."""
     modes = {mode.lower() for mode in _MODE.findall(reading.text)}
@@ -80,12 +80,8 @@ def _speeds(reading: Reading) -> Iterator[tuple[str, int, Printed]]:
         if one.dimension != "rate" or one.span.low <= 0 or not name:
             continue
         name += "-cbc" if re.fullmatch(r"aes-\d+", name) and modes == {"cbc"} else ""
-        sizes = [
-            made
-            for text in (one.column, one.row)
-            if (made := figure(text)) and made.dimension == "size"
-        ]
-        yield name, int(sizes[0].span.mid) if sizes else 0, one
+        made = [each for text in (one.column, one.row) if (each := figure(text)) is not None]
+        yield name, next((each.span.mid for each in made if each.dimension == "size"), 0.0), one
 
 
 def published(reading: Reading, reference: Reference) -> Iterator[Tested]:
@@ -93,17 +89,15 @@ def published(reading: Reading, reference: Reference) -> Iterator[Tested]:
     speeds of the core. A message's rate goes before a file's, which includes reading the file."""
     if reading.emulated or not reading.core or reading.clock_hz <= 0:
         return
-    best: dict[tuple[str, str], tuple[bool, float, Printed]] = {}
+    rates: dict[tuple[str, str], list[tuple[bool, Printed]]] = {}
     for algorithm, size, rate in _speeds(reading):
         if size == 0 or size >= BULK:
             words = f"{rate.row} {rate.column}"
             claims = _CLAIM.search(f"{reading.title} {rate.table} {words}")
             kind = "software" if _SOFTWARE.search(words) else "hardware" if claims else ""
-            ranked = (size > 0, rate.span.mid, rate)
-            best[algorithm, kind] = max(
-                best.get((algorithm, kind), ranked), ranked, key=lambda one: one[:2]
-            )
-    for (algorithm, kind), (_, _, rate) in best.items():
+            rates.setdefault((algorithm, kind), []).append((size > 0, rate))
+    for (algorithm, kind), ranked in rates.items():
+        _, rate = max(ranked, key=lambda one: (one[0], one[1].span.mid))
         lacking = _INSTRUCTIONS if reading.lacks_instructions else ()
         rows = [row for row in reference.cycles_for(reading.core, algorithm)
                 if row.implementation not in lacking]  # fmt: skip
