@@ -23,13 +23,3 @@ enum supplicant {
 };
 
 enum supplicant tee_supplicant_state(void);
-
-/*
- * Writes the folder in which the running tee-supplicant looks for TAs, from its arguments (the
- * first existing folder, if there are several). If none is running, or its arguments name no
- * folder, writes OP-TEE's usual folder.
- */
-void tee_ta_folder(char *folder, size_t size);
-
-/* Does the same for given arguments, in the format of /proc/PID/cmdline; a '\0' follows them. */
-void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size);

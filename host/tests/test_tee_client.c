@@ -10,7 +10,6 @@
 
 #include "fake_device.h"
 #include "tee_client.h"
-#include "tee_device.h"
 
 static const TEEC_UUID uuid = { 1, 2, 3, { 4 } };
 
@@ -193,36 +192,6 @@ static void test_nested_references_are_refused(void **state)
 	tee_session_close(s);
 }
 
-static void test_tas_go_where_the_supplicant_looks(void **state)
-{
-	static const struct {
-		const char *args; /* ends with two '\0' */
-		const char *folder;
-	} cases[] = {
-		{ "\0", "/lib/optee_armtz" },
-		{ "tee-supplicant\0-d\0--fs-parent-path\0/data/tee\0", "/lib/optee_armtz" },
-		{ "tee-supplicant\0--ta-path\0/no/such:/dev:/lib\0", "/dev" },
-		{ "tee-supplicant\0--ta-path=/no/such:/none\0-d\0", "/no/such" },
-		{ "tee-supplicant\0-d\0-l\0/dev\0", "/dev" },
-		{ "tee-supplicant\0-l/dev\0", "/dev" },
-		{ "tee-supplicant\0--ta-dir\0tas\0", "/lib/tas" },
-		{ "tee-supplicant\0-ttas\0", "/lib/tas" },
-		{ "tee-supplicant\0--ta-path\0", "/lib/optee_armtz" },
-		{ "tee-supplicant\0--ta-pathology\0/dev\0", "/lib/optee_armtz" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char folder[64];
-		size_t size = 0;
-
-		while (cases[i].args[size])
-			size += strlen(cases[i].args + size) + 1;
-		tee_ta_folder_of(cases[i].args, size, folder, sizeof(folder));
-		assert_string_equal(folder, cases[i].folder);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,7 +200,6 @@ int main(void)
 		cmocka_unit_test_setup(test_no_context, fake_reset),
 		cmocka_unit_test_setup(test_a_session, fake_reset),
 		cmocka_unit_test_setup(test_nested_references_are_refused, fake_reset),
-		cmocka_unit_test(test_tas_go_where_the_supplicant_looks),
 	};
 
 	return cmocka_run_group_tests(tests, fake_find, NULL);

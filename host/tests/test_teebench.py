@@ -550,11 +550,9 @@ def test_tas_that_cannot_be_opened_are_told_one_by_one() -> None:
         pytest.skip("this machine has a TEE")
     done = bench("--open-tas", TA, TA.upper())
     assert (done.returncode, done.stderr) == (1, b"")
-    found = records(done.stdout)
-    assert [one["ta"] for one in found] == [TA, TA.upper()]
+    found = [one for one in records(done.stdout) if one["step"] == "failed"]
+    assert [one["about"] for one in found] == [TA, TA.upper()]
     for one in found:
-        assert one["opened"] is False
-        assert one["memory"] is False
         assert one["code"] in ("no-tee", "no-teec-headers")
         assert one["reason"]
 
@@ -566,8 +564,3 @@ def test_what_is_no_uuid_opens_nothing(word: str) -> None:
     done = bench("--open-tas", "--", TA, word)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"is no UUID" in done.stderr
-
-
-def test_no_ta_is_none_that_failed() -> None:
-    done = bench("--open-tas")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -177,7 +177,7 @@ static int refused(struct error *err, const struct opening *o, const char *name)
 {
 	const TEEC_UUID *u = &o->uuid;
 	const uint8_t *b = u->clockSeqAndNode;
-	char uuid[40], folder[256];
+	char uuid[40];
 	bool served = tee_supplicant_state() == SUPPLICANT_RUNNING;
 	int code = error_tee(err, o->result, o->origin, "cannot open a session with %s", name);
 
@@ -185,9 +185,10 @@ static int refused(struct error *err, const struct opening *o, const char *name)
 		 u->timeMid, u->timeHiAndVersion, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
 	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
 		error_skip_word(err, "no-ta");
-		tee_ta_folder(folder, sizeof(folder));
-		error_hint(err, "the TA is not installed: put %s.ta into %s%s", uuid, folder,
-			   served ? "" : ", and start tee-supplicant, which loads it");
+		error_hint(err,
+			   "the TA is not installed: put %s.ta into /lib/optee_armtz, or the folder of "
+			   "tee-supplicant's --ta-path%s",
+			   uuid, served ? "" : ", and start tee-supplicant, which loads it");
 	} else if (o->result == TEEC_ERROR_SECURITY) {
 		error_skip_word(err, "ta-rejected");
 		error_hint(err,

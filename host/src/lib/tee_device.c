@@ -88,14 +88,12 @@ static char state_of(const char *pid)
 	return state;
 }
 
-/* Returns tee-supplicant's state, and writes its PID, or "" if there is none. */
-static enum supplicant find_supplicant(char *pid, size_t size)
+enum supplicant tee_supplicant_state(void)
 {
 	DIR *proc = opendir("/proc");
 	enum supplicant found = SUPPLICANT_ABSENT;
 	struct dirent *entry;
 
-	pid[0] = '\0';
 	if (!proc)
 		return SUPPLICANT_UNKNOWN;
 	while (found != SUPPLICANT_RUNNING && (entry = readdir(proc))) {
@@ -106,75 +104,7 @@ static enum supplicant find_supplicant(char *pid, size_t size)
 			found = SUPPLICANT_STOPPED;
 		else if (state && state != 'Z' && state != 'X')
 			found = SUPPLICANT_RUNNING;
-		if (state)
-			snprintf(pid, size, "%s", entry->d_name);
 	}
 	closedir(proc);
 	return found;
-}
-
-enum supplicant tee_supplicant_state(void)
-{
-	char pid[256];
-
-	return find_supplicant(pid, sizeof(pid));
-}
-
-/* Returns the value of option `at`: --LONG V, --LONG=V, -S V or -SV; NULL: another option. */
-static const char *value_of(const char *at, const char *end, const char *names[2])
-{
-	const char *next = at + strlen(at) + 1;
-
-	for (int i = 0; i < 2; i++) {
-		size_t n = strlen(names[i]);
-
-		if (strcmp(at, names[i]) == 0)
-			return next < end ? next : NULL;
-		if (strncmp(at, names[i], n) == 0 && (i == 1 || at[n] == '='))
-			return at + n + (i == 0);
-	}
-	return NULL;
-}
-
-void tee_ta_folder_of(const char *args, size_t args_size, char *folder, size_t size)
-{
-	const char *paths = NULL;
-
-	snprintf(folder, size, "/lib/optee_armtz");
-	for (const char *at = args, *end = args + args_size; at < end; at += strlen(at) + 1) {
-		const char *path = value_of(at, end, (const char *[2]){ "--ta-path", "-l" });
-		const char *dir = value_of(at, end, (const char *[2]){ "--ta-dir", "-t" });
-
-		if (path)
-			paths = path;
-		else if (dir)
-			snprintf(folder, size, "/lib/%s", dir);
-	}
-	if (!paths)
-		return;
-	for (const char *at = paths;; at += strcspn(at, ":") + 1) {
-		snprintf(folder, size, "%.*s", (int)strcspn(at, ":"), at);
-		if (access(folder, F_OK) == 0)
-			return;
-		if (!strchr(at, ':'))
-			break;
-	}
-	snprintf(folder, size, "%.*s", (int)strcspn(paths, ":"), paths);
-}
-
-void tee_ta_folder(char *folder, size_t size)
-{
-	char pid[256], path[300], args[2048];
-	size_t got = 0;
-	FILE *file;
-
-	find_supplicant(pid, sizeof(pid));
-	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
-	file = pid[0] ? fopen(path, "re") : NULL;
-	if (file) {
-		got = fread(args, 1, sizeof(args) - 1, file);
-		fclose(file);
-	}
-	args[got] = '\0';
-	tee_ta_folder_of(args, got, folder, size);
 }

@@ -112,19 +112,21 @@ static void add_attempt(struct lines *lines, const char *type, const char *name)
 		len += n > 0 ? (size_t)n : 0;
 	}
 	close(ends[0]);
-	kill(child, SIGKILL);
+	if (!ready)
+		kill(child, SIGKILL);
+	/* One that hangs in a driver may never end. */
+	for (int i = 0; i < 50 && !waitpid(child, NULL, ready ? 0 : WNOHANG); i++)
+		usleep(2000);
 	if (!ready) {
 		if (!strcmp(type, "hash"))
 			kernel_driver_bound(type, name, &driver, NULL);
 		lines_add(lines, "%s%d no answer in %d s from %s", text, ETIMEDOUT,
 			  PATIENCE_SECONDS, driver.driver);
-		return;
-	}
-	waitpid(child, NULL, 0);
-	if (len && text[len - 1] == '\n')
+	} else if (len && text[len - 1] == '\n') {
 		lines_add(lines, "%.*s", (int)len - 1, text);
-	else
+	} else {
 		lines_add(lines, "%s%d the process died in it", text, EIO);
+	}
 }
 
 static void add_afalg_steps(struct facts *f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What calls and sessions take of the TEE's memory, by OP-TEE's statistics pseudo TA
- * (CFG_WITH_STATS=y): teebench --memory and --fit, for `teemark memory`.
+ * (CFG_WITH_STATS=y): teebench --memory, --fit and --open-tas.
  *
  * Each line of standard output is a JSON object: `about` (a case's key, or a TA's UUID), `step`,
  * and `pools`, a list of the TEE's pools of memory with their bytes in use now and at most since

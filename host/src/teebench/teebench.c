@@ -15,7 +15,6 @@
 #include "machine.h"
 #include "masks.h"
 #include "memory.h"
-#include "open_tas.h"
 #include "pkcs11.h"
 #include "records.h"
 #include "stop.h"
@@ -67,8 +66,8 @@ static const char usage_text[] =
 	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine, as JSON\n"
-	"      --open-tas         open a session with the TA of each UUID, and say as JSON\n"
-	"                         what came back; exit status 1 if one can't be opened\n"
+	"      --open-tas         as --fit with one session, which shows whether a TA can be\n"
+	"                         opened; exit status 1 if one can't\n"
 	"      --memory           call each case once or twice, and say as JSON what it takes\n"
 	"                         of the TEE's memory\n"
 	"      --fit              open sessions with the TA of each UUID until the TEE refuses,\n"
@@ -360,11 +359,9 @@ static int do_what_is_asked(const struct arguments *a, char **words)
 		catch_signals();
 		ret = words[0] && !words[1] ? masks_stretch(words[0], a->stretch, &err) :
 					      case_wrong(&err, "--stretch takes one case");
-	} else if (a->open_tas) {
-		ret = open_tas(words, &err);
-	} else if (a->fit) {
+	} else if (a->fit || a->open_tas) {
 		catch_signals();
-		ret = memory_of_sessions(words, SESSIONS_MOST, &err);
+		ret = memory_of_sessions(words, a->fit ? SESSIONS_MOST : 1, &err);
 	} else {
 		return run(a, words);
 	}

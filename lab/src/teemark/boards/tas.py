@@ -55,10 +55,11 @@ def open_each(board: Board) -> tuple[Ta, ...]:
     opened = {}
     for line in filter(bytes.strip, result.stdout.split(b"\n")):
         answer = from_json(board.name, about, line)
-        if answer.get("memory"):  # the TEE had too little left for the TA
-            answer["code"] = NO_MEMORY
-        uuid = str(answer.get("ta"))
-        answer |= {"uuid": uuid, "name": tas.get(uuid, "TA")}
+        if answer.get("step") not in ("full", "failed"):
+            continue
+        uuid = str(answer.get("about"))
+        opened_it = answer["step"] == "full"
+        answer |= {"uuid": uuid, "name": tas.get(uuid, "TA"), "opened": opened_it}
         opened[uuid] = typed(board.name, about, answer, Ta)
     if not opened.keys() >= tas.keys():
         raise errors.CommandFailed(
