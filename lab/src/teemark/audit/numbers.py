@@ -4,13 +4,17 @@
 
 No pattern has a repetition within a repetition, so that its time grows no faster than the text."""
 
+import ast
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from teemark.audit.figure import Printed, Tested
-from teemark.reference.span import Span, exact, printed
+from teemark.reference.span import Span, evaluated, exact, printed
 from teemark.reference.units import EXACT, UNITS
 from teemark.wording import fmt
 
@@ -153,6 +157,52 @@ def in_order(rule: str, low: Printed, high: Printed) -> Tested:
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
     last = max(low, high, key=lambda one: one.line)
     return Tested(rule, last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
+
+
+def related(
+    relations: Sequence[str],
+    figures: Mapping[str, Printed],
+    slack: float = SLACK,
+    *,
+    wide: bool = False,
+) -> Iterator[Tested]:
+    """Tests those relations whose fields are all there; `wide` lets megabytes be binary."""
+    for relation in relations:
+        rule, _, formula = relation.partition(": ")
+        if set(re.findall(r"[a-z]\w*", formula)) - set(figures):
+            continue
+        spans = {key: loose(one) if wide else one.span for key, one in figures.items()}
+        ends, (target, _, value) = formula.split(" <= "), formula.partition(" = ")
+        if rule == "spread" and not re.search(r" [-=] ", formula):
+            yield from (in_order(rule, figures[a], figures[b]) for a, b in pairwise(ends))
+        elif len(ends) > 1:
+            low, high = (_value(end, spans) for end in ends)
+            names = re.findall(r"[a-z]\w*", ends[0])
+            one = max((figures[name] for name in names), key=lambda figure: figure.line)
+            sums = f" = {amount(low, one.dimension)}" * (len(names) > 1)
+            wrong = f"{_words(ends[0], figures, names=True)}{sums} is more than "
+            good = low.low <= high.high * (1 + slack)
+            yield Tested(rule, one, good, f"{wrong}{_words(ends[1], figures, names=True)}.")
+        else:
+            with suppress(ZeroDivisionError):
+                follow = _value(value, spans), _words(value, figures), slack or 1e-9
+                yield follows(rule, figures[target], *follow, wide=wide)
+
+
+def _value(formula: str, spans: Mapping[str, Span]) -> Span:
+    def leaf(node: ast.expr) -> Span:
+        return spans[node.id] if isinstance(node, ast.Name) else exact(float(ast.unparse(node)))
+
+    value: Span = evaluated(ast.parse(formula, mode="eval").body, leaf)
+    return value
+
+
+def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False) -> str:
+    shown = {
+        name: f"{one.text} ({one.name})" if names else one.text for name, one in figures.items()
+    }
+    text = re.sub(r"[a-z]\w*", lambda name: shown[name[0]], formula)
+    return text.replace(" * ", " × ").replace(" / ", " ÷ ")
 
 
 # -- numbers as the audit writes them --------------------------------------------------------------

@@ -4,14 +4,18 @@ units and their relations. Here is what a pattern can't say: tables whose headin
 records that go over several lines."""
 
 import re
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
-from teemark.audit.figure import Printed, Reading, Tested
-from teemark.audit.formulas import ProgramLine, related, relations
-from teemark.audit.numbers import SPELLINGS, in_order
+from msgspec import Struct, convert
+
+from teemark.audit.figure import Kind, Printed, Reading, Tested
+from teemark.audit.numbers import SLACK, SPELLINGS, in_order, related
 from teemark.reference.span import Span, printed
 from teemark.reference.units import UNITS
 
@@ -28,6 +32,61 @@ _SCALED = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)} | {
 
 Fields = dict[str, str]
 Figures = dict[str, Printed]
+
+_PARTS = {"N": r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "U": "ps|ns|µs|us|ms|s|min|m"}
+_PART = re.compile(r"(?<=>)[NU](?=\))|(?<=\()N|(?<=\.)N(?=M)")
+
+
+class Relations(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Figures that belong together, and their relations; relations.toml describes the fields."""
+
+    relations: tuple[str, ...] = ()
+    slack: float = SLACK
+    wide: bool = False
+
+    def tested(self, figures: Figures) -> Iterator[Tested]:
+        return related(self.relations, figures, self.slack, wide=self.wide)
+
+
+class ProgramLine(Relations, frozen=True):
+    """A line that a program prints."""
+
+    program: str
+    pattern: str
+    figures: dict[str, str] = {}
+    keep: bool = False
+    begins: bool = False
+    cut: bool = False
+    reader: str = ""
+
+    @property
+    def title(self) -> str:
+        """Returns the program's name without the version."""
+        return re.sub(r" \(.*| \d$", "", self.program)
+
+    def compiled(self) -> re.Pattern[str]:
+        text = self.pattern.replace(r"[\d.]+", r"\d+(?:\.\d+)?")
+        text = text.replace(r"[\d.,]+", r"\d+(?:[.,]\d+)?")
+        return re.compile(_PART.sub(lambda name: _PARTS[name[0]], text))
+
+
+class BoundRecord(Relations, frozen=True):
+    """Figures of a row, a column or a list, found by dimension and label."""
+
+    kinds: tuple[Kind, ...]
+    fields: dict[str, str]
+    but: str = "(?!)"
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    line: tuple[ProgramLine, ...]
+    record: tuple[BoundRecord, ...]
+
+
+@cache
+def relations() -> _File:
+    path = Path(__file__).with_name("relations.toml")
+    return convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
 
 
 @cache

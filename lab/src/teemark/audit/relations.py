@@ -5,10 +5,9 @@
 import re
 from collections.abc import Iterator
 
-from teemark.audit import formulas, numbers
+from teemark.audit import numbers, programs
 from teemark.audit.figure import Kind, Named, Printed, PrintedRow, PrintedTable, Reading, Tested
-from teemark.audit.formulas import related
-from teemark.audit.numbers import follows
+from teemark.audit.numbers import follows, related
 from teemark.reference.span import exact
 from teemark.reference.units import UNITS
 
@@ -45,7 +44,7 @@ def statistic(label: str) -> str:
 def records(kind: Kind, words: str, figures: Named) -> Results:
     """Tests the records of relations.toml: a field is the only figure that it fits. `words` are the
     headings of the table, in lower case."""
-    for record in formulas.relations().record:
+    for record in programs.relations().record:
         if kind not in record.kinds or (kind == "row" and re.search(record.but, words)):
             continue
         named: dict[str, Printed] = {}

@@ -127,7 +127,8 @@ def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subje
     yield "cycles", [(subject, clock) for subject in subjects if (clock := ghz(subject.run))]
 
 
-def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estimate]]]:
+def _costs(subject: Subject) -> dict[str, list[tuple[str, Estimate]]]:
+    algorithm = ANSWERED[0]
     empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
     mine = [cost for cost in subject.models.costs if cost.name.startswith(family)]
     byte = f"A byte of {subject.run.title(algorithm)}"
@@ -137,9 +138,7 @@ def _costs(subject: Subject, algorithm: str) -> dict[str, list[tuple[str, Estima
     }
 
 
-def beside(
-    subjects: Sequence[Subject], algorithm: str = ANSWERED[0]
-) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
+def beside(subjects: Sequence[Subject]) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
     """Returns sentences on figures that are far from the median of three or more boards, and a
     chart for each figure and unit of at least two boards, with a row for each board and a dot for
     each backend."""
@@ -147,13 +146,13 @@ def beside(
     drawn = []
     for unit, those in _groups(subjects):
         write = fmt.duration if unit == "time" else fmt.digits
-        for title in _costs(subjects[0], algorithm):
+        for title in _costs(subjects[0]):
             fills: dict[str, str] = {}
             rows: dict[str, list[Dot]] = {}
             shown = [
                 (subject, backend, cost.scaled(factor))
                 for subject, factor in those
-                for backend, cost in _costs(subject, algorithm).get(title, ())
+                for backend, cost in _costs(subject).get(title, ())
             ]
             for subject, backend, cost in shown:
                 fill, who = colour(subject.run.place(backend)), subject.run.backend(backend).title
