@@ -252,6 +252,10 @@ int __wrap_sink_record(struct sink *sink, struct json *record, struct error *err
 
 void __wrap_witness_idle(struct idle_evidence *idle)
 {
+	if (!idle->looked) {
+		idle->before = strdup("");
+		idle->after = strdup("");
+	}
 	idle->looked = true;
 }
 
@@ -264,7 +268,8 @@ int __wrap_witness_calls(const struct measure *m, const struct measure_target *t
 	(void)err;
 	note("watch %c %u calls of %llu ns; ", letter(target->c), repeat,
 	     (unsigned long long)call_ns);
-	watched->known = watched_calls;
+	watched->before = watched_calls ? strdup("") : NULL;
+	watched->after = watched_calls ? strdup("") : NULL;
 	watched->calls = watched_calls;
 	watched->others_ns = -1;
 	return 0;

@@ -2,18 +2,22 @@
 /* Who did the work: interrupts that come with the calls, beside those of the idle machine. */
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
+#include "facts.h"
 #include "json.h"
 #include "witness.h"
 
 uint64_t __wrap_clock_now_ns(void);
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
 			   struct timespec *rest);
-int __wrap_interrupts_read(struct interrupts *read, struct error *err);
+char *__wrap_read_whole(const char *path, size_t max);
 
 static uint64_t now;
 /* A device that calls raise, a timer that time raises, and a line that nothing raises. */
@@ -37,20 +41,18 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *wa
 	return 0;
 }
 
-int __wrap_interrupts_read(struct interrupts *read, struct error *err)
+char *__wrap_read_whole(const char *path, size_t max)
 {
-	const struct interrupt_line lines[] = {
-		{ "40", "GIC 72 omap-sham", device },
-		{ "11", "GIC 27 arch_timer", now / timer_each_ns },
-		{ "9", "GIC 5 quiet", 77 },
-	};
+	char *text;
 
-	(void)err;
-	read->list = malloc(sizeof(lines));
-	assert_non_null(read->list);
-	memcpy(read->list, lines, sizeof(lines));
-	read->count = 3;
-	return 0;
+	(void)max;
+	assert_string_equal(path, "/proc/interrupts");
+	assert_true(asprintf(&text,
+			     "     CPU0\n40: %llu GIC 72 omap-sham\n11: %llu GIC 27 arch_timer\n"
+			     " 9: 77 GIC 5 quiet",
+			     (unsigned long long)device,
+			     (unsigned long long)(now / timer_each_ns)) > 0);
+	return text;
 }
 
 static int run(struct bench_case *c, uint32_t loops, uint32_t repeat, struct error *err)
@@ -82,42 +84,18 @@ static void watch(uint64_t timer_ns, uint64_t n, struct idle_evidence *idle, str
 	witness_idle(idle);
 	assert_int_equal(idle->ns, 20000000);
 	assert_int_equal(witness_calls(&m, &target, 1, call_ns, idle, found, &err), 0);
-	assert_true(found->known);
+	assert_non_null(found->after);
 }
 
 static void forget(struct idle_evidence *idle, struct evidence *found)
 {
 	witness_free(found);
-	interrupts_free(&idle->raised);
+	free(idle->before);
+	free(idle->after);
 }
 
-/* A second stretch asks who else worked; it is made only where a line rises with the calls. */
-static void test_a_line_that_rises_with_the_calls_is_looked_into(void **state)
-{
-	static const struct {
-		uint64_t timer_ns, n;
-		bool shown;
-	} rows[] = {
-		{ 4000000, 0, false },                        /* the timer alone, as when idle */
-		{ 4000000, 2, true },                         /* an interrupt for two calls */
-		{ 4000000, 7, true },  { 4000000, 9, false }, /* too few to tell */
-		{ 10000, 0, false }, /* a fast timer: ten for each call, and as many when idle */
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct idle_evidence idle;
-		struct evidence found;
-
-		watch(rows[i].timer_ns, rows[i].n, &idle, &found);
-		assert_int_equal(found.calls, 200);
-		assert_int_equal(calls_made, rows[i].shown ? 400 : 200);
-		forget(&idle, &found);
-	}
-}
-
-/* A slow stretch has more of the idle machine's interrupts than 20 ms have. */
-static void test_idle_interrupts_are_those_of_as_long_a_time(void **state)
+/* As many calls as take 20 ms, but 8 of long ones. */
+static void test_long_calls_are_few(void **state)
 {
 	struct idle_evidence idle;
 	struct evidence found;
@@ -127,11 +105,9 @@ static void test_idle_interrupts_are_those_of_as_long_a_time(void **state)
 
 	(void)state;
 	watch(1000000, 0, &idle, &found);
-	forget(&idle, &found);
-	/* 8 calls of 20 ms: 160 interrupts of the timer, and 20 in the idle time. */
-	idle = (struct idle_evidence){ 0 };
+	assert_int_equal(calls_made, 200);
+	witness_free(&found);
 	call_ns = 20000000;
-	witness_idle(&idle);
 	calls_made = 0;
 	assert_int_equal(witness_calls(&m, &target, 1, call_ns, &idle, &found, &err), 0);
 	assert_int_equal(calls_made, 8);
@@ -150,21 +126,66 @@ static void test_the_record_has_what_rose(void **state)
 	witness_put(&j, &found, &idle);
 	json_object_end(&j);
 	assert_non_null(strstr(j.text, "\"calls\":200,\"ns\":20000000,"));
-	assert_non_null(strstr(j.text, "\"idle_ns\":20000000,\"interrupts\":["
-				       "{\"line\":\"40\",\"name\":\"GIC 72 omap-sham\","
-				       "\"count\":100,\"idle\":0},"
-				       "{\"line\":\"11\",\"name\":\"GIC 27 arch_timer\","
-				       "\"count\":4,\"idle\":4}]"));
+	assert_non_null(strstr(j.text, "\"idle_ns\":20000000,\"raised\":["
+				       "[\"40: 1000000 GIC 72 omap-sham\","
+				       "\"40: 1000100 GIC 72 omap-sham\"],"
+				       "[\"11: 1004 GIC 27 arch_timer\","
+				       "\"11: 1008 GIC 27 arch_timer\"]],"
+				       "\"idle_raised\":[[\"11: 1000 GIC 27 arch_timer\","
+				       "\"11: 1004 GIC 27 arch_timer\"]]"));
 	json_free(&j);
 	forget(&idle, &found);
+}
+
+static void put(const char *folder, const char *pid, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/schedstat", folder, pid);
+	file = text ? fopen(path, "w") : NULL;
+	if (file) {
+		fputs(text, file);
+		fclose(file);
+		return;
+	}
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+/* A kernel that counts no CPU time isn't one whose processes do nothing. */
+static void test_cpu_time_of_others(void **state)
+{
+	char folder[] = "/tmp/teemark-XXXXXX", own[16];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	put(folder, own, "1000000 0 0\n");
+	put(folder, "self", "1000000 0 0\n");
+	assert_int_equal(watch_others_ns(folder), -1);
+	put(folder, "1", "0 0 0\n");
+	assert_int_equal(watch_others_ns(folder), -1);
+	put(folder, "1", "40 0 0\n");
+	put(folder, "2147483647", "2 9 9\n");
+	assert_int_equal(watch_others_ns(folder), 42);
+	put(folder, own, NULL);
+	put(folder, "self", NULL);
+	put(folder, "1", NULL);
+	put(folder, "2147483647", NULL);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(watch_others_ns(folder), -1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_line_that_rises_with_the_calls_is_looked_into),
-		cmocka_unit_test(test_idle_interrupts_are_those_of_as_long_a_time),
+		cmocka_unit_test(test_long_calls_are_few),
 		cmocka_unit_test(test_the_record_has_what_rose),
+		cmocka_unit_test(test_cpu_time_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void compare_masks(struct run *run, size_t i)
 	struct case_plan *plan = &run->plans[i];
 	const char *variable, *value;
 
-	if (!c->backend || !c->backend->mask || !plan->watched.known || !is_longest(run->cases, c))
+	if (!c->backend || !c->backend->mask || !plan->watched.after || !is_longest(run->cases, c))
 		return;
 	variable = c->backend->mask(&value);
 	masks_compare(c->key, plan->watched.calls > 4 ? plan->watched.calls / 4 : 1, variable,
@@ -521,7 +521,8 @@ out:
 		case_teardown(&cases->list[i]);
 	for (size_t i = 0; run.plans && i < cases->count; i++)
 		witness_free(&run.plans[i].watched);
-	interrupts_free(&run.idle.raised);
+	free(run.idle.before);
+	free(run.idle.after);
 	free(run.turns);
 	free(run.plans);
 	json_free(&run.records.json);

@@ -2,10 +2,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "facts.h"
 #include "json.h"
 #include "witness.h"
 
@@ -15,58 +17,29 @@ enum {
 	STRETCH_MAX_NS = 1000000000,
 	CALLS_MIN = 8,
 	CALLS_MAX = 4096,
+	INTERRUPTS_MAX = 1 << 20, /* bytes of /proc/interrupts */
 };
 
-/* Replaces each count in `now` by its rise since `before`, and drops lines that didn't rise. */
-static void rose(const struct interrupts *before, struct interrupts *now)
+static char *read_interrupts(void)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < now->count; i++) {
-		struct interrupt_line line = now->list[i];
-
-		line.count = interrupts_since(before, &line);
-		if (line.count)
-			now->list[n++] = line;
-	}
-	now->count = n;
+	return read_whole("/proc/interrupts", INTERRUPTS_MAX);
 }
 
 void witness_idle(struct idle_evidence *idle)
 {
 	struct timespec ts = { .tv_nsec = IDLE_NS };
-	struct interrupts before;
-	struct error err = { 0 };
 	uint64_t begin;
 
 	if (idle->looked)
 		return;
 	idle->looked = true;
-	if (!interrupts_read(&before, &err)) {
-		begin = clock_now_ns();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-		idle->ns = clock_now_ns() - begin;
-		if (!interrupts_read(&idle->raised, &err))
-			rose(&before, &idle->raised);
-		interrupts_free(&before);
-	}
-	if (err.code)
-		snprintf(idle->reason, sizeof(idle->reason), "%.159s", err.what);
-}
-
-/* Returns whether an interrupt line rises with the calls, beyond its rate on the idle machine. */
-static bool shows_something(const struct evidence *w, const struct idle_evidence *idle)
-{
-	for (size_t i = 0; i < w->raised.count; i++) {
-		const struct interrupt_line *line = &w->raised.list[i];
-		double resting = (double)interrupts_count(&idle->raised, line->line);
-
-		if (idle->ns)
-			resting *= (double)w->measured.ns / (double)idle->ns;
-		if ((double)line->count > 4 * resting + w->calls / 8.0)
-			return true;
-	}
-	return false;
+	idle->before = read_interrupts();
+	begin = clock_now_ns();
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	idle->ns = clock_now_ns() - begin;
+	idle->after = read_interrupts();
+	if (!idle->before || !idle->after)
+		snprintf(idle->reason, sizeof(idle->reason), "%s", cannot_read("/proc/interrupts"));
 }
 
 int64_t watch_others_ns(const char *folder)
@@ -94,32 +67,21 @@ int64_t watch_others_ns(const char *folder)
 	return sum > 0 ? sum : -1;
 }
 
-/* Watches a stretch of w->calls calls; with_others: also the CPU time of all other processes. */
+/* Watches a stretch of w->calls calls. */
 static int look(const struct measure *m, const struct measure_target *target, uint32_t repeat,
-		bool with_others, struct evidence *w, struct error *err)
+		struct evidence *w, struct error *err)
 {
 	struct measure plain = *m;
-	struct interrupts before;
-	int64_t others = with_others ? watch_others_ns("/proc") : -1;
+	int64_t others = watch_others_ns("/proc");
 	int ret;
 
 	plain.align_ns = 0;
-	w->known = false;
-	w->others_ns = -1;
 	witness_free(w);
-	if (interrupts_read(&before, NULL))
-		return 0;
+	w->before = read_interrupts();
 	ret = measure_once(&plain, target, w->calls, repeat, &w->measured, err);
-	if (!ret && !interrupts_read(&w->raised, NULL)) {
-		rose(&before, &w->raised);
-		w->known = true;
-	}
-	interrupts_free(&before);
+	w->after = read_interrupts();
 	/* A process that ended meanwhile is missing from the second sum, which may be smaller. */
-	if (others >= 0)
-		w->others_ns = watch_others_ns("/proc") - others;
-	if (w->others_ns < 0)
-		w->others_ns = -1;
+	w->others_ns = others < 0 ? -1 : watch_others_ns("/proc") - others;
 	return ret;
 }
 
@@ -150,23 +112,40 @@ int witness_calls(const struct measure *m, const struct measure_target *target, 
 	*w = (struct evidence){ .calls = choose_calls(call_ns, max), .others_ns = -1 };
 	if (idle->reason[0])
 		return 0;
-	ret = look(m, target, repeat, false, w, err);
+	ret = look(m, target, repeat, w, err);
 	/*
 	 * If the load was high when call_ns was measured, calls may be faster now: more are made.
 	 */
 	while (!ret && w->measured.ns < STRETCH_NS / 4 && w->calls <= max / 8 &&
 	       w->calls <= CALLS_MAX / 8) {
 		w->calls *= 8;
-		ret = look(m, target, repeat, false, w, err);
+		ret = look(m, target, repeat, w, err);
 	}
-	if (!ret && w->known && shows_something(w, idle))
-		ret = look(m, target, repeat, true, w, err);
 	return ret;
+}
+
+/* Writes the lines of /proc/interrupts that have changed, each as it was and as it is. */
+static void put_changes(struct json *j, const char *name, const char *before, const char *after)
+{
+	json_array(j, name);
+	while (*before && *after) {
+		size_t was = strcspn(before, "\n"), is = strcspn(after, "\n");
+
+		if (was != is || memcmp(before, after, is)) {
+			json_array(j, NULL);
+			json_bytes(j, NULL, before, was);
+			json_bytes(j, NULL, after, is);
+			json_array_end(j);
+		}
+		before += was + (before[was] == '\n');
+		after += is + (after[is] == '\n');
+	}
+	json_array_end(j);
 }
 
 void witness_put(struct json *j, const struct evidence *w, const struct idle_evidence *idle)
 {
-	if (!w->known) {
+	if (!w->before || !w->after) {
 		json_null(j, "watched");
 		json_string(j, "watched_reason",
 			    idle->reason[0] ? idle->reason : "cannot read /proc/interrupts");
@@ -179,22 +158,14 @@ void witness_put(struct json *j, const struct evidence *w, const struct idle_evi
 	json_i64(j, "sys_us", w->measured.usage.sys_us);
 	json_i64_or_null(j, "others_ns", w->others_ns);
 	json_u64(j, "idle_ns", idle->ns);
-	json_array(j, "interrupts");
-	for (size_t i = 0; i < w->raised.count; i++) {
-		const struct interrupt_line *line = &w->raised.list[i];
-
-		json_object(j, NULL);
-		json_string(j, "line", line->line);
-		json_string(j, "name", line->name);
-		json_u64(j, "count", line->count);
-		json_u64(j, "idle", interrupts_count(&idle->raised, line->line));
-		json_object_end(j);
-	}
-	json_array_end(j);
+	put_changes(j, "raised", w->before, w->after);
+	put_changes(j, "idle_raised", idle->before, idle->after);
 	json_object_end(j);
 }
 
 void witness_free(struct evidence *w)
 {
-	interrupts_free(&w->raised);
+	free(w->before);
+	free(w->after);
+	w->before = w->after = NULL;
 }

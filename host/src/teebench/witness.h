@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "interrupts.h"
 #include "measure.h"
 
 struct json;
@@ -14,19 +13,17 @@ struct json;
 struct idle_evidence {
 	bool looked;
 	uint64_t ns;
-	struct interrupts raised; /* interrupts in that time */
-	char reason[160];         /* why the interrupts aren't known; "": they are */
+	char *before, *after; /* /proc/interrupts */
+	char reason[160];     /* why the interrupts aren't known; "": they are */
 };
 
 struct evidence {
-	bool known;
 	uint32_t calls;
 	struct measured measured;
-	struct interrupts raised;
+	char *before, *after; /* /proc/interrupts; NULL: nothing was watched */
 	/*
 	 * CPU time, in nanoseconds, that kernel threads and the first threads of all other
-	 * processes used meanwhile. -1: it wasn't measured, since no interrupt line had risen with
-	 * the calls, or the kernel doesn't tell.
+	 * processes used meanwhile; negative if the kernel doesn't tell.
 	 */
 	int64_t others_ns;
 };

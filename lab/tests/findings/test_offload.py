@@ -57,10 +57,11 @@ def case(
             "sys_us": int(calls * ns * cpu / 1000),
             "others_ns": int(calls * ns) if raised else None,
             "idle_ns": 20_000_000,
-            "interrupts": [
-                {"line": "11", "name": TIMER, "count": 9 * calls, "idle": 0},
-                {"line": "33", "name": line, "count": int(raised * calls), "idle": idle},
+            "raised": [
+                (f" 11: 5 7  {TIMER}", f" 11: {5 + 8 * calls} {7 + calls}  {TIMER}"),
+                (f" 33: 10 0  {line}", f" 33: {10 + int(raised * calls)} 0  {line}"),
             ],
+            "idle_raised": [(f" 33: 1 1  {line}", f" 33: {1 + idle} 1  {line}")],
         },
     }
     if driver is not None:
@@ -322,6 +323,33 @@ def test_a_line_has_to_rise_four_times_as_often_as_at_rest(idle: int, rates: lis
         calls=100, ns=20_000_000, user_us=0, sys_us=0, idle_ns=20_000_000, interrupts=(line,)
     )
     assert [rate for _, rate in device_lines(watched)] == rates
+
+
+def test_lines_of_proc_interrupts() -> None:
+    """A line of all CPUs, of one for the machine, of its own; a CPU that went away."""
+    device = "ITS-PCI-MSIX-0000:00:05.0   1 Edge      virtio4-virtqueues"
+    watched = Watched(
+        calls=1,
+        ns=1,
+        user_us=0,
+        sys_us=0,
+        raised=(
+            ("       CPU0       CPU1", "       CPU0"),
+            (f" 33:   40   48   {device}", f" 33:   50   49   {device}"),
+            ("IPI0:  300  400  Rescheduling interrupts", "IPI0: 300 402 Rescheduling interrupts"),
+            ("Err:   7", "Err:  9"),
+            (" 34:   40   48   a", " 34:   50   a"),
+            (" 35:   40   48   b", " 35:   30   b"),
+        ),
+        idle_raised=((f" 33: 30 40 {device}", f" 33: 33 40 {device}"),),
+    )
+    found = [(line.line, line.name, line.count, line.idle) for line in watched.lines]
+    assert found == [
+        ("33", "ITS-PCI-MSIX-0000:00:05.0 1 Edge virtio4-virtqueues", 11, 3),
+        ("IPI0", "Rescheduling interrupts", 2, 0),
+        ("Err", "", 2, 0),
+        ("34", "a", 10, 0),
+    ]
 
 
 def test_cpu_time_is_that_of_a_call() -> None:

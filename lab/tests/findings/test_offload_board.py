@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 
 from teemark.base import paths
@@ -13,6 +14,7 @@ from teemark.boards import VirtualBoard
 from teemark.findings.offload import offloads
 from teemark.model.models import build
 from teemark.run import reader
+from teemark.run.records import Watched
 
 pytestmark = pytest.mark.board
 
@@ -26,7 +28,8 @@ def measured(board: VirtualBoard, cases: Iterable[str]) -> dict[str, dict[str, A
 
 
 def raised(case: dict[str, Any], device: str) -> int:
-    return sum(line["count"] for line in case["watched"]["interrupts"] if device in line["name"])
+    lines = msgspec.convert(case["watched"], Watched).lines
+    return sum(line.count for line in lines if device in line.name)
 
 
 def test_each_driver_is_measured_by_its_name(qemu_v8: VirtualBoard) -> None:

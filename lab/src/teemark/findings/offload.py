@@ -132,7 +132,7 @@ def _row(reference: Reference, driver: str) -> DriverKind | None:
 def device_lines(watched: Watched) -> list[tuple[InterruptLine, float]]:
     """Returns the interrupt lines of devices that rose with the calls, with their rate a call."""
     rising = []
-    for line in watched.interrupts:
+    for line in watched.lines:
         cpus = _CPU_LINES.search(line.line) or _CPU_LINES.search(line.name)
         if cpus or _STORAGE_AND_WIRES.search(line.name):
             continue

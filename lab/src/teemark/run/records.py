@@ -6,9 +6,11 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 `docs/run.schema.json` is made from this file by `teemark schema`.
 """
 
+from itertools import takewhile
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 SCHEMA = 4
 """Version of the file format. 2 added `start` records (a file of schema 1 is read as one start), 3
@@ -288,6 +290,19 @@ class InterruptLine(Struct, frozen=True, kw_only=True):
     idle: Annotated[Count, says("times in idle_ns without anything to do")] = 0
 
 
+def _rise(pair: tuple[str, str]) -> InterruptLine:
+    """Returns a line's rise between two readings, summed over its counts: one for each CPU or, in
+    some lines, one for all."""
+    before, after = (text.partition(":")[2].split() for text in pair)
+    both = zip(before, after, strict=False)
+    counts = [*takewhile(lambda two: two[0].isdecimal() and two[1].isdecimal(), both)]
+    return InterruptLine(
+        line=pair[1].partition(":")[0].strip(),
+        name=" ".join(after[len(counts) :]),
+        count=max(sum(int(now) - int(then) for then, now in counts), 0),
+    )
+
+
 class Watched(Struct, frozen=True, kw_only=True):
     """The machine's activity during a separate series of calls, before the samples."""
 
@@ -299,12 +314,25 @@ class Watched(Struct, frozen=True, kw_only=True):
         Count | None,
         says(
             "CPU time of kernel threads and of the first thread of each other process; "
-            "null: not looked for, as no interrupt line rose with the calls, or the kernel "
-            "counts none"
+            "null: the kernel counts none"
         ),
     ] = None
     idle_ns: Annotated[Count, says("how long the machine was looked at idle")] = 0
-    interrupts: tuple[InterruptLine, ...] = ()
+    raised: Annotated[
+        tuple[tuple[str, str], ...],
+        says("lines of /proc/interrupts that changed in the stretch, before it and after"),
+    ] = ()
+    idle_raised: Annotated[tuple[tuple[str, str], ...], says("those that changed in idle_ns")] = ()
+    interrupts: Annotated[
+        tuple[InterruptLine, ...], says("older runs have these instead of raised")
+    ] = ()
+
+    @property
+    def lines(self) -> tuple[InterruptLine, ...]:
+        """Returns the lines of /proc/interrupts whose count rose."""
+        idle = {line.line: line.count for line in map(_rise, self.idle_raised)}
+        rose = [line for line in map(_rise, self.raised) if line.count]
+        return self.interrupts + tuple(replace(line, idle=idle.get(line.line, 0)) for line in rose)
 
 
 class Masked(Struct, frozen=True, kw_only=True):
