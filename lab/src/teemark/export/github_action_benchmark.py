@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case that
-was measured as asked."""
+"""github-action-benchmark's JSON (customSmallerIsBetter): medians of cases measured as asked."""
 
 import json
 

@@ -78,8 +78,7 @@ class CaseReading:
 
     @property
     def least(self) -> float:
-        """Returns the smallest of the starts' medians, since one boot in about forty takes more
-        instructions than the others."""
+        """Returns the least of the starts' medians: one boot in about forty takes more."""
         return min(self.medians)
 
     @property

@@ -83,8 +83,7 @@ class CaseLegs:
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
-    """Returns half the cost of `times` events, with an interval from none to all of it; 0 if the
-    cost of an event isn't known."""
+    """Returns half the cost of `times` events, its interval from none to all; 0 if unknown."""
     if event is None:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)

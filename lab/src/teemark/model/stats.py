@@ -208,8 +208,7 @@ class Estimate:
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
-    """Returns the degrees of freedom of the sum of `factor * estimate` over the parts, and whether
-    the parts share their starts."""
+    """Returns the degrees of freedom of a sum of `factor * estimate`, and if parts share starts."""
     weighted = [(share**2 * part.variance, part) for share, part in parts]
     total = sum(variance for variance, _ in weighted)
     if any(part.shared for _, part in weighted):
@@ -462,8 +461,7 @@ class Summary:
 
 
 def summarize(values: Sequence[float], middle: Estimate | None = None) -> Summary:
-    """Returns the summary of `values`; `middle` is their median if already computed. Raises
-    ValueError if there is no value."""
+    """Returns the summary of `values`, at least one; `middle` is their median if known."""
     middle = middle or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)

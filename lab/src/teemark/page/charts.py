@@ -198,8 +198,7 @@ def _run_axis(
 
 
 def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str:
-    """Draws values in `unit` against the bytes of one call. Both axes are logarithmic, and each
-    line has its name at its end."""
+    """Draws values in `unit` over a call's bytes on logarithmic axes; names end the lines."""
     shape, xs = SHAPES[width], sorted({x for curve in series for x, _ in curve.points})
     ys = [y for curve in series for _, y in curve.points]
     ticks = levels(min(ys), max(ys))

@@ -39,8 +39,7 @@ class Look:
 
     @property
     def drawn(self) -> int:
-        """Returns the width in pixels at which charts are drawn: in a narrow figure as on a phone,
-        so that their words stay legible."""
+        """Returns the pixels at which charts are drawn; if narrow, as on a phone, to be legible."""
         return WIDE if self.width_mm is None or self.width_mm > COLUMN_MM else NARROW
 
 

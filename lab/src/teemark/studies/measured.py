@@ -152,8 +152,7 @@ class Lookup:
         return exact_value(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
-        """Returns the seconds of one operation inside the TA, without the crossing: the slope over
-        repetitions in a call."""
+        """Returns the seconds of one operation inside the TA: the slope over repetitions."""
         if (slope := operation(self.subject.models.repeats, key)) is not None:
             return Value(slope) * 1e-9
         if self.subject.models.case(key) is None:

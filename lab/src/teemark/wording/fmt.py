@@ -191,8 +191,7 @@ class Uncertain(Protocol):
 
 
 def instructions(number: float) -> str:
-    """Writes a number of instructions: a whole number from 100 on, below it three digits; 0 for
-    what is but a rounding error."""
+    """Writes instructions: whole from 100 on, else three digits; 0 for a rounding error."""
     number *= abs(number) >= ROUNDING
     return count(round(number)) if abs(number) >= 100 else digits(number)
 
