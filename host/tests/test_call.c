@@ -215,7 +215,7 @@ static void test_right_results(void **state)
 	right("none", "run:0" OK ";value-inout:4294967295:0:0:any;none");
 	for (int i = 0; i < 2; i++) {
 		snprintf(text, sizeof(text),
-			 "run:1" OK ";memory-in:%s:5000:message;memory-out:%s:6000:same-0:any",
+			 "run:1" OK ";memory-in:%s:5000:message;memory-out:%s:6000:message:5000",
 			 kinds[i], kinds[i]);
 		right("5000", text);
 		snprintf(text, sizeof(text),
@@ -225,7 +225,7 @@ static void test_right_results(void **state)
 		snprintf(text, sizeof(text),
 			 "run:4" OK ";memory-inout:%s:3:hex-00f0ff:hex-ff0f00:3", kinds[i]);
 		right("3", text);
-		snprintf(text, sizeof(text), "run:4" OK ";memory-inout:%s:100:fill-0f:fill-f0:any",
+		snprintf(text, sizeof(text), "run:4" OK ";memory-inout:%s:100:fill-0f:fill-f0:100",
 			 kinds[i]);
 		right("100", text);
 	}
@@ -262,8 +262,8 @@ static void test_wrong_results(void **state)
 	      "5dae2223b00361a396177a9cb410ff61f20015ad:3",
 	      "have the SHA-256 ba7816bf");
 	/* It writes nothing: what was there must not do. */
-	wrong("run:5" OK ";memory-out:temporary:4:fill-a5:any", "byte 0 of p0 is 5a");
-	wrong("run:10" OK ";memory-in:temporary:64:message;memory-out:temporary:64:same-0:any",
+	wrong("run:5" OK ";memory-out:temporary:4:fill-a5:4", "byte 0 of p0 is 5a");
+	wrong("run:10" OK ";memory-in:temporary:64:message;memory-out:temporary:64:message:64",
 	      "byte 32 of p1");
 	wrong("run:9" OK ";memory-out:temporary:4:any:4", "the size of p0 is 1000, not 4");
 	wrong("run:9" OK ";memory-out:temporary:4:digest-ba7816bf8f01cfea414140"
@@ -319,46 +319,44 @@ static void test_no_such_ta(void **state)
 
 static void test_bad_descriptions(void **state)
 {
-	static const struct {
-		const char *text, *said;
-	} bad[] = {
-		{ "", "no UUID" },
-		{ "8aaaf200-2450-11e4-abe2-0002a5d5c51", "no UUID" },
-		{ UUID, "to measure" },
-		{ UUID ";none", "a command before" },
-		{ UUID ";setup:1" OK, "to measure" },
-		{ UUID ";run:1", "result is missing" },
-		{ UUID ";run:1:0", "not 0x and 8" },
-		{ UUID ";run:1:0xFFFF0010", "not 0x and 8" },
-		{ UUID ";run:4294967296" OK, "too large" },
-		{ UUID ";run:-1" OK, "not a decimal" },
-		{ UUID ";run:1" OK ":1", "too much" },
-		{ UUID ";run:1" OK ";run:1" OK, "after the one" },
-		{ UUID ";run:1" OK ";none;none;none;none;none", "more than 4" },
-		{ UUID ";run:1" OK ";float:1", "not a type" },
-		{ UUID ";run:1" OK ";memory-up:1", "not a type" },
-		{ UUID ";run:1" OK ";", "not a type" },
-		{ UUID ";run:1" OK ";value-in:1", "value b is missing" },
-		{ UUID ";run:1" OK ";value-in:1:2:3", "too much" },
-		{ UUID ";run:1" OK ";value-out:1", "b is missing" },
-		{ UUID ";run:1" OK ";memory-in", "kind of memory is missing" },
-		{ UUID ";run:1" OK ";memory-in:paged:1:message", "not a kind" },
-		{ UUID ";run:1" OK ";memory-in:temporary:1:noise", "no content" },
-		{ UUID ";run:1" OK ";memory-in:temporary:1:hex-0", "no content" },
-		{ UUID ";run:1" OK ";memory-in:temporary:1:hex-0000",
-		  "2 bytes of content for memory of 1" },
-		{ UUID ";run:1" OK ";memory-in:temporary:67108865:message", "too large" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:md5-of-0:any", "nothing that memory" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:same-4:any", "nothing that memory" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:same-0:any",
-		  "into which nothing goes" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:same-1:any;value-in:1:1",
-		  "into which nothing goes" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:sha256-of-1:any;"
-		       "memory-in:temporary:1:message",
-		  "has room for 4" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:hex-00:2", "1 bytes are expected" },
-		{ UUID ";run:1" OK ";memory-out:temporary:4:message:5", "has room for 4" },
+	static const char *const bad[] = {
+		"",
+		"8aaaf200-2450-11e4-abe2-0002a5d5c51",
+		UUID,
+		UUID ";none",
+		UUID ";setup:1" OK,
+		UUID ";run:1",
+		UUID ";run:1:x",
+		UUID ";run:1:",
+		UUID ";run:4294967296" OK,
+		UUID ";run:-1" OK,
+		UUID ";run: 1" OK,
+		UUID ";run:1" OK ":1",
+		UUID ";run:1" OK ";run:1" OK,
+		UUID ";run:1" OK ";none;none;none;none;none",
+		UUID ";run:1" OK ";float:1",
+		UUID ";run:1" OK ";memory-up:1",
+		UUID ";run:1" OK ";",
+		UUID ";run:1" OK ";value-in:1",
+		UUID ";run:1" OK ";value-in:1:2:3",
+		UUID ";run:1" OK ";value-out:1",
+		UUID ";run:1" OK ";memory-in",
+		UUID ";run:1" OK ";memory-in:paged:1:message",
+		UUID ";run:1" OK ";memory-in:temporary:1:noise",
+		UUID ";run:1" OK ";memory-in:temporary:1:any",
+		UUID ";run:1" OK ";memory-in:temporary:1:hex-0",
+		UUID ";run:1" OK ";memory-in:temporary:1:hex-0000",
+		UUID ";run:1" OK ";memory-in:temporary:1:fill-000",
+		UUID ";run:1" OK ";memory-in:temporary:67108865:message",
+		UUID ";run:1" OK ";memory-out:temporary:4:md5-of-0:any",
+		UUID ";run:1" OK ";memory-out:temporary:64:sha256-of-4:any",
+		UUID ";run:1" OK ";memory-out:temporary:64:sha256-of-0:any",
+		UUID ";run:1" OK ";memory-out:temporary:64:sha256-of-1:any;value-in:1:1",
+		UUID ";run:1" OK ";memory-out:temporary:4:sha256-of-1:any;"
+		     "memory-in:temporary:1:message",
+		UUID ";run:1" OK ";memory-out:temporary:4:hex-00:2",
+		UUID ";run:1" OK ";memory-out:temporary:4:message:5",
+		UUID ";run:1" OK ";memory-out:temporary:4:message:any",
 	};
 
 	(void)state;
@@ -366,9 +364,8 @@ static void test_bad_descriptions(void **state)
 		struct error err = { 0 };
 		struct call call;
 
-		assert_int_equal(call_parse(&call, bad[i].text, &err), -EINVAL);
-		if (!strstr(err.what, bad[i].said))
-			fail_msg("%s: %s", bad[i].text, err.what);
+		if (call_parse(&call, bad[i], &err) != -EINVAL)
+			fail_msg("%s is taken", bad[i]);
 		call_free(&call);
 	}
 }

@@ -37,7 +37,7 @@ enum {
 	SAMPLES_MAX = 10000000,
 	JITTER_NS = 4001, /* the sleeps differ by so much, or they would keep step with the load */
 	LEAVING_MS = 10000, /* how long PROGRAM may take to end after SIGTERM */
-	PATIENCE = 20, /* times SETTLE_MS */
+	PATIENCE = 20,      /* times SETTLE_MS */
 };
 
 static long number(const char *text, const char *what, long most)

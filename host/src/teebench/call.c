@@ -1,173 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 #include "vectors.h"
 
-static const char hex_digits[] = "0123456789abcdef";
-
-/* One item of the description, read word by word. After an error no more words are read. */
+/* One item of the description, read word by word. */
 struct text {
 	char *rest; /* the words that are left; NULL: none */
-	int ret;
-	struct error *err;
+	bool bad;   /* a word was missing or wrong: no more words are read */
 };
 
-#define wrong(text, ...) ((text)->ret = case_wrong((text)->err, __VA_ARGS__))
-
-/* Returns the next word, up to a colon; "" after an error. Messages call the word `what`. */
-static char *next(struct text *t, const char *what)
+/* Returns the next word, up to a colon. */
+static char *next(struct text *t)
 {
 	static char nothing[1];
 
-	if (!t->ret && !t->rest)
-		wrong(t, "call: %s is missing", what);
-	return t->ret ? nothing : strsep(&t->rest, ":");
+	t->bad = t->bad || !t->rest;
+	return t->bad ? nothing : strsep(&t->rest, ":");
 }
 
-static uint64_t number(struct text *t, const char *what, uint64_t max)
+/* Reads a number, decimal or in hex behind 0x. */
+static uint32_t number(struct text *t, uint32_t max)
 {
-	const char *word = next(t, what);
-	uint64_t n = 0;
+	const char *word = next(t);
+	char *end;
+	unsigned long long n = strtoull(word, &end, 0);
 
-	if (!t->ret)
-		t->ret = case_number(word, what, max, &n, t->err);
-	return n;
-}
-
-static uint32_t u32(struct text *t, const char *what)
-{
-	return (uint32_t)number(t, what, UINT32_MAX);
+	t->bad = t->bad || !isdigit((unsigned char)*word) || *end || n > max;
+	return t->bad ? 0 : (uint32_t)n;
 }
 
 /* Reads an expected number, or the word `any`. */
-static struct call_number wanted(struct text *t, const char *what)
+static struct call_number wanted(struct text *t)
 {
 	bool any = t->rest && (!strcmp(t->rest, "any") || !strncmp(t->rest, "any:", 4));
 
 	if (any)
-		next(t, what);
-	return (struct call_number){ any, any ? 0 : u32(t, what) };
-}
-
-static uint32_t result(struct text *t)
-{
-	const char *word = next(t, "the expected result");
-
-	if (!t->ret &&
-	    (strncmp(word, "0x", 2) || strlen(word) != 10 || strspn(word + 2, hex_digits) != 8))
-		wrong(t, "call: the expected result is \"%.40s\", not 0x and 8 hex digits", word);
-	return (uint32_t)strtoul(word, NULL, 16);
-}
-
-/* Returns the error so far, or -EINVAL if words of the item (`part` in messages) are left. */
-static int end(struct text *t, const char *part)
-{
-	if (!t->ret && t->rest)
-		wrong(t, "call: \"%.40s\" is too much after %s", t->rest, part);
-	return t->ret;
+		next(t);
+	return (struct call_number){ any, any ? 0 : number(t, UINT32_MAX) };
 }
 
 /*
- * Sets *bytes to the hex digits in `text`. Returns false unless there are `digits` of them; 0: any
- * even number.
+ * Reads the word for the bytes that memory holds before the call or, if `after`, must hold
+ * afterwards.
  */
-static bool take_hex(const char *text, size_t digits, struct call_bytes *bytes)
-{
-	size_t len = strlen(text);
-
-	bytes->hex = text;
-	bytes->bytes = len / 2;
-	return len % 2 == 0 && strspn(text, hex_digits) == len && (!digits || len == digits);
-}
-
-/* Sets bytes->of to the number of a parameter; returns false if the text isn't one (0 to 3). */
-static bool take_parameter(const char *text, struct call_bytes *bytes)
-{
-	bytes->of = (unsigned)(text[0] - '0');
-	return text[0] >= '0' && bytes->of < CALL_PARAMS && !text[1];
-}
-
-/*
- * Parses the word for the bytes that memory holds before the call or, if `wanted`, must hold
- * afterwards. Returns false if the word is unknown.
- */
-static bool bytes_word(char *word, bool wanted, struct call_bytes *bytes)
+static struct call_bytes bytes(struct text *t, bool after)
 {
 	static const struct {
 		const char *name;
-		size_t digits;
-		bool wanted;
+		bool after;
+		size_t digits; /* hex digits behind the name; SIZE_MAX: any even number */
 	} words[] = {
-		[CALL_ANY] = { "any", 0, true },
-		[CALL_MESSAGE] = { "message", 0, false },
-		[CALL_FILL] = { "fill-", 2, false },
-		[CALL_HEX] = { "hex-", 0, false },
-		[CALL_SAME] = { "same-", 0, true },
-		[CALL_SHA256] = { "digest-", 2 * CALL_SHA256_BYTES, true },
+		[CALL_ANY] = { "any", true, 0 },
+		[CALL_MESSAGE] = { "message", false, 0 },
+		[CALL_FILL] = { "fill-", false, 2 },
+		[CALL_HEX] = { "hex-", false, SIZE_MAX },
+		[CALL_SHA256] = { "digest-", true, (size_t)2 * CALL_SHA256_BYTES },
 	};
-	char *of = strstr(word, "-of-");
+	struct call_bytes b = { 0 };
+	char *word = next(t), *of = strstr(word, "-of-");
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		const char *name = words[i].name;
-		const char *rest = name ? word + strlen(name) : NULL;
-
-		if (!name || strncmp(word, name, strlen(name)) || (words[i].wanted && !wanted))
-			continue;
-		bytes->kind = i;
-		if (i == CALL_ANY || i == CALL_MESSAGE)
-			return !*rest;
-		if (i == CALL_SAME)
-			return take_parameter(rest, bytes);
-		if (!take_hex(rest, words[i].digits, bytes))
-			return false;
-		if (i == CALL_FILL)
-			vector_bytes(&bytes->fill, 1, rest);
-		return true;
+	if (of && after && of[4] >= '0' && of[4] < '0' + CALL_PARAMS && !of[5]) {
+		*of = '\0';
+		b.kind = CALL_DIGEST;
+		b.of = (unsigned)(of[4] - '0');
+		b.algorithm = algorithm_by_name(word);
+		t->bad = !b.algorithm || b.algorithm->class != ALG_DIGEST;
+		return b;
 	}
-	if (!of || !wanted)
-		return false;
-	*of = '\0';
-	bytes->kind = CALL_DIGEST;
-	bytes->algorithm = algorithm_by_name(word);
-	return bytes->algorithm && bytes->algorithm->class == ALG_DIGEST &&
-	       take_parameter(of + 4, bytes);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t len = strlen(words[i].name), digits = strlen(word) - len;
+
+		if (strncmp(word, words[i].name, len) || (words[i].after && !after))
+			continue;
+		b.kind = i;
+		b.hex = word + len;
+		b.bytes = digits / 2;
+		t->bad = strspn(b.hex, "0123456789abcdef") != digits || digits % 2 ||
+			 (words[i].digits != SIZE_MAX && words[i].digits != digits);
+		if (i == CALL_FILL && !t->bad)
+			vector_bytes(&b.fill, 1, b.hex);
+		return b;
+	}
+	t->bad = true;
+	return b;
 }
 
 static void value(struct call_param *p, struct text *t)
 {
 	p->type = CALL_VALUE;
 	if (p->in) {
-		p->a = u32(t, "value a");
-		p->b = u32(t, "value b");
+		p->a = number(t, UINT32_MAX);
+		p->b = number(t, UINT32_MAX);
 	}
 	if (p->out) {
-		p->want_a = wanted(t, "expected value a");
-		p->want_b = wanted(t, "expected value b");
+		p->want_a = wanted(t);
+		p->want_b = wanted(t);
 	}
-}
-
-static void content(struct call_param *p, struct text *t)
-{
-	char *word = next(t, "the content of memory");
-
-	if (t->ret)
-		return;
-	if (!bytes_word(word, false, &p->content))
-		wrong(t, "call: \"%.40s\" is no content (message, fill-XX, hex-XX...)", word);
-	else if (p->content.kind == CALL_HEX && p->content.bytes != p->memory.size)
-		wrong(t, "call: %zu bytes of content for memory of %zu", p->content.bytes,
-		      p->memory.size);
-}
-
-static void want(struct call_param *p, struct text *t)
-{
-	char *word = next(t, "what memory is to hold");
-
-	if (!t->ret && !bytes_word(word, true, &p->want))
-		wrong(t, "call: \"%.40s\" is nothing that memory can be expected to hold", word);
-	p->want_size = wanted(t, "expected size");
 }
 
 static void memory(struct call_param *p, struct text *t)
@@ -176,121 +107,78 @@ static void memory(struct call_param *p, struct text *t)
 					     [MEMORY_REGISTERED] = "registered",
 					     [MEMORY_ALLOCATED] = "allocated",
 					     NULL };
-	const char *word = next(t, "the kind of memory");
-	int kind = t->ret ? t->ret : case_choice(word, kinds, "a kind of memory", t->err);
+	int kind = case_choice(next(t), kinds, "", NULL);
 
-	if (kind < 0)
-		t->ret = kind;
+	t->bad = t->bad || kind < 0;
 	p->type = CALL_MEMORY;
-	p->memory = (struct tee_memory){ .kind = kind < 0 ? 0 : (unsigned)kind,
+	p->memory = (struct tee_memory){ .kind = (unsigned)kind,
 					 .in = p->in,
 					 .out = p->out,
-					 .size = (size_t)number(t, "the size of memory",
-								CALL_BYTES_MAX) };
+					 .size = number(t, CALL_BYTES_MAX) };
 	if (p->in)
-		content(p, t);
-	if (p->out)
-		want(p, t);
+		p->content = bytes(t, false);
+	if (p->in && p->content.kind == CALL_HEX && p->content.bytes != p->memory.size)
+		t->bad = true;
+	if (p->out) {
+		p->want = bytes(t, true);
+		p->want_size = wanted(t);
+	}
 }
 
-static int parameter(struct call_step *step, char *item, struct error *err)
+/* Adds a step, or a parameter to the last step. Returns false if the item isn't understood. */
+static bool add(struct call *call, char *item)
 {
+	static const char *const whens[] = { "setup", "before", "run", NULL };
 	static const char *const types[] = { "value-in",  "value-out",  "value-inout",
 					     "memory-in", "memory-out", "memory-inout",
 					     "none",      NULL };
-	struct call_param *p = &step->params[step->n_params];
-	struct text t = { .rest = item, .err = err };
-	const char *way;
-	int type;
+	struct call_step *step = &call->steps[call->n_steps],
+			 *last = call->n_steps ? step - 1 : NULL;
+	struct text t = { .rest = item };
+	const char *word = next(&t);
+	int when = case_choice(word, whens, "", NULL), type = case_choice(word, types, "", NULL);
 
-	if (step->n_params == CALL_PARAMS)
-		return case_wrong(err, "call: a command has more than %d parameters", CALL_PARAMS);
-	step->n_params++;
-	type = case_choice(next(&t, "a parameter"), types, "a type of a parameter", err);
-	if (type < 0)
-		return type;
-	way = strchr(types[type], '-');
-	p->in = way && strstr(way, "in");
-	p->out = way && strstr(way, "out");
-	if (way)
-		(types[type][0] == 'v' ? value : memory)(p, &t);
-	return end(&t, "a parameter");
-}
+	if (when >= 0) {
+		if (call->n_steps == CALL_STEPS_MAX || (last && last->when == CALL_RUN))
+			return false;
+		call->n_steps++;
+		step->when = (unsigned)when;
+		step->command = number(&t, UINT32_MAX);
+		step->result = number(&t, UINT32_MAX);
+	} else if (type >= 0 && last && last->n_params < CALL_PARAMS) {
+		struct call_param *p = &last->params[last->n_params++];
 
-/* Returns when the step that the item begins runs (CALL_SETUP, …); -1 if it begins no step. */
-static int step_word(const char *item)
-{
-	static const char *const whens[] = { "setup:", "before:", "run:" };
-
-	for (int i = 0; i < 3; i++)
-		if (!strncmp(item, whens[i], strlen(whens[i])))
-			return i;
-	return -1;
-}
-
-static int add_step(struct call *call, unsigned when, char *item, struct error *err)
-{
-	struct call_step *step = &call->steps[call->n_steps];
-	struct text t = { .rest = item, .err = err };
-
-	if (call->n_steps == CALL_STEPS_MAX)
-		return case_wrong(err, "call: there are more than %d commands", CALL_STEPS_MAX);
-	call->n_steps++;
-	step->when = when;
-	next(&t, "when");
-	step->command = u32(&t, "the command's number");
-	step->result = result(&t);
-	return end(&t, "a command");
-}
-
-/*
- * Sets how many bytes parameter i must hold after the call. Returns -EINVAL if the description
- * contradicts itself.
- */
-static int fix_size(struct call_step *step, unsigned i, struct error *err)
-{
-	struct call_param *p = &step->params[i];
-	const struct call_param *of = &step->params[p->want.of];
-	size_t bytes;
-
-	switch (p->want.kind) {
-	case CALL_ANY:
-	case CALL_SHA256:
-		return 0;
-	case CALL_HEX:
-		bytes = p->want.bytes;
-		break;
-	case CALL_SAME:
-		bytes = of->memory.size;
-		break;
-	case CALL_DIGEST:
-		bytes = p->want.algorithm->out_bytes;
-		break;
-	case CALL_MESSAGE:
-	case CALL_FILL:
-	default:
-		bytes = p->want_size.any ? p->memory.size : p->want_size.value;
-		break;
+		p->in = strstr(word, "-in");
+		p->out = strstr(word, "out");
+		if (p->in || p->out)
+			(*word == 'v' ? value : memory)(p, &t);
+	} else {
+		return false;
 	}
-	if ((p->want.kind == CALL_SAME || p->want.kind == CALL_DIGEST) &&
-	    (of->type != CALL_MEMORY || !of->in))
-		return case_wrong(err, "call: p%u is compared with p%u, into which nothing goes", i,
-				  p->want.of);
-	if (!p->want_size.any && p->want_size.value != bytes)
-		return case_wrong(err, "call: %zu bytes are expected in p%u, and a size of %u",
-				  bytes, i, p->want_size.value);
-	if (bytes > p->memory.size)
-		return case_wrong(err,
-				  "call: %zu bytes are expected in p%u, which has room for %zu",
-				  bytes, i, p->memory.size);
-	p->want_size = (struct call_number){ .value = (uint32_t)bytes };
-	return 0;
+	return !t.bad && !t.rest;
+}
+
+/* Returns whether the bytes that parameter p must hold can be made, and have room in it. */
+static bool fits(const struct call_step *step, struct call_param *p)
+{
+	const struct call_param *of = &step->params[p->want.of];
+
+	if (p->type != CALL_MEMORY || !p->out || p->want.kind == CALL_ANY ||
+	    p->want.kind == CALL_SHA256)
+		return true;
+	if (p->want.kind == CALL_DIGEST) {
+		p->want_size = (struct call_number){ false, p->want.algorithm->out_bytes };
+		if (of->type != CALL_MEMORY || !of->in)
+			return false;
+	}
+	return !p->want_size.any && p->want_size.value <= p->memory.size &&
+	       (p->want.kind != CALL_HEX || p->want.bytes == p->want_size.value);
 }
 
 int call_parse(struct call *call, const char *text, struct error *err)
 {
 	char *rest, *item;
-	int ret = 0;
+	unsigned n = 1;
 
 	memset(call, 0, sizeof(*call));
 	if (strlen(text) > CALL_TEXT_MAX)
@@ -303,28 +191,21 @@ int call_parse(struct call *call, const char *text, struct error *err)
 	if (!tee_uuid(item, &call->uuid))
 		return case_wrong(err, "call: \"%.40s\" is no UUID", item);
 	strcpy(call->uuid_text, item);
-	while (!ret && (item = strsep(&rest, ";"))) {
-		struct call_step *last = &call->steps[call->n_steps];
-		int when = step_word(item);
+	for (; (item = strsep(&rest, ";")); n++) {
+		const char *whole = text + (item - call->text);
 
-		if (call->n_steps && last[-1].when == CALL_RUN && when >= 0)
-			ret = case_wrong(err, "call: a command after the one to measure");
-		else if (when >= 0)
-			ret = add_step(call, (unsigned)when, item, err);
-		else if (!call->n_steps)
-			ret = case_wrong(err, "call: a command before its parameters is missing");
-		else
-			ret = parameter(&last[-1], item, err);
+		if (!add(call, item))
+			return case_wrong(err,
+					  "call: item %u is wrong, or has more than %d bytes: %.*s",
+					  n, CALL_BYTES_MAX, (int)strcspn(whole, ";"), whole);
 	}
-	if (!ret && (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN))
-		ret = case_wrong(err,
-				 "call: the command to measure (run:COMMAND:RESULT) is missing");
-	for (unsigned i = 0; !ret && i < call->n_steps; i++)
-		for (unsigned k = 0; !ret && k < CALL_PARAMS; k++)
-			if (call->steps[i].params[k].type == CALL_MEMORY &&
-			    call->steps[i].params[k].out)
-				ret = fix_size(&call->steps[i], k, err);
-	return ret;
+	if (!call->n_steps || call->steps[call->n_steps - 1].when != CALL_RUN)
+		return case_wrong(err, "call: the command to measure is missing");
+	for (unsigned i = 0; i < call->n_steps; i++)
+		for (unsigned k = 0; k < CALL_PARAMS; k++)
+			if (!fits(&call->steps[i], &call->steps[i].params[k]))
+				return case_wrong(err, "call: p%u can't hold what it must", k);
+	return 0;
 }
 
 void call_free(struct call *call)

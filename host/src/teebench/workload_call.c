@@ -155,16 +155,12 @@ static int make_wanted(struct call_case *s, struct call_step *step, unsigned i, 
 	if (want->kind == CALL_ANY || want->kind == CALL_SHA256)
 		return 0;
 	p->after_bytes = p->want_size.value;
-	if (want->kind != CALL_SAME && want->kind != CALL_DIGEST)
+	if (want->kind != CALL_DIGEST)
 		return copy_of(want, p->after_bytes, &p->after, err);
 	ret = room_for(p->after_bytes, &p->after, err);
-	if (ret)
-		return ret;
-	if (want->kind == CALL_DIGEST)
-		return known_answer_digest(s->pool, NULL, want->algorithm, of->before,
-					   of->memory.size, p->after, NULL, err);
-	memcpy(p->after, of->before, p->after_bytes);
-	return 0;
+	return ret ? ret :
+		     known_answer_digest(s->pool, NULL, want->algorithm, of->before,
+					 of->memory.size, p->after, NULL, err);
 }
 
 static int make_memory(struct call_case *s, struct call_step *step, unsigned i, struct error *err)

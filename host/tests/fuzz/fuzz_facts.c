@@ -14,11 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interrupts.h"
+#include "facts.h"
 #include "json.h"
 #include "machine.h"
 #include "ta_counter.h"
 #include "tracepoints.h"
+#include "witness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -141,7 +142,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct ta_counter none;
 	struct tracepoint_counts counts = { 0 };
 	struct tracepoints *trace;
-	struct interrupts raised;
+	struct idle_evidence idle = { .looked = true };
+	struct evidence watched = { .calls = 1 };
 	struct json json = { 0 };
 
 	input = data;
@@ -149,6 +151,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_object(&json, NULL);
 	machine_put(&json, &none, false);
 	machine_put_after(&json);
+	watched.before = idle.before = read_whole("/proc/interrupts", 4096);
+	watched.after = idle.after = read_whole("/proc/interrupts", 4096);
+	witness_put(&json, &watched, &idle);
+	witness_free(&watched);
 	json_object_end(&json);
 	/* On one line, whatever was in the files. */
 	for (const char *p = json.text; p && *p; p++)
@@ -160,8 +166,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (counts.complete > counts.returns)
 		abort();
 	fuzz_legs();
-	if (!interrupts_read(&raised, NULL))
-		interrupts_free(&raised);
 	input = NULL;
 	return 0;
 }

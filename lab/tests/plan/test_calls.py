@@ -59,7 +59,7 @@ def test_a_call_becomes_a_case_of_each_size() -> None:
         ),
         (
             'type = "memory-inout", content = "hex:00FF", expect = "zeros", memory = "registered"',
-            "memory-inout:registered:2:hex-00ff:fill-00:any",
+            "memory-inout:registered:2:hex-00ff:fill-00:2",
         ),
         (
             'type = "memory-out", size = 9, expect = "any", expect_size = 4',
@@ -76,12 +76,20 @@ def test_parameters_in_teebenchs_words(param: str, words: str) -> None:
     assert found.cases[0].call.split(";")[2] == words
 
 
+def test_what_went_in_comes_back() -> None:
+    text = GOOD.replace('size = 32, expect = "sha256 of p0"', 'size = "8KiB", expect = "p0"')
+    assert [case.call.split(";")[-2] for case in parsed(text).cases] == [
+        "memory-out:allocated:8192:message:0",
+        "memory-out:allocated:8192:message:4096",
+    ]
+
+
 def test_expectations_by_size() -> None:
     each = 'expect_each = { 0 = "zeros", "4096" = "fill:01" }'
     found = parsed(GOOD.replace('size = 32, expect = "sha256 of p0"', f'size = "{{}}", {each}'))
     assert [case.call.split(";")[-2] for case in found.cases] == [
-        "memory-out:allocated:0:fill-00:any",
-        "memory-out:allocated:4096:fill-01:any",
+        "memory-out:allocated:0:fill-00:0",
+        "memory-out:allocated:4096:fill-01:4096",
     ]
 
 
@@ -110,6 +118,9 @@ def test_expectations_by_size() -> None:
         ),
         ('"sha256 of p0"', '"sha256 of p1"', "call[1].p2.expect: p1 is no memory with a content"),
         ('"sha256 of p0"', '"text:aa", expect_each = {}', "exclude each other"),
+        ('"sha256 of p0"', '"p0"', "call[1].p2.expect: 4096 bytes are in p0"),
+        ('"sha256 of p0"', '"text:aa", expect_size = 3', "expect_size: 3 bytes, where 2 are"),
+        ('"sha256 of p0"', '"message", expect_size = 33', "expect_size: 33 bytes, where 32 are"),
         (', expect = "sha256 of p0"', "", "bench.toml:12: call[1].p2.expect: missing"),
         ('[ta]\nuuid = "' + UUID + '"\n', "", "bench.toml: ta: missing"),
         (UUID, UUID[:-1], "bench.toml:4: ta.uuid: "),

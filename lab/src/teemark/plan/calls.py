@@ -108,6 +108,11 @@ class Expect(Content):
     }
 
     @property
+    def of_any_size(self) -> bool:
+        """Returns true if the length of the expected bytes isn't known from these words."""
+        return self == ANY or self.startswith("digest-") or self.of is not None
+
+    @property
     def of(self) -> int | None:
         """Returns the number of the parameter that the bytes are made from (0 to 3), or None."""
         match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
@@ -198,8 +203,13 @@ class _Written(_Memory, frozen=True, kw_only=True):
         assert expect is not None
         if (expect.bytes or 0) > room:
             raise Wrong(f"{expect.bytes} bytes, in memory of {room}", key=f"{key}.expect")
-        length = self.expect_size
-        return expect, ANY if length is None else length.of(size, f"{key}.expect_size")
+        own = room if expect.bytes is None else expect.bytes
+        if self.expect_size is None:
+            return expect, ANY if expect.of_any_size else own
+        length = self.expect_size.of(size, f"{key}.expect_size")
+        if not expect.of_any_size and (length > room or expect.bytes not in (None, length)):
+            raise Wrong(f"{length} bytes, where {own} are expected", key=f"{key}.expect_size")
+        return expect, length
 
 
 class MemoryOut(_Written, frozen=True, kw_only=True, tag="memory-out"):
@@ -244,9 +254,16 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 continue
             key = f"{within}p{i}"
             words = param.words(size, key)
-            for source in (word.of for word in words if isinstance(word, Expect)):
-                if source is not None and not isinstance(params[source], MemoryIn | MemoryInout):
-                    raise Wrong(f"p{source} is no memory with a content", key=f"{key}.expect")
+            expect, length = words[-2:]
+            if isinstance(expect, Expect) and expect.of is not None:
+                source = params[expect.of]
+                if not isinstance(source, MemoryIn | MemoryInout):
+                    raise Wrong(f"p{expect.of} is no memory with a content", key=f"{key}.expect")
+                if expect.startswith("same-"):
+                    own, room = source.room(source.content, size, key), words[1]
+                    if not (isinstance(room, int) and own <= room and length in (ANY, own)):
+                        raise Wrong(f"{own} bytes are in p{expect.of}", key=f"{key}.expect")
+                    words = (*words[:-2], source.content, own)
             yield ":".join(map(str, (param.__struct_config__.tag, *words)))
 
 
