@@ -115,7 +115,7 @@ static int call(struct tz_core *core, bool fresh, unsigned int first, struct err
 	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
 	op.params[3].value.a = fresh ? TZ_FRESH : 0;
 	core->counts.calls++;
-	rc = tee_invoke_apart(core->tee, TA_BROKER_CMD_FORWARD, &op, "pass on a message", &mine);
+	rc = tee_invoke(core->tee, TA_BROKER_CMD_FORWARD, &op, "pass on a message", &mine);
 	for (unsigned int i = first; i < core->count; i++) {
 		core->copies[i].at = core->used + step * (i - first);
 		core->copies[i].made = !rc && op.params[3].value.a >> (i - first) & 1;

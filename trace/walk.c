@@ -772,21 +772,6 @@ static void open_files(const char *window, const char *table, struct steps *step
 			errx(1, "%s: not the table of this window", table);
 }
 
-enum { RELEASED = 1 << 22 }; /* steps (32 MiB) released at once; a window may have 1.5 GiB */
-
-/* Gives back the memory of file pages before step i, which aren't needed any more. */
-static void release(const struct steps *steps, size_t i)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = (uintptr_t)(steps->list + i - RELEASED) + page - 1;
-	uintptr_t end = (uintptr_t)(steps->list + i);
-
-	begin -= begin % page;
-	end -= end % page;
-	if (begin < end)
-		madvise((void *)begin, end - begin, MADV_DONTNEED);
-}
-
 /* Stretches of instructions in which the secure world holds off the normal world's interrupts. */
 
 enum { SIZES = 40, LONGEST = 8 };
@@ -887,8 +872,6 @@ static void follow(const struct steps *steps)
 {
 	new_thread();
 	for (size_t i = 0; i < steps->n; i++) {
-		if (i && !(i % RELEASED))
-			release(steps, i);
 		if (i && switches())
 			change_thread(steps, i);
 		step(steps, i);

@@ -63,8 +63,8 @@ void tee_shm_free(struct tee_session *session, TEEC_SharedMemory *shm)
  * The TA: a copy is the message with its receiver's id at byte 40. Nobody whose
  * id begins with x may read; a message with '!' at byte 30 is refused.
  */
-int tee_invoke_apart(struct tee_session *session, uint32_t command, TEEC_Operation *op,
-		     const char *doing, struct error *err)
+int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
+	       struct error *err)
 {
 	const TEEC_RegisteredMemoryReference *in = &op->params[0].memref;
 	const TEEC_RegisteredMemoryReference *out = &op->params[2].memref;

@@ -5,7 +5,6 @@
  *
  *   tz_attack forward TOPIC RECEIVERS <message    calls FORWARD; then the output buffer in hexadecimal,
  *                                                 whatever the result: bytes that it wrote aren't ee
- *   tz_attack nested <message                     the same with the names inside the message's memory
  *   tz_attack claim KEY-FILE IDENTITY             claims by a key that is wrapped for that enrolment key
  *   tz_attack longest KEY-FILE TOPIC RECEIVERS    seals the longest message and calls FORWARD; then the
  *                                                 milliseconds of the call
@@ -72,25 +71,10 @@ static TEEC_SharedMemory *forward(const char *topic, const char *receivers, size
 	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, out, 0, OUT_BYTES);
 	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
 	error.tee_result = 0;
-	if (tee_invoke_apart(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error) &&
-	    !error.tee_result)
+	if (tee_invoke(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error) && !error.tee_result)
 		errx(1, "%s", error.what);
 	printf("0x%08x\n", error.tee_result);
 	return out;
-}
-
-static void nested(size_t len)
-{
-	TEEC_SharedMemory *in = memory(TZ_MESSAGE_MAX), *out = memory(4096);
-	TEEC_Operation op = { 0 };
-
-	memcpy(in->buffer, message, len);
-	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, in, 0, TZ_MESSAGE_MAX);
-	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, in, 4096, 64);
-	tee_set_memref(&op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, out, 0, 4096);
-	tee_set_type(&op, 3, TEEC_VALUE_INOUT);
-	if (tee_invoke_apart(tee, TA_BROKER_CMD_FORWARD, &op, "forward", &error))
-		printf("%s\n", error.what);
 }
 
 static void claim(const char *file, const char *digits)
@@ -164,8 +148,6 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < 4 * (len + 16); i++)
 			printf("%02x", ((uint8_t *)out->buffer)[i]);
 		puts("");
-	} else if (!strcmp(what, "nested") && argc == 2) {
-		nested(fread(message, 1, sizeof(message), stdin));
 	} else if (!strcmp(what, "claim") && argc == 4) {
 		claim(argv[2], argv[3]);
 	} else if (!strcmp(what, "longest") && argc == 5) {

@@ -35,11 +35,6 @@ struct peak {
 	char reason[160];
 };
 
-/* A TA's report about its own memory. */
-struct session_facts {
-	struct peak stack, heap;
-};
-
 /* A message with a key. The caller owns all of it, and keeps it until the work is done. */
 struct keyed_job {
 	const struct algorithm *alg;
@@ -210,7 +205,8 @@ struct backend {
 
 	/* Makes `calls` empty calls; NULL if the backend's calls have no measurable overhead. */
 	int (*nop)(struct session *session, uint32_t calls, struct error *err);
-	void (*facts)(struct session *session, struct session_facts *facts);
+	/* Asks the TA for its stack's high-water mark; NULL: there is no TA. */
+	void (*stack)(struct session *session, struct peak *stack);
 	/* Returns the backend's session with its TA (tee_client.h); NULL: there is no TA. */
 	struct tee_session *(*tee)(struct session *session);
 };

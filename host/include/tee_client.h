@@ -76,12 +76,6 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid);
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err);
 
-/*
- * Calls a command as tee_invoke() does, for callers that don't know where their buffers lie: refuses
- * a memory reference inside another one with -EINVAL, as such a call would end the TA.
- */
-int tee_invoke_apart(struct tee_session *session, uint32_t command, TEEC_Operation *op,
-		     const char *doing, struct error *err);
 /* Calls a command as tee_invoke() does, `times` times or until a call fails. */
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,
 		     uint32_t times, const char *doing, struct error *err);

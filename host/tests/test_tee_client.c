@@ -143,55 +143,6 @@ static void test_a_session(void **state)
 	fake_is_closed();
 }
 
-static unsigned invoked;
-
-static TEEC_Result count_calls(uint32_t command, TEEC_Operation *op)
-{
-	(void)command;
-	(void)op;
-	invoked++;
-	return TEEC_SUCCESS;
-}
-
-/* A reference that ends inside another one isn't handed over: it would end the TA. */
-static void test_nested_references_are_refused(void **state)
-{
-	static const struct {
-		size_t offsets[2], sizes[2];
-		bool same, nested;
-	} cases[] = {
-		{ { 0, 2048 }, { 4096, 32 }, true, true },
-		{ { 2048, 0 }, { 32, 4096 }, true, true },
-		{ { 0, 0 }, { 4096, 4095 }, true, true },
-		{ { 0, 0 }, { 4096, 4096 }, true, false },
-		{ { 0, 2048 }, { 4096, 2048 }, true, false },
-		{ { 0, 2048 }, { 2048, 32 }, true, false },
-		{ { 0, 1024 }, { 2048, 3072 }, true, false },
-		{ { 0, 2048 }, { 4096, 32 }, false, false },
-	};
-	TEEC_SharedMemory shm[2] = { { .size = 4096 }, { .size = 4096 } };
-	struct tee_session *s;
-	struct error err = { 0 };
-
-	(void)state;
-	assert_int_equal(open_it(&s, &err), 0);
-	fake->answer = count_calls;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		TEEC_Operation op = { 0 };
-		int expected = cases[i].nested ? -EINVAL : 0;
-
-		for (unsigned p = 0; p < 2; p++)
-			tee_set_memref(&op, 3 * p, TEEC_MEMREF_PARTIAL_INPUT,
-				       &shm[p && !cases[i].same], cases[i].offsets[p],
-				       cases[i].sizes[p]);
-		invoked = 0;
-		assert_int_equal(tee_invoke_apart(s, 1, &op, "do it", &err), expected);
-		assert_int_equal(invoked, !cases[i].nested);
-	}
-	assert_non_null(strstr(err.what, "lies inside another"));
-	tee_session_close(s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,7 +150,6 @@ int main(void)
 		cmocka_unit_test_setup(test_refusals_are_told_apart, fake_reset),
 		cmocka_unit_test_setup(test_no_context, fake_reset),
 		cmocka_unit_test_setup(test_a_session, fake_reset),
-		cmocka_unit_test_setup(test_nested_references_are_refused, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, fake_find, NULL);

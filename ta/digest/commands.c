@@ -125,36 +125,6 @@ static TEE_Result stack(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
-/*
- * Statistics of OP-TEE's heap. The function is missing in a kit built without CFG_WITH_STATS, and
- * outside of OP-TEE.
- */
-struct heap_stats {
-	char name[32];
-	uint32_t allocated;
-	uint32_t max_allocated;
-	uint32_t size;
-	uint32_t failures;
-	uint32_t biggest_failure;
-	uint32_t biggest_failure_used;
-};
-
-void malloc_get_stats(struct heap_stats *stats) __attribute__((weak));
-
-static TEE_Result heap(struct session *session, TEE_Param *params)
-{
-	struct heap_stats stats = { 0 };
-
-	(void)session;
-
-	if (!malloc_get_stats)
-		return TEE_ERROR_NOT_SUPPORTED;
-	malloc_get_stats(&stats);
-	params[0].value.a = stats.max_allocated;
-	params[0].value.b = stats.size;
-	return TEE_SUCCESS;
-}
-
 const struct command commands[] = {
 	{ TA_DIGEST_CMD_NOP, ANY_TYPES, command_nop },
 	ROW(TA_DIGEST_CMD_INFO, info, VALUE_OUT),
@@ -164,7 +134,6 @@ const struct command commands[] = {
 	ROW(TA_DIGEST_CMD_FINAL, final, MEMREF_IN, MEMREF_OUT),
 	ROW(TA_DIGEST_CMD_FINAL, final_without_input, NONE, MEMREF_OUT),
 	ROW(TA_DIGEST_CMD_STACK, stack, VALUE_OUT),
-	ROW(TA_DIGEST_CMD_HEAP, heap, VALUE_OUT),
 	CLOCK_ROW,
 	{ 0 },
 };

@@ -166,35 +166,13 @@ static void test_stack_mark(void **state)
 }
 
 /* OP-TEE's library has this function where it was built with statistics. */
-void malloc_get_stats(void *stats);
-
-void malloc_get_stats(void *stats)
-{
-	const uint32_t figures[] = { 100, 250, 4000, 1, 2, 3 }; /* in use, at most, size, … */
-
-	memcpy((uint8_t *)stats + 32, figures, sizeof(figures));
-}
-
-/* The most that was in use, not what is. */
-static void test_heap_mark(void **state)
-{
-	TEE_Param p[TEE_NUM_PARAMS] = { 0 };
-	void *session = NULL;
-
-	(void)state;
-	assert_int_equal(TA_OpenSessionEntryPoint(0, p, &session), TEE_SUCCESS);
-	assert_int_equal(TA_InvokeCommandEntryPoint(session, TA_DIGEST_CMD_HEAP, 0x0002, p),
-			 TEE_SUCCESS);
-	assert_int_equal(p[0].value.a, 250);
-	assert_int_equal(p[0].value.b, 4000);
-	TA_CloseSessionEntryPoint(session);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_out_of_memory), TEST(test_tee_that_fails), TEST(test_memory_that_changes),
-		TEST(test_stack_mark),    TEST(test_heap_mark),
+		TEST(test_out_of_memory),
+		TEST(test_tee_that_fails),
+		TEST(test_memory_that_changes),
+		TEST(test_stack_mark),
 	};
 
 	return cmocka_run_group_tests_name("digest TA: trouble", tests, NULL, NULL) != 0;

@@ -78,11 +78,4 @@ enum ta_digest_cmd {
 	 *     session opened; b = size of the stack; both 0 if the stack can't be found
 	 */
 	TA_DIGEST_CMD_STACK = 6,
-
-	/*
-	 * How much of the instance's heap was ever used. TEE_ERROR_NOT_SUPPORTED if the TA's
-	 * library keeps no statistics (OP-TEE built without CFG_WITH_STATS).
-	 * [0] value out: a = most bytes used, b = size of the heap
-	 */
-	TA_DIGEST_CMD_HEAP = 7,
 };

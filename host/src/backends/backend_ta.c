@@ -197,24 +197,16 @@ static int ta_nop(struct session *s, uint32_t calls, struct error *err)
 				"make an empty call to the digest TA", err);
 }
 
-static void ask_peak(struct session *s, uint32_t command, struct peak *peak)
+static void ta_stack(struct session *s, struct peak *peak)
 {
 	TEEC_Operation op = { .paramTypes = TEEC_VALUE_OUTPUT };
 	struct error err = { 0 };
-	int ret = tee_invoke(s->tee, command, &op, "ask the digest TA for its memory", &err);
+	int ret = tee_invoke(s->tee, TA_DIGEST_CMD_STACK, &op, "ask the digest TA for its stack",
+			     &err);
 
 	peak->bytes = ret ? -1 : (int64_t)op.params[0].value.a;
 	peak->of = ret ? -1 : (int64_t)op.params[0].value.b;
-	snprintf(peak->reason, sizeof(peak->reason), "%.150s",
-		 ret == -EOPNOTSUPP ? "the TA's library keeps no statistics of its heap "
-				      "(OP-TEE built without CFG_WITH_STATS)" :
-				      err.what);
-}
-
-static void ta_facts(struct session *s, struct session_facts *facts)
-{
-	ask_peak(s, TA_DIGEST_CMD_STACK, &facts->stack);
-	ask_peak(s, TA_DIGEST_CMD_HEAP, &facts->heap);
+	snprintf(peak->reason, sizeof(peak->reason), "%.150s", err.what);
 }
 
 static struct tee_session *ta_tee(struct session *s)
@@ -443,7 +435,7 @@ static int asym_again(struct session *s, struct error *err)
 	.open = ta_open, .close = ta_close, .buffer_alloc = ta_buffer_alloc,               \
 	.buffer_free = ta_buffer_free, .digest = ta_digest, .digest_init = ta_digest_init, \
 	.digest_update = ta_digest_update, .digest_final = ta_digest_final, .nop = ta_nop, \
-	.facts = ta_facts, .tee = ta_tee
+	.stack = ta_stack, .tee = ta_tee
 
 const struct backend backend_tee = {
 	.name = "tee",

@@ -287,36 +287,6 @@ bool tee_uuid(const char *text, TEEC_UUID *uuid)
 		      &b[3], &b[4], &b[5], &b[6], &b[7]) == 11;
 }
 
-/*
- * Returns true if a reference to registered memory ends inside another one of the call that begins
- * before or with it. OP-TEE would shorten the other one, and the TA would end when it reads the rest
- * (docs/upstream-bugs.md).
- */
-static bool is_nested(const TEEC_Operation *op)
-{
-	/* Bits 2 and 3 of the types TEEC_MEMREF_WHOLE and _PARTIAL_ are set, and no other type's. */
-	uint32_t registered = op->paramTypes & op->paramTypes >> 1 & 0x4444;
-	size_t begin[4], end[4];
-
-	if (!(registered & (registered - 1)))
-		return false;
-	for (int i = 0; i < 4; i++) {
-		const TEEC_RegisteredMemoryReference *ref = &op->params[i].memref;
-		bool whole = (op->paramTypes >> 4 * i & 15) == TEEC_MEMREF_WHOLE;
-
-		if (!(registered >> 4 * i & 4))
-			continue;
-		begin[i] = whole ? 0 : ref->offset;
-		end[i] = whole ? ref->parent->size : ref->offset + ref->size;
-		for (int j = 0; j < i; j++)
-			if (registered >> 4 * j & 4 && ref->parent == op->params[j].memref.parent &&
-			    ((begin[i] <= begin[j] && end[j] < end[i] && end[j] > begin[i]) ||
-			     (begin[j] <= begin[i] && end[i] < end[j] && end[i] > begin[j])))
-				return true;
-	}
-	return false;
-}
-
 int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op, const char *doing,
 	       struct error *err)
 {
@@ -326,16 +296,6 @@ int tee_invoke(struct tee_session *session, uint32_t command, TEEC_Operation *op
 	if (res == TEEC_SUCCESS)
 		return 0;
 	return error_tee(err, res, origin, "cannot %s", doing);
-}
-
-int tee_invoke_apart(struct tee_session *session, uint32_t command, TEEC_Operation *op,
-		     const char *doing, struct error *err)
-{
-	if (is_nested(op))
-		return error_set(err, -EINVAL,
-				 "cannot %s: a parameter's memory lies inside another one's",
-				 doing);
-	return tee_invoke(session, command, op, doing, err);
 }
 
 int tee_invoke_times(struct tee_session *session, uint32_t command, TEEC_Operation *op,

@@ -7,7 +7,6 @@
 #include "figures.h"
 
 static const char rusage[] = "getrusage(), all threads";
-static const char rusage_step[] = "1 us; some kernels split by timer tick";
 static const char as_parts[] = "as its parts";
 
 static void add_stats(struct file_stats *sum, const struct file_stats *s)
@@ -185,10 +184,6 @@ static void write_host(struct sheet *s, const struct measurements *f)
 	       "client clock around read(), whichever thread");
 	figure(s, "cpu_time", "CPU time", "ns", cpu_ns(usage), NULL, "1 us",
 	       "%s; time in the TEE counts, as system time", rusage);
-	figure(s, "user_time", "of it in user mode", "ns", (double)usage->user_us * 1000, NULL,
-	       rusage_step, rusage);
-	figure(s, "system_time", "of it in the kernel and the TEE", "ns",
-	       (double)usage->sys_us * 1000, NULL, rusage_step, rusage);
 	figure(s, "run_queue_wait", "ready, but another ran", "ns",
 	       (double)usage->runq_ns + (double)f->run->stats.runq_ns +
 		       (double)sessions->reader_runq_ns,
@@ -230,17 +225,6 @@ static void write_hashing(struct sheet *s, const struct measurements *f)
 	       "CPU time by time; 100 %% is one CPU");
 	count_switches(s, usage);
 	group_end(s);
-}
-
-static void write_peak(struct sheet *s, const struct measurements *f, const char *key,
-		       const char *title, const struct peak *peak, const char *source)
-{
-	figure(s, key, title, "bytes", (double)peak->bytes,
-	       !f->has_tee      ? "no Trusted Application is involved" :
-	       f->why           ? f->why :
-	       peak->bytes >= 0 ? NULL :
-				  peak->reason,
-	       "1 byte", "%s; of %" PRId64, source, peak->of);
 }
 
 static void write_switches(struct sheet *s, const struct measurements *f)
@@ -297,10 +281,12 @@ static void write_tee(struct sheet *s, const struct measurements *f)
 	figure(s, "ree_time", "time outside of calls", "ns",
 	       work > all->call_ns ? (double)(work - all->call_ns) : 0, NULL, s->tick,
 	       "workers' time less time in calls");
-	write_peak(s, f, "ta_heap_high_water", "heap high-water", &f->facts.heap,
-		   "the heap statistics of the TA's library, first session");
-	write_peak(s, f, "ta_stack_high_water", "stack high-water", &f->facts.stack,
-		   "the TA's painted stack, first session");
+	figure(s, "ta_stack_high_water", "stack high-water", "bytes", (double)f->stack.bytes,
+	       !f->has_tee         ? "no Trusted Application is involved" :
+	       f->why              ? f->why :
+	       f->stack.bytes >= 0 ? NULL :
+				     f->stack.reason,
+	       "1 byte", "the TA's painted stack, first session; of %" PRId64, f->stack.of);
 	write_switches(s, f);
 	count(s, "secure_storage_accesses", "accesses to secure storage", 0,
 	      "by its code: the digest TA opens no storage object");
@@ -336,17 +322,12 @@ static void write_first(struct sheet *s, const struct measurements *f)
 static void write_derived(struct sheet *s, const struct measurements *f)
 {
 	const struct file_stats *all = &f->totals.all;
-	double total = (double)f->total_ns, compute = compute_ns(f);
-	double calls = (double)all->call_ns, read = (double)all->read_ns;
-	const char *why = NULL;
+	double calls = (double)all->call_ns, compute = compute_ns(f);
 
 	group(s, "derived", "Derived");
 	figure(s, "hash_rate", "first byte read to digest", "bytes/s",
 	       (double)f->totals.good_bytes / (double)f->totals.good_hash_ns * 1e9, NULL, as_parts,
 	       "bytes by the time from the first read() to the digest");
-	figure(s, "time_per_operation", "total time per digest", "ns",
-	       total / (double)(f->totals.files - f->totals.failed), NULL, as_parts,
-	       "total time by digests finished");
 	figure(s, "latency_per_call", "mean time of a call", "ns", calls / (double)all->calls, NULL,
 	       as_parts, "time in calls by calls, hashing included");
 	figure(s, "empty_call", "an empty call", "ns", (double)f->nop_ns,
@@ -362,18 +343,9 @@ static void write_derived(struct sheet *s, const struct measurements *f)
 	       100 * cpu_ns(&f->usage) / (double)f->usage_ns, NULL, as_parts,
 	       "CPU time by the time over which it was counted; 100 %% is one CPU%s",
 	       f->run->stats.sessions.slots > 1 ? ", and the reader thread may use another" : "");
-	figure(s, "io_to_compute_ratio", "reading to computing", "ratio", read / compute,
-	       not_counted(f), as_parts, "time in read() by time computing");
-	if (f->run->stats.sessions.slots < 2)
-		why = "no reader thread: what the kernel reads ahead meanwhile shows as short reads";
-	else if (!f->totals.streams)
-		why = f->totals.failed < f->totals.files ? "every file went in one call" :
-							   "no file was hashed";
-	figure(s, "overlap", "read while a call was under way", "percent",
-	       100 * fmax(read - (double)all->inline_ns - (double)all->wait_ns, 0) /
-		       fmin(read, calls),
-	       why, as_parts,
-	       "reader thread's time less waiting for it, by the shorter of reading and calls");
+	figure(s, "io_to_compute_ratio", "reading to computing", "ratio",
+	       (double)all->read_ns / compute, not_counted(f), as_parts,
+	       "time in read() by time computing");
 	group_end(s);
 }
 

@@ -25,10 +25,10 @@ struct measurements {
 	uint64_t usage_ns; /* the time over which `usage` was counted: a little more than total_ns */
 	struct usage after_opening; /* the part of it after the sessions were open */
 	uint64_t after_opening_ns;
-	int64_t peak_bytes;         /* -1: not known */
-	uint64_t nop_ns;            /* median of the empty calls after the work; 0: none */
-	const char *why;            /* why `facts` and nop_ns are missing; NULL: they aren't */
-	struct session_facts facts; /* valid if `why` is NULL */
+	int64_t peak_bytes; /* -1: not known */
+	uint64_t nop_ns;    /* median of the empty calls after the work; 0: none */
+	const char *why;    /* why `stack` and nop_ns are missing; NULL: they aren't */
+	struct peak stack;  /* of the TA; valid if `why` is NULL */
 	struct tracepoint_counts switches;
 	struct error untraced; /* why `switches` is missing */
 	struct clock_facts clock;

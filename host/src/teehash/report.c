@@ -180,7 +180,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Asks the TA for its facts, then times empty calls, after the work. */
+/* Asks the TA for its stack, then times empty calls, after the work. */
 static void ask_session(struct measurements *f, struct hash_session *s)
 {
 	const struct backend *b;
@@ -191,8 +191,8 @@ static void ask_session(struct measurements *f, struct hash_session *s)
 		return;
 	}
 	b = s->settings->backend;
-	if (b->facts)
-		b->facts(s->open, &f->facts);
+	if (b->stack)
+		b->stack(s->open, &f->stack);
 	for (size_t i = 0; b->nop && i < NOPS; i++) {
 		uint64_t begin = clock_now_ns();
 

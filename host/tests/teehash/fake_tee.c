@@ -333,12 +333,6 @@ EXPORT TEEC_Result TEEC_InvokeCommand(TEEC_Session *session, uint32_t command, T
 		op->params[0].value.a = 640;
 		op->params[0].value.b = 8192;
 		return TEEC_SUCCESS;
-	case TA_DIGEST_CMD_HEAP:
-		if (!getenv("FAKE_HEAP"))
-			return TEEC_ERROR_NOT_SUPPORTED;
-		op->params[0].value.a = 1234;
-		op->params[0].value.b = 32768;
-		return TEEC_SUCCESS;
 	default:
 		return TEEC_ERROR_NOT_SUPPORTED;
 	}

@@ -174,14 +174,6 @@ def test_an_older_storage_as_a_whole_is_taken_without_rpmb(
     assert "\nbob" in mosquitto.teemq("list").text
 
 
-def test_nested_memory_references_are_refused_before_they_end_the_ta(running: Mosquitto) -> None:
-    sealed = send(running, b"one")
-    before = running.teemq("statistics").text.splitlines()[0]
-    (said,) = attacks(running, "nested", stdin=sealed)
-    assert "lies inside another" in said
-    assert running.teemq("statistics").text.splitlines()[0] == before != "messages opened 0"
-
-
 def test_the_longest_message_for_32_readers_is_one_bounded_call(running: Mosquitto) -> None:
     result, milliseconds = attacks(running, "longest", "alice", TOPIC, ",".join(["bob"] * 32))
     print(f"the longest call took {milliseconds} ms")

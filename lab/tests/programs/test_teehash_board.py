@@ -151,7 +151,6 @@ def test_the_report(board: VirtualBoard) -> None:
     # 5,000,000 bytes: init, 19 updates, final; and init, final
     assert tee["invoke_count"]["value"] == 21 + 2
     assert 100 < tee["ta_stack_high_water"]["value"] < 8192
-    assert 100 < tee["ta_heap_high_water"]["value"] < 1 << 20, tee["ta_heap_high_water"]
     # at least one request for each block of the TA that the supplicant reads
     assert tee["rpc_count"]["value"] >= 2, tee["rpc_count"]
     switches = tee["world_switches"]["value"]

@@ -88,7 +88,6 @@ def teehash_report(step: Any, factor: float) -> dict[str, object]:
         },
         "derived": {
             "hash_rate": figure(step.bytes / (in_calls + reading) * 1e9, "bytes/s"),
-            "time_per_operation": figure(total),
             "latency_per_call": figure(in_calls / calls),
             "io_to_compute_ratio": figure(reading / hashing, "ratio"),
         },
