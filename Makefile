@@ -313,7 +313,7 @@ fuzz: deps ## the fuzzers, FUZZ_SECONDS (60) or FUZZ_RUNS each
 .PHONY: bench
 bench: build venv-dev ## how fast teehash is, and teebench beside openssl, on a quiet machine (5 minutes)
 	@$(PYTEST) -m quiet lab/tests/measure/test_real_machine.py lab/tests/model/test_history.py
-	@$(VENV)/bin/python lab/bench/teehash.py
+	@$(VENV)/bin/python lab/tests/tools/teehash_speed.py
 
 .PHONY: mutants
 mutants: deps venv-dev ## errors that people make, one at a time, in C and in the lab: do tests notice? (25 minutes; a table by area)
@@ -341,7 +341,7 @@ format: deps venv-dev ## format the sources
 
 .PHONY: readme
 readme: build ## the run that README shows, measured anew on the exact board
-	@$(VENV)/bin/python lab/bench/readme.py
+	@$(VENV)/bin/python lab/tests/tools/readme.py
 
 .PHONY: picture
 picture: test-deps ## the README picture, of REPORT=runs/latest/report.html

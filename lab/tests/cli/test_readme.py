@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """README shows a run as the exact board gives it, but for what two boots differ by."""
 
-import importlib
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+import readme
 from conftest import reboot
 from teemark.base import paths
 from teemark.boards import VirtualBoard, ensure_installed
@@ -75,17 +73,9 @@ def _close(one: str, other: str) -> bool:
     return True
 
 
-@pytest.fixture(scope="module")
-def bench() -> Iterator[ModuleType]:
-    """lab/bench/readme.py, which is a program and no package's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(paths.root() / "lab/bench"))
-        yield importlib.import_module("readme")
-
-
-def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
-    by, text = bench.stored(README)
-    assert bench.with_run(README, by, text.rstrip("\n") + "\n") == README
+def test_the_run_in_readme_can_be_found_and_put_back() -> None:
+    by, text = readme.stored(README)
+    assert readme.with_run(README, by, text.rstrip("\n") + "\n") == README
     assert "SHA-256" in text
     assert differences(text, text) == []
 
@@ -109,7 +99,7 @@ def test_the_run_in_readme_can_be_found_and_put_back(bench: ModuleType) -> None:
         ("    • An empty call takes 57.2 µs.", "    • A call.\n    • An empty one.", False),
     ],
 )
-def test_what_counts_as_different(bench: ModuleType, before: str, after: str, alike: bool) -> None:
+def test_what_counts_as_different(before: str, after: str, alike: bool) -> None:
     rule = "  ─────\n"
     assert (differences(rule + before, rule + after) == []) is alike
 
@@ -117,18 +107,18 @@ def test_what_counts_as_different(bench: ModuleType, before: str, after: str, al
 @pytest.mark.board
 @pytest.mark.exhaustive
 def test_readme_shows_what_the_exact_board_gives(
-    bench: ModuleType, qemu_v8_icount: VirtualBoard, tmp_path: Path
+    qemu_v8_icount: VirtualBoard, tmp_path: Path
 ) -> None:
-    by, text = bench.stored(README)
-    if bench.made_by() != by:
-        pytest.skip(f"README's run was made by {by}; here it is {bench.made_by()}")
-    plan = load_plan(bench.PLAN)
+    by, text = readme.stored(README)
+    if readme.made_by() != by:
+        pytest.skip(f"README's run was made by {by}; here it is {readme.made_by()}")
+    plan = load_plan(readme.PLAN)
 
     def measured(folder: Path) -> list[str]:
         ensure_installed(qemu_v8_icount)
         outcome = runner.measure(qemu_v8_icount, plan, folder, runner.RunListener())
         assert outcome.error is None
-        return differences(text, bench.shown(reader.read(outcome.file)))
+        return differences(text, readme.shown(reader.read(outcome.file)))
 
     if found := measured(tmp_path / "run"):
         # One boot of about forty counts a little more, and why isn't known (test_board_exact).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares the speed of teehash with the best possible, and with the simplest way.
 
-    python lab/bench/teehash.py
+    python lab/tests/tools/teehash_speed.py
 
 On the deterministic board (one core, a nanosecond an instruction), 100 MiB in the page cache:
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The run that README.md shows, made by a command and not by hand.
 
-    python lab/bench/readme.py
+    python lab/tests/tools/readme.py
 
 The run is measured on the deterministic board: its figures are the same wherever the compiler and
 the packages on the board are the same, which a comment above the table names.
