@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,7 +43,9 @@ class FakeBoard(Board):
         )
         super().__init__(BoardFile("fake", programs, config), Endpoint("nowhere"))
         self.programs = programs
-        self.shell = _Shell(programs, dict(os.environ))
+        # Not /tmp, from which another test's `setup --remove` takes what looks left behind.
+        self._temporary = tempfile.TemporaryDirectory(prefix="board-")
+        self.shell = _Shell(programs, os.environ | {"TMPDIR": self._temporary.name})
         self.ssh = self.shell
         self.emulated = self.deterministic = deterministic
 

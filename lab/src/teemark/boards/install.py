@@ -199,7 +199,7 @@ for f; do
   if rm -f "$f"; then echo "gone $f"; else echo "stays $f"; fi
 done
 rmdir "$home" 2>/dev/null && echo "gone $home/"
-for d in /data /var/tmp "$HOME" /tmp; do
+for d in ${TMPDIR:+"$TMPDIR"} /data /var/tmp "$HOME" /tmp; do
   for left in "$d"/teemark.??????; do
     [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
   done

@@ -29,7 +29,7 @@ _PATTERN = b"teemark\n"
 _FOLDER = """\
 need=$(( $1 / 1024 + 1024 ))
 memory=
-for d in /data /var/tmp "$HOME" /tmp; do
+for d in ${TMPDIR:+"$TMPDIR"} /data /var/tmp "$HOME" /tmp; do
   made=$(mktemp -d "$d/teemark.XXXXXX" 2>/dev/null) && rmdir "$made" || continue
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
