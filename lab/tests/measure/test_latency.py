@@ -178,3 +178,14 @@ def test_what_was_measured_is_shown_where_a_later_load_fails(
     out, err = capsys.readouterr()
     assert "Beside invoke/none/tee/none a wake-up is up to 6.00" in out
     assert "the board is gone" in err
+
+
+def test_delays_are_had_as_json(
+    here: FakeBoard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(latency, "measure", lambda _b, _o, load, _argv: Delays(load, (5, 7)))
+    monkeypatch.setattr("teemark.cli.latency.reached", lambda _board: nullcontext(here))
+    assert cli.run(["latency", "--json", "--while", "invoke/none/tee/none"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["late"] for one in told["delays"]] == [[5, 7], [5, 7]]
+    assert told["exact"] is False

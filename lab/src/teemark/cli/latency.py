@@ -30,6 +30,7 @@ def command(
     stop_above: int | None = option(
         "--stop-above N", "Stop at the first wake-up so many ns late, and name its call."
     ),
+    as_json: bool = common.json_option("All delays, as JSON."),
     rest: tuple[str, ...] = argument(nargs=-1, metavar="[-- PROGRAM [ARG]...]"),
 ) -> int:
     """Say how late a thread of the highest priority wakes up while calls into the TEE are made on
@@ -59,6 +60,8 @@ def command(
                 with working(f"waking up beside {load} on {target.name} …"):
                     delays.append(latency.measure(target, options, load, words))
         finally:  # what was measured is shown, also where a later load fails
-            if len(delays) > 1:
+            if len(delays) > 1 and as_json:
+                common.put_json({"exact": target.deterministic, "delays": delays})
+            elif len(delays) > 1:
                 show(terminal(120), latency_page.blocks(delays, exact=target.deterministic))
     return 1 if any(load.stopped for load in delays) else 0

@@ -35,6 +35,7 @@ def command(
     push: tuple[Path, ...] = common.push_option,
     board: str = common.board_option("qemu-v8-icount", "Any; one that counts sees stacks, too."),
     optee: str | None = common.optee_option,
+    as_json: bool = common.json_option("All figures, as JSON."),
 ) -> int:
     """Say how much memory each CASE takes in the TEE, how much stack and heap of its TA, and how
     many sessions fit.
@@ -60,7 +61,7 @@ def command(
         with tempfile.TemporaryDirectory(prefix="teemark-memory-") as folder:
             program = Program(argv, tuple(path.absolute() for path in push))
             measured, ran = memory.of_program(file, program, Path(folder))
-        return max(_show(measured), int(ran.status != 0))
+        return max(_show(measured, as_json=as_json), int(ran.status != 0))
     own = record.Own()
     if plan is not None or ta_path is not None:
         own = record.Own(*common.load(ta_path, plan))
@@ -75,9 +76,12 @@ def command(
     for text in uuids:
         if not re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
             raise UsageMistake(f"--fit {text} is no UUID", hint=f"such as {memory.PKCS11}")
-    return _show(memory.measure(file, named, uuids, own, least=least))
+    return _show(memory.measure(file, named, uuids, own, least=least), as_json=as_json)
 
 
-def _show(measured: Measured) -> int:
-    show(terminal(140), memory_page.blocks(measured))
+def _show(measured: Measured, *, as_json: bool) -> int:
+    if as_json:
+        common.put_json(measured)
+    else:
+        show(terminal(140), memory_page.blocks(measured))
     return 1 if measured.failed or memory_page.scarce(measured) else 0
