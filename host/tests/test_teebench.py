@@ -273,7 +273,7 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
     root = {**os.environ, "TEEBENCH_ROOT": str(tmp_path)}
     machine = json.loads(bench("--machine", env=root).stdout)
     assert machine["board"]["compatible"] == ["raspberrypi,3-model-b", "brcm,bcm2837"]
-    assert machine["cpu"]["models"] == ["ARM Cortex-A53 r0p4"]
+    assert machine["cpu"]["midr"] == ["0x00000000410fd034"]
     assert machine["cpu"]["governor"] == ["ondemand"]
     assert machine["cpu"]["temperature"] == ["cpu-thermal 82.3 °C"]
 

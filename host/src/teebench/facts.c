@@ -130,22 +130,21 @@ const char *cannot_read(const char *path)
 
 void lines_add(struct lines *lines, const char *fmt, ...)
 {
-	char line[512], *bigger;
+	char *line, *all;
 	va_list ap;
-	size_t n;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	n = vasprintf(&line, fmt, ap);
 	va_end(ap);
-	n = strlen(line);
-	bigger = realloc(lines->text, lines->len + n + 2);
-	if (!bigger)
+	if (n < 0)
 		return; /* without memory, the line is left out */
-	lines->text = bigger;
-	if (lines->len)
-		lines->text[lines->len++] = '\n';
-	memcpy(lines->text + lines->len, line, n + 1);
-	lines->len += n;
+	n = asprintf(&all, "%s%s%s", lines->text ? lines->text : "", lines->text ? "\n" : "", line);
+	free(line);
+	if (n < 0)
+		return;
+	free(lines->text);
+	lines->text = all;
 }
 
 void fact_file(struct facts *f, const char *name, const char *path, const char *why_not)

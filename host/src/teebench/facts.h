@@ -40,7 +40,6 @@ const char *cannot_read(const char *path);
 /* A text that grows by lines; .text is NULL while there are none. */
 struct lines {
 	char *text;
-	size_t len;
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

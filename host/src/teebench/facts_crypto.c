@@ -24,18 +24,6 @@
 
 enum { POOL_MAX = 1 << 30 }; /* bytes: larger pools of shared memory aren't looked for */
 
-static const char *implementation_name(unsigned id)
-{
-	static const char *const names[] = {
-		[TEE_IMPL_ID_OPTEE] = "OP-TEE",
-		[2] = "AMD-TEE",              /* TEE_IMPL_ID_AMDTEE */
-		[3] = "Arm Trusted Services", /* TEE_IMPL_ID_TSTEE */
-	};
-	const char *name = id < 4 ? names[id] : NULL;
-
-	return name ? name : "an implementation that is not known here";
-}
-
 /* Returns the kernel's log, which the caller frees; NULL if this user may not read it. */
 static char *read_kernel_log(void)
 {
@@ -77,26 +65,6 @@ static void add_revision(struct facts *f, const char *device)
 	}
 	fact_string(f, "revision", line, why);
 	free(text);
-}
-
-static void add_capabilities(struct facts *f, uint32_t all)
-{
-	static const struct {
-		uint32_t bit;
-		const char *name;
-	} known[] = {
-		{ TEE_GEN_CAP_GP, "GlobalPlatform" },
-		{ TEE_GEN_CAP_PRIVILEGED, "privileged" },
-		{ TEE_GEN_CAP_REG_MEM, "registered memory" },
-		/* TEE_GEN_CAP_MEMREF_NULL, which only newer headers define */
-		{ 1 << 3, "null memory references" },
-	};
-	struct lines caps = { 0 };
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (all & known[i].bit)
-			lines_add(&caps, "%s", known[i].name);
-	fact_lines(f, "capabilities", &caps, "the device names none");
 }
 
 /*
@@ -145,12 +113,12 @@ void facts_of_tee(struct facts *f)
 	if (fd >= 0 && ioctl(fd, TEE_IOC_VERSION, &version))
 		error_errno(&err, "cannot ask %s for its version", device);
 	if (err.code) {
-		fact_unknown(f, "implementation", err.what);
-		fact_unknown(f, "capabilities", err.what);
+		fact_unknown(f, "impl_id", err.what);
+		fact_unknown(f, "gen_caps", err.what);
 		fact_unknown(f, "pool_bytes", err.what);
 	} else {
-		fact_string(f, "implementation", implementation_name(version.impl_id), NULL);
-		add_capabilities(f, version.gen_caps);
+		json_i64(f->json, "impl_id", version.impl_id);
+		json_i64(f->json, "gen_caps", version.gen_caps);
 		add_pool(f, fd, version.gen_caps);
 	}
 	if (fd < 0) {

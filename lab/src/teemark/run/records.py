@@ -10,7 +10,9 @@ from itertools import takewhile
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
+
+from teemark.run import cores
 
 SCHEMA = 4
 """Version of the file format. 2 added `start` records (a file of schema 1 is read as one start), 3
@@ -113,7 +115,9 @@ class BoardFacts(FactGroup, frozen=True, kw_only=True):
 
 
 class CpuFacts(FactGroup, frozen=True, kw_only=True):
-    models: Texts | None = None
+    midr: Annotated[Texts | None, says("MIDR_EL1, by CPU where they differ")] = None
+    cpuinfo: Annotated[Texts | None, says("lines of /proc/cpuinfo, of the first CPU")] = None
+    models: Annotated[Texts | None, says("null: made from midr or cpuinfo")] = None
     features: Annotated[Texts | None, says("by hwcap")] = None
     online: int | None = None
     governor: Texts | None = None
@@ -121,6 +125,15 @@ class CpuFacts(FactGroup, frozen=True, kw_only=True):
     khz_min: Texts | None = None
     khz_max: Texts | None = None
     temperature: Texts | None = None
+
+    def __post_init__(self) -> None:
+        said = dict(line.split(": ", 1) for line in self.cpuinfo or () if ": " in line)
+        if self.models is None:
+            force_setattr(self, "models", cores.models(self.midr or (), said))
+        words = said.get("flags", "").split()
+        speeds_up = [word for word in words if word in cores.X86_FEATURES]
+        features = tuple(dict.fromkeys([*(self.features or ()), *speeds_up]))
+        force_setattr(self, "features", features or self.features)
 
 
 class MemoryFacts(FactGroup, frozen=True, kw_only=True):
@@ -146,16 +159,32 @@ class KernelFacts(FactGroup, frozen=True, kw_only=True):
     libc: str | None = None
 
 
+_IMPLEMENTATIONS = {1: "OP-TEE", 2: "AMD-TEE", 3: "Arm Trusted Services"}
+_CAPABILITIES = "GlobalPlatform", "privileged", "registered memory", "null memory references"
+
+
 class TeeFacts(FactGroup, frozen=True, kw_only=True):
     libteec: Annotated[str | None, says("file it was loaded from")] = None
     supplicant: str | None = None
     device: str | None = None
-    implementation: str | None = None
-    capabilities: Texts | None = None
+    impl_id: Annotated[Count | None, says("TEE_IMPL_ID_… of the kernel's header")] = None
+    gen_caps: Annotated[Count | None, says("TEE_GEN_CAP_… of the kernel's header")] = None
+    implementation: Annotated[str | None, says("null: made from impl_id")] = None
+    capabilities: Annotated[Texts | None, says("null: made from gen_caps")] = None
     pool_bytes: Annotated[
         Count | None, says("the largest buffer that fits, where shared memory is a fixed pool")
     ] = None
     revision: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.implementation is None and self.impl_id is not None:
+            name = _IMPLEMENTATIONS.get(self.impl_id, "an implementation that is not known here")
+            force_setattr(self, "implementation", name)
+        if self.capabilities is None and self.gen_caps is not None:
+            bits = (1 << number for number in range(len(_CAPABILITIES)))
+            named = zip(bits, _CAPABILITIES, strict=True)
+            caps = tuple(name for bit, name in named if self.gen_caps & bit)
+            force_setattr(self, "capabilities", caps)
 
 
 class TaCounterFacts(FactGroup, frozen=True, kw_only=True):
