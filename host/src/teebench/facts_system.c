@@ -50,29 +50,14 @@ void facts_of_clock(struct facts *f)
  * Adds whether the CPU is emulated. A guest can't see this directly, but KVM gives a guest no
  * secure world: if QEMU's board has a TEE device, the CPU is emulated.
  */
-static void add_virtual(struct facts *f, const char *compatible)
+static void add_emulated(struct facts *f, const char *compatible)
 {
-	static const char cannot[] = "a guest cannot tell emulation from virtualization";
-	bool dummy = compatible && strstr(compatible, "linux,dummy-virt");
-	char *cpuinfo = read_whole("/proc/cpuinfo", 65536);
-	char *vendor = read_line("/sys/class/dmi/id/sys_vendor");
-	bool emulated = dummy && !access("/dev/tee0", F_OK);
-	bool virtual = dummy || (cpuinfo && strstr(cpuinfo, " hypervisor")) ||
-		       (vendor && strstr(vendor, "QEMU"));
+	bool guest = compatible && strstr(compatible, "linux,dummy-virt");
 
-	if (emulated || (compatible && !virtual)) {
-		json_bool(f->json, "emulated", emulated);
-		fact_string(f, "emulated_told_by",
-			    emulated ? "QEMU's board with a secure world, "
-				       "which KVM cannot give to a guest" :
-				       "not virtual",
-			    NULL);
-	} else {
-		fact_unknown(f, "emulated", cannot);
-		fact_unknown(f, "emulated_told_by", cannot);
-	}
-	free(cpuinfo);
-	free(vendor);
+	if (compatible && (!guest || !access("/dev/tee0", F_OK)))
+		json_bool(f->json, "emulated", guest);
+	else
+		fact_unknown(f, "emulated", "a guest cannot tell emulation from virtualization");
 }
 
 void facts_of_board(struct facts *f)
@@ -83,48 +68,33 @@ void facts_of_board(struct facts *f)
 
 	fact_string(f, "model", model, why);
 	fact_list(f, "compatible", compatible, why);
-	add_virtual(f, compatible);
+	add_emulated(f, compatible);
 	free(model);
 	free(compatible);
 }
 
-/* Returns the kernel's configuration, which the caller frees, and its path in `found`; or NULL. */
-static char *read_config(const char *release, char *found, size_t size)
+/* Returns the kernel's configuration, which the caller frees; NULL if there is none to be read. */
+static char *read_config(void)
 {
-	static const char *const places[] = { "/boot/config-%s", "/lib/modules/%s/config",
-					      "/lib/modules/%s/build/.config" };
 	enum { CONFIG_MAX = 1 << 20 };
-	char *text = NULL;
+	FILE *pipe = popen("{ zcat /proc/config.gz || cat /boot/config-$(uname -r) || "
+			   "cat /lib/modules/$(uname -r)/config || "
+			   "cat /lib/modules/$(uname -r)/build/.config; } 2>/dev/null",
+			   "re");
+	char *text = pipe ? malloc(CONFIG_MAX + 1) : NULL;
+	size_t len = text ? fread(text, 1, CONFIG_MAX, pipe) : 0;
 
-	if (!access("/proc/config.gz", R_OK)) {
-		FILE *pipe = popen("zcat /proc/config.gz 2>/dev/null", "re");
-		size_t len = 0;
-
-		text = pipe ? malloc(CONFIG_MAX + 1) : NULL;
-		if (text)
-			len = fread(text, 1, CONFIG_MAX, pipe);
-		if (pipe && (pclose(pipe) || !len)) {
-			free(text);
-			text = NULL;
-		}
-		if (text) {
-			text[len] = '\0';
-			snprintf(found, size, "/proc/config.gz");
-			return text;
-		}
+	if (pipe)
+		pclose(pipe);
+	if (len) {
+		text[len] = '\0';
+		return text;
 	}
-	for (size_t i = 0; !text && i < sizeof(places) / sizeof(*places); i++) {
-		/* The formats are the constants above. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(found, size, places[i], release);
-#pragma GCC diagnostic pop
-		text = read_whole(found, CONFIG_MAX);
-	}
-	return text;
+	free(text);
+	return NULL;
 }
 
-static void add_options(struct facts *f, const char *release)
+static void add_options(struct facts *f)
 {
 	char names[] = "OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
 		       "CRYPTO_DEV_OMAP_SHAM CRYPTO_DEV_OMAP_AES CRYPTO_DEV_OMAP_DES CRYPTO_USER "
@@ -137,8 +107,8 @@ static void add_options(struct facts *f, const char *release)
 		       "VIRT_CPU_ACCOUNTING_GEN TICK_CPU_ACCOUNTING KASAN LOCKDEP DEBUG_PREEMPT";
 	char *save = NULL;
 	struct lines lines = { 0 };
-	char found[256], option[80], value[80];
-	char *config = read_config(release, found, sizeof(found));
+	char option[80], value[80];
+	char *config = read_config();
 
 	for (char *name = config ? strtok_r(names, " ", &save) : NULL; name;
 	     name = strtok_r(NULL, " ", &save)) {
@@ -150,7 +120,6 @@ static void add_options(struct facts *f, const char *release)
 	}
 	fact_lines(f, "options", &lines,
 		   "neither /proc/config.gz nor /boot/config-RELEASE can be read");
-	fact_string(f, "options_from", config ? found : NULL, "there is none to be read");
 	free(config);
 }
 
@@ -183,7 +152,7 @@ void facts_of_kernel(struct facts *f)
 	fact_string(f, "release", u.release, "uname() is silent");
 	fact_string(f, "version", u.version, "uname() is silent");
 	fact_string(f, "machine", u.machine, "uname() is silent");
-	add_options(f, u.release);
+	add_options(f);
 	facts_of_load(f);
 	add_os(f);
 #ifdef __GLIBC__

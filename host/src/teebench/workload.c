@@ -10,26 +10,18 @@
 int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
 		struct error *err)
 {
-	bool too_large = false;
-	uint64_t n = 0;
+	unsigned long long n;
+	char *end;
 
-	if (!*text || (text[0] == '0' && text[1]))
-		goto bad;
-	for (const char *p = text; *p; p++) {
-		unsigned digit = (unsigned)(*p - '0');
-
-		if (digit > 9)
-			goto bad;
-		too_large = too_large || n > (UINT64_MAX - digit) / 10;
-		n = n * 10 + digit;
-	}
-	if (too_large || n > max)
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || (*text == '0' && text[1]))
+		return case_wrong(err, "%s is \"%s\", not a decimal number", what, text);
+	if (errno || n > max)
 		return case_wrong(err, "%s is too large, at most %llu is possible: %s", what,
 				  (unsigned long long)max, text);
 	*value = n;
 	return 0;
-bad:
-	return case_wrong(err, "%s is \"%s\", not a decimal number", what, text);
 }
 
 int case_choice(const char *text, const char *const *names, const char *what, struct error *err)

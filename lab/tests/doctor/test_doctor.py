@@ -68,7 +68,6 @@ def machine(**changes: dict[str, Any]) -> Machine:
             "machine": "aarch64",
             "load_average": 0.1,
             "options": ["CONFIG_OPTEE=m", "CONFIG_CRYPTO_USER=m", "CONFIG_CRYPTO_USER_API_HASH=m"],
-            "options_from": "/proc/config.gz",
         },
         "tee": TEE,
         "crypto": {

@@ -111,7 +111,9 @@ class BoardFacts(FactGroup, frozen=True, kw_only=True):
     model: Annotated[str | None, says("by the device tree")] = None
     compatible: Texts | None = None
     emulated: Annotated[bool | None, says("its CPU is software")] = None
-    emulated_told_by: str | None = None
+    emulated_told_by: str | None = (
+        "QEMU's board with a secure world, which KVM cannot give to a guest"
+    )
 
 
 class CpuFacts(FactGroup, frozen=True, kw_only=True):
@@ -153,7 +155,6 @@ class KernelFacts(FactGroup, frozen=True, kw_only=True):
     version: str | None = None
     machine: str | None = None
     options: Texts | None = None
-    options_from: str | None = None
     load_average: Annotated[float | None, says("of the last minute")] = None
     os: str | None = None
     libc: str | None = None
