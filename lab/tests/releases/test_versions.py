@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -193,7 +194,7 @@ def test_what_cannot_be_built_is_a_result_with_its_reason(line: Line, built: lis
     assert [one.name for one in points.releases(line.place)] == ["4.11.0"]
 
 
-def test_two_shards_in_two_folders_merge_into_one_line(
+def test_two_shards_in_two_folders_are_one_line_once_they_are_copied(
     line: Line, built: list[str], tmp_path: Path
 ) -> None:
     chosen = line.repository.releases("4.9.0", "HEAD")
@@ -201,14 +202,11 @@ def test_two_shards_in_two_folders_merge_into_one_line(
     for number, place in enumerate(places, 1):
         for version in versions.part(chosen, f"{number}/2"):
             replace(line, place=place).measure(version)
-    assert points.merge(tmp_path / "all", places) == len(chosen) == len(built)
-    assert points.merge(tmp_path / "all", places) == 0
+        shutil.copytree(place, tmp_path / "all", dirs_exist_ok=True)
     assert [kept.name for kept in points.releases(tmp_path / "all")] == names(chosen)
     for version in chosen:
         replace(line, place=tmp_path / "all").measure(version)
     assert len(built) == len(chosen)
-    with pytest.raises(DataError, match="has no results"):
-        points.merge(tmp_path / "all", [tmp_path / "nothing"])
 
 
 def test_commits_of_one_day_are_in_the_order_of_their_times(line: Line, built: list[str]) -> None:

@@ -57,9 +57,6 @@ def command(
     threshold: str = option(
         "--threshold SHARE", "Change from one version to the next that is a jump.", default="5%"
     ),
-    merged: tuple[Path, ...] = several(
-        "--merge DIR", "Take over the results of another folder.", kind=common.FOLDER
-    ),
     prune: int | None = option("--prune N", "Then keep only the N builds of OP-TEE used last."),
     site_folder: Path | None = option(
         "--site FOLDER", "Write a site of all results there.", kind=common.FOLDER
@@ -86,13 +83,11 @@ def command(
     limit = common.parse_limit(threshold, "--threshold").share
     if limit is None:
         raise UsageMistake(f"--threshold {threshold} is no share", hint="such as 5%")
-    place = out or _default(measured=git is not None or bool(merged))
+    place = out or _default(measured=git is not None)
     if git is None and (case or shard or retry or ta_path):
         raise UsageMistake("that takes versions to measure", hint="name a clone by --optee-git")
-    if place.is_file() and (git is not None or merged):
+    if place.is_file() and git is not None:
         raise UsageMistake(f"{place} is a file, which is only shown", hint="name a folder")
-    if merged:
-        say(f"teemark: {fmt.plural(points.merge(place, merged), 'result')} taken over")
     if git is not None:
         own = Own(*common.load(ta_path, plan or (None if ta_path else "releases")))
         plan_check.check(own.plan)

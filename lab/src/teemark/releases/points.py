@@ -5,7 +5,7 @@ programs are measured once, and results of several machines are merged by copyin
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -244,25 +244,6 @@ def _order(kept: Kept) -> tuple[str, int, tuple[int, ...]]:
     version = kept.point.version
     numbers = tuple(map(int, re.findall(r"\d+", kept.name)))
     return version.date, version.time, numbers
-
-
-def merge(place: Path, others: Iterable[Path]) -> int:
-    """Copies the results of other folders that `place` lacks; returns how many."""
-    copied = 0
-    for other in others:
-        files = sorted(other.glob(f"*/{FILE}"))
-        if not files:
-            raise DataError(f"{other} has no results of versions", hint="such as runs/releases")
-        for file in files:
-            target = place / file.parent.name
-            if not (target / FILE).is_file():
-                fresh = place / f".{target.name}.new"
-                shutil.rmtree(fresh, ignore_errors=True)
-                shutil.copytree(file.parent, fresh)
-                shutil.rmtree(target, ignore_errors=True)
-                fresh.rename(target)
-                copied += 1
-    return copied
 
 
 def prune(keep: int) -> int:
