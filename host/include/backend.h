@@ -238,3 +238,6 @@ void buffer_free(const struct backend *backend, struct session *session, struct 
 
 /* Returns -EOPNOTSUPP, with err->skip "unsupported-algorithm" and a sentence that names both. */
 int backend_lacks(const struct backend *backend, const struct algorithm *alg, struct error *err);
+
+/* Returns libcrypto's version, such as "OpenSSL 3.0.15 …"; NULL with the reason in err. */
+const char *libcrypto_version(struct error *err);

@@ -42,3 +42,9 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 /* Writes the string, or null if it is "" or NULL. */
 void json_string_or_null(struct json *j, const char *key, const char *value);
+
+/*
+ * Returns the length in bytes of the well-formed UTF-8 character that the len bytes at `text` begin
+ * with; 0 if there is none.
+ */
+size_t utf8_length(const void *text, size_t len);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "records.h"
 #include "stop.h"
 
 #define OUT_OF_MEMORY 0xFFFF000Cu

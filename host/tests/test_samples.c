@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
+#include "records.h"
 #include "clock.h"
 #include "stop.h"
 #include "ta_counter.h"

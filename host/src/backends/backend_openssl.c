@@ -9,7 +9,6 @@
 
 #include "backend.h"
 #include "cpu.h"
-#include "libcrypto.h"
 #include "openssl_asym.h"
 #include "shared_library.h"
 

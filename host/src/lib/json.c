@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "json.h"
-#include "utf8.h"
 
 void json_free(struct json *j)
 {

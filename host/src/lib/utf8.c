@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 3629, section 4. */
-#include "utf8.h"
+#include "json.h"
 
 size_t utf8_length(const void *text, size_t len)
 {

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
 #include "clock.h"
 #include "marker.h"
 #include "prng.h"
+#include "records.h"
 #include "stop.h"
 #include "ta_counter.h"
 

@@ -15,9 +15,9 @@
 #include <teemark/algorithms.h>
 
 #include "afalg.h"
+#include "backend.h"
 #include "facts.h"
 #include "kernel_crypto.h"
-#include "libcrypto.h"
 #include "ta_counter.h"
 #include "tee_client.h"
 #include "tee_device.h"

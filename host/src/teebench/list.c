@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "list.h"
+#include "machine.h"
 #include "storage.h"
 
 struct row {

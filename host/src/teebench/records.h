@@ -2,11 +2,11 @@
 /* The records of a run, one JSON object a line; docs/run-format.md describes them. */
 #pragma once
 
+#include "cases.h"
 #include "masks.h"
 #include "sink.h"
 #include "tracepoints.h"
 #include "witness.h"
-#include "workload.h"
 
 struct ta_counter;
 
@@ -80,3 +80,11 @@ struct end_facts {
 	uint64_t samples, ta_samples, thrown_away, duration_ns;
 };
 int record_end(struct records *r, const struct end_facts *facts, struct error *err);
+
+/*
+ * Prepares all cases, which must have been parsed, then takes their samples in a random order.
+ * Returns 0 also if cases failed or were skipped (*end has their numbers) or a signal ended the
+ * run; -errno if the records could not be written.
+ */
+int bench_run(const struct bench_settings *settings, struct cases *cases, struct pool *pool,
+	      struct sink *sink, struct end_facts *end, struct error *err);

@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "bench.h"
 #include "command_line.h"
 #include "cpu.h"
-#include "list.h"
 #include "machine.h"
 #include "masks.h"
 #include "memory.h"

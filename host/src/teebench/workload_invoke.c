@@ -20,7 +20,7 @@ struct invoke {
 	struct tee_call call;  /* for kinds with a parameter; its .tee is NULL otherwise */
 	struct direct *direct; /* for kinds "direct", "refused" and "pseudo" */
 	enum direct_kind kind;
-	TEEC_SharedMemory *shm;
+	struct tee_memory memory;
 	uint32_t value; /* expected after the last call */
 };
 
@@ -60,13 +60,7 @@ static int no_call(const struct bench_case *c, struct error *err)
 /* Sets the call's parameter, of the kind that the case is about. */
 static int set_parameter(struct invoke *in, int kind, struct error *err)
 {
-	static const struct {
-		uint32_t type, flags;
-	} memrefs[] = {
-		[MEMREF_IN] = { TEEC_MEMREF_PARTIAL_INPUT, TEEC_MEM_INPUT },
-		[MEMREF_OUT] = { TEEC_MEMREF_PARTIAL_OUTPUT, TEEC_MEM_OUTPUT },
-		[MEMREF_INOUT] = { TEEC_MEMREF_PARTIAL_INOUT, TEEC_MEM_INPUT | TEEC_MEM_OUTPUT },
-	};
+	struct tee_memory *m = &in->memory;
 	TEEC_Operation *op = &in->call.op;
 	int ret;
 
@@ -76,12 +70,14 @@ static int set_parameter(struct invoke *in, int kind, struct error *err)
 		tee_set_type(op, 0, TEEC_VALUE_INOUT);
 		return 0;
 	}
-	ret = tee_shm_alloc(in->call.tee, MEMREF_BYTES, memrefs[kind].flags, &in->shm, err);
-	if (ret)
-		return ret;
-	pool_message(in->shm->buffer, MEMREF_BYTES);
-	tee_set_memref(op, 0, memrefs[kind].type, in->shm, 0, MEMREF_BYTES);
-	return 0;
+	*m = (struct tee_memory){ .tee = in->call.tee,
+				  .kind = MEMORY_ALLOCATED,
+				  .in = kind != MEMREF_OUT,
+				  .out = kind != MEMREF_IN,
+				  .size = MEMREF_BYTES };
+	ret = tee_memory_make(m, err);
+	tee_memory_set(m, op, 0, m->in, m->out);
+	return ret;
 }
 
 static int invoke_prepare(struct bench_case *c, struct error *err)
@@ -145,11 +141,11 @@ static int invoke_verify(struct bench_case *c, struct error *err)
 	const struct invoke *in = c->state;
 	const TEEC_Value *value = &in->call.op.params[0].value;
 
-	if (in->shm) {
+	if (in->memory.shared) {
 		uint8_t want[MEMREF_BYTES];
 
 		pool_message(want, sizeof(want));
-		if (memcmp(want, in->shm->buffer, sizeof(want)) ||
+		if (memcmp(want, in->memory.data, sizeof(want)) ||
 		    in->call.op.params[0].memref.size != MEMREF_BYTES)
 			return error_set(err, -EBADMSG,
 					 "an empty call has changed the memory that it was given");
@@ -165,8 +161,7 @@ static void invoke_teardown(struct bench_case *c)
 {
 	struct invoke *in = c->state;
 
-	if (in->shm)
-		tee_shm_free(in->call.tee, in->shm);
+	tee_memory_drop(&in->memory);
 	direct_close(in->direct);
 }
 

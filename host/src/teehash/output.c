@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "json.h"
 #include "output.h"
-#include "utf8.h"
 
 void hex_encode(char *hex, const uint8_t *bytes, size_t len)
 {

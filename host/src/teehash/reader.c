@@ -4,7 +4,6 @@
 
 #include "reader.h"
 #include "stop.h"
-#include "thread.h"
 #include "usage.h"
 
 static void *reader_main(void *arg)

@@ -10,10 +10,24 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 
 #include "source.h"
 
 #define READER_SLOTS 2
+
+/* Starts a thread that receives no signals: they go to the thread that prints. */
+static inline int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(thread, NULL, work, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
 
 struct reader {
 	pthread_t thread;

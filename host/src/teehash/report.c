@@ -8,7 +8,6 @@
 #include "output.h"
 #include "report.h"
 #include "stop.h"
-#include "utf8.h"
 
 const char *const report_kinds[] = {
 	[REPORT_TEXT] = "text",

@@ -8,7 +8,6 @@
 #include "clock.h"
 #include "run.h"
 #include "stop.h"
-#include "thread.h"
 #include "usage.h"
 
 const char *const reader_kinds[] = {
