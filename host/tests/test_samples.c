@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "records.h"
 #include "clock.h"
+#include "records.h"
 #include "stop.h"
 #include "ta_counter.h"
 #include "tee_client.h"
