@@ -65,7 +65,7 @@ def thinned(name: str, samples: int, largest: int) -> Plan:
     )
 
 
-BASELINE = Path(__file__).parents[1] / "gate.txt"
+BASELINE = Path(__file__).parents[1] / "gate.toml"
 
 QUIETLY = ("--align-tick", "8", "--quiet-until-end")
 
@@ -102,7 +102,7 @@ def compared(
 
 def test_this_project_passes_its_own_gate(qemu_v8_icount: VirtualBoard, tmp_path: Path) -> None:
     """The first of this boot, as in the baseline: calls, sessions, digests and teehash take no
-    instruction more than when lab/tests/gate.txt was committed."""
+    instruction more than when lab/tests/gate.toml was committed."""
     file = BASELINE
     baseline = gate.read(file)
     other = gate.differing(baseline, qemu_v8_icount.file)

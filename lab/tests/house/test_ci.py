@@ -199,7 +199,7 @@ def test_a_change_that_makes_a_call_dearer_turns_the_action_red(
     del qemu_v8_icount  # so that the board is built
     place = tmp_path / "work"
     place.mkdir()
-    ta, baseline = place / "my_ta", place / "gate.txt"
+    ta, baseline = place / "my_ta", place / "gate.toml"
     assert cli.run(["new-ta", str(ta)]) == 0
     assert cli.run(["gate", "--ta", str(ta), "--baseline", str(baseline), "--update"]) == 0
 
@@ -210,7 +210,7 @@ def test_a_change_that_makes_a_call_dearer_turns_the_action_red(
             built.symlink_to(home)
         env = os.environ | {
             "HOME": str(home), "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(home / "out"),
-            "TEEMARK_COMMAND": "gate", "TEEMARK_BASELINE": "gate.txt", "TEEMARK_TA": "my_ta",
+            "TEEMARK_COMMAND": "gate", "TEEMARK_BASELINE": "gate.toml", "TEEMARK_TA": "my_ta",
         }  # fmt: skip
         words = ["sh", "-e", "-c", STEPS["measure"]["run"]]
         status = subprocess.run(words, cwd=place, env=env, check=False).returncode
@@ -237,14 +237,14 @@ set -e
 export HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 export PIP_CERT=/trusted
 export TEEMARK_ADDRESS=file:///source TEEMARK_COMMIT="$1" TEEMARK_COMMAND=gate TEEMARK_FAIL_ON=
-export TEEMARK_TA=my_ta TEEMARK_BASELINE=my_ta/gate.txt
+export TEEMARK_TA=my_ta TEEMARK_BASELINE=my_ta/gate.toml
 apt-get update -q >/dev/null && apt-get install -qy git ca-certificates >/dev/null
 git config --global --add safe.directory '*'
 mkdir /project && cd /project
 sh -ec "$2"
 sh -ec "$3"
 .teemark/.venv/bin/teemark new-ta my_ta
-.teemark/.venv/bin/teemark gate --ta my_ta --baseline my_ta/gate.txt --update
+.teemark/.venv/bin/teemark gate --ta my_ta --baseline my_ta/gate.toml --update
 sh -ec "$4"
 grep '^## PASS' teemark.md
 rm teemark.md

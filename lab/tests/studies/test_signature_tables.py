@@ -17,7 +17,7 @@ from teemark.exact import gate, record
 
 FINDINGS = Path(__file__).resolve().parents[3] / "docs" / "upstream-bugs.md"
 PATCH = FINDINGS.parents[1] / "reference" / "rsa-used-limbs.patch"
-BASELINE = Path(__file__).parents[1] / "gate.txt"  # measured with the same versions
+BASELINE = Path(__file__).parents[1] / "gate.toml"  # measured with the same versions
 WITHIN = 0.01
 ROWS = {
     "ECDSA P-256, sign": "sign/ecdsa-p256/{}/none",

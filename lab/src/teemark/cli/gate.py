@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`teemark gate`: have calls become dearer since the baseline was committed?"""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
@@ -33,9 +33,9 @@ def command(
     *,
     place: Path = option(
         "--baseline FILE",
-        "What each case took: a text file to be committed.",
+        "What each case took: a file to be committed.",
         kind=common.OUTPUT,
-        default="gate.txt",
+        default="gate.toml",
     ),
     update: bool = option("--update", "Measure, and write the baseline anew."),
     no_functions: bool = option(

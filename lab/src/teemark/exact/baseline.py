@@ -7,16 +7,19 @@ held off, where OP-TEE's core has symbols. A traced case has a list of the funct
 take a hundredth of its instructions or more (a thousandth for programs and TAs), each without what
 it calls, and the sum of all others."""
 
+import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Annotated
 
-from teemark.base.errors import DataError
+from msgspec import Meta, Struct, field
+
+from teemark.base.checked import Wrong, parse_toml
 from teemark.model.compare import Comparison, readings, shifted, slack, with_verdict
 from teemark.model.stats import Estimate, exactly
 from teemark.run.reader import RunData
 
-OTHERS = ("", "others")  # Level and name of the sum of unlisted functions
+OTHERS = "- others"  # The sum of unlisted functions
 
 LISTED = 0.01
 OWN_LISTED = 0.001
@@ -28,20 +31,24 @@ GROWN = 1.5
 
 HEAD = "# Instructions a call. `teemark gate --baseline FILE --update` writes this file.\n"
 
-Functions = Mapping[tuple[str, str], int]  # Instructions by level and name
+Functions = Mapping[str, int]  # Instructions by level and name, such as `S-EL0 memset`
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True, forbid_unknown_fields=True):
     plan: str
     board: str
     by: Mapping[str, str]
-    figures: Mapping[str, float]
+    figures: Annotated[Mapping[str, float], Meta(min_length=1)]
     """Instructions per call by the case's key; ` x4` behind a key means four operations per
     call."""
     functions: Mapping[str, Functions] = field(default_factory=dict)
     held: Mapping[str, int] = field(default_factory=dict)
     """Instructions of the longest stretch with interrupts held off, by the case's key."""
+
+    def __post_init__(self) -> None:
+        for case, count in self.figures.items():
+            if not 0 < count < math.inf:
+                raise Wrong(f"{case} can't take {count} instructions", key="figures")
 
 
 def figures_of(run: RunData) -> tuple[dict[str, float], dict[str, float]]:
@@ -74,86 +81,55 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
     return Comparison(boots[-1], boots[-1], tuple(shifted(pairs)), tuple(lost), new)
 
 
-def _least(level: str, functions: Functions) -> float:
-    return (OWN_LISTED if level in ("EL0", "S-EL0") else LISTED) * sum(functions.values())
+def _least(function: str, functions: Functions) -> float:
+    own = function.startswith(("EL0 ", "S-EL0 "))
+    return (OWN_LISTED if own else LISTED) * sum(functions.values())
 
 
-def listed(functions: Functions) -> dict[tuple[str, str], int]:
+def listed(functions: Functions) -> dict[str, int]:
     """Returns the functions that are to be listed, the largest first, and the sum of the others."""
     ordered = sorted(functions.items(), key=lambda item: (-item[1], item[0]))
     large = {
-        key: count for key, count in ordered if count >= _least(key[0], functions) and key != OTHERS
+        key: count for key, count in ordered if count >= _least(key, functions) and key != OTHERS
     }
     return large | {OTHERS: sum(functions.values()) - sum(large.values())}
 
 
 def render(baseline: Baseline) -> str:
-    lines = [f"plan {baseline.plan}", f"board {baseline.board}"]
-    lines += [f"by {name} {value}" for name, value in baseline.by.items()]
-    lines += [f"{_number(value)} {key}" for key, value in baseline.figures.items()]
-    lines += [f"held {count} {key}" for key, count in baseline.held.items()]
+    tables: dict[str, Mapping[str, object]] = {
+        "by": baseline.by,
+        "figures": {key: _number(value) for key, value in baseline.figures.items()},
+        "held": baseline.held,
+    }
     for case, functions in baseline.functions.items():
-        lines += ["", f"functions {case}"]
-        lines += [
-            f"{count} {level or '-'} {name}" for (level, name), count in listed(functions).items()
-        ]
-    return HEAD + "\n".join(lines) + "\n"
+        tables[f'functions."{case}"'] = listed(functions)
+    lines = [f'{HEAD}plan = "{baseline.plan}"', f'board = "{baseline.board}"']
+    for name, values in tables.items():
+        lines += ["", f"[{name}]"]
+        lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items()]
+    return "\n".join(lines) + "\n"
 
 
-def _number(value: float) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+def _number(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
 def parse(text: str, file: str) -> Baseline:
-    """Reads a baseline; a DataError names the line that isn't understood."""
-    words: dict[str, str] = {}
-    by: dict[str, str] = {}
-    figures: dict[str, float] = {}
-    functions: dict[str, dict[tuple[str, str], int]] = {}
-    held: dict[str, int] = {}
-    kept: dict[tuple[str, str], int] | None = None  # functions of the current case
-    for number, line in enumerate(text.splitlines(), 1):
-        first, _, rest = line.partition(" ")
-        name, _, value = rest.partition(" ")
-        if not first or first.startswith("#"):
-            continue
-        try:
-            if first == "functions" and rest and rest not in functions:
-                kept = functions[rest] = {}
-            elif kept is not None and value:
-                kept["" if name == "-" else name, value] = int(first)
-            elif first == "held" and value:
-                held[value] = int(name)
-            elif first in ("plan", "board") and rest:
-                words[first] = rest
-            elif first == "by" and rest:
-                by[name] = value
-            elif kept is None and rest not in ("", *figures) and 0 < float(first) < math.inf:
-                figures[rest] = float(first)
-            else:
-                raise ValueError
-        except ValueError:
-            why = f"{file}:{number}: not a line of a baseline: {line[:80]!r}"
-            raise DataError(why, hint=_REMEDY) from None
-    if set(words) != {"plan", "board"} or not figures:
-        why = f"{file}: no baseline: it has no plan, no board or no case"
-        raise DataError(why, hint=_REMEDY)
-    return Baseline(words["plan"], words["board"], by, figures, functions, held)
+    """Reads a baseline; a ConfigError names the place that isn't understood."""
+    baseline: Baseline = parse_toml(text, Baseline, file, lines=True)
+    return baseline
 
 
-_REMEDY = "`teemark gate --update` writes the whole file"
-
-
-def function_changes(before: Functions, after: Functions) -> list[tuple[str, str, int]]:
-    """Returns level, name and difference in instructions of each function that changed, the largest
-    difference first. `before` has only listed functions: a function it lacks is new if it is too
-    large to have been left out; otherwise it counts among the others."""
+def function_changes(before: Functions, after: Functions) -> list[tuple[str, int]]:
+    """Returns the difference in instructions of each function that changed, the largest first.
+    `before` has only listed functions: a function it lacks is new if it is too large to have been
+    left out; otherwise it counts among the others."""
     changes = {key: after.get(key, 0) - count for key, count in before.items() if key != OTHERS}
     changes |= {
         key: count
         for key, count in after.items()
-        if key not in before and count >= GROWN * _least(key[0], before)
+        if key not in before and count >= GROWN * _least(key, before)
     }
     changes[OTHERS] = sum(after.values()) - sum(before.values()) - sum(changes.values())
-    changed = [(*key, count) for key, count in changes.items() if count]
-    return sorted(changed, key=lambda change: -abs(change[2]))
+    changed = [(key, count) for key, count in changes.items() if count]
+    return sorted(changed, key=lambda change: -abs(change[1]))

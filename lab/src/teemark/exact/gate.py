@@ -19,7 +19,13 @@ from teemark.boards.config import BoardFile
 from teemark.boards.optee import made_by
 from teemark.exact import baseline as baselines
 from teemark.exact import record
-from teemark.exact.baseline import Baseline, Functions, function_changes, held_against
+from teemark.exact.baseline import (
+    OTHERS,
+    Baseline,
+    Functions,
+    function_changes,
+    held_against,
+)
 from teemark.exact.record import Own
 from teemark.measure import runner
 from teemark.model.changes import Change, changes
@@ -60,7 +66,7 @@ def read(file: Path) -> Baseline:
         raise UsageMistake(
             f"{file}: no such file", hint=f"`teemark gate --baseline {file} --update` makes it"
         )
-    return baselines.parse(read_text(file, DataError), str(file))
+    return baselines.parse(read_text(file), str(file))
 
 
 def differing(baseline: Baseline, file: BoardFile) -> dict[str, tuple[str, str]]:
@@ -112,10 +118,10 @@ def longest_held(traces: Mapping[str, Sequence[CaseTrace]]) -> dict[str, int]:
 
 def added_up(parts: Sequence[CaseTrace]) -> Functions:
     """Adds up the parts of a step, each as often as it runs for one run of the last part."""
-    total: Counter[tuple[str, str]] = Counter()
+    total: Counter[str] = Counter()
     for part in parts:
         times = len(part.samples) // len(parts[-1].samples)
-        total.update({function: times * count for function, count in part.own.items()})
+        total.update({" ".join(name): times * count for name, count in part.own.items()})
     return total
 
 
@@ -193,10 +199,11 @@ def functions_of(
     }
 
 
-def in_words(changes: Sequence[tuple[str, str, int]], most: int = 3) -> str:
-    phrases = [
-        f"{name}{f' ({level})' if level else ''} {count:+}" for level, name, count in changes[:most]
-    ]
+def in_words(changes: Sequence[tuple[str, int]], most: int = 3) -> str:
+    phrases = []
+    for function, count in changes[:most]:
+        level, _, name = function.partition(" ")
+        phrases.append(f"{name}{f' ({level})' if function != OTHERS else ''} {count:+}")
     return ", ".join(phrases) or "no function that the baseline lists changed"
 
 
