@@ -112,5 +112,5 @@ def test_a_board_is_far_off_with_all_of_its_interval(noise: float, named: bool) 
     assert last.value > 200
     with pytest.MonkeyPatch.context() as patch:
         module = sys.modules["teemark.report.sections.boards"]
-        patch.setattr(module, "_costs", lambda one, _: {EMPTY: [("tee", costs[one.label])]})
+        patch.setattr(module, "_costs", lambda one: {EMPTY: [("tee", costs[one.label])]})
         assert bool(beside(about)[0]) == named
