@@ -278,6 +278,25 @@ def test_machine_of_a_made_up_tree(tmp_path: Path) -> None:
     assert machine["cpu"]["temperature"] == ["cpu-thermal 82.3 °C"]
 
 
+def test_the_kernels_log_and_its_configuration(tmp_path: Path) -> None:
+    log = """[    1.5] optee: revision 4.5 (abc)
+[    2.0][  T1] virtio_crypto virtio4: Registered algo cbc(aes)
+[    2.1] WARNING: at crypto/api.c:5
+[    2.2] usb 1-1: new device"""
+    (tmp_path / "dmesg").write_text(f"#!/bin/sh\ncat <<'END'\n{log}\nEND\n")
+    (tmp_path / "zcat").write_text(
+        "#!/bin/sh\necho CONFIG_OPTEE=m; echo '# CONFIG_TEE is not set'\n"
+    )
+    for name in ("dmesg", "zcat"):
+        (tmp_path / name).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    machine = json.loads(bench("--machine", env=env).stdout)
+    assert machine["crypto"]["driver_log"] == [
+        "[  T1] virtio_crypto virtio4: Registered algo cbc(aes)"
+    ]
+    assert machine["kernel"]["options"][:2] == ["CONFIG_OPTEE=m", "CONFIG_TEE=n"]
+
+
 @pytest.mark.parametrize(
     ("number", "reason", "status"),
     [

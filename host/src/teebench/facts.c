@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "facts.h"
 
@@ -59,34 +57,16 @@ static const char *facts_path(const char *path)
 	return whole;
 }
 
-char *read_whole(const char *path, size_t max)
+/* Returns up to `max` bytes of a stream, without blanks at the end; NULL with errno. */
+static char *read_stream(FILE *stream, size_t max)
 {
-	int fd = open(facts_path(path), O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	char *text;
-	ssize_t n;
+	char *text = malloc(max + 1);
+	size_t len = text ? fread(text, 1, max, stream) : 0;
 
-	if (fd < 0)
-		return NULL;
-	text = malloc(max + 1);
-	if (!text) {
-		close(fd);
+	if (!text || ferror(stream)) {
+		free(text);
 		return NULL;
 	}
-	while (len < max && (n = read(fd, text + len, max - len)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int code = errno;
-
-			free(text);
-			close(fd);
-			errno = code;
-			return NULL;
-		}
-		len += (size_t)n;
-	}
-	close(fd);
 	/* A string of the device tree ends in a NUL; a list of strings has NULs between them. */
 	while (len && (!text[len - 1] || strchr(" \t\r\n", text[len - 1])))
 		len--;
@@ -94,6 +74,32 @@ char *read_whole(const char *path, size_t max)
 		if (!text[i])
 			text[i] = '\n';
 	text[len] = '\0';
+	return text;
+}
+
+char *read_whole(const char *path, size_t max)
+{
+	FILE *file = fopen(facts_path(path), "re");
+	char *text = file ? read_stream(file, max) : NULL;
+	int code = errno;
+
+	if (file)
+		fclose(file);
+	errno = code;
+	return text;
+}
+
+char *read_output(const char *command, size_t max)
+{
+	char shell[512];
+	FILE *pipe;
+	char *text;
+
+	snprintf(shell, sizeof(shell), "{ %s; } 2>/dev/null", command);
+	pipe = popen(shell, "re");
+	text = pipe ? read_stream(pipe, max) : NULL;
+	if (pipe)
+		pclose(pipe);
 	return text;
 }
 

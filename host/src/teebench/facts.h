@@ -32,6 +32,8 @@ void fact_unknown(struct facts *f, const char *name, const char *why);
  */
 char *read_line(const char *path);
 char *read_whole(const char *path, size_t max);
+/* Returns up to `max` bytes of a shell command's output, likewise; NULL if it can't be run. */
+char *read_output(const char *command, size_t max);
 /* Reads a file that holds one number; returns false if it can't be read or holds anything else. */
 bool read_number(const char *path, int64_t *value);
 /* Returns "cannot read PATH: reason" for errno; the next call overwrites the text. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/klog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,46 +23,20 @@
 
 enum { POOL_MAX = 1 << 30 }; /* bytes: larger pools of shared memory aren't looked for */
 
-/* Returns the kernel's log, which the caller frees; NULL if this user may not read it. */
-static char *read_kernel_log(void)
-{
-	enum { READ_ALL = 3, SIZE_BUFFER = 10 };
-	int size = klogctl(SIZE_BUFFER, NULL, 0);
-	char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
-	int len = text ? klogctl(READ_ALL, text, size) : -1;
-
-	if (len < 0) {
-		free(text);
-		return NULL;
-	}
-	text[len] = '\0';
-	return text;
-}
-
-static const char log_unreadable[] =
-	"the kernel's log, where it stands, cannot be read by this user (kernel.dmesg_restrict)";
-
 /* Adds OP-TEE's revision, from sysfs (newer kernels) or else from the kernel's log. */
 static void add_revision(struct facts *f, const char *device)
 {
-	static const char mark[] = "optee: revision ";
-	const char *why = "the kernel's log no longer holds \"optee: revision\"";
-	char path[64], *text, *line;
+	char path[64], *text;
 
 	snprintf(path, sizeof(path), "/sys/class/tee/%s/revision", strrchr(device, '/') + 1);
-	line = text = read_line(path);
+	text = read_line(path);
 	if (!text || !*text) {
 		free(text);
-		line = NULL;
-		text = read_kernel_log();
-		if (!text)
-			why = log_unreadable;
-		for (char *at = text; at && (at = strstr(at, mark));)
-			line = at += strlen(mark); /* the last such line counts */
-		if (line)
-			line[strcspn(line, "\n")] = '\0';
+		text = read_output("dmesg | sed -n 's/.*optee: revision //p' | tail -n 1", 256);
 	}
-	fact_string(f, "revision", line, why);
+	fact_string(f, "revision", text,
+		    "neither /sys nor the kernel's log tells it, which only root may be allowed to "
+		    "read (kernel.dmesg_restrict)");
 	free(text);
 }
 
@@ -180,45 +153,19 @@ static void add_drivers(struct facts *f)
 	kernel_drivers_free(&all);
 }
 
-/* Returns whether the text contains one of the words; a NULL ends their list. */
-static bool has_word(const char *text, const char *const *words)
-{
-	while (*words && !strstr(text, *words))
-		words++;
-	return *words;
-}
-
-static bool names_driver(const char *line)
-{
-	static const char *const of_a_trace[] = { "WARNING", "Modules linked", "CPU: ", "+0x",
-						  NULL };
-	static const char *const words[] = { "hw accel",      "crypto", "accelerat", "-sham",
-					     "-aes",          "-des",   "hwrng",     "caam",
-					     "requests pump", NULL };
-
-	return !has_word(line, of_a_trace) && has_word(line, words);
-}
-
-/* Adds the first 20 lines of the kernel's log that name a crypto driver. */
+/* Adds the first 20 lines of the kernel's log that name a crypto driver, but in no trace. */
 static void add_driver_log(struct facts *f)
 {
-	enum { LINES_MAX = 20 };
-	char *text = read_kernel_log(), *save = NULL;
-	struct lines found = { 0 };
-	int count = 0;
+	char *found = read_output(
+		"dmesg | sed 's/^[^]]*] *//' | grep -vE 'WARNING|Modules linked|CPU: |[+]0x' | "
+		"grep -E 'hw accel|crypto|accelerat|-sham|-aes|-des|hwrng|caam|requests pump' | "
+		"head -n 20",
+		1 << 14);
 
-	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line && count < LINES_MAX;
-	     line = strtok_r(NULL, "\n", &save)) {
-		const char *said = strchr(line, ']'); /* the end of the time stamp */
-
-		if (!said || !names_driver(said))
-			continue;
-		lines_add(&found, "%s", said + 1 + strspn(said + 1, " "));
-		count++;
-	}
-	fact_lines(f, "driver_log", &found,
-		   text ? "no line of the kernel's log names a crypto driver" : log_unreadable);
-	free(text);
+	fact_list(f, "driver_log", found,
+		  "no line of the kernel's log names a crypto driver, or only root may read it "
+		  "(kernel.dmesg_restrict)");
+	free(found);
 }
 
 /* Adds the errno of opening a NETLINK_CRYPTO socket (CONFIG_CRYPTO_USER), libkcapi's first step. */

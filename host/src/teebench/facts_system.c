@@ -73,27 +73,6 @@ void facts_of_board(struct facts *f)
 	free(compatible);
 }
 
-/* Returns the kernel's configuration, which the caller frees; NULL if there is none to be read. */
-static char *read_config(void)
-{
-	enum { CONFIG_MAX = 1 << 20 };
-	FILE *pipe = popen("{ zcat /proc/config.gz || cat /boot/config-$(uname -r) || "
-			   "cat /lib/modules/$(uname -r)/config || "
-			   "cat /lib/modules/$(uname -r)/build/.config; } 2>/dev/null",
-			   "re");
-	char *text = pipe ? malloc(CONFIG_MAX + 1) : NULL;
-	size_t len = text ? fread(text, 1, CONFIG_MAX, pipe) : 0;
-
-	if (pipe)
-		pclose(pipe);
-	if (len) {
-		text[len] = '\0';
-		return text;
-	}
-	free(text);
-	return NULL;
-}
-
 static void add_options(struct facts *f)
 {
 	char names[] = "OPTEE TEE RPMB CRYPTO_HW CRYPTO_ENGINE CRYPTO_DEV_OMAP "
@@ -108,9 +87,12 @@ static void add_options(struct facts *f)
 	char *save = NULL;
 	struct lines lines = { 0 };
 	char option[80], value[80];
-	char *config = read_config();
+	char *config = read_output("zcat /proc/config.gz || cat /boot/config-$(uname -r) || "
+				   "cat /lib/modules/$(uname -r)/config || "
+				   "cat /lib/modules/$(uname -r)/build/.config",
+				   1 << 20);
 
-	for (char *name = config ? strtok_r(names, " ", &save) : NULL; name;
+	for (char *name = config && *config ? strtok_r(names, " ", &save) : NULL; name;
 	     name = strtok_r(NULL, " ", &save)) {
 		snprintf(option, sizeof(option), "CONFIG_%s", name);
 		/* An option that isn't set occurs only in a comment. */
