@@ -20,7 +20,6 @@ from synthetic import TRUTH, Synthetic, write
 from teemark.base import paths
 from teemark.base.errors import UsageMistake
 from teemark.cli.main import TABLE, Row, cli, examples, run
-from teemark.run.store import Store
 from teemark.trace import store
 from test_trace_outputs import trace
 
@@ -190,10 +189,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     programs.mkdir(parents=True)
     (programs / "teemark").write_text(f'#!/bin/sh\nexec {sys.executable} -m teemark "$@"\n')
     (programs / "teemark").chmod(0o755)
-    for repository in (made, made / "bench.git"):
-        subprocess.run(["git", "init", "-q", str(repository)], check=True)
-        kept = Store(repository, "runs")
-        assert all(kept.add(made / "runs" / name) for name in names[:2])
+    (made / "kept").symlink_to(made / "runs")
     return made
 
 

@@ -12,7 +12,7 @@ from teemark.base.errors import DataError, MissingOutput, TeemarkError, UsageMis
 from teemark.base.files import write_whole
 from teemark.base.sanitize import harmless
 from teemark.cli import common
-from teemark.cli.common import LATEST, argument, option, put_json, several, subcommand
+from teemark.cli.common import LATEST, argument, option, put_json, subcommand
 from teemark.model import history
 from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, CaseHistory
@@ -24,7 +24,6 @@ from teemark.report.heading import days
 from teemark.run import listing, reader
 from teemark.run.listing import Entry
 from teemark.run.reader import RunData
-from teemark.run.store import Store
 from teemark.wording import fmt
 
 
@@ -36,13 +35,6 @@ def command(
     plan: str | None = option("--plan NAME", "Only runs of this plan."),
     last: int | None = option("--last N", "Only the last N of these runs."),
     listed: bool = option("--list", "List the runs, a line each, and nothing else."),
-    store: str | None = option(
-        "--store git:BRANCH", "Runs in a branch of the git repository DIR. [default: here]"
-    ),
-    added: tuple[Path, ...] = several("--add RUN", "Put this run into the store first."),
-    prune: int | None = option(
-        "--prune N", "Leave the last N runs of each board and plan in the store."
-    ),
     everything: bool = common.all_option,
     output: Path | None = option(
         "-o --output FILE",
@@ -58,17 +50,7 @@ def command(
     incomplete are left out, and named. All must be of one board and plan: --board and
     --plan choose. Of several, -o writes an index: a page that opens each report and compares any
     two runs.
-
-    With --store the runs are in a branch of a git repository, which git fetches and pushes. With
-    --add or --prune nothing else is done, unless --list asks for it.
     """
-    if store is not None:
-        kept = _store(store, folder or Path(), added, prune)
-        if (added or prune) and not listed:
-            return 0
-        folder = kept.folder()
-    elif added or prune:
-        raise UsageMistake("there is no store", hint="--store git:BRANCH")
     folder = folder or LATEST.parent
     if not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
@@ -118,19 +100,6 @@ def command(
         write_whole(output, history_page.render(title, runs, lines, remark))
         (say if as_json else click.echo)(f"page: {output}")
     return 0
-
-
-def _store(word: str, folder: Path, added: Sequence[Path], prune: int | None) -> Store:
-    """Returns the store that --store names, after putting runs into it and taking others out."""
-    kind, _, branch = word.partition(":")
-    if kind != "git" or not branch:
-        raise UsageMistake(f"--store {word} is no store", hint="such as --store git:runs")
-    kept = Store(folder, branch)
-    for run in added:
-        click.echo(f"{run}: {kept.add(run) or 'there already'}")
-    if prune:
-        click.echo(f"{fmt.plural(kept.prune(prune), 'run')} left {kept.name}")
-    return kept
 
 
 def _list(asked: Sequence[Entry]) -> int:
