@@ -243,3 +243,15 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         process.terminate()
         assert status_of(process) == 128 + signal.SIGTERM
     assert mark.read_text() == "end"
+
+
+def test_a_second_interrupt_while_the_first_is_handled_leaves_no_traceback() -> None:
+    program = (
+        "from teemark.cli import main\n"
+        "def run():\n"
+        "    raise KeyboardInterrupt\n"
+        "main.run = run\n"
+        "main.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGINT, b"")

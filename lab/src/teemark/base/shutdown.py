@@ -50,6 +50,7 @@ def install() -> None:
 
 def finish(status: int) -> NoReturn:
     """Ends the process; after a signal it doesn't wait for threads that wait for a board."""
+    _state.busy = True  # Another signal changes nothing any more
     if not _state.signum:
         sys.exit(status)
     signal.setitimer(signal.ITIMER_REAL, 0)

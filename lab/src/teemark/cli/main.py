@@ -203,4 +203,6 @@ def main() -> NoReturn:
         status = run()
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1
+    except KeyboardInterrupt:  # a second one, while `run` handled the first
+        status = 128 + signal.SIGINT
     shutdown.finish(status)
