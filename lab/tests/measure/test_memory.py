@@ -3,7 +3,7 @@
 
 import pytest
 
-from teemark.exact.memory import Measured
+from teemark.exact.memory import Least, Measured
 from teemark.measure.memory import MemoryPool, MemoryStep, Taken
 from teemark.page.blocks import Paragraph, Table, plain
 from teemark.report import memory_page
@@ -39,9 +39,11 @@ FULL = Taken(
 )
 
 
-def measured(*sessions: Taken, ta: TaMemory | None = None) -> Measured:
+def measured(
+    *sessions: Taken, ta: TaMemory | None = None, least: tuple[Least, ...] = ()
+) -> Measured:
     tas = (ta,) if ta is not None else None
-    return Measured("board", (), sessions, tas, 2048)
+    return Measured("board", (), sessions, tas, 2048, least)
 
 
 def said(what: Measured) -> str:
@@ -93,6 +95,12 @@ def test_less_than_a_tenth_of_a_stack_is_little(stack: int, *, little: bool) -> 
     what = measured(ta=TaMemory("mine", stack, 6144, 272, 4096, 8192, 3, 4))
     assert bool(memory_page.scarce(what)) is little
     assert ("raise TA_STACK_SIZE of mine" in said(what)) is little
+
+
+def test_the_least_size_is_said_with_what_less_of_it_answers() -> None:
+    least = Least("TA_STACK_SIZE", 512, "TEE_ERROR_TARGET_DEAD")
+    text = said(measured(ta=TaMemory("mine", 2560, 6144, 0, 4096, 8192, 3, 4), least=(least,)))
+    assert "TA_STACK_SIZE with which all calls pass is 512; with 16 bytes less: TEE_ERROR" in text
 
 
 def test_a_failed_case_is_named_and_the_command_fails() -> None:

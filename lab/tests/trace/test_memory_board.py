@@ -3,7 +3,6 @@
 own TAs and PKCS #11; how many sessions fit, and that all memory comes back."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from teemark.base.work import Work
 from teemark.boards import VirtualBoard, config, own_ta
 from teemark.boards.install import guest
-from teemark.boards.own_ta import Built, OwnTa
+from teemark.boards.own_ta import Built
 from teemark.cli import main as cli
 from teemark.exact import memory
 from teemark.exact.record import recording
@@ -70,49 +69,32 @@ def test_known_sizes_of_stack_and_heap_are_seen_to_16_bytes(
     assert seen["heap"].touched >= seen["nothing"].touched + HEAPS[0] // 4096
 
 
-def failure(board: VirtualBoard, case: CaseLine, copy: Path, name: str, size: int) -> str:
-    """Why the case fails if the TA has that size of stack or heap; "" if it passes."""
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(SIZED / "ta", copy)
-    with (copy / "user_ta_header_defines.h").open("a", encoding="utf-8") as header:
-        header.write(f"\n#undef {name}\n#define {name} {size}\n")
-    built = own_ta.build_for(OwnTa("sized_ta", copy), ASKED.ta, board)
-    assert built is not None
-    with guest(board, built.file, tell=lambda _: None):
-        (taken,) = outside.of_cases(board, (case,))
-    return taken.failure or ""
-
-
 def test_the_least_stack_passes_and_16_bytes_less_panics(
-    watched: tuple[VirtualBoard, Path, Built], tmp_path: Path
+    watched: tuple[VirtualBoard, Path, Built],
 ) -> None:
     board, _, _ = watched
     (case,) = (case for case in ASKED.cases if case.work.algorithm == "stack")
     seen = of(run(watched, case)[1], "sized_ta")
+    assert ASKED.ta is not None
+    trial = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta)
     guess = seen.stack - memory.framework(board.kit)
-    assert failure(board, case, tmp_path / "ta", "TA_STACK_SIZE", guess) == ""
-    less = failure(board, case, tmp_path / "ta", "TA_STACK_SIZE", guess - GRANULE)
-    assert "TARGET_DEAD" in less
+    assert trial.failure("TA_STACK_SIZE", guess) == ""
+    assert "TARGET_DEAD" in trial.failure("TA_STACK_SIZE", guess - GRANULE)
 
 
 def test_the_least_heap_passes_and_16_bytes_less_has_no_memory(
-    watched: tuple[VirtualBoard, Path, Built], tmp_path: Path
+    watched: tuple[VirtualBoard, Path, Built],
 ) -> None:
-    """The heap that allocations reached is the least one, to within four places of 16 bytes."""
     board, _, _ = watched
     (case,) = (case for case in ASKED.cases if case.work.algorithm == "heap")
     seen = of(run(watched, case)[1], "sized_ta")
     assert seen.heap is not None
-    sizes = range(seen.heap - 5 * GRANULE, seen.heap + 5 * GRANULE, GRANULE)
-    answers: list[str] = []
-    for size in sizes:
-        answers.append(failure(board, case, tmp_path / "ta", "TA_DATA_SIZE", size))
-        if not answers[-1]:
-            break
-    *less, least = answers
-    assert least == ""
-    assert less
-    assert all("OUT_OF_MEMORY" in answer for answer in less)
+    assert ASKED.ta is not None
+    found = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta).search(
+        "TA_DATA_SIZE", seen.heap, 1024
+    )
+    assert abs(found.size - seen.heap) <= 4 * GRANULE
+    assert "OUT_OF_MEMORY" in found.less
 
 
 def test_the_digest_tas_painted_stack_says_the_same(
@@ -182,3 +164,4 @@ def test_the_command_says_how_much_of_a_ta_is_used(
     assert cli.run(["memory", "--board", "qemu-v8", "--fit", "not-a-uuid"]) == 2
     assert "no UUID" in capfd.readouterr().err
     assert cli.run(["memory", "--board", "qemu-v8"]) == 2
+    assert cli.run(["memory", "--least", "--board", "qemu-v8", "invoke/none/tee/none"]) == 2

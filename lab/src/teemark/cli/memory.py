@@ -29,6 +29,9 @@ def command(
         "--fit UUID",
         "Open sessions with this TA until the TEE refuses. [default: that of --ta]",
     ),
+    least: bool = option(
+        "--least", "Build the TA of --ta with less and less stack and heap, until a call fails."
+    ),
     push: tuple[Path, ...] = common.push_option,
     board: str = common.board_option("qemu-v8-icount", "Any; one that counts sees stacks, too."),
     optee: str | None = common.optee_option,
@@ -51,7 +54,7 @@ def command(
     if optee is not None:
         file = record.with_optee(file, optee, ())
     if argv := click.get_current_context().meta["program"]:
-        if cases or plan or ta_path or fit:
+        if cases or plan or ta_path or fit or least:
             raise UsageMistake(
                 "a program is looked at alone: no CASE or option but --push, --optee"
             )
@@ -64,7 +67,7 @@ def command(
         own = record.Own(*common.load(ta_path, plan))
     # A key of the plan stands for the plan's case, which says what to call.
     named = record.plan_of(cases, 1, known=own.plan).cases[1:] if cases else own.plan.cases
-    uuids = fit or ((own.plan.ta,) if own.plan.ta is not None else ())
+    uuids = fit or ((own.plan.ta,) if own.plan.ta is not None and not least else ())
     if not named and not uuids:
         raise UsageMistake(
             "nothing to look at",
@@ -73,7 +76,7 @@ def command(
     for text in uuids:
         if not re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
             raise UsageMistake(f"--fit {text} is no UUID", hint=f"such as {memory.PKCS11}")
-    return _show(memory.measure(file, named, uuids, own), as_json=as_json)
+    return _show(memory.measure(file, named, uuids, own, least=least), as_json=as_json)
 
 
 def _show(measured: Measured, *, as_json: bool) -> int:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The memory that Trusted Applications take: by the TEE's own statistics on any board and, on one
-that counts instructions, by each access to memory."""
+that counts instructions, by each access to memory. The least sizes of a TA are tried by building
+it with them."""
 
 import re
+import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -10,10 +12,11 @@ from pathlib import Path
 
 from teemark.base import paths
 from teemark.base.console import working
-from teemark.base.errors import DataError
+from teemark.base.errors import DataError, UsageMistake
 from teemark.boards import Board, BoardFile, VirtualBoard, make_board, own_ta
 from teemark.boards.config import VirtualConfig
-from teemark.boards.own_ta import Built
+from teemark.boards.install import guest
+from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.ta_kit import Kit
 from teemark.exact import program as programs
 from teemark.exact.analyse import signed_ta, sources
@@ -24,9 +27,23 @@ from teemark.measure.memory import Taken
 from teemark.measure.watching import Program, Ran
 from teemark.plan.file import CaseLine
 from teemark.trace import memory as accesses
-from teemark.trace.memory import TaMemory
+from teemark.trace.memory import GRANULE, TaMemory
 
 PKCS11 = "fd02c9da-306c-48c7-a49c-bbd827ae86ee"
+_HEADER = "user_ta_header_defines.h"
+_HEAP_MIN = 1024
+"""MALLOC_INITIAL_POOL_MIN_SIZE of OP-TEE: a smaller TA_DATA_SIZE doesn't build."""
+_TRIES = 12
+"""Steps of 16 bytes, up or down from the estimate, in which the least size is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The least size with which all calls of the plan pass, found by building the TA with it."""
+
+    name: str  # TA_STACK_SIZE or TA_DATA_SIZE
+    size: int  # bytes
+    less: str  # what the calls answer with 16 bytes less; "" if no less can be tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +53,38 @@ class Measured:
     sessions: tuple[Taken, ...]
     tas: tuple[TaMemory, ...] | None  # None: not a board that counts instructions
     framework: int  # bytes that OP-TEE's framework adds to TA_STACK_SIZE
+    least: tuple[Least, ...] = ()
 
     @property
     def failed(self) -> bool:
         return any(taken.failure for taken in (*self.cases, *self.sessions))
 
 
-def measure(file: BoardFile, cases: Sequence[CaseLine], uuids: Sequence[str], own: Own) -> Measured:
-    """Runs the cases, and fills the TEE with sessions of each TA. `own` is the user's own TA."""
+def measure(
+    file: BoardFile, cases: Sequence[CaseLine], uuids: Sequence[str], own: Own, *, least: bool
+) -> Measured:
+    """Runs the cases, and fills the TEE with sessions of each TA. `own` is the user's own TA;
+    `least` looks for its least sizes, which needs a board that counts instructions."""
+    ta, uuid = own.ta, own.plan.ta
+    if least and (not _counts(file) or ta is None or not ta.source.is_dir()):
+        raise UsageMistake(
+            "--least builds a TA anew, and runs it on a board that counts instructions",
+            hint="name the TA's folder by --ta, and --board qemu-v8-icount",
+        )
     with _opened(file) as (board, folder):
-        built = own_ta.build_for(own.ta, own.plan.ta, board)
-        with own_ta.ready_board(board, built):
-            with working(f"looking at the TEE's memory on {board.name} …"):
-                taken = outside.of_cases(board, cases) if cases else []
-                seen = _inside(board, folder, built) if taken and folder else None
-            with working(f"filling {board.name} with sessions …"):
-                sessions = outside.of_sessions(board, uuids)
-        return Measured(board.name, tuple(taken), tuple(sessions), seen, framework(board.kit))
+        built = own_ta.build_for(ta, uuid, board)
+        with own_ta.ready_board(board):
+            with guest(board, built.file if built else None, tell=lambda _: None):
+                with working(f"looking at the TEE's memory on {board.name} …"):
+                    taken = outside.of_cases(board, cases) if cases else []
+                    seen = _inside(board, folder, built) if taken and folder else None
+                with working(f"filling {board.name} with sessions …"):
+                    sessions = outside.of_sessions(board, uuids)
+            adds = framework(board.kit)
+            measured = Measured(board.name, tuple(taken), tuple(sessions), seen, adds)
+            if least and ta is not None and uuid is not None:
+                measured = replace(measured, least=_least(board, measured, cases, ta, uuid))
+    return measured
 
 
 def of_program(file: BoardFile, program: Program, directory: Path) -> tuple[Measured, Ran]:
@@ -105,3 +137,58 @@ def framework(kit: Kit) -> int:
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     found = re.search(r"^#define TA_FRAMEWORK_STACK_SIZE (\d+)", text, re.M)
     return int(found[1]) if found else 2048
+
+
+def _least(
+    board: Board, measured: Measured, cases: Sequence[CaseLine], ta: OwnTa, uuid: str
+) -> tuple[Least, ...]:
+    mine = next((memory for memory in measured.tas or () if memory.name == ta.name), None)
+    failure = next((taken.failure for taken in measured.cases if taken.failure), "")
+    if mine is None or failure:
+        why = failure or "QEMU's plugin saw none of its code"
+        raise DataError(f"{ta.name}: no less memory can be tried: {why}")
+    trial = _Trial(board, cases, ta, uuid)
+    found = [trial.search("TA_STACK_SIZE", mine.stack - measured.framework, 0)]
+    if mine.heap is not None:
+        found.append(trial.search("TA_DATA_SIZE", mine.heap, _HEAP_MIN))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Builds a TA with another size of its stack or heap, and runs its calls."""
+
+    board: Board
+    cases: Sequence[CaseLine]
+    ta: OwnTa
+    uuid: str
+
+    def search(self, name: str, guess: int, lowest: int) -> Least:
+        """Looks for the least size from `guess` on, up and then down; all figures are bytes."""
+        size = max(-(-guess // GRANULE) * GRANULE, lowest)
+        answer = ""
+        for _ in range(_TRIES):
+            if not (answer := self.failure(name, size)):
+                break
+            size += GRANULE
+        else:
+            raise DataError(f"{self.ta.name} fails with {name} {size}, too: {answer}")
+        for _ in range(_TRIES):
+            less = size - GRANULE
+            if less < lowest or (answer := self.failure(name, less)):
+                break
+            size = less
+        return Least(name, size, answer)
+
+    def failure(self, name: str, size: int) -> str:
+        """Returns why a call fails with that size, "" if none does."""
+        copy = paths.build() / "least" / self.ta.name
+        with working(f"trying {self.ta.name} with {name} {size} …"):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(self.ta.source, copy)
+            with (copy / _HEADER).open("a", encoding="utf-8") as header:
+                header.write(f"\n#undef {name}\n#define {name} {size}\n")
+            built = own_ta.build_for(OwnTa(self.ta.name, copy), self.uuid, self.board)
+            with guest(self.board, built.file if built else None, tell=lambda _: None):
+                taken = outside.of_cases(self.board, self.cases)
+        return next((found.failure for found in taken if found.failure is not None), "")

@@ -44,6 +44,9 @@ def _unknown(measured: Measured) -> str | None:
 
 
 def _answer(measured: Measured) -> Iterator[str]:
+    for least in measured.least:
+        less = f"; with 16 bytes less: {least.less}" if least.less else ""
+        yield f"The least {least.name} with which all calls pass is {fmt.count(least.size)}{less}."
     if measured.tas:
         ta = max(measured.tas, key=lambda ta: ta.stack / ta.stack_size)
         yield (
