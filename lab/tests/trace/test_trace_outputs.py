@@ -432,6 +432,7 @@ def test_what_an_option_gives_up_is_said() -> None:
     assert whatif.gives_up("CFG_CORE_ASLR=n") != ""
     assert whatif.gives_up("CFG_CORE_ASLR=y") == ""
     assert whatif.gives_up("CFG_CORE_BTI=n") == "no branch target checks"
+    assert whatif.gives_up("CFG_CORE_STACK_PROTECTOR_STRONG=n") == "no stack protector"
     assert whatif.gives_up("CFG_CORE_STACK_PROTECTOR=y") == ""
     assert "leak by time" in whatif.gives_up("CFG_CORE_UNSAFE_MODEXP=y")
 

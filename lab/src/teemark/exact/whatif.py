@@ -22,8 +22,8 @@ CASES = (
 CATALOGUE = {
     "CFG_CORE_ASLR=n": "the core at a known address",
     "CFG_TA_ASLR=n": "TAs at known addresses",
-    "CFG_CORE_STACK_PROTECTOR=y": "",
-    "CFG_TA_STACK_PROTECTOR=y": "",
+    "CFG_CORE_STACK_PROTECTOR_STRONG=n": "no stack protector",  # =y is the default
+    "CFG_TA_STACK_PROTECTOR_STRONG=n": "no stack protector in TAs",
     "CFG_WITH_STACK_CANARIES=n": "no check of the core's stacks for overflows",
     "CFG_FAULT_MITIGATION=n": "no double checks against injected faults",
     "CFG_CORE_WORKAROUND_SPECTRE_BP=n": "no workaround for branch target injection",
